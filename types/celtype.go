@@ -1,0 +1,72 @@
+package types
+
+import (
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// DeclType is the declaration as the API server's CEL environment takes it;
+// object types below it are named by their path from name. Nil when d is
+// Hidden.
+func (d *Decl) DeclType(name string) *apiservercel.DeclType {
+	return d.declType(name, nil)
+}
+
+// declType notes the first type made for each declaration in named, if given.
+func (d *Decl) declType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
+	t := d.newType(name, named)
+	if named != nil && named[d] == nil {
+		named[d] = t
+	}
+	return t
+}
+
+func (d *Decl) newType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
+	switch d.Kind {
+	case Object:
+		return d.objectType(name, named)
+	case Map:
+		return apiservercel.NewMapType(apiservercel.StringType, d.Elem.declType(name+".@elem", named), d.Max.Max)
+	case List:
+		return apiservercel.NewListType(d.Elem.declType(name+".@idx", named), d.Max.Max)
+	case Bool:
+		return apiservercel.BoolType
+	case Int:
+		return apiservercel.IntType
+	case Double:
+		return apiservercel.DoubleType
+	case String:
+		return d.scalarType("string", cel.StringType, celtypes.String(""))
+	case Bytes:
+		return d.scalarType("bytes", cel.BytesType, celtypes.Bytes{})
+	case Duration:
+		return d.scalarType("duration", cel.DurationType, celtypes.Duration{})
+	case Date, Timestamp:
+		return d.scalarType("timestamp", cel.TimestampType, celtypes.Timestamp{})
+	case IntOrString:
+		return d.scalarType("dyn", cel.DynType, nil)
+	}
+	return nil
+}
+
+func (d *Decl) objectType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
+	fields := make(map[string]*apiservercel.DeclField, len(d.Fields))
+	for _, f := range d.Fields {
+		if f.Visible() {
+			t := f.Decl.declType(name+"."+f.Escaped, named)
+			fields[f.Escaped] = apiservercel.NewDeclField(f.Escaped, t, f.Required, nil, nil)
+		}
+	}
+	t := apiservercel.NewObjectType(name, fields)
+	t.MinSerializedSize = d.MinSize
+	return t
+}
+
+func (d *Decl) scalarType(name string, celType *cel.Type, zero ref.Val) *apiservercel.DeclType {
+	t := apiservercel.NewSimpleTypeWithMinSize(name, celType, zero, d.MinSize)
+	t.MaxElements = d.Max.Max
+	return t
+}

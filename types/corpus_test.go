@@ -1,0 +1,96 @@
+package types_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// corpora are the folders that CELADON_CORPUS names.
+func corpora() []string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// TestCorpusDeclarations declares every schema of the corpora as upstream
+// does, whole trees at once.
+func TestCorpusDeclarations(t *testing.T) {
+	t.Parallel()
+	for _, dir := range corpora() {
+		versions := 0
+		interner := types.NewInterner()
+		for _, file := range crdFiles(t, dir) {
+			for _, crd := range readCRDs(t, file) {
+				for _, v := range crd.Spec.Versions {
+					if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+						versions++
+						compareVersion(t, interner, file, v.Name, v.Schema.OpenAPIV3Schema)
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d schemas", dir, versions)
+	}
+}
+
+func compareVersion(t *testing.T, interner *types.Interner, file, version string, props *apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	s, err := structuralOf(props)
+	if err != nil {
+		t.Errorf("%s: %s: %v", file, version, err)
+		return
+	}
+	for _, root := range []bool{true, false} {
+		want := upstreamType(s, root)
+		for name, d := range map[string]*types.Decl{"alone": types.FromSchema(s, placeOf(root)), "interned": interner.FromSchema(s, placeOf(root))} {
+			for _, diff := range diffTypes("self", d.DeclType("selfType"), want) {
+				t.Errorf("%s: %s: %s: %s", file, version, name, diff)
+			}
+		}
+	}
+}
+
+func crdFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(filepath.Join(dir, "crds"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, ".yaml") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func readCRDs(t *testing.T, file string) []*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, doc := range bytes.Split(data, []byte("\n---\n")) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(doc, crd); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds
+}

@@ -1,0 +1,292 @@
+package types
+
+import (
+	"sort"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// Kind is the CEL type that a schema node is declared as.
+type Kind uint8
+
+const (
+	// Hidden nodes have no CEL type: data that only
+	// x-kubernetes-preserve-unknown-fields keeps, and lists or maps of it.
+	// They take part in equality and in nothing else.
+	Hidden Kind = iota
+	Object
+	Map
+	List
+	String
+	Bytes     // format byte
+	Duration  // format duration
+	Date      // format date
+	Timestamp // format date-time
+	Bool
+	Int
+	Double
+	IntOrString // dyn
+)
+
+// ListType is x-kubernetes-list-type: how lists compare and concatenate.
+type ListType uint8
+
+const (
+	Atomic ListType = iota
+	Set
+	MapList
+)
+
+// Decl is what CEL knows of one schema node. It is immutable.
+type Decl struct {
+	// Kind is the declared type.
+	Kind Kind
+	// Schema is the node itself, with apiVersion, kind and metadata added at
+	// the root of a resource; of an Interner's Decl, one of the nodes so
+	// declared.
+	Schema *schema.Structural
+	// Nullable values may be null; a null field of an object is absent.
+	Nullable bool
+	// Root is true at the root of a resource and of an embedded resource.
+	Root bool
+	// Fields are an object's properties by JSON name, the hidden ones too.
+	Fields map[string]*Field
+	// Elem is the declaration of a list's items or a map's values.
+	Elem *Decl
+	// ListType and MapKeys are those of a list.
+	ListType ListType
+	MapKeys  []string
+	// Max bounds the size of a value: bytes of a string, items of a list,
+	// entries of a map.
+	Max Bound
+	// MinSize is the least number of bytes of a value in JSON.
+	MinSize int64
+
+	repr  repr
+	names []string // of Fields, sorted
+}
+
+// Field is one property of an object.
+type Field struct {
+	// Name is the property's name; Escaped is its CEL identifier, "" when it
+	// has none.
+	Name, Escaped string
+	Required      bool
+	Decl          *Decl
+}
+
+// Visible is true when expressions can name the field.
+func (f *Field) Visible() bool { return f.Escaped != "" && f.Decl.Kind != Hidden }
+
+// repr is what a JSON value becomes at run time. It differs from Kind where CEL
+// cannot see a node but equality can.
+type repr uint8
+
+const (
+	reprInvalid repr = iota // no value is valid here
+	reprUnknown             // kept by x-kubernetes-preserve-unknown-fields
+	reprObject
+	reprEmpty // an object that shows no field
+	reprMap
+	reprList
+	reprScalar // as Kind says
+)
+
+// Place says where a schema stands.
+type Place uint8
+
+const (
+	// ResourceRoot schemas get apiVersion, kind, metadata.name and
+	// metadata.generateName, declared or not.
+	ResourceRoot Place = iota
+	// Subtree schemas are taken as they are.
+	Subtree
+)
+
+// FromSchema declares a structural schema. It is never nil for a schema that
+// is not nil; a node that CEL cannot see is Hidden.
+func FromSchema(s *schema.Structural, at Place) *Decl {
+	return (&Interner{}).FromSchema(s, at)
+}
+
+func (in *Interner) declare(s *schema.Structural, root bool) *Decl {
+	return in.intern(in.declareNode(s, root))
+}
+
+func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
+	d := &Decl{Schema: s, Nullable: s.Nullable, Root: root}
+	if s.XIntOrString {
+		d.Kind, d.repr, d.MinSize = IntOrString, reprScalar, 1
+		d.Max = stringBound(s)
+		return d
+	}
+	if root {
+		d.Schema = model.WithTypeAndObjectMeta(s)
+	}
+	switch d.Schema.Type {
+	case "object":
+		in.declareObject(d)
+	case "array":
+		in.declareList(d)
+	case "string":
+		d.declareString()
+	case "boolean":
+		d.Kind, d.repr, d.MinSize = Bool, reprScalar, apiservercel.MinBoolSize
+	case "number":
+		d.Kind, d.repr, d.MinSize = Double, reprScalar, apiservercel.MinNumberSize
+	case "integer":
+		d.Kind, d.repr, d.MinSize = Int, reprScalar, apiservercel.MinNumberSize
+	default:
+		if s.XPreserveUnknownFields {
+			d.repr = reprUnknown
+		}
+	}
+	return d
+}
+
+func (in *Interner) declareObject(d *Decl) {
+	s := d.Schema
+	in.declareFields(d)
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
+		elem := s.AdditionalProperties.Structural
+		d.Elem = in.declare(elem, elem.XEmbeddedResource)
+		d.MinSize = minContainerSize
+		if d.Elem.Kind != Hidden {
+			d.Kind = Map
+			d.Max = mapBound(s, d.Elem)
+		}
+		d.repr = reprMap
+		if s.Properties != nil {
+			d.repr = reprObject // values look at properties first
+		}
+		return
+	}
+	d.Kind, d.repr = Object, reprObject
+	if s.Properties == nil {
+		d.repr = reprEmpty
+	}
+	d.MinSize = minContainerSize
+	for _, name := range d.names {
+		f := d.Fields[name]
+		if f.Required && f.Decl.Kind != Hidden && s.Properties[name].Default.Object == nil {
+			// name, quotes, colon and comma
+			d.MinSize += int64(len(name)) + f.Decl.MinSize + 4
+		}
+	}
+}
+
+func (in *Interner) declareFields(d *Decl) {
+	s := d.Schema
+	required := map[string]bool{}
+	if s.ValueValidation != nil {
+		for _, name := range s.ValueValidation.Required {
+			required[name] = true
+		}
+	}
+	d.Fields = make(map[string]*Field, len(s.Properties))
+	d.names = make([]string, 0, len(s.Properties))
+	for name, prop := range s.Properties {
+		f := &Field{Name: name, Required: required[name], Decl: in.declare(&prop, prop.XEmbeddedResource)}
+		f.Escaped, _ = Escape(name)
+		d.Fields[name] = f
+		d.names = append(d.names, name)
+	}
+	sort.Strings(d.names)
+}
+
+func (in *Interner) declareList(d *Decl) {
+	s := d.Schema
+	d.MinSize = minContainerSize
+	if s.XListType != nil {
+		switch *s.XListType {
+		case "set":
+			d.ListType = Set
+		case "map":
+			d.ListType, d.MapKeys = MapList, s.XListMapKeys
+		}
+	}
+	if s.Items == nil {
+		return
+	}
+	d.repr = reprList
+	d.Elem = in.declare(s.Items, s.Items.XEmbeddedResource)
+	if d.Elem.Kind != Hidden {
+		d.Kind = List
+		d.Max = listBound(s, d.Elem)
+	}
+}
+
+func (d *Decl) declareString() {
+	format := ""
+	if d.Schema.ValueValidation != nil {
+		format = d.Schema.ValueValidation.Format
+	}
+	d.Kind, d.repr, d.MinSize = String, reprScalar, apiservercel.MinStringSize
+	switch format {
+	case "byte":
+		d.Kind = Bytes
+	case "duration":
+		d.Kind, d.MinSize = Duration, apiservercel.MinDurationSizeJSON
+	case "date":
+		d.Kind, d.MinSize = Date, apiservercel.JSONDateSize
+	case "date-time":
+		d.Kind, d.MinSize = Timestamp, apiservercel.MinDatetimeSizeJSON
+	}
+	d.Max = stringBound(d.Schema)
+}
+
+// FieldNames are the JSON names of an object's fields, sorted; the slice is
+// shared.
+func (d *Decl) FieldNames() []string { return d.names }
+
+// ByIdent finds an object's visible field by its CEL identifier.
+func (d *Decl) ByIdent(ident string) (*Field, bool) {
+	name, ok := Unescape(ident)
+	if !ok {
+		return nil, false
+	}
+	f, ok := d.Fields[name]
+	if !ok || f.Escaped != ident || !f.Visible() {
+		return nil, false
+	}
+	return f, true
+}
+
+// String is the type in the words of a schema's author.
+func (d *Decl) String() string {
+	switch d.Kind {
+	case Object:
+		return "object"
+	case Map:
+		return "map of " + d.Elem.String()
+	case List:
+		switch d.ListType {
+		case Set:
+			return "set of " + d.Elem.String()
+		case MapList:
+			return "list-map of " + d.Elem.String()
+		}
+		return "list of " + d.Elem.String()
+	case String:
+		return "string"
+	case Bytes:
+		return "bytes"
+	case Duration:
+		return "duration"
+	case Date:
+		return "date"
+	case Timestamp:
+		return "date-time"
+	case Bool:
+		return "boolean"
+	case Int:
+		return "integer"
+	case Double:
+		return "number"
+	case IntOrString:
+		return "int-or-string"
+	}
+	return "hidden"
+}

@@ -1,0 +1,115 @@
+package types
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// The variables of a rule.
+const (
+	Self    = "self"
+	OldSelf = "oldSelf"
+)
+
+const (
+	// Newest is the Kubernetes minor that the linked release stands for.
+	Newest = 37
+	// Oldest is the first minor with rules that Celadon can stand for.
+	Oldest = 26
+)
+
+// Version is a Kubernetes minor version, 1.Minor.
+type Version struct{ Minor int }
+
+func (v Version) String() string { return fmt.Sprintf("1.%d", v.Minor) }
+
+// ParseVersion reads "1.33" or "v1.33.4"; "" is the newest this build knows.
+func ParseVersion(s string) (Version, error) {
+	if s == "" {
+		return Version{Newest}, nil
+	}
+	major, rest, _ := strings.Cut(strings.TrimPrefix(s, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	if err != nil || major != "1" {
+		return Version{}, fmt.Errorf("kubernetes version %q: want the form 1.%d", s, Newest)
+	}
+	if n < Oldest || n > Newest {
+		return Version{}, fmt.Errorf("kubernetes version %q: this build knows 1.%d to 1.%d", s, Oldest, Newest)
+	}
+	return Version{n}, nil
+}
+
+// keywordFields is the first minor that lets expressions name a field with a
+// reserved word unescaped after a dot.
+const keywordFields = 31
+
+// Env makes the CEL environments of rules for one Kubernetes version.
+type Env struct {
+	base     *cel.Env
+	keywords bool
+}
+
+// StoredEnv knows all that a server of version v runs in rules that are
+// already stored. The newest version runs what any version ever accepted.
+func StoredEnv(v Version) *Env {
+	if v.Minor >= Newest {
+		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+		return &Env{base: set.StoredExpressionsEnv(), keywords: true}
+	}
+	return expressionsEnv(v.Minor)
+}
+
+// NewRulesEnv knows what a server of version v accepts in new rules: no more
+// than the minor before it runs, so that a server can be rolled back.
+func NewRulesEnv(v Version) *Env { return expressionsEnv(v.Minor - 1) }
+
+func expressionsEnv(minor int) *Env {
+	set := environment.MustBaseEnvSet(version.MajorMinor(1, uint(minor)))
+	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields}
+}
+
+// selfType names the type of self in error texts. Upstream ends the name in the
+// clock's nanoseconds, so that no rule can name it.
+const selfType = "selfType000000000"
+
+// Readable shows people a type without the digits that keep rules from naming
+// it.
+func Readable(text string) string { return strings.ReplaceAll(text, selfType, "selfType") }
+
+// For is the environment of expressions at a declaration: self and oldSelf
+// have its type. With optionalOldSelf, oldSelf is an optional of it.
+func (e *Env) For(d *Decl, optionalOldSelf bool) (*cel.Env, error) {
+	self := d.DeclType(selfType)
+	if self == nil {
+		return nil, ErrHidden
+	}
+	opts, err := e.provide([]*apiservercel.DeclType{self})
+	if err != nil {
+		return nil, err
+	}
+	old := self.CelType()
+	if optionalOldSelf {
+		old = cel.OptionalType(old)
+	}
+	opts = append(opts, cel.Variable(Self, self.CelType()), cel.Variable(OldSelf, old))
+	return e.base.Extend(opts...)
+}
+
+// ErrHidden says that a place has no CEL type.
+var ErrHidden = errors.New("no CEL type: the schema is not visible to rules")
+
+// provide makes object types known to an environment.
+func (e *Env) provide(roots []*apiservercel.DeclType) ([]cel.EnvOption, error) {
+	provider := apiservercel.NewDeclTypeProvider(roots...)
+	provider.SetRecognizeKeywordAsFieldName(e.keywords)
+	return provider.EnvOptions(e.base.CELTypeProvider())
+}

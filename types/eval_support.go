@@ -1,0 +1,184 @@
+package types
+
+import "strings"
+
+// Same is true when a and b surely are equal under their declaration, that is,
+// when Value(a, d).Equal(Value(b, d)) is true. It allocates nothing and leaves
+// what is not plain to Value: false says nothing.
+func Same(a, b any, d *Decl) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil && d.Nullable
+	}
+	switch d.repr {
+	case reprScalar:
+		return sameScalar(a, b, d.Kind)
+	case reprList:
+		x, ok := a.([]any)
+		y, okY := b.([]any)
+		return ok && okY && sameList(x, y, d)
+	case reprUnknown:
+		return sameJSON(a, b)
+	case reprObject, reprMap, reprEmpty:
+		x, ok := a.(map[string]any)
+		y, okY := b.(map[string]any)
+		return ok && okY && len(x) == len(y) && sameFields(x, y, d)
+	}
+	return false
+}
+
+// sameScalar looks at the kinds whose every value of the right JSON type is
+// valid.
+func sameScalar(a, b any, k Kind) bool {
+	switch k {
+	case String, IntOrString, Int, Bool:
+	case Double:
+		x, ok := number(a)
+		y, okY := number(b)
+		return ok && okY && x == y
+	default:
+		return false
+	}
+	switch a := a.(type) {
+	case string:
+		b, ok := b.(string)
+		return ok && a == b && (k == String || k == IntOrString)
+	case int64:
+		b, ok := b.(int64)
+		return ok && a == b && (k == Int || k == IntOrString)
+	case bool:
+		b, ok := b.(bool)
+		return ok && a == b && k == Bool
+	}
+	return false
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+func sameFields(x, y map[string]any, d *Decl) bool {
+	m := mapValue{fields: x, decl: d}
+	for name, v := range x {
+		other, ok := y[name]
+		child := m.child(name)
+		switch {
+		case !ok:
+			return false
+		case child == nil:
+			if !sameJSON(v, other) {
+				return false
+			}
+		case d.repr == reprObject && strings.Contains(name, "__"):
+			return false // as an identifier this is another name
+		case d.repr == reprObject && v == nil && other == nil:
+		case !Same(v, other, child):
+			return false
+		}
+	}
+	return true
+}
+
+func sameList(x, y []any, d *Decl) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	if t := d.Schema.XListType; d.ListType == Atomic && t != nil && *t != "atomic" && *t != "" {
+		return false
+	}
+	for i := range x {
+		if !Same(x[i], y[i], d.Elem) {
+			return false
+		}
+	}
+	switch d.ListType {
+	case Set:
+		return d.Elem.repr == reprScalar
+	case MapList:
+		return distinctKeys(x, d.MapKeys)
+	}
+	return true
+}
+
+// manyItems are not compared each with each.
+const manyItems = 64
+
+// distinctKeys is true when no two items of a map list share a key, which
+// would make the list differ from itself.
+func distinctKeys(items []any, keys []string) bool {
+	if len(items) > manyItems || len(keys) > 3 || !plain(keys) {
+		return false
+	}
+	for i, item := range items {
+		a, ok := item.(map[string]any)
+		if !ok {
+			return false
+		}
+		for _, name := range keys {
+			if _, ok := a[name].(string); !ok && a[name] != nil {
+				return false
+			}
+		}
+		for _, other := range items[:i] {
+			if b, ok := other.(map[string]any); !ok || sameKeys(a, b, keys) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sameKeys(a, b map[string]any, keys []string) bool {
+	for _, name := range keys {
+		if a[name] != b[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is true for names that surely are their own identifiers.
+func plain(names []string) bool {
+	for _, name := range names {
+		if ident, ok := Escape(name); !ok || ident != name {
+			return false
+		}
+	}
+	return true
+}
+
+// sameJSON compares values without a declaration.
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name, v := range a {
+			if other, ok := b[name]; !ok || !sameJSON(v, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !sameJSON(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case string, int64, float64, bool, nil:
+		return a == b
+	}
+	return false
+}

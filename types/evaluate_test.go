@@ -1,0 +1,166 @@
+package types_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// upstreamValue is the API server's own form of a value.
+func upstreamValue(v any, s *schema.Structural, root bool) ref.Val {
+	if root {
+		s = model.WithTypeAndObjectMeta(s)
+	}
+	return upstreamcel.UnstructuredToVal(v, s)
+}
+
+// place is a schema with what both sides make of it.
+type place struct {
+	schema *schema.Structural
+	decl   *types.Decl
+	env    *cel.Env
+	root   bool
+}
+
+func newPlace(t testing.TB, text string, root bool) *place {
+	t.Helper()
+	p := &place{schema: structural(t, text), root: root}
+	p.decl = types.FromSchema(p.schema, placeOf(root))
+	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(p.decl, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = env
+	return p
+}
+
+// outcome is what an evaluation gave, in words.
+type outcome struct {
+	text string
+	cost uint64
+}
+
+// expression is one that compiled at a place.
+type expression struct {
+	*place
+	src  string
+	prog cel.Program
+}
+
+func (p *place) compile(t testing.TB, src string) *expression {
+	t.Helper()
+	ast, issues := p.env.Compile(src)
+	if issues.Err() != nil {
+		t.Fatalf("%s: %v", src, issues.Err())
+	}
+	prog, err := p.env.Program(ast, cel.CostTracking(&library.CostEstimator{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &expression{p, src, prog}
+}
+
+// evaluate runs the expression over both forms of a pair of values, and holds
+// ours against the API server's. It gives what they agree on.
+func (x *expression) evaluate(t testing.TB, self, old any) string {
+	t.Helper()
+	ours := x.run(types.Value(self, x.decl), types.Value(old, x.decl))
+	var theirs outcome
+	for range 100 { // the API server goes over a Go map in any order
+		theirs = x.run(upstreamValue(self, x.schema, x.root), upstreamValue(old, x.schema, x.root))
+		if ours == theirs {
+			return ours.text
+		}
+	}
+	t.Errorf("%s\nself = %v\nold = %v\ngot  %s (cost %d)\nwant %s (cost %d)", x.src, self, old, ours.text, ours.cost, theirs.text, theirs.cost)
+	return ours.text
+}
+
+func (x *expression) run(self, old ref.Val) outcome {
+	v, details, err := x.prog.Eval(map[string]any{types.Self: self, types.OldSelf: old})
+	out := outcome{text: words(v)}
+	if err != nil {
+		out.text = "error: " + err.Error()
+	}
+	if details != nil && details.ActualCost() != nil {
+		out.cost = *details.ActualCost()
+	}
+	return out
+}
+
+// evaluateAll runs expressions over all pairs of values; those that do not
+// mention oldSelf over each value.
+func (p *place) evaluateAll(t *testing.T, expressions, texts []string) {
+	values := make([]any, len(texts))
+	for i, text := range texts {
+		values[i] = value(t, text)
+	}
+	for _, src := range expressions {
+		t.Run(src, func(t *testing.T) {
+			t.Parallel()
+			x := p.compile(t, src)
+			for i, self := range values {
+				olds := values
+				if !strings.Contains(src, types.OldSelf) {
+					olds = values[i : i+1]
+				}
+				for _, old := range olds {
+					x.evaluate(t, self, old)
+				}
+			}
+		})
+	}
+}
+
+// words are a value's type and content, the same for both sides.
+func words(v ref.Val) string {
+	if v == nil {
+		return "nothing"
+	}
+	if err, ok := v.(*celtypes.Err); ok {
+		return "error: " + err.Error()
+	}
+	switch v := v.(type) {
+	case traits.Lister:
+		var items []string
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			items = append(items, words(it.Next()))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case traits.Mapper:
+		return mapWords(v)
+	}
+	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
+}
+
+func mapWords(m traits.Mapper) string {
+	var entries []string
+	for it := m.Iterator(); it.HasNext() == celtypes.True; {
+		key := it.Next()
+		if key == nil {
+			entries = append(entries, "unknown field")
+			continue
+		}
+		v, found := m.Find(key)
+		if !found {
+			entries = append(entries, words(key)+": nothing")
+			continue
+		}
+		entries = append(entries, words(key)+": "+words(v))
+	}
+	slices.Sort(entries) // the API server goes in any order
+	return fmt.Sprintf("{%s} of %d", strings.Join(entries, ", "), m.Size())
+}

@@ -1,0 +1,79 @@
+package types
+
+import (
+	"encoding/binary"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// Interner declares schemas so that nodes with equal declarations share one
+// Decl, across the versions of a CRD too: what was compiled for the one serves
+// the other. It is not safe for concurrent use.
+type Interner struct {
+	decls map[string]*Decl // nil: each node gets its own
+	ids   map[*Decl]uint64
+}
+
+// NewInterner makes an empty interner.
+func NewInterner() *Interner {
+	return &Interner{decls: map[string]*Decl{}, ids: map[*Decl]uint64{}}
+}
+
+// FromSchema is as the function of that name.
+func (in *Interner) FromSchema(s *schema.Structural, at Place) *Decl {
+	if s == nil {
+		return nil
+	}
+	return in.declare(s, at == ResourceRoot)
+}
+
+func (in *Interner) intern(d *Decl) *Decl {
+	if in.decls == nil {
+		return d
+	}
+	key := in.fingerprint(d)
+	if known := in.decls[key]; known != nil {
+		return known
+	}
+	in.decls[key] = d
+	in.ids[d] = uint64(len(in.ids) + 1)
+	return d
+}
+
+// fingerprint is equal for Decls that neither the checker, nor an estimate, nor
+// a value can tell apart. Children are interned already.
+func (in *Interner) fingerprint(d *Decl) string {
+	b := []byte{byte(d.Kind), byte(d.repr), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source)}
+	b = binary.AppendVarint(b, d.Max.Max)
+	b = binary.AppendVarint(b, d.MinSize)
+	b = binary.AppendUvarint(b, in.ids[d.Elem])
+	for _, text := range append([]string{d.Schema.Type, text(d.Schema.XListType), text(d.Schema.XMapType)}, d.MapKeys...) {
+		b = appendText(b, text)
+	}
+	for _, name := range d.names {
+		f := d.Fields[name]
+		b = append(appendText(b, name), flags(f.Required))
+		b = binary.AppendUvarint(b, in.ids[f.Decl])
+	}
+	return string(b)
+}
+
+func flags(set ...bool) (b byte) {
+	for i, s := range set {
+		if s {
+			b |= 1 << i
+		}
+	}
+	return b
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}

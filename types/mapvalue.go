@@ -1,0 +1,190 @@
+package types
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// mapValue is an object or a map.
+type mapValue struct {
+	fields map[string]any
+	decl   *Decl
+}
+
+var _ traits.Mapper = (*mapValue)(nil)
+
+// child is the declaration of an entry, nil when there is none.
+func (m *mapValue) child(name string) *Decl {
+	switch m.decl.repr {
+	case reprObject:
+		if f := m.decl.Fields[name]; f != nil {
+			return f.Decl
+		}
+	case reprMap:
+		return m.decl.Elem
+	}
+	return nil
+}
+
+func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
+	k, ok := key.(celtypes.String)
+	if !ok {
+		return celtypes.MaybeNoSuchOverloadErr(key), true
+	}
+	name := string(k)
+	if m.decl.repr == reprObject {
+		if name, ok = Unescape(name); !ok {
+			return nil, false
+		}
+	}
+	v, ok := m.fields[name]
+	if !ok || v == nil && m.decl.repr == reprObject {
+		return nil, false
+	}
+	if d := m.child(name); d != nil {
+		return Value(v, d), true
+	}
+	return nil, false
+}
+
+func (m *mapValue) Get(key ref.Val) ref.Val {
+	if v, ok := m.Find(key); ok {
+		return v
+	}
+	return celtypes.ValOrErr(key, "no such key: %v", key)
+}
+
+func (m *mapValue) Contains(key ref.Val) ref.Val {
+	v, ok := m.Find(key)
+	if v != nil && celtypes.IsUnknownOrError(v) {
+		return v
+	}
+	return celtypes.Bool(ok)
+}
+
+func (m *mapValue) Size() ref.Val { return celtypes.Int(len(m.fields)) }
+
+// Iterator goes by sorted key, so that evaluation is the same every time. As in
+// upstream, fields that the schema does not know count but have no key: they
+// come last, as null.
+func (m *mapValue) Iterator() traits.Iterator {
+	keys := make([]string, 0, len(m.fields))
+	for name := range m.fields {
+		if m.child(name) == nil {
+			continue
+		}
+		if m.decl.repr == reprObject {
+			if ident, ok := Escape(name); ok {
+				name = ident
+			}
+		}
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	return &keyIterator{mapValue: m, keys: keys, unknown: len(m.fields) - len(keys)}
+}
+
+// Equal follows upstream in asking for a field by its JSON name as if that
+// were an identifier: a name that is no valid identifier equals anything.
+func (m *mapValue) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	if !ok {
+		return celtypes.MaybeNoSuchOverloadErr(other)
+	}
+	if m.Size() != o.Size() {
+		return celtypes.False
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.fields)) {
+		eq := m.equalField(name, o)
+		if eq != celtypes.True {
+			return eq // false, or an error
+		}
+	}
+	return celtypes.True
+}
+
+func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
+	if m.child(name) == nil {
+		o, ok := other.(*mapValue)
+		if !ok {
+			return celtypes.MaybeNoSuchOverloadErr(other)
+		}
+		v, ok := o.fields[name]
+		return celtypes.Bool(!ok || equality.Semantic.DeepEqual(m.fields[name], v))
+	}
+	v, found := m.Find(celtypes.String(name))
+	ov, oFound := other.Find(celtypes.String(name))
+	if found != oFound {
+		return celtypes.False
+	}
+	if !found {
+		return celtypes.True
+	}
+	return v.Equal(ov)
+}
+
+func (m *mapValue) Type() ref.Type { return celtypes.MapType }
+func (m *mapValue) Value() any     { return m.fields }
+
+func (m *mapValue) ConvertToNative(t reflect.Type) (any, error) {
+	if t.Kind() == reflect.Map {
+		return m.fields, nil
+	}
+	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), t)
+}
+
+func (m *mapValue) ConvertToType(t ref.Type) ref.Val {
+	switch t {
+	case celtypes.MapType:
+		return m
+	case celtypes.TypeType:
+		return celtypes.MapType
+	}
+	return celtypes.NewErr("type conversion error from '%s' to '%s'", m.Type(), t.TypeName())
+}
+
+// keyIterator is a Mapper too: CEL asks an iterator for its value.
+type keyIterator struct {
+	*mapValue
+	keys    []string
+	unknown int
+}
+
+func (it *keyIterator) HasNext() ref.Val { return celtypes.Bool(len(it.keys)+it.unknown > 0) }
+
+func (it *keyIterator) Next() ref.Val {
+	if len(it.keys) == 0 {
+		it.unknown--
+		return nil
+	}
+	key := it.keys[0]
+	it.keys = it.keys[1:]
+	return celtypes.String(key)
+}
+
+// unknown is data kept by x-kubernetes-preserve-unknown-fields: no expression
+// can look into it, equality can.
+type unknown struct{ v any }
+
+func (u *unknown) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", t)
+}
+
+func (u *unknown) ConvertToType(t ref.Type) ref.Val {
+	return celtypes.NewErr("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", t.TypeName())
+}
+
+func (u *unknown) Equal(other ref.Val) ref.Val {
+	return celtypes.Bool(equality.Semantic.DeepEqual(u.v, other.Value()))
+}
+
+func (u *unknown) Type() ref.Type { return celtypes.UnknownType }
+func (u *unknown) Value() any     { return u.v }

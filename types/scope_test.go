@@ -1,0 +1,91 @@
+package types_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// TestScope compiles at many places with one environment, and holds the
+// answers against those of an environment of each place.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	root := types.FromSchema(structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)
+	places := []*types.Decl{
+		root, root.Fields["a"].Decl, root.Fields["a"].Decl.Fields["b"].Decl, root.Fields["a"].Decl.Fields["b"].Decl.Elem,
+		root.Fields["m"].Decl, root.Fields["u"].Decl, root.Fields["9"].Decl, root.Fields["9"].Decl.Fields["d"].Decl,
+	}
+	expressions := []string{
+		`self == oldSelf`, `self.c > 0`, `self.b.all(self, self.c > 0)`, `self.a.b[0].c == oldSelf.a.b[0].c`, `[self].exists(x, x == self)`, `self.all(oldSelf, oldSelf.c > 0)`,
+		`has(self.a)`, `self.m.all(k, self.m[k] != '')`, `{'self': self}.self == self`, `oldSelf.hasValue()`, `oldSelf.orValue(self) == self`, `oldSelf.?c.hasValue()`, `.self == self`, `self.zz`, `self +`, ``,
+		`self.metadata.name + self.kind`, `type(self) == type(oldSelf)`, `self.size() > 1 && self.startsWith('x')`, `'self' == 'oldSelf'`, `self.b.map(x, x.c).sum() + size(self.b)`, `self.@self`, `self@1`,
+	}
+	for _, env := range []*types.Env{types.StoredEnv(types.Version{Minor: types.Newest}), types.NewRulesEnv(types.Version{Minor: 30})} {
+		scope, err := env.Scope(root, places)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range places {
+			for _, optional := range []bool{false, true} {
+				for _, src := range expressions {
+					_, want, wantErr := env.Compile(d, optional, src)
+					celEnv, got, err := scope.Compile(d, optional, src)
+					if text(err) != text(wantErr) {
+						t.Errorf("place %d: %s: got %v, want %v", i, src, err, wantErr)
+						continue
+					}
+					if err == nil && (got.OutputType().String() != want.OutputType().String() || unparse(t, got) != unparse(t, want) || celEnv == nil) {
+						t.Errorf("place %d: %s: got %s of %s", i, src, unparse(t, got), got.OutputType())
+					}
+				}
+			}
+		}
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func unparse(t *testing.T, ast *cel.Ast) string {
+	t.Helper()
+	src, err := cel.AstToString(ast)
+	if err != nil {
+		return "no text: " + err.Error()[:22] // with an address
+	}
+	return src
+}
+
+func TestIssuesPlace(t *testing.T) {
+	t.Parallel()
+	d := types.FromSchema(structural(t, `{type: string}`), types.Subtree)
+	tests := []struct {
+		src          string
+		line, column int
+		snippet      string
+	}{
+		{"", 1, 1, "\n^"},
+		{"self +", 1, 7, "self +\n      ^"},
+		{"self +\n", 2, 1, "\n^"},
+		{"self.x", 1, 5, "self.x\n    ^"},
+		{"'ö' +\n\tself.x", 2, 6, " self.x\n     ^"},
+		{"self == 1 || x", 1, 6, "self == 1 || x\n     ^"},
+	}
+	for _, tt := range tests {
+		_, _, err := types.StoredEnv(types.Version{Minor: types.Newest}).Compile(d, false, tt.src)
+		var issues *types.IssuesError
+		if !errors.As(err, &issues) {
+			t.Errorf("%q: got %v", tt.src, err)
+			continue
+		}
+		if line, column, snippet := issues.Place(); line != tt.line || column != tt.column || snippet != tt.snippet {
+			t.Errorf("%q: got %d, %d, %q, want %d, %d, %q", tt.src, line, column, snippet, tt.line, tt.column, tt.snippet)
+		}
+	}
+}

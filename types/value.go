@@ -1,0 +1,173 @@
+package types
+
+import (
+	"fmt"
+	"time"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+)
+
+// Value is a decoded JSON value as CEL sees it under its declaration. The
+// value is not copied and must not change while CEL uses it. Where the value
+// does not fit the declaration the result is a CEL error with the API server's
+// text, which evaluation meets only if it needs the value.
+func Value(v any, d *Decl) ref.Val {
+	if v == nil {
+		if d.Nullable {
+			return celtypes.NullValue
+		}
+		return celtypes.NewErr("invalid data, got null for schema with nullable=false")
+	}
+	switch d.repr {
+	case reprScalar:
+		return scalar(v, d)
+	case reprObject, reprMap, reprEmpty:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return celtypes.NewErr("invalid data, expected a map for the provided schema with type=object")
+		}
+		return &mapValue{fields: m, decl: d}
+	case reprList:
+		return listOf(v, d)
+	case reprUnknown:
+		return &unknown{v}
+	}
+	return invalid(v, d)
+}
+
+func listOf(v any, d *Decl) ref.Val {
+	items, ok := v.([]any)
+	if !ok {
+		return errNotArray()
+	}
+	list := listValue{items: items, elem: d.Elem}
+	switch d.ListType {
+	case Set:
+		return &setValue{listValue: list}
+	case MapList:
+		return &mapListValue{listValue: list, keys: escapedKeys(d.MapKeys)}
+	}
+	if t := d.Schema.XListType; t != nil && *t != "atomic" && *t != "" {
+		return celtypes.NewErr("invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got %s", *t)
+	}
+	return &list
+}
+
+func errNotArray() ref.Val {
+	return celtypes.NewErr("invalid data, expected an array for the provided schema with type=array")
+}
+
+func invalid(v any, d *Decl) ref.Val {
+	if d.Schema.Type != "array" {
+		return celtypes.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", d.Schema.Type)
+	}
+	if _, ok := v.([]any); !ok {
+		return errNotArray()
+	}
+	return celtypes.NewErr("invalid array type, expected Items with a non-empty Schema")
+}
+
+func scalar(v any, d *Decl) ref.Val {
+	switch d.Kind {
+	case IntOrString:
+		switch v := v.(type) {
+		case string:
+			return celtypes.String(v)
+		case int64:
+			return celtypes.Int(v)
+		}
+		return celtypes.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
+	case Bool:
+		if b, ok := v.(bool); ok {
+			return celtypes.Bool(b)
+		}
+		return mismatch("bool", v)
+	case Int:
+		if i, ok := v.(int64); ok {
+			return celtypes.Int(i)
+		}
+		return mismatch("int", v)
+	case Double:
+		switch v := v.(type) {
+		case int64: // a whole number loses its point on the way through YAML
+			return celtypes.Double(v)
+		case float64:
+			return celtypes.Double(v)
+		}
+		return mismatch("float", v)
+	}
+	s, ok := v.(string)
+	if !ok {
+		return mismatch("string", v)
+	}
+	return formatted(s, d.Kind)
+}
+
+func mismatch(want string, got any) ref.Val {
+	return celtypes.NewErr("invalid data, expected %s, got %T", want, got)
+}
+
+// formatted is a string in the format of its kind.
+func formatted(s string, k Kind) ref.Val {
+	switch k {
+	case Duration:
+		d, err := strfmt.ParseDuration(s)
+		if err != nil {
+			return celtypes.NewErr("Invalid duration %s: %v", s, err)
+		}
+		return celtypes.Duration{Duration: d}
+	case Date:
+		t, err := time.Parse(strfmt.RFC3339FullDate, s)
+		if err != nil {
+			return celtypes.NewErr("Invalid date formatted string %s: %v", s, err)
+		}
+		return celtypes.Timestamp{Time: t}
+	case Timestamp:
+		t, err := strfmt.ParseDateTime(s)
+		if err != nil {
+			return celtypes.NewErr("Invalid date-time formatted string %s: %v", s, err)
+		}
+		return celtypes.Timestamp{Time: time.Time(t)}
+	case Bytes:
+		var b strfmt.Base64
+		if err := b.UnmarshalText([]byte(s)); err != nil {
+			return celtypes.NewErr("Invalid byte formatted string %s: %v", s, err)
+		}
+		return celtypes.Bytes(b)
+	}
+	return celtypes.String(s)
+}
+
+// escapedKeys are a map list's keys as CEL names them. Keys are looked up in
+// the JSON by these names, as upstream does, so that a key with a dash is
+// never found and all items share one key.
+func escapedKeys(names []string) []string {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = name
+		if ident, ok := Escape(name); ok {
+			keys[i] = ident
+		}
+	}
+	return keys
+}
+
+// compositeKey makes one comparable value of several.
+func compositeKey(keys []string, get func(key string) any) any {
+	switch len(keys) {
+	case 1:
+		return get(keys[0])
+	case 2:
+		return [2]any{get(keys[0]), get(keys[1])}
+	case 3:
+		return [3]any{get(keys[0]), get(keys[1]), get(keys[2])}
+	}
+	all := make([]any, len(keys))
+	for i, key := range keys {
+		all[i] = get(key)
+	}
+	return fmt.Sprintf("%#v", all)
+}
