@@ -1,0 +1,120 @@
+package admission
+
+import (
+	"context"
+	"errors"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Verdict is what became of a request, whatever the mode made of it.
+type Verdict string
+
+const (
+	// Allowed is an object that its CRD accepts.
+	Allowed Verdict = "allowed"
+	// Refused is an object that its CRD refuses. In the modes Warn and Audit
+	// it is allowed all the same.
+	Refused Verdict = "refused"
+	// Untouched is a request that writes no custom resource: DELETE, CONNECT
+	// and the scale subresource. It is allowed.
+	Untouched Verdict = "untouched"
+	// NotChecked is an object that no CRD of the set decides.
+	NotChecked Verdict = "notChecked"
+)
+
+// Decision is the answer to one request, and what is known beyond it.
+type Decision struct {
+	// Kind is the request's.
+	Kind schema.GroupVersionKind
+	// CRD is the name of the CRD that decided; "" when none did.
+	CRD     string
+	Verdict Verdict
+	// Result is the engine's; nil unless Verdict is Allowed or Refused, and
+	// nil from Mutate. Read-only.
+	Result *engine.Result
+	// Response is the answer to send.
+	Response *admissionv1.AdmissionResponse
+}
+
+// Review is the answer as the API server wants it.
+func (d *Decision) Review() *admissionv1.AdmissionReview {
+	return &admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: reviewKind},
+		Response: d.Response,
+	}
+}
+
+// Review decides the request in a review as a validating webhook. The error is
+// a *RequestError, a cancelled context's, or a bug of ours.
+func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
+	req, err := RequestOf(review)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Validate(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return d.Review(), nil
+}
+
+// Validate decides a request as a validating webhook: create, update and the
+// status subresource, transition rules and ratcheting against the old object.
+// A dry run is decided as any other, for deciding has no side effects. The
+// error is a *RequestError, a cancelled context's, or a bug of ours.
+func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
+	crd, d, err := s.route(req)
+	if crd == nil || err != nil {
+		return d, err
+	}
+	engineReq, err := open(req)
+	if err != nil {
+		return nil, err
+	}
+	if req.SubResource == statusSubresource && !crd.versions[req.Kind.Version].status {
+		return s.notChecked(d, crd.name+" has no status subresource in version "+req.Kind.Version), nil
+	}
+	res, err := crd.engine.Validate(ctx, *engineReq)
+	var unknowable *engine.NotCheckedError
+	if errors.As(err, &unknowable) {
+		return s.notChecked(d, unknowable.Reason), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.CRD, d.Result, d.Verdict = crd.name, res, Allowed
+	if !res.Allowed {
+		d.Verdict = Refused
+	}
+	s.answer(d)
+	return d, nil
+}
+
+// route finds the CRD that decides a request. Without one, the decision is
+// complete.
+func (s *Set) route(req *admissionv1.AdmissionRequest) (*definition, *Decision, error) {
+	if err := checkRequest(req); err != nil {
+		return nil, nil, err
+	}
+	d := &Decision{
+		Kind:     kindOf(req),
+		Verdict:  Untouched,
+		Response: &admissionv1.AdmissionResponse{UID: req.UID, Allowed: true},
+	}
+	if untouched(req) {
+		return nil, d, nil
+	}
+	if req.SubResource != "" && req.SubResource != statusSubresource {
+		return nil, s.notChecked(d, "subresource "+req.SubResource+" is not one of a custom resource"), nil
+	}
+	crd := s.current.Load().lookup(d.Kind)
+	if crd == nil {
+		return nil, s.notChecked(d, "no CRD for "+d.Kind.GroupVersion().String()+" "+d.Kind.Kind), nil
+	}
+	return crd, d, nil
+}

@@ -1,0 +1,69 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+
+	admissionv1 "k8s.io/api/admission/v1"
+)
+
+// Mutate answers a request as a mutating webhook: with the CRD's defaults that
+// the object lacks, as a JSON patch (RFC 6902) that only adds. It never
+// refuses what a CRD refuses: that is Validate's, which sees the object after
+// all mutations. Only what the request may write is filled in: not status
+// where the CRD has the status subresource, and only status through it. In the
+// modes Warn and Audit there is no patch; the audit annotations tell of it.
+func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
+	crd, d, err := s.route(req)
+	if crd == nil || err != nil {
+		return d, err
+	}
+	obj, err := decode("object", &req.Object)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d.CRD, d.Verdict = crd.name, Allowed
+	d.Response.AuditAnnotations = map[string]string{AuditCRD: crd.name, AuditVerdict: string(Allowed)}
+	defaulted, err := crd.engine.Prepare(obj)
+	if err != nil { // no custom resource at all: Validate refuses it
+		if s.config.Mode != Audit {
+			d.Response.Warnings = []string{"celadon: no defaults: " + shorten(err.Error())}
+		}
+		return d, nil
+	}
+	ops := additions(writable(crd, req, obj), defaulted)
+	if len(ops) == 0 {
+		return d, nil
+	}
+	annotate(d.Response.AuditAnnotations, AuditDefaults, paths(ops))
+	if s.config.Mode != Enforce {
+		return d, nil
+	}
+	kind := admissionv1.PatchTypeJSONPatch
+	d.Response.PatchType = &kind
+	d.Response.Patch, err = json.Marshal(ops)
+	return d, err
+}
+
+// writable says of each top-level field whether the request may write it.
+func writable(crd *definition, req *admissionv1.AdmissionRequest, obj map[string]any) object {
+	o := object{fields: obj, skip: map[string]bool{"apiVersion": true, "kind": true, "metadata": true}}
+	if !crd.versions[req.Kind.Version].status {
+		return o
+	}
+	if o.onlyStatus = req.SubResource == statusSubresource; !o.onlyStatus {
+		o.skip["status"] = true
+	}
+	return o
+}
+
+func paths(ops []operation) []string {
+	lines := make([]string, len(ops))
+	for i, op := range ops {
+		lines[i] = shorten(op.Path)
+	}
+	return lines
+}

@@ -1,0 +1,130 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// RequestError is a request that the API server would not send: nothing can be
+// decided. Over HTTP it is a 400.
+type RequestError struct{ Reason string }
+
+func (e *RequestError) Error() string { return "not an admission request: " + e.Reason }
+
+func badRequest(format string, args ...any) error {
+	return &RequestError{fmt.Sprintf(format, args...)}
+}
+
+// RequestOf is the request in a review, or a *RequestError.
+func RequestOf(review *admissionv1.AdmissionReview) (*admissionv1.AdmissionRequest, error) {
+	if review == nil {
+		return nil, badRequest("no review given")
+	}
+	if want := admissionv1.SchemeGroupVersion.String(); review.APIVersion != want || review.Kind != reviewKind {
+		return nil, badRequest("apiVersion %q, kind %q (want %q, %q)", review.APIVersion, review.Kind, want, reviewKind)
+	}
+	if review.Request == nil {
+		return nil, badRequest("the review has no request")
+	}
+	return review.Request, nil
+}
+
+const (
+	reviewKind        = "AdmissionReview"
+	statusSubresource = "status"
+)
+
+func kindOf(req *admissionv1.AdmissionRequest) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: req.Kind.Group, Version: req.Kind.Version, Kind: req.Kind.Kind}
+}
+
+// untouched are requests that write no custom resource.
+func untouched(req *admissionv1.AdmissionRequest) bool {
+	switch req.Operation {
+	case admissionv1.Create, admissionv1.Update:
+		return req.SubResource == "scale"
+	}
+	return true
+}
+
+func checkRequest(req *admissionv1.AdmissionRequest) error {
+	if req == nil {
+		return badRequest("no request given")
+	}
+	switch req.Operation {
+	case admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect:
+		return nil
+	}
+	return badRequest("operation %q (want CREATE, UPDATE, DELETE or CONNECT)", req.Operation)
+}
+
+// open reads a request for an engine.
+func open(req *admissionv1.AdmissionRequest) (*engine.Request, error) {
+	obj, err := decode("object", &req.Object)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Request{
+		Object:          obj,
+		Namespace:       req.Namespace,
+		Name:            req.Name,
+		Subresource:     req.SubResource,
+		FieldValidation: fieldValidation(&req.Options),
+	}
+	switch {
+	case req.Operation == admissionv1.Update:
+		out.OldObject, err = decode("oldObject", &req.OldObject)
+	case req.SubResource != "":
+		err = badRequest("operation %s of subresource %q", req.Operation, req.SubResource)
+	}
+	return out, err
+}
+
+func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
+	data := raw.Raw
+	if len(data) == 0 && raw.Object != nil {
+		if u, ok := raw.Object.(*unstructured.Unstructured); ok {
+			return u.Object, nil
+		}
+		var err error
+		if data, err = json.Marshal(raw.Object); err != nil {
+			return nil, badRequest("%s: %v", name, err)
+		}
+	}
+	if len(data) == 0 {
+		return nil, badRequest("no %s", name)
+	}
+	obj, err := engine.Decode(data)
+	if err != nil {
+		return nil, badRequest("%s: %v", name, err)
+	}
+	return obj, nil
+}
+
+// fieldValidation is what the client asked for; CreateOptions, UpdateOptions
+// and PatchOptions call it the same.
+func fieldValidation(options *runtime.RawExtension) string {
+	data := options.Raw
+	if len(data) == 0 && options.Object != nil {
+		data, _ = json.Marshal(options.Object)
+	}
+	var o struct {
+		FieldValidation string `json:"fieldValidation"`
+	}
+	if len(data) == 0 || json.Unmarshal(data, &o) != nil {
+		return ""
+	}
+	switch o.FieldValidation {
+	case metav1.FieldValidationStrict, metav1.FieldValidationIgnore:
+		return o.FieldValidation
+	}
+	return ""
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"reflect"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/common"
+)
+
+// frame is a node on the way down an object: where it is, and its old value for
+// ratcheting. A path is only made for an error. See
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting.
+type frame struct {
+	up   int // index of the frame above; noFrame at the root
+	step step
+	name string // of a field, or a map's key
+	at   int    // index of a list
+
+	// correlated is false where the old value cannot be told; schema, obj and
+	// old are then unset.
+	correlated bool
+	// parent is the nearest correlated frame above; noFrame at the root.
+	parent   int
+	schema   *schema.Structural
+	obj, old any
+	equality equality // asked for often, told once
+}
+
+// frames are those from the root down to the node at hand.
+type frames []frame
+
+const noFrame = -1
+
+type step uint8
+
+const (
+	stepNone step = iota // the root, and what allOf adds to a node
+	stepField
+	stepKey
+	stepIndex
+)
+
+type equality uint8
+
+const (
+	untold equality = iota
+	equal
+	different
+)
+
+// path is where a frame is, below root.
+func (fs frames) path(at int, root *field.Path) *field.Path {
+	if at == noFrame {
+		return root
+	}
+	f := &fs[at]
+	up := fs.path(f.up, root)
+	switch f.step {
+	case stepField:
+		return up.Child(f.name)
+	case stepKey:
+		return up.Key(f.name)
+	case stepIndex:
+		return up.Index(f.at)
+	}
+	return up
+}
+
+// unchanged tells whether errors at a frame are ratcheted: the value, or else
+// the nearest correlatable one above, equals its old self.
+func (fs frames) unchanged(at int) bool {
+	if !fs[at].correlated {
+		at = fs[at].parent
+	}
+	return at != noFrame && fs[at].same()
+}
+
+func (f *frame) same() bool {
+	if f.equality == untold {
+		f.equality = different
+		if same(f.obj, f.old, f.schema) {
+			f.equality = equal
+		}
+	}
+	return f.equality == equal
+}
+
+// allOf is the frame of a node's allOf: only what is above ratchets its errors.
+func (fs frames) allOf(at int) frame { return frame{up: at, parent: fs[at].parent} }
+
+// field is the frame of an object's field, or of a map's entry, whose schema is
+// s.
+func (fs frames) field(at int, step step, name string, s *schema.Structural) frame {
+	f := &fs[at]
+	child := frame{up: at, step: step, name: name, parent: f.parent}
+	if !f.correlated {
+		return child
+	}
+	if f.parent == noFrame && (name == "apiVersion" || name == "kind") {
+		return child // both are converted to one version: a change is not seen
+	}
+	child.parent = at
+	if obj, old, both := entryPair(f.obj, f.old, name); both {
+		child.correlated, child.schema, child.obj, child.old = true, s, obj, old
+	}
+	return child
+}
+
+// item is the frame of a list's item whose old self, by key, is old.
+func (fs frames) item(at, i int, obj, old any) frame {
+	f := &fs[at]
+	child := frame{up: at, step: stepIndex, at: i, parent: f.parent}
+	if !f.correlated {
+		return child
+	}
+	child.parent = at
+	if old != nil && f.schema.Items != nil && isMapList(f.schema) {
+		child.correlated, child.schema, child.obj, child.old = true, f.schema.Items, obj, old
+	}
+	return child
+}
+
+// entryPair finds an entry that both objects have.
+func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
+	m, isMap := obj.(map[string]any)
+	oldM, wasMap := old.(map[string]any)
+	if !isMap || !wasMap {
+		return nil, nil, false
+	}
+	entry, has := m[name]
+	oldEntry, had := oldM[name]
+	return entry, oldEntry, has && had
+}
+
+// same compares as ratcheting does: map lists by key, objects field by field
+// where the schema knows each field, anything else as it is.
+func same(obj, old any, s *schema.Structural) bool {
+	if obj == nil || old == nil {
+		return obj == nil && old == nil
+	}
+	switch obj := obj.(type) {
+	case []any:
+		old, ok := old.([]any)
+		return ok && sameList(obj, old, s)
+	case map[string]any:
+		old, ok := old.(map[string]any)
+		return ok && sameMap(obj, old, s)
+	}
+	return reflect.DeepEqual(obj, old)
+}
+
+func sameList(obj, old []any, s *schema.Structural) bool {
+	if len(obj) != len(old) {
+		return false
+	}
+	if !isMapList(s) || s.Items == nil {
+		return reflect.DeepEqual(obj, old)
+	}
+	byKey := oldItems(s, old)
+	for _, item := range obj {
+		oldItem := byKey.Get(item)
+		if oldItem == nil || !same(item, oldItem, s.Items) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameMap(obj, old map[string]any, s *schema.Structural) bool {
+	if len(obj) != len(old) {
+		return false
+	}
+	for name, entry := range obj {
+		oldEntry, had := old[name]
+		if !had || !sameEntry(entry, oldEntry, s, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameEntry is false for what the schema does not know.
+func sameEntry(entry, old any, s *schema.Structural, name string) bool {
+	if prop, ok := s.Properties[name]; ok {
+		return same(entry, old, &prop)
+	}
+	values := additional(s)
+	return values != nil && same(entry, old, values)
+}
+
+func isMapList(s *schema.Structural) bool { return s.XListType != nil && *s.XListType == "map" }
+
+// oldItems finds items of a map list by key; in other lists it finds none.
+func oldItems(s *schema.Structural, items []any) common.MapList {
+	return common.MakeMapList(&model.Structural{Structural: s}, items)
+}

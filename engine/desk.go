@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Desk tries many expressions at one place, with one CEL environment for all:
+// an environment costs far more than an expression. It is not safe for
+// concurrent use.
+type Desk struct {
+	node   *Node
+	env    *types.Env
+	limits limits
+	// plain and optional are the environments by what oldSelf is.
+	plain, optional *cel.Env
+}
+
+// Desk makes a desk at the place. The error is types.ErrHidden where rules
+// cannot stand.
+func (n *Node) Desk() (*Desk, error) {
+	c, err := newCompiler(n.engine.config)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{node: n, env: c.env, limits: c.limits}
+	_, err = d.Env(false)
+	return d, err
+}
+
+// Node is the desk's place.
+func (d *Desk) Node() *Node { return d.node }
+
+// Env is the environment of the place's expressions; with optionalOldSelf,
+// oldSelf is an optional.
+func (d *Desk) Env(optionalOldSelf bool) (env *cel.Env, err error) {
+	if optionalOldSelf {
+		if d.optional == nil {
+			d.optional, err = d.env.For(d.node.decl, true)
+		}
+		return d.optional, err
+	}
+	if d.plain == nil {
+		d.plain, err = d.env.For(d.node.decl, false)
+	}
+	return d.plain, err
+}
+
+// Compile is as Node.Compile; with optionalOldSelf, oldSelf is an optional.
+func (d *Desk) Compile(src string, optionalOldSelf bool) (x *Expr, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			x, err = nil, bug(p)
+		}
+	}()
+	env, err := d.Env(optionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := types.Check(env, src)
+	if err == nil {
+		x = newExpr(d.node.decl, checked, src)
+		err = x.plan(env, d.limits.PerCall)
+	}
+	if err == nil {
+		err = x.price(env)
+	}
+	if err != nil {
+		c := &compiler{}
+		c.fail(RuleRef{Version: d.node.version, Path: d.node.path, Rule: src}, "rule", err, err.Error())
+		return nil, c.errs[0]
+	}
+	return x, nil
+}
+
+// Eval evaluates an expression that the desk compiled with the same
+// optionalOldSelf; old is nil when there is none.
+func (d *Desk) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
+	return x.program.Eval(ctx, d.activation(optionalOldSelf, self, old))
+}
+
+func (d *Desk) activation(optionalOldSelf bool, self, old any) *eval.Activation {
+	a := eval.BindOld(d.node.decl, self, old)
+	if optionalOldSelf {
+		a = a.Optional()
+	}
+	return a
+}
+
+// AST is the checked expression; nil for a rule of a compiled CRD.
+func (x *Expr) AST() *cel.Ast { return x.ast }
+
+// RunRules runs all rules of one version over an object as Prepare gives it,
+// whatever else may be wrong with it, and tells of each rule that ran. old is
+// nil on create.
+func (e *Engine) RunRules(ctx context.Context, version string, obj, old map[string]any) (results []RuleResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			results, err = nil, bug(p)
+		}
+	}()
+	v := e.versions[version]
+	if v == nil {
+		v = e.storage
+	}
+	t := newTrace()
+	run := v.rules.run(ctx, e.limits.PerObject, t)
+	defer run.done()
+	run.warn = func(string) {} // the trace has what is ratcheted
+	var before any
+	if old != nil {
+		before = old
+	}
+	run.root(nil, obj, before)
+	return t.results(), ctx.Err()
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// CompileError is a bad rule: one that the API server would refuse in a CRD.
+type CompileError struct {
+	RuleRef
+	// Part is what of the rule is bad: "rule", "messageExpression" or
+	// "fieldPath".
+	Part string
+	// Line and Column, from 1, are where in the expression; 0 when the whole
+	// of it is meant.
+	Line, Column int
+	// Snippet is the expression's line with a caret below the place; "" when
+	// the whole of it is meant.
+	Snippet string
+	// Detail is the server's text.
+	Detail string
+}
+
+func (e *CompileError) Error() string {
+	path := e.Path
+	if path == "" {
+		path = "schema root"
+	}
+	where := fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Index, e.Part)
+	if e.Version != "" {
+		where = e.Version + ": " + where
+	}
+	return where + ": " + e.Detail
+}
+
+// CompileErrors are all bad rules of a CRD, in the order of versions, then of
+// schema paths.
+type CompileErrors struct {
+	Errors []*CompileError
+}
+
+func (e *CompileErrors) Error() string {
+	var b strings.Builder
+	for i, err := range e.Errors {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives errors.As and errors.Is the single errors.
+func (e *CompileErrors) Unwrap() []error {
+	errs := make([]error, len(e.Errors))
+	for i, err := range e.Errors {
+		errs[i] = err
+	}
+	return errs
+}
+
+// bug is a panic of ours as an error: please report it.
+func bug(p any) error {
+	return fmt.Errorf("internal error in celadon (please report it): %v", p)
+}
+
+// Summary is Detail's first sentence, without the place and the excerpt that
+// the checker puts around it.
+func (e *CompileError) Summary() string {
+	_, text, ok := strings.Cut(e.Detail, "<input>:")
+	if !ok {
+		return e.Detail
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if _, after, ok := strings.Cut(text, ": "); ok {
+		text = after
+	}
+	return types.Readable(text)
+}

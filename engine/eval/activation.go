@@ -1,0 +1,132 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Activation holds what self and oldSelf stand for in one or more evaluations
+// of programs of one declaration. It is not safe for concurrent use. An
+// Activation can be bound anew when no evaluation needs it any more, and
+// released when it will not be used again: then it costs no allocations.
+type Activation struct {
+	decl         *types.Decl
+	self, old    any
+	bound        oldBinding
+	selfV, oldV  ref.Val // boxed, once they were asked for
+	optionalView bool
+
+	frame *frame // once there was an evaluation
+}
+
+// oldBinding is what oldSelf stands for.
+type oldBinding uint8
+
+const (
+	unbound oldBinding = iota // no such attribute
+	none                      // only seen as an optional
+	value
+)
+
+// Bind makes an activation with self alone; oldSelf is an unknown attribute.
+func Bind(d *types.Decl, self any) *Activation {
+	return &Activation{decl: d, self: self}
+}
+
+// BindOld makes an activation with self and oldSelf. Where old is nil, oldSelf
+// is an unknown attribute to plain expressions and none to optional ones.
+func BindOld(d *types.Decl, self, old any) *Activation {
+	a := new(Activation)
+	a.BindOld(d, self, old)
+	return a
+}
+
+// Bind is the function Bind for an activation that is there.
+func (a *Activation) Bind(d *types.Decl, self any) {
+	*a = Activation{decl: d, self: self, frame: a.frame}
+}
+
+// BindOld is the function BindOld for an activation that is there.
+func (a *Activation) BindOld(d *types.Decl, self, old any) {
+	*a = Activation{decl: d, self: self, old: old, bound: value, frame: a.frame}
+	if old == nil {
+		a.bound = none
+	}
+}
+
+// Optional is the same activation as a rule with optionalOldSelf sees it:
+// oldSelf is an optional. Only programs of an environment that declares
+// oldSelf so can use it.
+func (a *Activation) Optional() *Activation {
+	b := *a
+	b.optionalView, b.frame = true, nil
+	return &b
+}
+
+// SetOptional changes an activation to what Optional gives, and back.
+func (a *Activation) SetOptional(optional bool) { a.optionalView = optional }
+
+// Release gives the memory of evaluations back to other activations.
+func (a *Activation) Release() {
+	if f := a.frame; f != nil {
+		f.act, f.done = nil, nil
+		frames.Put(f)
+	}
+	*a = Activation{}
+}
+
+func (a *Activation) ownFrame() *frame {
+	if a.frame == nil {
+		a.frame = frames.Get().(*frame)
+	}
+	if a.frame.act != a {
+		a.frame.act = a // also where the activation was copied
+	}
+	return a.frame
+}
+
+func (a *Activation) selfValue() ref.Val {
+	if a.selfV == nil {
+		a.selfV = types.Value(a.self, a.decl)
+	}
+	return a.selfV
+}
+
+// oldValue is nil when oldSelf is an unknown attribute.
+func (a *Activation) oldValue() ref.Val {
+	if a.bound == value && a.oldV == nil {
+		a.oldV = types.Value(a.old, a.decl)
+	}
+	switch {
+	case a.bound == unbound:
+		return nil
+	case a.optionalView && a.bound == none:
+		return celtypes.OptionalNone
+	case a.optionalView:
+		return celtypes.OptionalOf(a.oldV)
+	case a.bound == none:
+		return nil
+	}
+	return a.oldV
+}
+
+var _ interpreter.Activation = (*Activation)(nil)
+
+// ResolveName implements cel-go's activation.
+func (a *Activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case types.Self:
+		return a.selfValue(), true
+	case types.OldSelf:
+		if v := a.oldValue(); v != nil {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// Parent implements cel-go's activation.
+func (a *Activation) Parent() interpreter.Activation { return nil }

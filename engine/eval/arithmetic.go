@@ -1,0 +1,138 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+var (
+	errOverflow     = newErr("integer overflow")
+	errDivideByZero = newErr("division by zero")
+	errModuloByZero = newErr("modulus by zero")
+)
+
+// arithmetic is +, -, *, / or % on numbers, and + on strings.
+func arithmetic(inv *invocation, a, b *code) *code {
+	switch inv.overload {
+	case overloads.AddInt64, overloads.SubtractInt64, overloads.MultiplyInt64, overloads.DivideInt64, overloads.ModuloInt64:
+		if x, y := a.ints(), b.ints(); x != nil && y != nil {
+			return &code{kind: intKind, num: calculate(x, y, intOperators[inv.function])}
+		}
+	case overloads.AddDouble, overloads.SubtractDouble, overloads.MultiplyDouble, overloads.DivideDouble:
+		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
+			return &code{kind: doubleKind, dbl: calculateDouble(x, y, inv.function)}
+		}
+	case overloads.AddString:
+		if x, y := a.strings(), b.strings(); x != nil && y != nil {
+			return &code{kind: stringKind, str: concatenate(x, y)}
+		}
+	}
+	return nil
+}
+
+type intOperator func(a, b int64) (int64, *celtypes.Err)
+
+var intOperators = map[string]intOperator{
+	operators.Add: func(a, b int64) (int64, *celtypes.Err) {
+		if sum := a + b; (sum > a) == (b > 0) {
+			return sum, nil
+		}
+		return 0, errOverflow
+	},
+	operators.Subtract: func(a, b int64) (int64, *celtypes.Err) {
+		if diff := a - b; (diff < a) == (b > 0) {
+			return diff, nil
+		}
+		return 0, errOverflow
+	},
+	operators.Multiply: multiply,
+	operators.Divide: func(a, b int64) (int64, *celtypes.Err) {
+		switch {
+		case b == 0:
+			return 0, errDivideByZero
+		case a == math.MinInt64 && b == -1:
+			return 0, errOverflow
+		}
+		return a / b, nil
+	},
+	operators.Modulo: func(a, b int64) (int64, *celtypes.Err) {
+		switch {
+		case b == 0:
+			return 0, errModuloByZero
+		case a == math.MinInt64 && b == -1:
+			return 0, errOverflow
+		}
+		return a % b, nil
+	},
+}
+
+func multiply(a, b int64) (int64, *celtypes.Err) {
+	if a == 0 || b == 0 {
+		return 0, nil
+	}
+	product := a * b
+	if a == -1 && b == math.MinInt64 || b == -1 && a == math.MinInt64 || product/b != a {
+		return 0, errOverflow
+	}
+	return product, nil
+}
+
+func calculate(x, y numFunc, op intOperator) numFunc {
+	return func(f *frame) (int64, bool) {
+		a, b, ok := bothInts(f, x, y)
+		f.charge(1)
+		if !ok {
+			return 0, false
+		}
+		n, err := op(a, b)
+		if err != nil {
+			f.err = err
+			return 0, false
+		}
+		return n, true
+	}
+}
+
+func calculateDouble(x, y dblFunc, op string) dblFunc {
+	return func(f *frame) (float64, bool) {
+		a, b, ok := both(f, x, y)
+		f.charge(1)
+		switch op {
+		case operators.Add:
+			return a + b, ok
+		case operators.Subtract:
+			return a - b, ok
+		case operators.Multiply:
+			return a * b, ok
+		}
+		return a / b, ok
+	}
+}
+
+func concatenate(x, y strFunc) strFunc {
+	return func(f *frame) (string, bool) {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		if okS && okT {
+			f.charge(scanCost(runes(s) + runes(t)))
+			return s + t, true
+		}
+		f.charge(scanCost(sizeOrOne(s, okS) + sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		return "", false
+	}
+}
+
+// sizeOrOne is a string's size as costs go by it, 1 for an error.
+func sizeOrOne(s string, ok bool) uint64 {
+	if ok {
+		return runes(s)
+	}
+	return 1
+}

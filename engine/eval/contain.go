@@ -1,0 +1,238 @@
+package eval
+
+import (
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// inConstants is `in` over a constant list, which CEL makes a set of and does
+// not price; nil where CEL does not.
+func inConstants(inv *invocation) *code {
+	list := inv.args[1].konst.(traits.Lister)
+	if list.Size() == celtypes.IntZero {
+		return constant(inv.id, celtypes.False, inv.typ)
+	}
+	set := constantSet(list)
+	if set == nil {
+		return nil
+	}
+	if x := inv.args[0].strings(); x != nil {
+		return &code{kind: boolKind, test: inStrings(x, set)}
+	}
+	if x := inv.args[0].ints(); x != nil {
+		return &code{kind: boolKind, test: inInts(x, set)}
+	}
+	val := inv.args[0].boxed()
+	return &code{kind: boolKind, test: func(f *frame) truth {
+		v := val(f)
+		if celtypes.IsUnknownOrError(v) {
+			f.fail(v)
+			return bad
+		}
+		return truthOf(set[v])
+	}}
+}
+
+// constantSet is nil when an item is no scalar that can be a key. A number is
+// found under each type that can hold it.
+func constantSet(list traits.Lister) map[ref.Val]bool {
+	set := map[ref.Val]bool{}
+	for it := list.Iterator(); it.HasNext() == celtypes.True; {
+		v := it.Next()
+		if !celtypes.IsPrimitiveType(v) || v.Type() == celtypes.BytesType {
+			return nil
+		}
+		set[v] = true
+		switch v.(type) {
+		case celtypes.Double:
+			for _, t := range []ref.Type{celtypes.IntType, celtypes.UintType} {
+				if n := v.ConvertToType(t); !celtypes.IsError(n) && n.Equal(v) == celtypes.True {
+					set[n] = true
+				}
+			}
+		case celtypes.Int:
+			addConverted(set, v, celtypes.DoubleType, celtypes.UintType)
+		case celtypes.Uint:
+			addConverted(set, v, celtypes.DoubleType, celtypes.IntType)
+		}
+	}
+	return set
+}
+
+func addConverted(set map[ref.Val]bool, v ref.Val, as ...ref.Type) {
+	for _, t := range as {
+		if n := v.ConvertToType(t); !celtypes.IsError(n) {
+			set[n] = true
+		}
+	}
+}
+
+// fewItems are searched one by one.
+const fewItems = 8
+
+func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
+	texts := map[string]bool{}
+	var few []string
+	for v := range set {
+		if s, ok := v.(celtypes.String); ok {
+			texts[string(s)] = true
+			few = append(few, string(s))
+		}
+	}
+	if len(few) <= fewItems {
+		return func(f *frame) truth {
+			s, ok := x(f)
+			if !ok {
+				return bad
+			}
+			for _, t := range few {
+				if s == t {
+					return yes
+				}
+			}
+			return no
+		}
+	}
+	return func(f *frame) truth {
+		s, ok := x(f)
+		if !ok {
+			return bad
+		}
+		return truthOf(texts[s])
+	}
+}
+
+func inInts(x numFunc, set map[ref.Val]bool) testFunc {
+	ints := map[int64]bool{}
+	for v := range set {
+		if n, ok := v.(celtypes.Int); ok {
+			ints[int64(n)] = true
+		}
+	}
+	return func(f *frame) truth {
+		n, ok := x(f)
+		if !ok {
+			return bad
+		}
+		return truthOf(ints[n])
+	}
+}
+
+// containment is `in` over a list or map of JSON.
+func containment(inv *invocation, a, b *code) *code {
+	var test testFunc
+	switch {
+	case inv.overload == overloads.InMap && b.kind == rawKind && isMap(b.decl) && a.strings() != nil:
+		test = inMap(a.strings(), b.raw, b.decl.Elem)
+	case inv.overload != overloads.InList:
+	case b.kind == listKind:
+		test = inItems(a, b.list, b.elem)
+	case b.kind == rawKind && isList(b.decl):
+		raw := b.raw
+		test = inItems(a, func(f *frame) ([]any, bool) {
+			v, ok := raw(f)
+			if v == nil && ok {
+				f.err, ok = errNoOverload, false
+			}
+			items, _ := v.([]any)
+			return items, ok
+		}, b.decl.Elem)
+	}
+	if test == nil {
+		return nil
+	}
+	return &code{kind: boolKind, test: test}
+}
+
+func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
+	k := fitOf(elem)
+	return func(f *frame) truth {
+		key, okKey := x(f)
+		err := f.err
+		v, ok := raw(f)
+		f.charge(1)
+		if !okKey {
+			f.err = err
+			return bad
+		}
+		if !ok {
+			return bad
+		}
+		m, ok := v.(map[string]any)
+		if !ok {
+			f.err = errNoOverload
+			return bad
+		}
+		found, ok := m[key]
+		switch {
+		case !ok:
+			return no
+		case found == nil && elem.Nullable || k.fits(found, elem):
+			return yes
+		}
+		f.misfit(found, elem)
+		return bad
+	}
+}
+
+// inItems finds strings and ints among such.
+func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
+	switch elem.Kind {
+	case types.String:
+		if x := a.strings(); x != nil {
+			return inListOf(x, list, elem)
+		}
+	case types.Int:
+		if x := a.ints(); x != nil {
+			return inListOf(x, list, elem)
+		}
+	}
+	return nil
+}
+
+// inListOf looks past items that do not fit, which are errors if nothing is
+// found.
+func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl) testFunc {
+	return func(f *frame) truth {
+		want, okWant := x(f)
+		err := f.err
+		items, ok := list(f)
+		size := uint64(1)
+		if ok {
+			size = uint64(len(items))
+		}
+		var misfit any
+		result := no
+		if okWant && ok {
+			result, misfit = search(items, want, elem.Nullable)
+		}
+		f.charge(size)
+		switch {
+		case !okWant:
+			f.err = err
+			return bad
+		case !ok:
+			return bad
+		case result == bad:
+			f.misfit(misfit, elem)
+		}
+		return result
+	}
+}
+
+func search[T comparable](items []any, want T, nullable bool) (result truth, misfit any) {
+	for _, item := range items {
+		v, ok := item.(T)
+		if ok && v == want {
+			return yes, nil
+		}
+		if !ok && result == no && (item != nil || !nullable) {
+			result, misfit = bad, item
+		}
+	}
+	return result, misfit
+}

@@ -1,0 +1,234 @@
+package eval
+
+import (
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// equality is == or !=. Both sides are evaluated, whatever the first gives.
+func equality(inv *invocation) *code {
+	equal := inv.function == operators.Equals
+	a, b := inv.args[0], inv.args[1]
+	if a.isConst() && !b.isConst() && sameScalar(a, b) {
+		a, b = b, a // a constant is no error and costs nothing: the order does not show
+	}
+	c := &code{kind: boolKind}
+	switch {
+	case a.strings() != nil && b.strings() != nil:
+		c.test = equalStrings(a, b, equal)
+	case a.ints() != nil && b.ints() != nil:
+		c.test = equalNumbers(a.ints(), b.ints(), equal)
+	case a.doubles() != nil && b.doubles() != nil:
+		c.test = equalNumbers(a.doubles(), b.doubles(), equal)
+	case a.kind == boolKind && b.kind == boolKind:
+		c.test = equalTruths(a.test, b.test, equal)
+	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:
+		c.test = equalRaw(a.raw, b.konst, equal)
+	case b.kind == boxedKind && b.raw != nil && a.isConst() && b.decl != nil:
+		c.test = equalRaw(b.raw, a.konst, equal)
+	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
+		c.test = equalStructures(a.raw, b.raw, a.decl, equal)
+	default:
+		c.test = equalBoxed(inv, equal)
+	}
+	return c
+}
+
+func sameScalar(a, b *code) bool {
+	return a.kind == b.kind && a.kind != boxedKind || a.kind == stringKind && b.strings() != nil || a.kind == intKind && b.ints() != nil
+}
+
+// verdict is what an operator gives for an equality.
+func verdict(same, equal bool) truth { return truthOf(same == equal) }
+
+func equalStrings(a, b *code, equal bool) testFunc {
+	x, y := a.strings(), b.strings()
+	if s, ok := b.konst.(celtypes.String); ok {
+		return equalText(x, string(s), equal)
+	}
+	return func(f *frame) truth {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		if !okS || !okT {
+			f.charge(errorPairCost(s, okS, t, okT))
+			if !okS {
+				f.err = err
+			}
+			return bad
+		}
+		f.charge(pairCost(s, t))
+		return verdict(s == t, equal)
+	}
+}
+
+// pairCost is the cost of reading the shorter of two strings. Up to ten bytes
+// need no count of characters.
+func pairCost(s, t string) uint64 {
+	if n := min(len(s), len(t)); n <= 10 {
+		return min(uint64(n), 1)
+	}
+	return scanCost(min(runes(s), runes(t)))
+}
+
+// errorPairCost is the cost of reading the shorter of two strings, where an
+// error counts as one character.
+func errorPairCost(s string, okS bool, t string, okT bool) uint64 {
+	return scanCost(min(sizeOrOne(s, okS), sizeOrOne(t, okT)))
+}
+
+func equalText(x strFunc, t string, equal bool) testFunc {
+	size := runes(t)
+	onError, full := scanCost(min(1, size)), scanCost(size)
+	return func(f *frame) truth {
+		s, ok := x(f)
+		if !ok {
+			f.charge(onError)
+			return bad
+		}
+		if s == t {
+			f.charge(full)
+			return verdict(true, equal)
+		}
+		f.charge(pairCost(s, t))
+		return verdict(false, equal)
+	}
+}
+
+func equalNumbers[T int64 | float64](x, y func(*frame) (T, bool), equal bool) testFunc {
+	return func(f *frame) truth {
+		n, okN := x(f)
+		err := f.err
+		m, okM := y(f)
+		f.charge(1)
+		if !okN {
+			f.err = err
+			return bad
+		}
+		if !okM {
+			return bad
+		}
+		return verdict(n == m, equal)
+	}
+}
+
+func equalTruths(x, y testFunc, equal bool) testFunc {
+	return func(f *frame) truth {
+		a := x(f)
+		err := f.err
+		b := y(f)
+		f.charge(1)
+		if a == bad {
+			f.err = err
+			return bad
+		}
+		if b == bad {
+			return bad
+		}
+		return verdict(a == b, equal)
+	}
+}
+
+// equalRaw compares an int-or-string with a constant.
+func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
+	size := sizeOf(konst)
+	return func(f *frame) truth {
+		v, ok := raw(f)
+		if !ok {
+			f.charge(scanCost(min(1, size)))
+			return bad
+		}
+		if s, ok := v.(string); ok {
+			f.charge(scanCost(min(runes(s), size)))
+			t, ok := konst.(celtypes.String)
+			return verdict(ok && s == string(t), equal)
+		}
+		f.charge(scanCost(min(1, size)))
+		n, _ := v.(int64)
+		if m, ok := konst.(celtypes.Int); ok {
+			return verdict(n == int64(m), equal)
+		}
+		return verdict(celtypes.Int(n).Equal(konst) == celtypes.True, equal)
+	}
+}
+
+// equalBoxed leaves structures and what can be null to their own equality.
+func equalBoxed(inv *invocation, equal bool) testFunc {
+	x, y := inv.args[0].boxed(), inv.args[1].boxed()
+	function, overload := inv.function, "equals"
+	if !equal {
+		overload = "not_equals"
+	}
+	return func(f *frame) truth {
+		base := len(f.args)
+		f.args = append(f.args, x(f))
+		f.args = append(f.args, y(f))
+		args := f.args[base:]
+		result := compareBoxed(args[0], args[1], equal)
+		f.charge(callCost(function, overload, args, result))
+		f.popArgs(base)
+		if b, ok := result.(celtypes.Bool); ok {
+			return truthOf(bool(b))
+		}
+		f.fail(result)
+		return bad
+	}
+}
+
+// equalStructures boxes two objects, maps or lists only where they are not
+// plainly the same.
+func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
+	return func(f *frame) truth {
+		a, okA := x(f)
+		err := f.err
+		b, okB := y(f)
+		if !okA || !okB {
+			f.charge(scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b))))
+			if !okA {
+				f.err = err
+			}
+			return bad
+		}
+		cost := scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b)))
+		if types.Same(a, b, d) {
+			f.charge(cost)
+			return verdict(true, equal)
+		}
+		result := compareBoxed(types.Value(a, d), types.Value(b, d), equal)
+		f.charge(cost)
+		if b, ok := result.(celtypes.Bool); ok {
+			return truthOf(bool(b))
+		}
+		f.fail(result)
+		return bad
+	}
+}
+
+// rawSizeOrOne is the size of a list or map as costs go by it, 1 for null and
+// for an error.
+func rawSizeOrOne(v any) uint64 {
+	switch v := v.(type) {
+	case []any:
+		return uint64(len(v))
+	case map[string]any:
+		return uint64(len(v))
+	}
+	return 1
+}
+
+func compareBoxed(a, b ref.Val, equal bool) ref.Val {
+	if celtypes.IsUnknownOrError(a) {
+		return a
+	}
+	if celtypes.IsUnknownOrError(b) {
+		return b
+	}
+	same := celtypes.Equal(a, b)
+	if equal {
+		return same
+	}
+	return celtypes.Bool(same != celtypes.True)
+}

@@ -1,0 +1,200 @@
+package eval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// comprehension plans a macro as a loop of its own where it knows the macro
+// and the range, and else as the fold that the parser made of it.
+func (p *planner) comprehension(e ast.Expr) (*code, error) {
+	slots := p.slots
+	c, err := p.macro(e)
+	if c != nil && err == nil {
+		c.id, c.typ = e.ID(), p.typeOf(e)
+		return c, nil
+	}
+	if err != nil && err != errReadsResult {
+		return nil, err
+	}
+	p.slots = slots
+	return p.fold(e)
+}
+
+// fold is a comprehension on CEL's own values. The result's first value is
+// computed only when it is asked for, which is how variables are bound.
+type fold struct {
+	overRange, cond, step, result valFunc
+	accu, key, item               int // slots
+	two                           bool
+}
+
+func (p *planner) fold(e ast.Expr) (*code, error) {
+	x := e.AsComprehension()
+	overRange, err := p.plan(x.IterRange())
+	if err != nil {
+		return nil, err
+	}
+	init, err := p.plan(x.AccuInit())
+	if err != nil {
+		return nil, err
+	}
+	fo := &fold{overRange: overRange.boxed(), accu: p.newSlot(), key: p.newSlot(), item: p.newSlot(), two: x.HasIterVar2()}
+	accu := &variable{name: x.AccuVar(), form: lazyForm, slot: fo.accu, init: mutable(init.boxed(), fo.accu)}
+	vars := []*variable{accu}
+	loop := []*variable{{name: x.IterVar(), slot: fo.key}, accu}
+	if fo.two {
+		loop = []*variable{{name: x.IterVar2(), slot: fo.item}, {name: x.IterVar(), slot: fo.key}, accu}
+	}
+	for _, part := range []struct {
+		vars []*variable
+		e    ast.Expr
+		val  *valFunc
+	}{
+		{loop, x.LoopCondition(), &fo.cond},
+		{loop, x.LoopStep(), &fo.step},
+		{vars, x.Result(), &fo.result},
+	} {
+		c, err := p.within(part.vars, part.e)
+		if err != nil {
+			return nil, err
+		}
+		*part.val = c.boxed()
+	}
+	return &code{kind: boxedKind, val: fo.run, typ: p.typeOf(e), id: e.ID()}, nil
+}
+
+// mutable makes lists and maps that start empty ones that are added to in
+// place, as CEL does, and says so in the slot.
+func mutable(init valFunc, slot int) valFunc {
+	return func(f *frame) ref.Val {
+		v := init(f)
+		if l, ok := v.(traits.Lister); ok && l.Size() == celtypes.IntZero {
+			f.slots[slot].num = 1
+			return celtypes.NewMutableList(celtypes.DefaultTypeAdapter)
+		}
+		if m, ok := v.(traits.Mapper); ok && m.Size() == celtypes.IntZero {
+			f.slots[slot].num = 1
+			return celtypes.NewMutableMap(celtypes.DefaultTypeAdapter, map[ref.Val]ref.Val{})
+		}
+		return v
+	}
+}
+
+func (fo *fold) run(f *frame) ref.Val {
+	v := fo.overRange(f)
+	if celtypes.IsUnknownOrError(v) {
+		return v
+	}
+	f.slots[fo.accu] = slot{}
+	done := false
+	if fo.two {
+		m, isMap := v.(traits.Mapper)
+		l, isList := v.(traits.Lister)
+		switch {
+		case isMap:
+			done = fo.entries(f, m)
+		case isList:
+			done = fo.items(f, l)
+		default:
+			return newErr("unsupported comprehension range type: %T", v)
+		}
+	} else {
+		if !v.Type().HasTrait(traits.IterableType) {
+			return newErr("got '%T', expected iterable type", v)
+		}
+		done = fo.each(f, v)
+	}
+	if !done {
+		return errInterrupted
+	}
+	v = fo.result(f)
+	if f.slots[fo.accu].num == 1 {
+		return immutable(v)
+	}
+	return v
+}
+
+// immutable ends what mutable began.
+func immutable(v ref.Val) ref.Val {
+	switch v := v.(type) {
+	case traits.MutableLister:
+		return v.ToImmutableList()
+	case traits.MutableMapper:
+		return v.ToImmutableMap()
+	}
+	return v
+}
+
+// next takes one step; the loop ends with more false, and was interrupted
+// with done false.
+func (fo *fold) next(f *frame) (more, done bool) {
+	if cond, ok := fo.cond(f).(celtypes.Bool); ok && !bool(cond) {
+		return false, true
+	}
+	v := fo.step(f)
+	f.slots[fo.accu].val = v
+	if !f.tick() {
+		return false, false
+	}
+	return true, true
+}
+
+func (fo *fold) each(f *frame, over ref.Val) bool {
+	if m, ok := over.(traits.Mapper); ok {
+		over = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, sortedKeys(m))
+	}
+	for it := over.(traits.Iterable).Iterator(); it.HasNext() == celtypes.True; {
+		f.slots[fo.key].val = it.Next()
+		if more, done := fo.next(f); !more {
+			return done
+		}
+	}
+	return true
+}
+
+func (fo *fold) entries(f *frame, m traits.Mapper) bool {
+	for _, key := range sortedKeys(m) {
+		f.slots[fo.key].val, f.slots[fo.item].val = key, m.Get(key)
+		if more, done := fo.next(f); !more {
+			return done
+		}
+	}
+	return true
+}
+
+// sortedKeys make evaluation over a map the same every time.
+func sortedKeys(m traits.Mapper) []ref.Val {
+	var keys []ref.Val
+	for it := m.Iterator(); it.HasNext() == celtypes.True; {
+		keys = append(keys, it.Next())
+	}
+	slices.SortStableFunc(keys, compareKeys)
+	return keys
+}
+
+// compareKeys orders keys of one type by value, and others by type.
+func compareKeys(a, b ref.Val) int {
+	if a, ok := a.(traits.Comparer); ok {
+		if n, ok := a.Compare(b).(celtypes.Int); ok {
+			return int(n)
+		}
+	}
+	return cmp.Compare(a.Type().TypeName(), b.Type().TypeName())
+}
+
+func (fo *fold) items(f *frame, l traits.Lister) bool {
+	size, _ := l.Size().(celtypes.Int)
+	for i := celtypes.IntZero; i < size; i++ {
+		f.slots[fo.key].val, f.slots[fo.item].val = i, l.Get(i)
+		if more, done := fo.next(f); !more {
+			return done
+		}
+	}
+	return true
+}

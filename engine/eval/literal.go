@@ -1,0 +1,121 @@
+package eval
+
+import (
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// listLiteral is [a, b]; one of constants is itself a constant.
+func (p *planner) listLiteral(e ast.Expr) (*code, error) {
+	list := e.AsList()
+	items := make([]literalItem, len(list.Elements()))
+	folds := true
+	for i, elem := range list.Elements() {
+		c, err := p.plan(elem)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = literalItem{val: c.boxed()}
+		folds = folds && c.isConst()
+	}
+	for _, i := range list.OptionalIndices() {
+		items[i].optional = true
+	}
+	if folds {
+		return constant(e.ID(), newList(nil, items), p.typeOf(e)), nil
+	}
+	return &code{kind: boxedKind, typ: p.typeOf(e), id: e.ID(), val: func(f *frame) ref.Val {
+		v := newList(f, items)
+		f.charge(common.ListCreateBaseCost)
+		return v
+	}}, nil
+}
+
+// literalItem is an item of a list, or a value of a map with its key.
+type literalItem struct {
+	key, val valFunc
+	optional bool
+}
+
+func newList(f *frame, items []literalItem) ref.Val {
+	vals := make([]ref.Val, 0, len(items))
+	for i := range items {
+		v := items[i].val(f)
+		if celtypes.IsUnknownOrError(v) {
+			return v
+		}
+		if items[i].optional {
+			opt, ok := v.(*celtypes.Optional)
+			if !ok {
+				return newErr("cannot initialize optional list element from non-optional value %v", v)
+			}
+			if !opt.HasValue() {
+				continue
+			}
+			v = opt.GetValue()
+		}
+		vals = append(vals, v)
+	}
+	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
+}
+
+// mapLiteral is {k: v}; one of constants is itself a constant.
+func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
+	entries := e.AsMap().Entries()
+	items := make([]literalItem, len(entries))
+	folds := true
+	for i, entry := range entries {
+		m := entry.AsMapEntry()
+		key, err := p.plan(m.Key())
+		if err != nil {
+			return nil, err
+		}
+		val, err := p.plan(m.Value())
+		if err != nil {
+			return nil, err
+		}
+		items[i] = literalItem{key: key.boxed(), val: val.boxed(), optional: m.IsOptional()}
+		folds = folds && key.isConst() && val.isConst()
+	}
+	if folds {
+		v := newMap(nil, items)
+		if !celtypes.IsError(v) {
+			return constant(e.ID(), v, p.typeOf(e)), nil
+		}
+		return nil, errUnsupported
+	}
+	return &code{kind: boxedKind, typ: p.typeOf(e), id: e.ID(), val: func(f *frame) ref.Val {
+		v := newMap(f, items)
+		f.charge(common.MapCreateBaseCost)
+		return v
+	}}, nil
+}
+
+func newMap(f *frame, items []literalItem) ref.Val {
+	entries := make(map[ref.Val]ref.Val, len(items))
+	for i := range items {
+		key := items[i].key(f)
+		if celtypes.IsUnknownOrError(key) {
+			return key
+		}
+		v := items[i].val(f)
+		if celtypes.IsUnknownOrError(v) {
+			return v
+		}
+		if items[i].optional {
+			opt, ok := v.(*celtypes.Optional)
+			if !ok {
+				return newErr("cannot initialize optional entry '%v' from non-optional value %v", key, v)
+			}
+			if !opt.HasValue() {
+				delete(entries, key)
+				continue
+			}
+			v = opt.GetValue()
+		}
+		entries[key] = v
+	}
+	return celtypes.NewRefValMap(celtypes.DefaultTypeAdapter, entries)
+}

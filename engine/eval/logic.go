@@ -1,0 +1,126 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// and is && over any number of terms: false wins over the first error.
+func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
+
+// or is || over any number of terms: true wins over the first error.
+func or(terms []testFunc) testFunc { return junction(terms, yes, no) }
+
+// junction ends at the first term that decides; without any it is rest.
+func junction(terms []testFunc, decides, rest truth) testFunc {
+	if len(terms) == 2 {
+		return junction2(terms[0], terms[1], decides, rest)
+	}
+	return func(f *frame) truth {
+		var err *celtypes.Err
+		for _, term := range terms {
+			switch term(f) {
+			case decides:
+				return decides
+			case bad:
+				if err == nil {
+					err = f.err
+				}
+			}
+		}
+		if err != nil {
+			f.err = err
+			return bad
+		}
+		return rest
+	}
+}
+
+func junction2(a, b testFunc, decides, rest truth) testFunc {
+	return func(f *frame) truth {
+		switch a(f) {
+		case decides:
+			return decides
+		case bad:
+			err := f.err
+			if b(f) == decides {
+				return decides
+			}
+			f.err = err
+			return bad
+		}
+		return b(f)
+	}
+}
+
+// not is !, which costs a step also on an error.
+func not(test testFunc) testFunc {
+	return func(f *frame) truth {
+		t := test(f)
+		f.charge(1)
+		switch t {
+		case yes:
+			return no
+		case no:
+			return yes
+		}
+		return bad
+	}
+}
+
+// ternary has the kind of its branches where that is one.
+func ternary(cond testFunc, a, b *code, t *celtypes.Type) *code {
+	switch {
+	case a.kind == boolKind && b.kind == boolKind:
+		return &code{kind: boolKind, typ: t, test: chooseTest(cond, a.test, b.test)}
+	case a.strings() != nil && b.strings() != nil:
+		return &code{kind: stringKind, typ: t, str: choose(cond, a.strings(), b.strings())}
+	case a.ints() != nil && b.ints() != nil:
+		return &code{kind: intKind, typ: t, num: choose(cond, a.ints(), b.ints())}
+	case a.doubles() != nil && b.doubles() != nil:
+		return &code{kind: doubleKind, typ: t, dbl: choose(cond, a.doubles(), b.doubles())}
+	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
+		return &code{kind: rawKind, typ: t, decl: a.decl, raw: choose(cond, a.raw, b.raw)}
+	}
+	x, y := a.boxed(), b.boxed()
+	c := &code{kind: boxedKind, typ: t, exact: a.exact && b.exact}
+	c.val = func(f *frame) ref.Val {
+		switch cond(f) {
+		case yes:
+			return x(f)
+		case no:
+			return y(f)
+		}
+		return f.err
+	}
+	l, m := listOf(a), listOf(b)
+	if elem := commonElem(l, m); elem != nil {
+		c.list, c.elem = choose(cond, l.list, m.list), elem
+	}
+	return c
+}
+
+func chooseTest(cond, a, b testFunc) testFunc {
+	return func(f *frame) truth {
+		switch cond(f) {
+		case yes:
+			return a(f)
+		case no:
+			return b(f)
+		}
+		return bad
+	}
+}
+
+func choose[T any](cond testFunc, a, b func(*frame) (T, bool)) func(*frame) (T, bool) {
+	return func(f *frame) (T, bool) {
+		switch cond(f) {
+		case yes:
+			return a(f)
+		case no:
+			return b(f)
+		}
+		var zero T
+		return zero, false
+	}
+}

@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// loop is the range of a macro with the slots of its variables.
+type loop struct {
+	list      listFunc // items, or
+	entries   rawFunc  // a map, by sorted key, or
+	boxed     valFunc
+	elem      *types.Decl
+	two       bool
+	key, item int
+	null      *celtypes.Err
+}
+
+// cursor is where a loop is.
+type cursor struct {
+	items   []any
+	keys    []string
+	entries map[string]any
+	boxed   traits.Iterator
+	i, n    int
+	base    int // of the frame's keys
+}
+
+// Declarations of values that come from no schema.
+var (
+	stringDecl = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
+	intDecl    = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "integer"}}, types.Subtree)
+)
+
+// loop plans a macro's range; nil when it is only known at run time and the
+// macro has two variables.
+func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
+	over, err := p.plan(x.IterRange())
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{two: x.HasIterVar2(), key: p.newSlot(), item: p.newSlot()}
+	l.null = newErr("got '%T', expected iterable type", celtypes.NullValue)
+	if l.two {
+		l.null = newErr("unsupported comprehension range type: %T", celtypes.NullValue)
+	}
+	items := listOf(over)
+	switch {
+	case over.kind == rawKind && isList(over.decl):
+		l.list, l.elem = l.rawList(over.raw), over.decl.Elem
+	case over.kind == rawKind && isMap(over.decl):
+		l.entries, l.elem = over.raw, over.decl.Elem
+	case items != nil && items.elem != nil:
+		l.list, l.elem = items.list, items.elem
+	case l.two:
+		return nil, nil
+	default:
+		l.boxed = over.boxed()
+	}
+	return l, nil
+}
+
+func (l *loop) rawList(raw rawFunc) listFunc {
+	return func(f *frame) ([]any, bool) {
+		v, ok := raw(f)
+		if !ok {
+			return nil, false
+		}
+		items, ok := v.([]any)
+		if !ok {
+			f.err = l.null
+		}
+		return items, ok
+	}
+}
+
+// variables are the loop's in the order of lookup.
+func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
+	result := &variable{name: x.AccuVar(), form: resultForm}
+	item := &variable{form: rawForm, slot: l.item, decl: l.elem}
+	key := &variable{name: x.IterVar(), slot: l.key}
+	switch {
+	case l.list != nil && !l.two:
+		item.name = x.IterVar()
+		return []*variable{item, result}
+	case l.list != nil:
+		key.form = numForm
+	case l.entries != nil:
+		key.form = textForm
+	}
+	if !l.two {
+		return []*variable{key, result}
+	}
+	item.name = x.IterVar2()
+	return []*variable{item, key, result}
+}
+
+// begin evaluates the range.
+func (l *loop) begin(f *frame, c *cursor) bool {
+	switch {
+	case l.list != nil:
+		items, ok := l.list(f)
+		c.items, c.n = items, len(items)
+		return ok
+	case l.entries != nil:
+		return l.beginEntries(f, c)
+	}
+	v := l.boxed(f)
+	if celtypes.IsUnknownOrError(v) {
+		f.fail(v)
+		return false
+	}
+	if m, ok := v.(traits.Mapper); ok {
+		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, sortedKeys(m))
+	}
+	if !v.Type().HasTrait(traits.IterableType) {
+		f.err = newErr("got '%T', expected iterable type", v)
+		return false
+	}
+	c.boxed = v.(traits.Iterable).Iterator()
+	return true
+}
+
+func (l *loop) beginEntries(f *frame, c *cursor) bool {
+	v, ok := l.entries(f)
+	if !ok {
+		return false
+	}
+	if c.entries, ok = v.(map[string]any); !ok {
+		f.err = l.null
+		return false
+	}
+	c.base, c.n = len(f.keys), len(c.entries)
+	for key := range c.entries {
+		f.keys = append(f.keys, key)
+	}
+	c.keys = f.keys[c.base:]
+	slices.Sort(c.keys)
+	return true
+}
+
+// next binds the variables to the next item.
+func (l *loop) next(f *frame, c *cursor) bool {
+	if c.boxed != nil {
+		if c.boxed.HasNext() != celtypes.True {
+			return false
+		}
+		f.slots[l.key].val = c.boxed.Next()
+		return true
+	}
+	if c.i >= c.n {
+		return false
+	}
+	item := &f.slots[l.item]
+	if l.entries != nil {
+		f.slots[l.key].text = c.keys[c.i]
+		if l.two {
+			item.raw, item.val = c.entries[c.keys[c.i]], nil
+		}
+	} else {
+		item.raw, item.val = c.items[c.i], nil
+		f.slots[l.key].num = int64(c.i)
+	}
+	c.i++
+	return true
+}
+
+func (l *loop) end(f *frame, c *cursor) {
+	if l.entries != nil {
+		f.popKeys(c.base)
+	}
+}
+
+// commonElem declares the items of two lists; an empty one fits any other.
+func commonElem(a, b *code) *types.Decl {
+	switch {
+	case a == nil || b == nil:
+		return nil
+	case a.elem == b.elem || b.elem == nil:
+		return a.elem
+	case a.elem == nil:
+		return b.elem
+	}
+	return nil
+}
+
+// listOf is code whose items alone are asked for, nil when it has no such
+// form. The items of an empty constant are not declared.
+func listOf(c *code) *code {
+	switch {
+	case c.list != nil:
+		return c
+	case c.isConst():
+		return constantItems(c)
+	case c.kind == rawKind && isList(c.decl) && !c.decl.Nullable:
+		raw := c.raw
+		return &code{kind: listKind, elem: c.decl.Elem, list: func(f *frame) ([]any, bool) {
+			v, ok := raw(f)
+			items, _ := v.([]any)
+			return items, ok
+		}}
+	}
+	return nil
+}
+
+// constantItems are those of a constant list of strings or of ints.
+func constantItems(c *code) *code {
+	list, ok := c.konst.(traits.Lister)
+	if !ok {
+		return nil
+	}
+	var items []any
+	var elem *types.Decl
+	for it := list.Iterator(); it.HasNext() == celtypes.True; {
+		var d *types.Decl
+		switch v := it.Next().(type) {
+		case celtypes.String:
+			items, d = append(items, string(v)), stringDecl
+		case celtypes.Int:
+			items, d = append(items, int64(v)), intDecl
+		}
+		if d == nil || elem != nil && d != elem {
+			return nil
+		}
+		elem = d
+	}
+	return &code{kind: listKind, elem: elem, list: func(*frame) ([]any, bool) { return items, true }}
+}

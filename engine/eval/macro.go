@@ -1,0 +1,329 @@
+package eval
+
+import (
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// macro plans a comprehension that the parser made of all, exists, exists_one,
+// filter, map or transformList; nil for any other.
+//
+// The units in these loops are those of the calls and variables that the
+// parser's form has and the loop does without.
+func (p *planner) macro(e ast.Expr) (*code, error) {
+	x := e.AsComprehension()
+	m := recognize(x)
+	if m == nil {
+		return nil, nil
+	}
+	l, err := p.loop(x)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	vars := l.variables(x)
+	var pred testFunc
+	if m.pred != nil {
+		c, err := p.within(vars, m.pred)
+		if err != nil {
+			return nil, err
+		}
+		pred = c.truth()
+	}
+	switch m.name {
+	case operators.All:
+		return &code{kind: boolKind, test: l.quantifier(pred, no, 2)}, nil
+	case operators.Exists:
+		return &code{kind: boolKind, test: l.quantifier(pred, yes, 3)}, nil
+	case operators.ExistsOne:
+		return &code{kind: boolKind, test: l.existsOne(pred)}, nil
+	}
+	item, err := p.within(vars, m.item)
+	if err != nil {
+		return nil, err
+	}
+	if item.raw != nil && item.decl != nil {
+		return &code{kind: listKind, elem: item.decl, list: l.collect(pred, item.raw)}, nil
+	}
+	// A list of a constant is a constant too, and costs nothing to make.
+	price := uint64(common.ListCreateBaseCost)
+	if item.isConst() {
+		price = 0
+	}
+	return &code{kind: boxedKind, val: l.collectBoxed(pred, item.boxed(), price)}, nil
+}
+
+// recognized is a macro with its predicate and its new item.
+type recognized struct {
+	name       string
+	pred, item ast.Expr
+}
+
+func recognize(x ast.ComprehensionExpr) *recognized {
+	switch init := x.AccuInit(); init.Kind() {
+	case ast.LiteralKind:
+		switch init.AsLiteral() {
+		case celtypes.True:
+			return recognizeAll(x)
+		case celtypes.False:
+			return recognizeExists(x)
+		case celtypes.IntZero:
+			return recognizeExistsOne(x)
+		}
+	case ast.ListKind:
+		if init.AsList().Size() == 0 {
+			return recognizeCollect(x)
+		}
+	}
+	return nil
+}
+
+func recognizeAll(x ast.ComprehensionExpr) *recognized {
+	cond, ok := isCall(x.LoopCondition(), operators.NotStrictlyFalse, 1)
+	if !ok || !isIdent(cond[0], x.AccuVar()) || !isIdent(x.Result(), x.AccuVar()) {
+		return nil
+	}
+	step, ok := isCall(x.LoopStep(), operators.LogicalAnd, 2)
+	if !ok || !isIdent(step[0], x.AccuVar()) {
+		return nil
+	}
+	return &recognized{name: operators.All, pred: step[1]}
+}
+
+func recognizeExists(x ast.ComprehensionExpr) *recognized {
+	cond, ok := isCall(x.LoopCondition(), operators.NotStrictlyFalse, 1)
+	if !ok || !isIdent(x.Result(), x.AccuVar()) {
+		return nil
+	}
+	if cond, ok = isCall(cond[0], operators.LogicalNot, 1); !ok || !isIdent(cond[0], x.AccuVar()) {
+		return nil
+	}
+	step, ok := isCall(x.LoopStep(), operators.LogicalOr, 2)
+	if !ok || !isIdent(step[0], x.AccuVar()) {
+		return nil
+	}
+	return &recognized{name: operators.Exists, pred: step[1]}
+}
+
+func recognizeExistsOne(x ast.ComprehensionExpr) *recognized {
+	result, ok := isCall(x.Result(), operators.Equals, 2)
+	if !ok || !isLiteral(x.LoopCondition(), celtypes.True) ||
+		!isIdent(result[0], x.AccuVar()) || !isLiteral(result[1], celtypes.IntOne) {
+		return nil
+	}
+	step, ok := isCall(x.LoopStep(), operators.Conditional, 3)
+	if !ok || !isIdent(step[2], x.AccuVar()) {
+		return nil
+	}
+	sum, ok := isCall(step[1], operators.Add, 2)
+	if !ok || !isIdent(sum[0], x.AccuVar()) || !isLiteral(sum[1], celtypes.IntOne) {
+		return nil
+	}
+	return &recognized{name: operators.ExistsOne, pred: step[0]}
+}
+
+func recognizeCollect(x ast.ComprehensionExpr) *recognized {
+	if !isLiteral(x.LoopCondition(), celtypes.True) || !isIdent(x.Result(), x.AccuVar()) {
+		return nil
+	}
+	m := &recognized{name: operators.Map}
+	add := x.LoopStep()
+	if step, ok := isCall(add, operators.Conditional, 3); ok && isIdent(step[2], x.AccuVar()) {
+		m.pred, add = step[0], step[1]
+	}
+	sum, ok := isCall(add, operators.Add, 2)
+	if !ok || !isIdent(sum[0], x.AccuVar()) || sum[1].Kind() != ast.ListKind {
+		return nil
+	}
+	list := sum[1].AsList()
+	if list.Size() != 1 || len(list.OptionalIndices()) != 0 {
+		return nil
+	}
+	m.item = list.Elements()[0]
+	return m
+}
+
+func isLiteral(e ast.Expr, v ref.Val) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == v
+}
+
+// quantifier is all or exists: it ends before the step that follows the one
+// that decides, after that step's condition. An error counts only while
+// nothing decides.
+func (l *loop) quantifier(pred testFunc, decides truth, condition uint64) testFunc {
+	rest := no
+	if decides == no {
+		rest = yes
+	}
+	return func(f *frame) truth {
+		var c cursor
+		if !l.begin(f, &c) {
+			return bad
+		}
+		result := rest
+		var err *celtypes.Err
+		for l.next(f, &c) {
+			if result == decides {
+				f.units(condition)
+				break
+			}
+			f.units(condition + 1)
+			top := len(f.lists)
+			switch pred(f) {
+			case decides:
+				result = decides
+			case bad:
+				if err == nil {
+					err = f.err
+				}
+			}
+			f.popLists(top)
+			if !f.tick() {
+				return l.interrupt(f, &c)
+			}
+		}
+		l.end(f, &c)
+		f.units(1)
+		if result != decides && err != nil {
+			f.err = err
+			return bad
+		}
+		return result
+	}
+}
+
+func (l *loop) interrupt(f *frame, c *cursor) truth {
+	l.end(f, c)
+	f.err = errInterrupted
+	return bad
+}
+
+// existsOne looks at every item; of several errors the last one stays.
+func (l *loop) existsOne(pred testFunc) testFunc {
+	return func(f *frame) truth {
+		var c cursor
+		if !l.begin(f, &c) {
+			return bad
+		}
+		count := 0
+		var err *celtypes.Err
+		for l.next(f, &c) {
+			top := len(f.lists)
+			switch pred(f) {
+			case yes:
+				f.units(2)
+				count++
+			case bad:
+				err = f.err
+			}
+			f.popLists(top)
+			if !f.tick() {
+				return l.interrupt(f, &c)
+			}
+		}
+		l.end(f, &c)
+		f.units(2)
+		if err != nil {
+			f.err = err
+			return bad
+		}
+		return truthOf(count == 1)
+	}
+}
+
+// collect is filter or map with items that come from JSON. It looks at every
+// item; an error of the predicate replaces an earlier one, an error of the new
+// item does not.
+func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
+	return func(f *frame) ([]any, bool) {
+		var c cursor
+		if !l.begin(f, &c) {
+			return nil, false
+		}
+		base := len(f.lists)
+		var err *celtypes.Err
+		for l.next(f, &c) {
+			top := len(f.lists)
+			take := yes
+			if pred != nil {
+				take = pred(f)
+			}
+			switch take {
+			case bad:
+				err = f.err
+			case yes:
+				f.units(1)
+				v, ok := item(f)
+				f.charge(common.ListCreateBaseCost)
+				f.units(1)
+				f.popLists(top)
+				if ok {
+					f.lists = append(f.lists, v)
+				} else if err == nil {
+					err = f.err
+				}
+			}
+			if take != yes {
+				f.popLists(top)
+			}
+			if !f.tick() {
+				l.interrupt(f, &c)
+				return nil, false
+			}
+		}
+		l.end(f, &c)
+		f.units(1)
+		if err != nil {
+			f.popLists(base)
+			f.err = err
+			return nil, false
+		}
+		return f.lists[base:len(f.lists):len(f.lists)], true
+	}
+}
+
+// collectBoxed is collect with items of CEL's own.
+func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
+	return func(f *frame) ref.Val {
+		var c cursor
+		if !l.begin(f, &c) {
+			return f.err
+		}
+		var vals []ref.Val
+		var err *celtypes.Err
+		for l.next(f, &c) {
+			take := yes
+			if pred != nil {
+				take = pred(f)
+			}
+			switch take {
+			case bad:
+				err = f.err
+			case yes:
+				f.units(1)
+				v := item(f)
+				f.charge(price)
+				f.units(1)
+				if e, ok := v.(*celtypes.Err); ok {
+					if err == nil {
+						err = e
+					}
+				} else {
+					vals = append(vals, v)
+				}
+			}
+			if !f.tick() {
+				l.interrupt(f, &c)
+				return errInterrupted
+			}
+		}
+		l.end(f, &c)
+		f.units(1)
+		if err != nil {
+			return err
+		}
+		return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
+	}
+}

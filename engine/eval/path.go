@@ -1,0 +1,259 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// path is an attribute on decoded JSON: its root and steps are resolved
+// against the declaration.
+type path struct {
+	root    pathRoot
+	slot    int
+	raw     rawFunc // operandRoot
+	list    listFunc
+	decl    *types.Decl // of the root
+	steps   []pathStep
+	last    *types.Decl // of the value
+	rootFit fit
+	key     bool // the value stands as an index
+}
+
+type pathRoot uint8
+
+const (
+	selfRoot pathRoot = iota
+	oldSelfRoot
+	slotRoot
+	operandRoot
+	listRoot // a list that a macro built; decl is its items'
+)
+
+type pathStep struct {
+	op   pathOp
+	name string // of a field, or the constant key
+	at   int64  // the constant index
+	str  strFunc
+	num  numFunc
+	// from and to declare what the step is taken on and what it gives.
+	from, to *types.Decl
+	fit      fit
+	missing  *celtypes.Err // for constant keys and indexes
+}
+
+type pathOp uint8
+
+const (
+	fieldOp pathOp = iota
+	keyOp
+	dynKeyOp
+	indexOp
+	dynIndexOp
+)
+
+// fit is the Go form that values of a declaration have.
+type fit uint8
+
+const (
+	fitMap fit = iota
+	fitList
+	fitString
+	fitInt
+	fitDouble
+	fitBool
+	fitIntOrString
+	fitValue // only types.Value knows
+	fitAny   // looked at later
+)
+
+func fitOf(d *types.Decl) fit {
+	switch d.Kind {
+	case types.Object, types.Map:
+		return fitMap
+	case types.List:
+		return fitList
+	case types.String:
+		return fitString
+	case types.Int:
+		return fitInt
+	case types.Double:
+		return fitDouble
+	case types.Bool:
+		return fitBool
+	case types.IntOrString:
+		return fitIntOrString
+	}
+	return fitValue
+}
+
+// fits is whether types.Value would take v; null is asked for apart.
+func (k fit) fits(v any, d *types.Decl) bool {
+	if k == fitMap {
+		_, ok := v.(map[string]any)
+		return ok
+	}
+	return k == fitAny || k.fitsOther(v, d)
+}
+
+func (k fit) fitsOther(v any, d *types.Decl) bool {
+	var ok bool
+	switch k {
+	case fitList:
+		_, ok = v.([]any)
+	case fitString:
+		_, ok = v.(string)
+	case fitInt:
+		_, ok = v.(int64)
+	case fitBool:
+		_, ok = v.(bool)
+	case fitDouble:
+		if _, ok = v.(float64); !ok {
+			_, ok = v.(int64)
+		}
+	case fitIntOrString:
+		if _, ok = v.(string); !ok {
+			_, ok = v.(int64)
+		}
+	default:
+		ok = !celtypes.IsError(types.Value(v, d))
+	}
+	return ok
+}
+
+// isObject and the like are true for declarations whose values these paths can
+// walk: types.Value gives every value of such a declaration one and the same
+// form.
+func isObject(d *types.Decl) bool { return d.Kind == types.Object }
+
+func isMap(d *types.Decl) bool {
+	return d.Kind == types.Map && d.Schema.Properties == nil
+}
+
+func isList(d *types.Decl) bool {
+	if d.Kind != types.List {
+		return false
+	}
+	t := d.Schema.XListType
+	return t == nil || *t == "" || *t == "atomic" || *t == "set" || *t == "map"
+}
+
+func walkable(d *types.Decl) bool { return isObject(d) || isMap(d) || isList(d) }
+
+// typedPath is the code of an attribute that is declared all along, else nil.
+func typedPath(a *attribute, counted bool) *code {
+	p := &path{key: a.key}
+	if !p.from(a) {
+		return nil
+	}
+	d := p.decl
+	steps := a.qualifiers
+	if a.has {
+		steps = steps[:len(steps)-1]
+	}
+	for _, q := range steps {
+		if q.optional || !p.step(q, d) {
+			return nil
+		}
+		d = p.steps[len(p.steps)-1].to
+	}
+	p.last, p.rootFit = d, fitAny
+	if len(a.qualifiers) > 0 && p.decl != nil {
+		p.rootFit = fitOf(p.decl)
+	}
+	if !a.has {
+		if n := len(p.steps); n > 0 {
+			p.steps[n-1].fit = fitAny // by the code of the value
+		}
+		return p.code(a, counted)
+	}
+	if !isObject(d) && !isMap(d) || !p.step(a.qualifiers[len(steps)], d) {
+		return nil
+	}
+	last := p.steps[len(steps)]
+	p.steps = p.steps[:len(steps)]
+	return &code{kind: boolKind, test: p.has(last)}
+}
+
+// from resolves the root.
+func (p *path) from(a *attribute) bool {
+	if a.operand != nil {
+		p.root, p.decl, p.raw = operandRoot, a.operand.decl, a.operand.raw
+		if a.operand.kind == listKind {
+			p.root, p.list, p.decl = listRoot, a.operand.list, a.operand.elem
+			return len(a.qualifiers) > 0
+		}
+		return a.operand.kind == rawKind
+	}
+	p.decl = a.variable.decl
+	switch a.variable.form {
+	case selfForm:
+		p.root = selfRoot
+	case oldSelfForm:
+		p.root = oldSelfRoot
+		if a.variable.optional {
+			return false
+		}
+	case rawForm:
+		p.root, p.slot = slotRoot, a.variable.slot
+	default:
+		return false
+	}
+	return p.decl.Kind != types.Hidden && (walkable(p.decl) || len(a.qualifiers) == 0)
+}
+
+// step resolves one qualifier on a value declared as d.
+func (p *path) step(q qualifier, d *types.Decl) bool {
+	s := pathStep{from: d}
+	if p.root == listRoot && len(p.steps) == 0 {
+		s.op, s.to = indexOp, p.decl
+		return p.indexStep(s, q)
+	}
+	switch {
+	case isObject(d):
+		ident, ok := q.key.konst.(celtypes.String)
+		if !ok {
+			return false
+		}
+		name, ok := types.Unescape(string(ident))
+		if !ok {
+			return false
+		}
+		f := d.Fields[name]
+		if f == nil || f.Decl.Kind == types.Hidden {
+			return false
+		}
+		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, noSuchKey(ident)
+	case isMap(d):
+		s.to = d.Elem
+		if key, ok := q.key.konst.(celtypes.String); ok {
+			s.op, s.name, s.missing = keyOp, string(key), noSuchKey(key)
+		} else if s.op, s.str = dynKeyOp, q.key.strings(); s.str == nil {
+			return false
+		}
+	case isList(d):
+		s.op, s.to = indexOp, d.Elem
+		return p.indexStep(s, q)
+	default:
+		return false
+	}
+	return p.add(s)
+}
+
+func (p *path) indexStep(s pathStep, q qualifier) bool {
+	if i, ok := q.key.konst.(celtypes.Int); ok {
+		s.at, s.missing = int64(i), outOfBounds(i)
+	} else if s.op, s.num = dynIndexOp, q.key.ints(); s.num == nil {
+		return false
+	}
+	return p.add(s)
+}
+
+func (p *path) add(s pathStep) bool {
+	if s.to == nil || s.to.Kind == types.Hidden {
+		return false
+	}
+	s.fit = fitOf(s.to)
+	p.steps = append(p.steps, s)
+	return true
+}

@@ -1,0 +1,208 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// code is the path as code of the kind that its value is declared as.
+func (p *path) code(a *attribute, counted bool) *code {
+	step := uint64(0)
+	if counted {
+		step = 1
+	}
+	c := p.typed(step)
+	if len(a.qualifiers) == 0 && a.variable != nil {
+		c.val = a.variable.counted(step)
+	}
+	return c
+}
+
+func (p *path) typed(step uint64) *code {
+	d := p.last
+	if p.canBeNull() && !walkable(d) {
+		return p.boxedCode(step)
+	}
+	c := &code{kind: rawKind, decl: d, raw: p.rawCode(step)}
+	switch d.Kind {
+	case types.String:
+		c.kind, c.str = stringKind, p.strCode(step)
+	case types.Int:
+		c.kind, c.num = intKind, p.numCode(step)
+	case types.Double:
+		c.kind, c.dbl = doubleKind, p.dblCode(step)
+	case types.Bool:
+		c.kind, c.test = boolKind, p.testCode(step)
+	default:
+		if !walkable(d) {
+			return p.boxedCode(step)
+		}
+	}
+	return c
+}
+
+// misfit keeps the error of the value that was found.
+func (p *path) misfit(f *frame, v any) {
+	if p.itemAsKey() {
+		f.err = errKeyIsError
+		return
+	}
+	f.misfit(v, p.last)
+}
+
+func (p *path) itemAsKey() bool {
+	n := len(p.steps)
+	return p.key && n > 0 && (p.steps[n-1].op == indexOp || p.steps[n-1].op == dynIndexOp)
+}
+
+// typedVariable is the code of a loop's key, nil for any other variable.
+func typedVariable(a *attribute, counted bool) *code {
+	if a.variable == nil || len(a.qualifiers) > 0 {
+		return nil
+	}
+	step := uint64(0)
+	if counted {
+		step = 1
+	}
+	slot := a.variable.slot
+	switch a.variable.form {
+	case textForm:
+		return &code{kind: stringKind, str: func(f *frame) (string, bool) {
+			f.charge(step)
+			return f.slots[slot].text, true
+		}}
+	case numForm:
+		return &code{kind: intKind, num: func(f *frame) (int64, bool) {
+			f.charge(step)
+			return f.slots[slot].num, true
+		}}
+	}
+	return nil
+}
+
+// counted is the boxed variable with the attribute's own step.
+func (v *variable) counted(step uint64) valFunc {
+	val := v.boxed()
+	if step == 0 {
+		return val
+	}
+	return func(f *frame) ref.Val {
+		v := val(f)
+		f.charge(step)
+		return v
+	}
+}
+
+// canBeNull is true when null is a value: a null field is an absent one.
+func (p *path) canBeNull() bool {
+	if !p.last.Nullable {
+		return false
+	}
+	n := len(p.steps)
+	return n == 0 || p.steps[n-1].op != fieldOp
+}
+
+// boxedCode is for declarations whose values have no form of their own here:
+// formats, int-or-string and scalars that can be null.
+func (p *path) boxedCode(step uint64) *code {
+	d := p.last
+	c := &code{kind: boxedKind, decl: d}
+	c.val = func(f *frame) ref.Val {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return f.err
+		}
+		val := types.Value(v, d)
+		if celtypes.IsError(val) && p.itemAsKey() {
+			return errKeyIsError
+		}
+		return val
+	}
+	if d.Kind == types.IntOrString && !p.canBeNull() {
+		c.raw = p.rawCode(step)
+	}
+	return c
+}
+
+func (p *path) rawCode(step uint64) rawFunc {
+	d, k, null := p.last, fitOf(p.last), p.canBeNull()
+	return func(f *frame) (any, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return nil, false
+		}
+		if k.fits(v, d) || v == nil && null {
+			return v, true
+		}
+		p.misfit(f, v)
+		return nil, false
+	}
+}
+
+func (p *path) strCode(step uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return "", false
+		}
+		s, ok := v.(string)
+		if !ok {
+			p.misfit(f, v)
+		}
+		return s, ok
+	}
+}
+
+func (p *path) numCode(step uint64) numFunc {
+	return func(f *frame) (int64, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return 0, false
+		}
+		n, ok := v.(int64)
+		if !ok {
+			p.misfit(f, v)
+		}
+		return n, ok
+	}
+}
+
+func (p *path) dblCode(step uint64) dblFunc {
+	return func(f *frame) (float64, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return 0, false
+		}
+		switch v := v.(type) {
+		case float64:
+			return v, true
+		case int64:
+			return float64(v), true
+		}
+		p.misfit(f, v)
+		return 0, false
+	}
+}
+
+func (p *path) testCode(step uint64) testFunc {
+	return func(f *frame) truth {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return bad
+		}
+		b, ok := v.(bool)
+		if !ok {
+			p.misfit(f, v)
+			return bad
+		}
+		return truthOf(b)
+	}
+}

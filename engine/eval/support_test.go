@@ -1,0 +1,140 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"sigs.k8s.io/yaml"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// declare reads a schema in YAML.
+func declare(t testing.TB, text string) *types.Decl {
+	t.Helper()
+	var props apiextensionsv1.JSONSchemaProps
+	if err := yaml.UnmarshalStrict([]byte(text), &props); err != nil {
+		t.Fatal(err)
+	}
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.NewStructural(&internal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return types.FromSchema(s, types.Subtree)
+}
+
+// decode reads a value in YAML with the numbers that the API server sees.
+func decode(t testing.TB, text string) any {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := utiljson.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
+	t.Helper()
+	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(d, optionalOldSelf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// subject is one checked expression for both evaluators.
+type subject struct {
+	env  *cel.Env
+	ast  *cel.Ast
+	decl *types.Decl
+	ours *Program
+}
+
+const noLimit = 1 << 40
+
+func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
+	ast, issues := env.Compile(src)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	ours, err := New(env, ast, d, noLimit)
+	return &subject{env, ast, d, ours}, err
+}
+
+// difference compares the evaluators under one limit; "" is none.
+func (s *subject) difference(bind func() *Activation, limit int64) (diff string, want Outcome) {
+	theirs, err := celProgram(s.env, s.ast, s.decl, limit)
+	if err != nil {
+		return "cel-go: " + err.Error(), Outcome{}
+	}
+	return s.against(theirs, bind, limit)
+}
+
+func (s *subject) against(theirs *Program, bind func() *Activation, limit int64) (diff string, want Outcome) {
+	want = theirs.Eval(context.Background(), bind())
+	ours := *s.ours
+	ours.limit = uint64(limit)
+	got := ours.Eval(context.Background(), bind())
+	if g, w := show(got), show(want); g != w {
+		return fmt.Sprintf("got  %s\nwant %s", g, w), want
+	}
+	return "", want
+}
+
+func show(o Outcome) string {
+	text := fmt.Sprintf("cost %d, stopped %v, ", o.Cost, o.Stopped)
+	if o.Err != nil {
+		return text + "error " + o.Err.Error()
+	}
+	return text + showValue(o.Value)
+}
+
+func showValue(v ref.Val) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case traits.Lister:
+		var items []string
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			items = append(items, showValue(it.Next()))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case traits.Mapper:
+		var items []string
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			key := it.Next()
+			items = append(items, showValue(key)+": "+showValue(v.Get(key)))
+		}
+		slices.Sort(items)
+		return "{" + strings.Join(items, ", ") + "}"
+	case *celtypes.Optional:
+		if v.HasValue() {
+			return "optional(" + showValue(v.GetValue()) + ")"
+		}
+		return "optional.none"
+	}
+	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
+}
+
+// usesOurs fails where an expression is left to cel-go.
+func (s *subject) usesOurs() bool { return s.ours.cel == nil }

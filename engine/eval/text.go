@@ -1,0 +1,132 @@
+package eval
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+func startsWith(x, y strFunc) testFunc {
+	return func(f *frame) truth {
+		s, t, ok := bothText(f, x, y, func(_, t uint64) uint64 { return scanCost(t) })
+		if !ok {
+			return bad
+		}
+		return truthOf(strings.HasPrefix(s, t))
+	}
+}
+
+func endsWith(x, y strFunc) testFunc {
+	return func(f *frame) truth {
+		s, t, ok := bothText(f, x, y, func(_, t uint64) uint64 { return scanCost(t) })
+		if !ok {
+			return bad
+		}
+		return truthOf(strings.HasSuffix(s, t))
+	}
+}
+
+func containsText(x, y strFunc) testFunc {
+	return func(f *frame) truth {
+		s, t, ok := bothText(f, x, y, func(s, t uint64) uint64 { return scanCost(s) * scanCost(t) })
+		if !ok {
+			return bad
+		}
+		return truthOf(strings.Contains(s, t))
+	}
+}
+
+// bothText evaluates two strings and charges for them by their sizes.
+func bothText(f *frame, x, y strFunc, cost func(s, t uint64) uint64) (s, t string, ok bool) {
+	s, okS := x(f)
+	err := f.err
+	t, okT := y(f)
+	f.charge(cost(sizeOrOne(s, okS), sizeOrOne(t, okT)))
+	if !okS {
+		f.err = err
+	}
+	return s, t, okS && okT
+}
+
+// regexCall is matches, find or findAll with a constant pattern, which is
+// compiled now. As CEL sees it the pattern is then no argument that is reached
+// when the text is an error, and such a call is not priced.
+func regexCall(inv *invocation) (*code, error) {
+	if len(inv.args) < 2 {
+		return nil, nil
+	}
+	pattern, ok := inv.args[1].konst.(celtypes.String)
+	if !ok {
+		return nil, nil
+	}
+	re, err := regexp.Compile(string(pattern))
+	if err != nil {
+		return nil, err
+	}
+	x := inv.args[0].strings()
+	typed := x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString)
+	if inv.function == overloads.Matches && typed {
+		return &code{kind: boolKind, test: matches(x, re, runes(string(pattern)))}, nil
+	}
+	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
+	switch inv.function {
+	case overloads.Matches:
+		b.variadic = matchBoxed(re)
+	case "find":
+		b.variadic = findBoxed(re)
+		b.exact = true
+	default:
+		b.variadic = findAllBoxed(re)
+	}
+	return b.code(inv), nil
+}
+
+func matches(x strFunc, re *regexp.Regexp, pattern uint64) testFunc {
+	return func(f *frame) truth {
+		s, ok := x(f)
+		if !ok {
+			return bad
+		}
+		f.charge(matchCost(runes(s), pattern))
+		return truthOf(re.MatchString(s))
+	}
+}
+
+func matchBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) != 2 {
+			return errNoOverload
+		}
+		return celtypes.Bool(re.MatchString(s))
+	}
+}
+
+func findBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) != 2 {
+			return errNoOverload
+		}
+		return celtypes.String(re.FindString(s))
+	}
+}
+
+func findAllBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) > 3 {
+			return errNoOverload
+		}
+		n := int64(-1)
+		if len(args) == 3 {
+			if n, ok = args[2].Value().(int64); !ok {
+				return errNoOverload
+			}
+		}
+		return celtypes.NewStringList(celtypes.DefaultTypeAdapter, re.FindAllString(s, int(n)))
+	}
+}

@@ -1,0 +1,264 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// typedCall is the code of a standard overload whose arguments are typed; nil
+// leaves the call to the library.
+func typedCall(inv *invocation) *code {
+	switch len(inv.args) {
+	case 1:
+		return typedUnary(inv, inv.args[0])
+	case 2:
+		return typedBinary(inv, inv.args[0], inv.args[1])
+	}
+	return nil
+}
+
+func typedUnary(inv *invocation, a *code) *code {
+	switch inv.overload {
+	case overloads.LogicalNot:
+		return &code{kind: boolKind, test: not(a.truth())}
+	case overloads.NegateInt64:
+		if x := a.ints(); x != nil {
+			return &code{kind: intKind, num: negate(x)}
+		}
+	case overloads.SizeString, overloads.SizeStringInst:
+		if x := a.strings(); x != nil {
+			return &code{kind: intKind, num: stringSize(x)}
+		}
+	case overloads.SizeList, overloads.SizeListInst, overloads.SizeMap, overloads.SizeMapInst:
+		if a.kind == rawKind {
+			return &code{kind: intKind, num: rawSize(a.raw)}
+		}
+		if a.list != nil {
+			return &code{kind: intKind, num: listSize(a.list)}
+		}
+	case "optional_hasValue":
+		if a.kind == optionalKind {
+			return &code{kind: boolKind, test: hasValue(a.opt)}
+		}
+	case overloads.TypeConvertType:
+		if a.kind == boxedKind && a.raw != nil && a.decl != nil && a.decl.Kind == types.IntOrString {
+			return &code{kind: boxedKind, val: typeOfRaw(a.raw)}
+		}
+	}
+	return nil
+}
+
+func typedBinary(inv *invocation, a, b *code) *code {
+	switch inv.function {
+	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return ordering(inv, a, b)
+	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
+		return arithmetic(inv, a, b)
+	case operators.In:
+		return containment(inv, a, b)
+	}
+	x, y := a.strings(), b.strings()
+	if x == nil || y == nil {
+		return nil
+	}
+	switch inv.overload {
+	case overloads.StartsWithString:
+		return &code{kind: boolKind, test: startsWith(x, y)}
+	case overloads.EndsWithString:
+		return &code{kind: boolKind, test: endsWith(x, y)}
+	case overloads.ContainsString:
+		return &code{kind: boolKind, test: containsText(x, y)}
+	}
+	return nil
+}
+
+func negate(x numFunc) numFunc {
+	return func(f *frame) (int64, bool) {
+		n, ok := x(f)
+		f.charge(1)
+		if ok && n == math.MinInt64 {
+			f.err = errOverflow
+			return 0, false
+		}
+		return -n, ok
+	}
+}
+
+func stringSize(x strFunc) numFunc {
+	return func(f *frame) (int64, bool) {
+		s, ok := x(f)
+		f.charge(1)
+		return int64(runes(s)), ok
+	}
+}
+
+func listSize(x listFunc) numFunc {
+	return func(f *frame) (int64, bool) {
+		items, ok := x(f)
+		f.charge(1)
+		return int64(len(items)), ok
+	}
+}
+
+var errNullSize = newErr("no such overload: %s", overloads.Size)
+
+func rawSize(x rawFunc) numFunc {
+	return func(f *frame) (int64, bool) {
+		v, ok := x(f)
+		f.charge(1)
+		if !ok {
+			return 0, false
+		}
+		switch v := v.(type) {
+		case []any:
+			return int64(len(v)), true
+		case map[string]any:
+			return int64(len(v)), true
+		}
+		f.err = errNullSize
+		return 0, false
+	}
+}
+
+func typeOfRaw(x rawFunc) valFunc {
+	return func(f *frame) ref.Val {
+		v, ok := x(f)
+		f.charge(1)
+		if !ok {
+			return f.err
+		}
+		if _, ok := v.(string); ok {
+			return celtypes.StringType
+		}
+		return celtypes.IntType
+	}
+}
+
+// ordering is <, <=, > or >=.
+func ordering(inv *invocation, a, b *code) *code {
+	rel := relations[inv.function]
+	var test testFunc
+	switch inv.overload {
+	case overloads.LessInt64, overloads.LessEqualsInt64, overloads.GreaterInt64, overloads.GreaterEqualsInt64:
+		if x, y := a.ints(), b.ints(); x != nil && y != nil {
+			test = orderInts(x, y, rel)
+			if n, ok := b.konst.(celtypes.Int); ok {
+				test = orderInt(x, int64(n), rel)
+			}
+		}
+	case overloads.LessDouble, overloads.LessEqualsDouble, overloads.GreaterDouble, overloads.GreaterEqualsDouble:
+		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
+			test = orderDoubles(x, y, rel)
+		}
+	case overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString:
+		if x, y := a.strings(), b.strings(); x != nil && y != nil {
+			test = orderStrings(x, y, rel)
+		}
+	}
+	if test == nil {
+		return nil
+	}
+	return &code{kind: boolKind, test: test}
+}
+
+// relation is which outcomes of a comparison an operator takes.
+type relation struct{ less, equal, greater bool }
+
+var relations = map[string]relation{
+	operators.Less:          {less: true},
+	operators.LessEquals:    {less: true, equal: true},
+	operators.Greater:       {greater: true},
+	operators.GreaterEquals: {greater: true, equal: true},
+}
+
+func order[T int64 | float64 | string](r relation, a, b T) truth {
+	switch {
+	case a < b:
+		return truthOf(r.less)
+	case a > b:
+		return truthOf(r.greater)
+	}
+	return truthOf(r.equal)
+}
+
+func orderInts(x, y numFunc, r relation) testFunc {
+	return func(f *frame) truth {
+		a, b, ok := bothInts(f, x, y)
+		f.charge(1)
+		if !ok {
+			return bad
+		}
+		return order(r, a, b)
+	}
+}
+
+func orderInt(x numFunc, b int64, r relation) testFunc {
+	return func(f *frame) truth {
+		a, ok := x(f)
+		f.charge(1)
+		if !ok {
+			return bad
+		}
+		return order(r, a, b)
+	}
+}
+
+var errNaN = newErr("NaN values cannot be ordered")
+
+func orderDoubles(x, y dblFunc, r relation) testFunc {
+	return func(f *frame) truth {
+		a, b, ok := both(f, x, y)
+		f.charge(1)
+		if ok && (math.IsNaN(a) || math.IsNaN(b)) {
+			f.err, ok = errNaN, false
+		}
+		if !ok {
+			return bad
+		}
+		return order(r, a, b)
+	}
+}
+
+func orderStrings(x, y strFunc, r relation) testFunc {
+	return func(f *frame) truth {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(errorPairCost(s, okS, t, okT))
+		if !okS {
+			f.err = err
+			return bad
+		}
+		if !okT {
+			return bad
+		}
+		return order(r, s, t)
+	}
+}
+
+// both evaluates two arguments; the first one's error counts.
+func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
+	a, okA := x(f)
+	err := f.err
+	b, okB := y(f)
+	if !okA {
+		f.err = err
+	}
+	return a, b, okA && okB
+}
+
+func bothInts(f *frame, x, y numFunc) (a, b int64, ok bool) {
+	a, okA := x(f)
+	err := f.err
+	b, okB := y(f)
+	if !okA {
+		f.err = err
+	}
+	return a, b, okA && okB
+}

@@ -1,0 +1,100 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+func cronTab(t *testing.T) *engine.Engine {
+	t.Helper()
+	data, err := os.ReadFile("../examples/crontab/crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(data, crd); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestTraceCosts holds the trace's value and cost against those of the
+// evaluation that decides objects.
+func TestTraceCosts(t *testing.T) {
+	e := cronTab(t)
+	node, err := e.At("v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := node.Desk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj, err := engine.Decode([]byte(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n"},
+		"spec":{"schedule":"0 3 * * *","image":"a:1","replicas":3,"maxReplicas":2,"env":[{"name":"A","value":"x"},{"name":"b"},{"name":"C"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range traced {
+		t.Run(src, func(t *testing.T) {
+			x, err := desk.Compile(src, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := desk.Eval(context.Background(), x, false, obj, obj)
+			got, err := desk.Trace(context.Background(), x, false, obj, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Cost != want.Cost {
+				t.Errorf("cost %d, want %d", got.Cost, want.Cost)
+			}
+			if (got.Err == nil) != (want.Err == nil) {
+				t.Fatalf("error %v, want %v", got.Err, want.Err)
+			}
+			if want.Err != nil {
+				return
+			}
+			root := x.AST().NativeRep().Expr()
+			v, units, ok := got.At(root)
+			if !ok || v.Equal(want.Value).Value() != true {
+				t.Errorf("root %v (%v), want %v", v, ok, want.Value)
+			}
+			if units != want.Cost {
+				t.Errorf("root costs %d, want %d", units, want.Cost)
+			}
+		})
+	}
+}
+
+var traced = []string{
+	"self.spec.replicas <= self.spec.maxReplicas",
+	"!has(self.spec.suspended) || !self.spec.suspended",
+	"has(self.spec.suspended) ? self.spec.suspended : self.spec.env[0].name == 'A'",
+	"self.spec.env.all(e, e.name.matches('^[A-Z_]+$'))",
+	"self.spec.env.exists(e, has(e.value) && e.value == 'y')",
+	"self.spec.env.map(e, e.name).filter(n, n > 'A').size() == 2",
+	"self.spec.schedule.split(' ').size() == 5 && self.spec.env.exists_one(e, e.name == 'A')",
+	"oldSelf.spec.image == self.spec.image && self.spec.image in ['a:1', 'b']",
+	"self.spec.env[self.spec.replicas - 1].name",
+	"self.spec.env[self.spec.maxReplicas].name",
+	"{'a': [1, 2], 'b': [3]}['a'][1] + 1",
+	"self.spec.?suspended.orValue(false) || optional.of(self.spec.env[0].name).value() == 'x'",
+	"1 / 0 > 2",
+	"dyn(self.spec.replicas) == 3.0",
+	"[1, 2, 3].all(x, [4, 5].exists(y, y > x && x < 3))",
+	"string(self.spec.replicas) + 'x' == '3x'",
+	"quantity('1Gi').isGreaterThan(quantity('1Mi'))",
+	"true",
+	"self.spec.env == oldSelf.spec.env",
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// refuse reports a rule that is false, in the words of its messageExpression
+// or else of its message.
+func (r *run) refuse(rule *rule, at *place) {
+	path := r.frames.path(at.frame, r.path)
+	if rule.fieldPath != "" {
+		path = path.Child(rule.fieldPath)
+	}
+	kind := at.node.decl.Schema.Type
+	detail := rule.defaultMessage()
+	if rule.message != nil {
+		text, fatal := r.message(rule)
+		if fatal != "" {
+			r.ratchet(rule, at.frame, field.Invalid(path, kind, fatal))
+			r.budget = -1
+			return
+		}
+		if text != "" {
+			detail = text
+		}
+	}
+	var value any = at.obj
+	if kind == "object" || kind == "array" {
+		value = field.OmitValueType{}
+	}
+	r.ratchet(rule, at.frame, refusal(path, value, detail, rule.spec.Reason))
+}
+
+// message evaluates a messageExpression. Text is "" where the message must
+// serve: the expression failed, or gave nothing, several lines or too much. A
+// fatal error ends all evaluation.
+func (r *run) message(rule *rule) (text, fatal string) {
+	// The activation is the one of plain rules, also where the rule has
+	// optionalOldSelf: upstream does so, and the message then falls back.
+	r.activation.SetOptional(false)
+	out := rule.message.program.Eval(r.ctx, &r.activation)
+	r.trace.spent(rule, out.Cost)
+	if !r.spend(out.Cost) {
+		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+	}
+	if out.Stopped {
+		return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.spec.MessageExpression)
+	}
+	if out.Err != nil {
+		return "", ""
+	}
+	s, ok := out.Value.Value().(string)
+	s = strings.TrimSpace(s)
+	if !ok || len(s) > celconfig.MaxEvaluatedMessageExpressionSizeBytes || strings.Contains(s, "\n") {
+		return "", ""
+	}
+	return s, ""
+}
+
+func refusal(path *field.Path, value any, detail string, reason *apiextensionsv1.FieldValueErrorReason) *field.Error {
+	if reason != nil {
+		switch *reason {
+		case apiextensionsv1.FieldValueForbidden:
+			return field.Forbidden(path, detail)
+		case apiextensionsv1.FieldValueRequired:
+			return field.Required(path, detail)
+		case apiextensionsv1.FieldValueDuplicate:
+			return field.Duplicate(path, value)
+		}
+	}
+	return field.Invalid(path, value, detail)
+}

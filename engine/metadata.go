@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// generatedSuffix stands for the five random characters that the server adds
+// to metadata.generateName; maxGenerated is what it leaves of the name.
+const (
+	generatedSuffix = "00000"
+	maxGenerated    = 63 - len(generatedSuffix)
+)
+
+// fillCreate gives a new object's metadata what the server fills in.
+func fillCreate(u *unstructured.Unstructured) {
+	u.SetCreationTimestamp(metav1.Time{})
+	u.SetUID("")
+	u.SetDeletionTimestamp(nil)
+	u.SetDeletionGracePeriodSeconds(nil)
+	u.SetSelfLink("")
+	u.SetManagedFields(nil)
+	u.SetResourceVersion("")
+	u.SetGeneration(1)
+	if name := u.GetGenerateName(); name != "" && u.GetName() == "" {
+		u.SetName(name[:min(len(name), maxGenerated)] + generatedSuffix)
+	}
+}
+
+// fillUpdate takes from the old object what a client cannot set, so that the
+// update is the one that apply would make.
+func fillUpdate(u, old *unstructured.Unstructured) {
+	u.SetUID(old.GetUID())
+	u.SetCreationTimestamp(old.GetCreationTimestamp())
+	u.SetManagedFields(nil)
+	u.SetGeneration(old.GetGeneration())
+	u.SetResourceVersion(old.GetResourceVersion())
+	if t := old.GetDeletionTimestamp(); !t.IsZero() {
+		u.SetDeletionTimestamp(t)
+	}
+	if s := old.GetDeletionGracePeriodSeconds(); s != nil && u.GetDeletionGracePeriodSeconds() == nil {
+		u.SetDeletionGracePeriodSeconds(s)
+	}
+}
+
+// dedupOwners drops owner references that stand twice, and warns.
+func dedupOwners(u *unstructured.Unstructured, warn func(string)) {
+	var kept []metav1.OwnerReference
+	var dropped []string
+	for _, ref := range u.GetOwnerReferences() {
+		if hasOwner(kept, ref) {
+			dropped = append(dropped, string(ref.UID))
+			continue
+		}
+		kept = append(kept, ref)
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	u.SetOwnerReferences(kept)
+	warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
+}
+
+func hasOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
+	for _, r := range refs {
+		if apiequality.Semantic.DeepEqual(r, ref) {
+			return true
+		}
+	}
+	return false
+}
+
+// finalizerWarnings are about names that others may use too; old ones are not
+// warned of again.
+func finalizerWarnings(u, old *unstructured.Unstructured, warn func(string)) {
+	added := sets.New(u.GetFinalizers()...)
+	if old != nil {
+		added = added.Difference(sets.New(old.GetFinalizers()...))
+	}
+	for _, name := range sets.List(added) {
+		for _, msg := range validation.IsQualifiedName(name) {
+			warn(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
+		}
+		if strings.Contains(name, "/") || standardFinalizer(name) {
+			continue
+		}
+		form := "name"
+		if strings.Contains(name, ".") {
+			form = "name including a path (/)"
+		}
+		warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
+	}
+}
+
+func standardFinalizer(name string) bool {
+	switch name {
+	case metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes):
+		return true
+	}
+	return false
+}

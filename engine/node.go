@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Node is a place in a CRD version's schema, where expressions compile with
+// self as its type.
+type Node struct {
+	engine  *Engine
+	version string
+	path    string
+	decl    *types.Decl
+}
+
+// At finds a place: a path such as "spec.hosts[2].name", "spec.labels['a.b']"
+// or "spec.hosts[*]"; "" is the root, and version "" the storage version. The
+// error names the step that the schema does not have.
+func (e *Engine) At(version, path string) (*Node, error) {
+	v := e.storage
+	if version != "" {
+		if v = e.versions[version]; v == nil {
+			return nil, fmt.Errorf("version %q: the CRD has %s", version, strings.Join(e.Versions(), ", "))
+		}
+	}
+	steps, err := ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	d := v.rules.decl
+	for i, step := range steps {
+		next, err := descend(d, step)
+		if err != nil {
+			return nil, fmt.Errorf("path %q: %s: %w", path, FormatPath(steps[:i+1]), err)
+		}
+		d = next
+	}
+	return &Node{engine: e, version: v.name, path: FormatPath(steps), decl: d}, nil
+}
+
+func descend(d *types.Decl, step Step) (*types.Decl, error) {
+	if step.Item || step.Any {
+		if d.Elem == nil {
+			return nil, fmt.Errorf("not a list or map but %s", d)
+		}
+		return d.Elem, nil
+	}
+	if f := d.Fields[step.Name]; f != nil {
+		return f.Decl, nil
+	}
+	if d.Kind == types.Map {
+		return d.Elem, nil
+	}
+	return nil, fmt.Errorf("no such field in %s", d)
+}
+
+// Decl is the declaration of the place.
+func (n *Node) Decl() *types.Decl { return n.decl }
+
+// Version is the CRD version, Path the place in it.
+func (n *Node) Version() string { return n.version }
+
+// Path is the place in the schema; "" is the root.
+func (n *Node) Path() string { return n.path }
+
+// Compile compiles an expression of any type at this place. The error is a
+// *CompileError; Part is "rule".
+func (n *Node) Compile(src string) (x *Expr, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			x, err = nil, bug(p)
+		}
+	}()
+	c, err := newCompiler(n.engine.config)
+	if err != nil {
+		return nil, err
+	}
+	ref := RuleRef{Version: n.version, Path: n.path, Rule: src}
+	env, checked, err := c.env.Compile(n.decl, false, src)
+	if err == nil {
+		x = newExpr(n.decl, checked, src)
+		err = x.plan(env, c.limits.PerCall)
+	}
+	if err == nil {
+		err = x.price(env)
+	}
+	if err != nil {
+		c.fail(ref, "rule", err, err.Error())
+		return nil, c.errs[0]
+	}
+	return x, nil
+}
+
+// Served are the names of the versions that clients can use, the preferred
+// first.
+func (e *Engine) Served() []string {
+	return slices.DeleteFunc(e.Versions(), func(name string) bool { return !e.versions[name].served })
+}
+
+// VersionOf is the version of an object's apiVersion; the error says which
+// versions the CRD has.
+func (e *Engine) VersionOf(obj map[string]any) (string, error) {
+	version := versionOf(obj)
+	if !e.owns(obj) || e.versions[version] == nil {
+		return "", fmt.Errorf("object is %v %v: the CRD has %s in %s", obj["apiVersion"], obj["kind"], e.GroupKind(), strings.Join(e.Versions(), ", "))
+	}
+	return version, nil
+}

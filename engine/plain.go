@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Most metadata is plain: it is what the API server would make of it, and
+// valid. Seeing that here spares the way through ObjectMeta and back, which
+// takes longer than all rules; what is not seen to be plain goes that way.
+
+const generation = "generation"
+
+// plainMetadata says that reading metadata into ObjectMeta and writing it back
+// changes nothing.
+func plainMetadata(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, v := range m {
+		if !plainField(name, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func plainField(name string, v any) bool {
+	switch name {
+	case "name", "generateName", "namespace", "uid", "resourceVersion":
+		s, ok := v.(string)
+		return ok && s != "" && utf8.ValidString(s)
+	case "labels", "annotations":
+		m, ok := v.(map[string]any)
+		return ok && len(m) > 0 && plainTexts(m)
+	case generation:
+		n, ok := v.(int64)
+		return ok && n != 0
+	case "creationTimestamp":
+		s, ok := v.(string)
+		return ok && canonicalTime(s)
+	}
+	return false
+}
+
+func plainTexts(m map[string]any) bool {
+	for key, v := range m {
+		s, ok := v.(string)
+		if !ok || !utf8.ValidString(s) || !utf8.ValidString(key) {
+			return false
+		}
+	}
+	return true
+}
+
+func canonicalTime(s string) bool {
+	if len(s) != len("2006-01-02T15:04:05Z") || s[len(s)-1] != 'Z' {
+		return false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return err == nil && !t.IsZero()
+}
+
+// validMetadata says that plain metadata has no error on create: it does not
+// find all such.
+func validMetadata(m map[string]any, namespaced bool) bool {
+	name, _ := m["name"].(string)
+	namespace, hasNamespace := m["namespace"].(string)
+	if _, generated := m["generateName"]; generated || !isSubdomain(name) || hasNamespace != namespaced {
+		return false
+	}
+	if namespaced && (len(namespace) > validation.DNS1123LabelMaxLength || !isSubdomain(namespace) || hasDot(namespace)) {
+		return false
+	}
+	if n, ok := m[generation].(int64); ok && n < 0 {
+		return false
+	}
+	labels, _ := m["labels"].(map[string]any)
+	annotations, _ := m["annotations"].(map[string]any)
+	return validLabels(labels) && validAnnotations(annotations)
+}
+
+func validLabels(labels map[string]any) bool {
+	for key, v := range labels {
+		value := v.(string)
+		if !isQualified(key) || value != "" && !isLabel(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// annotationBytes is less than the server allows: what comes near is looked at
+// closely.
+const annotationBytes = 200 << 10
+
+func validAnnotations(annotations map[string]any) bool {
+	size := 0
+	for key, v := range annotations {
+		if !isQualified(key) {
+			return false
+		}
+		size += len(key) + len(v.(string))
+	}
+	return size < annotationBytes
+}
+
+// isQualified knows keys such as "app" and "example.com/app".
+func isQualified(key string) bool {
+	for i := 0; i < len(key); i++ {
+		if key[i] == '/' {
+			return isSubdomain(key[:i]) && isLabel(key[i+1:])
+		}
+	}
+	return isLabel(key)
+}
+
+// isLabel knows letters and digits, with "-", "_" and "." between.
+func isLabel(s string) bool {
+	if s == "" || len(s) > validation.LabelValueMaxLength {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		inside := i > 0 && i < len(s)-1
+		switch c := s[i]; {
+		case isAlphanumeric(c), 'A' <= c && c <= 'Z':
+		case inside && (c == '-' || c == '_' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isSubdomain knows lower-case labels with dots between.
+func isSubdomain(s string) bool {
+	if s == "" || len(s) > validation.DNS1123SubdomainMaxLength {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case isAlphanumeric(c):
+		case c != '-' && c != '.', i == 0, i == len(s)-1:
+			return false
+		case s[i-1] == '.', c == '.' && s[i-1] == '-':
+			return false // an empty label, or one with a dash at an end
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+func hasDot(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '.' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Request is one write of one object.
+type Request struct {
+	// Object is the object as Decode gives it; it is never modified. A number
+	// that is neither int64 nor float64 is an error of the caller.
+	Object map[string]any
+	// OldObject is what the write replaces; nil is a create.
+	OldObject map[string]any
+	// Raw stands instead of Object: its JSON also shows duplicate keys.
+	Raw []byte
+	// Namespace and Name are those of the request's URL where they can differ
+	// from the object's; "" is the object's own.
+	Namespace, Name string
+	// Subresource is "" or "status".
+	Subresource string
+	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
+	// server's default.
+	FieldValidation string
+	// Trace asks for Result.Rules.
+	Trace bool
+}
+
+// Result is what the API server would answer.
+type Result struct {
+	// Allowed is true when the write would be persisted.
+	Allowed bool
+	// Failure is the Status that the server would return: 422 with causes, or
+	// 400 without any. Nil when allowed.
+	Failure *metav1.Status
+	// Causes are sorted, so that the same input gives the same bytes.
+	Causes []Cause
+	// Warnings are the server's Warning headers, in its order.
+	Warnings []string
+	// Cost is the number of CEL cost units spent on this object.
+	Cost int64
+	// Object is what would be persisted, less what only a server fills in
+	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
+	// memory with the request: treat both as read-only. Nil when refused.
+	Object map[string]any
+	// Rules tells of each rule that ran; filled when Request.Trace is set.
+	Rules []RuleResult
+}
+
+// Cause is one reason for a refusal: an entry of status.details.causes, and
+// what the server knows beyond it.
+type Cause struct {
+	// Type is the server's internal error type.
+	Type field.ErrorType
+	// Reason, Field and Message are exactly those of metav1.StatusCause.
+	Reason         metav1.CauseType
+	Field, Message string
+	// Detail is Message without the type and the value before it.
+	Detail string
+	// Value is the refused value; nil where the server shows none.
+	Value any
+	// Rule is the rule that refused; nil when something else did.
+	Rule *RuleRef
+}
+
+// RuleRef names one rule of one CRD version.
+type RuleRef struct {
+	// Version is the CRD version; "" in rules compiled by CompileRules.
+	Version string
+	// Path is the rule's place in the schema, as "spec.hosts[*]"; "" is the
+	// root.
+	Path string
+	// Index is the rule's position in x-kubernetes-validations there.
+	Index int
+	// Rule is the expression itself.
+	Rule string
+}
+
+// RuleResult tells of one rule over one object.
+type RuleResult struct {
+	RuleRef
+	// Runs is how often the rule was evaluated.
+	Runs int
+	// Failed is how many of these were false, or failed to evaluate.
+	Failed int
+	// Cost is the number of CEL cost units of all runs, messageExpression
+	// included.
+	Cost int64
+}

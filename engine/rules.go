@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Rules are the compiled x-kubernetes-validations of one structural schema.
+// They are immutable and safe for concurrent use.
+type Rules struct {
+	root    *ruleNode // nil when there is no rule
+	schema  *schema.Structural
+	decl    *types.Decl
+	limits  limits
+	ratchet bool
+	passes  sync.Pool // of *run
+}
+
+// ruleNode holds the rules of one schema node and of those below it; nodes
+// without any are left out.
+type ruleNode struct {
+	decl   *types.Decl
+	schema *schema.Structural
+	// path is the node's place in the schema.
+	path  string
+	rules []*rule
+	// usesOld is true when some rule here mentions oldSelf: only then can a
+	// messageExpression see it.
+	usesOld bool
+	// noType is set where rules stand on a node without a CEL type.
+	noType error
+	allOf  []*ruleNode
+	fields []fieldRules // sorted by name
+	values *ruleNode    // of a map
+	items  *ruleNode    // of a list
+}
+
+type fieldRules struct {
+	name string
+	node *ruleNode
+}
+
+// CompileRules compiles all rules of a schema. It returns usable rules and
+// *CompileErrors when only some rules are broken: each of those then fails
+// every object, as in the API server. The schema must not change afterwards.
+func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, bug(p)
+		}
+	}()
+	c, err := newCompiler(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("no schema given: want a structural schema")
+	}
+	at := types.ResourceRoot
+	if cfg.Subtree {
+		at = types.Subtree
+	}
+	if r, err = c.compile("", s, at); err != nil {
+		return nil, err
+	}
+	return r, c.err()
+}
+
+// node compiles the rules of one schema node. Under allOf, rules come from the
+// value validation s while everything else comes from the node itself.
+func (c *compiler) node(path string, s, node *schema.Structural, d *types.Decl) *ruleNode {
+	n := &ruleNode{decl: d, schema: node, path: path}
+	if len(s.XValidations) > 0 {
+		c.rulesOf(n, node, s.XValidations)
+	}
+	if s.Items != nil && node.Items != nil {
+		n.items = c.node(path+"[*]", s.Items, node.Items, elem(d, node.Items))
+	}
+	c.fields(n, s, node)
+	if values := additional(s); values != nil && additional(node) != nil {
+		n.values = c.node(path+"[*]", values, additional(node), elem(d, additional(node)))
+	}
+	if s.ValueValidation != nil {
+		for i := range s.ValueValidation.AllOf {
+			if sub := c.node(path, nested(&s.ValueValidation.AllOf[i]), node, d); sub != nil {
+				n.allOf = append(n.allOf, sub)
+			}
+		}
+	}
+	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
+		return nil
+	}
+	return n
+}
+
+// elem is the declaration of items or values; below what has no type, nothing
+// has one.
+func elem(d *types.Decl, node *schema.Structural) *types.Decl {
+	if d.Elem == nil {
+		return &types.Decl{Schema: node}
+	}
+	return d.Elem
+}
+
+// fields compiles the rules below properties, by name so that errors have an
+// order.
+func (c *compiler) fields(n *ruleNode, s, node *schema.Structural) {
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		prop := s.Properties[name]
+		nodeProp, ok := node.Properties[name]
+		if !ok {
+			continue
+		}
+		d := c.fieldDecl(n.decl, name, &nodeProp)
+		if d == nil {
+			continue
+		}
+		if sub := c.node(child(n.path, name), &prop, &nodeProp, d); sub != nil {
+			n.fields = append(n.fields, fieldRules{name, sub})
+		}
+	}
+}
+
+// fieldDecl is the declaration that rules of a property compile with, nil
+// where the API server runs none: below fields that have no CEL type.
+func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Structural) *types.Decl {
+	if _, ok := types.Escape(name); !ok {
+		at := types.Subtree
+		if prop.XEmbeddedResource {
+			at = types.ResourceRoot
+		}
+		if d := c.decls.FromSchema(prop, at); d.Kind != types.Hidden {
+			return d
+		}
+		return nil
+	}
+	if parent.Kind != types.Object {
+		return nil
+	}
+	if f := parent.Fields[name]; f != nil && f.Visible() {
+		return f.Decl
+	}
+	return nil
+}
+
+func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiextensionsv1.ValidationRule) {
+	all := make([]*rule, len(rules))
+	for i := range rules {
+		all[i] = &rule{
+			ref:      RuleRef{Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule},
+			spec:     &rules[i],
+			optional: rules[i].OptionalOldSelf != nil && *rules[i].OptionalOldSelf,
+		}
+	}
+	if n.decl.Kind == types.Hidden {
+		n.noType = errNoType
+	} else {
+		n.rules = all
+	}
+	c.pending = append(c.pending, pending{n, node, all})
+}
+
+// Validate runs the rules over an object, or a value of the schema's place; old
+// is nil on create. Errors have upstream's form. A rule that is false over an
+// unchanged value becomes a warning (k8s.io/apiserver/pkg/warning). budget is
+// in CEL cost units; remaining < 0 means that evaluation stopped.
+func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64) {
+	defer func() {
+		if p := recover(); p != nil {
+			errs, remaining = append(errs, field.InternalError(path, bug(p))), -1
+		}
+	}()
+	run := r.run(ctx, budget, nil)
+	defer run.done()
+	run.root(path, obj, old)
+	for _, f := range run.findings {
+		errs = append(errs, f.err)
+	}
+	return errs, run.budget
+}
+
+// hasRules looks where the API server looks: not below allOf.
+func hasRules(s *schema.Structural) bool {
+	if s == nil {
+		return false
+	}
+	if len(s.XValidations) > 0 || hasRules(s.Items) || hasRules(additional(s)) {
+		return true
+	}
+	for _, prop := range s.Properties {
+		if hasRules(&prop) {
+			return true
+		}
+	}
+	return false
+}
+
+func additional(s *schema.Structural) *schema.Structural {
+	if s.AdditionalProperties == nil {
+		return nil
+	}
+	return s.AdditionalProperties.Structural
+}
+
+// nested reads a value validation as if it were a schema node.
+func nested(v *schema.NestedValueValidation) *schema.Structural {
+	if v == nil {
+		return nil
+	}
+	s := &schema.Structural{
+		Items:                nested(v.Items),
+		Generic:              v.ForbiddenGenerics,
+		Extensions:           v.ForbiddenExtensions,
+		ValueValidation:      &v.ValueValidation,
+		ValidationExtensions: v.ValidationExtensions,
+	}
+	if len(v.Properties) > 0 {
+		s.Properties = make(map[string]schema.Structural, len(v.Properties))
+		for name, prop := range v.Properties {
+			s.Properties[name] = *nested(&prop)
+		}
+	}
+	if v.AdditionalProperties != nil {
+		s.AdditionalProperties = &schema.StructuralOrBool{Structural: nested(v.AdditionalProperties)}
+	}
+	return s
+}
+
+func child(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

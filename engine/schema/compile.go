@@ -1,0 +1,224 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+type compiler struct {
+	strip    validation.PostProcessFunc
+	types    map[string][]string
+	patterns map[string]*pattern
+	marked   bool
+}
+
+// node compiles a schema. Those under allOf, anyOf, oneOf and not have no
+// structure: s is nil.
+func (c *compiler) node(p *apiextensions.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
+	if err := supported(p); err != nil {
+		return nil, err
+	}
+	n := &node{types: c.typesOf(p), nullable: p.Nullable, isArray: p.Type == "array"}
+	if err := c.setFormat(n, p.Format); err != nil {
+		return nil, err
+	}
+	for _, k := range allKinds {
+		if _, _, bad := n.mistyped(k); !bad {
+			n.accept |= k
+		}
+	}
+	n.enum = newEnum(p.Enum)
+	n.text = c.text(n, p)
+	n.number = newNumber(n, p)
+	properties, err := c.children(n, p, s)
+	if err != nil {
+		return nil, err
+	}
+	n.array = newArray(n, p)
+	n.object = newObject(n, p, properties)
+	if n.logic, err = c.logic(p); err != nil {
+		return nil, err
+	}
+	n.structure(s, properties)
+	n.free = n.accept == ^kinds(0) && n.enum == nil && n.text == nil && n.number == nil && n.array == nil && n.object == nil && n.logic == nil
+	return n, nil
+}
+
+// supported refuses what CRDs cannot have, and what no check here would honor.
+func supported(p *apiextensions.JSONSchemaProps) error {
+	switch {
+	case p.Ref != nil && *p.Ref != "":
+		return errors.New("$ref is not supported")
+	case len(p.PatternProperties) > 0:
+		return errors.New("patternProperties is not supported")
+	case len(p.Dependencies) > 0:
+		return errors.New("dependencies is not supported")
+	case p.AdditionalItems != nil:
+		return errors.New("additionalItems is not supported")
+	case p.Items != nil && len(p.Items.JSONSchemas) > 0:
+		return errors.New("items: want one schema, not a list")
+	}
+	return nil
+}
+
+func (c *compiler) typesOf(p *apiextensions.JSONSchemaProps) []string {
+	names := p.Type
+	if p.XIntOrString {
+		names = "integer,string"
+	}
+	if names == "" {
+		return nil
+	}
+	if c.types[names] == nil {
+		c.types[names] = strings.Split(names, ",")
+	}
+	return c.types[names]
+}
+
+func (n *node) typeNames() string { return strings.Join(n.types, ",") }
+
+func (c *compiler) setFormat(n *node, format string) error {
+	if format == "" {
+		return nil
+	}
+	s := &spec.Schema{SchemaProps: spec.SchemaProps{Type: n.types, Format: format}}
+	err := c.strip(s)
+	n.format = s.Format
+	return err
+}
+
+// children compiles what is below a schema. Its properties are returned by
+// name.
+func (c *compiler) children(n *node, p *apiextensions.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
+	if s == nil {
+		s = &structuralschema.Structural{}
+	}
+	if n.properties, properties, err = c.properties(p.Properties, s.Properties); err != nil {
+		return nil, err
+	}
+	if p.Items != nil && p.Items.Schema != nil {
+		if n.items, err = c.node(p.Items.Schema, s.Items); err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+	}
+	n.hasAdditional = p.AdditionalProperties != nil
+	if n.hasAdditional && p.AdditionalProperties.Schema != nil {
+		var below *structuralschema.Structural
+		if s.AdditionalProperties != nil {
+			below = s.AdditionalProperties.Structural
+		}
+		if n.additional, err = c.node(p.AdditionalProperties.Schema, below); err != nil {
+			return nil, fmt.Errorf("additionalProperties: %w", err)
+		}
+	}
+	return properties, nil
+}
+
+func (c *compiler) properties(props map[string]apiextensions.JSONSchemaProps, structurals map[string]structuralschema.Structural) (map[string]*node, []named, error) {
+	if len(props) == 0 {
+		return nil, nil, nil
+	}
+	nodes := make(map[string]*node, len(props))
+	properties := make([]named, 0, len(props))
+	var p apiextensions.JSONSchemaProps
+	var own structuralschema.Structural
+	for name := range props {
+		properties = append(properties, named{name: name})
+	}
+	slices.SortFunc(properties, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	for i, property := range properties {
+		var s *structuralschema.Structural
+		var ok bool
+		if own, ok = structurals[property.name]; ok {
+			s = &own
+		}
+		p = props[property.name]
+		n, err := c.node(&p, s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("properties[%s]: %w", property.name, err)
+		}
+		properties[i].node, nodes[property.name] = n, n
+		c.marked = c.marked || strings.HasPrefix(property.name, mark)
+	}
+	return nodes, properties, nil
+}
+
+// structure takes over what is not about values, and sums up what is below.
+func (n *node) structure(s *structuralschema.Structural, properties []named) {
+	if s == nil {
+		return
+	}
+	n.preserve, n.embedded = s.XPreserveUnknownFields, s.XEmbeddedResource
+	if s.Default.Object != nil {
+		n.standard = runtime.DeepCopyJSONValue(s.Default.Object)
+		defaulting.Default(n.standard, s)
+	}
+	if s.XListType != nil {
+		switch *s.XListType {
+		case "set":
+			n.listType = setList
+		case "map":
+			n.listType, n.listMap = mapList, slices.Clone(s.XListMapKeys)
+		}
+	}
+	n.lists, n.embeds = n.listType != atomic, n.embedded
+	for _, p := range properties {
+		n.adopt(p.node)
+		if p.node.standard != nil {
+			n.defaults = append(n.defaults, p)
+		}
+		if p.node.lists {
+			n.listed = append(n.listed, p)
+		}
+	}
+	n.adopt(n.items)
+	n.adopt(n.additional)
+}
+
+func (n *node) adopt(child *node) {
+	if child != nil {
+		n.lists = n.lists || child.lists
+		n.embeds = n.embeds || child.embeds
+	}
+}
+
+// logic are the schemas that a value is also checked against.
+type logic struct {
+	anyOf, oneOf, allOf []*node
+	not                 *node
+}
+
+func (c *compiler) logic(p *apiextensions.JSONSchemaProps) (_ *logic, err error) {
+	l := &logic{}
+	for _, part := range []struct {
+		name string
+		to   *[]*node
+		from []apiextensions.JSONSchemaProps
+	}{{"anyOf", &l.anyOf, p.AnyOf}, {"oneOf", &l.oneOf, p.OneOf}, {"allOf", &l.allOf, p.AllOf}} {
+		for i := range part.from {
+			n, err := c.node(&part.from[i], nil)
+			if err != nil {
+				return nil, fmt.Errorf("%s[%d]: %w", part.name, i, err)
+			}
+			*part.to = append(*part.to, n)
+		}
+	}
+	if p.Not != nil {
+		if l.not, err = c.node(p.Not, nil); err != nil {
+			return nil, fmt.Errorf("not: %w", err)
+		}
+	}
+	if len(l.anyOf)+len(l.oneOf)+len(l.allOf) == 0 && l.not == nil {
+		return nil, nil
+	}
+	return l, nil
+}

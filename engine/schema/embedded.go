@@ -1,0 +1,148 @@
+package schema
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Coercion is how the metadata of embedded resources is read.
+type Coercion struct {
+	// Repair drops malformed fields, as reading from storage does; otherwise
+	// they are an error.
+	Repair bool
+	// Track collects the paths of unknown fields.
+	Track bool
+}
+
+// embeddedResource is the schema of an embedded resource of which nothing but
+// its metadata is looked at.
+var embeddedResource = &structuralschema.Structural{Extensions: structuralschema.Extensions{XEmbeddedResource: true}}
+
+// CoerceEmbedded brings the metadata of embedded resources into its form. Like
+// Prepare, it does not modify the object given.
+func (s *Schema) CoerceEmbedded(obj map[string]any, how Coercion) (coerced map[string]any, unknown []string, err *field.Error) {
+	c := coercer{Coercion: how}
+	v, _ := c.value(obj, s.root, nil)
+	slices.Sort(c.unknown)
+	return v.(map[string]any), c.unknown, c.err
+}
+
+type coercer struct {
+	Coercion
+	unknown []string
+	err     *field.Error // the first; it ends the walk
+}
+
+func (c *coercer) value(v any, n *node, at *place) (coerced any, changed bool) {
+	if n == nil || !n.embeds || c.err != nil {
+		return v, false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return c.object(v, n, at)
+	case []any:
+		if out, changed := c.list(v, n, at); changed {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+func (c *coercer) object(fields map[string]any, n *node, at *place) (out map[string]any, changed bool) {
+	out = fields
+	if n.embedded {
+		out, changed = c.resource(fields, at), true
+	}
+	here := place{up: at}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		here.name, here.step = name, property
+		child, ok := n.properties[name]
+		if !ok {
+			child, here.step = n.additional, additional
+		}
+		next, replaced := c.value(fields[name], child, &here)
+		if !replaced || n.embedded && isMeta(name) {
+			continue
+		}
+		if !changed {
+			out, changed = maps.Clone(fields), true
+		}
+		out[name] = next
+	}
+	return out, changed
+}
+
+// resource coerces a copy of a resource that shares all but its metadata.
+func (c *coercer) resource(fields map[string]any, at *place) map[string]any {
+	fields = maps.Clone(fields)
+	err, unknown := objectmeta.CoerceWithOptions(at.field(nil), fields, embeddedResource, false, objectmeta.CoerceOptions{
+		DropInvalidFields:       c.Repair,
+		ReturnUnknownFieldPaths: c.Track,
+	})
+	c.unknown = append(c.unknown, unknown...)
+	c.err = err
+	return fields
+}
+
+func (c *coercer) list(items []any, n *node, at *place) (out []any, changed bool) {
+	out = items
+	here := place{up: at, step: item}
+	for i, v := range items {
+		here.index = i
+		next, replaced := c.value(v, n.items, &here)
+		if !replaced {
+			continue
+		}
+		if !changed {
+			out, changed = slices.Clone(items), true
+		}
+		out[i] = next
+	}
+	return out, changed
+}
+
+// ValidateEmbedded checks the metadata of embedded resources. Errors are
+// reported below path.
+func (s *Schema) ValidateEmbedded(ctx context.Context, path *field.Path, obj map[string]any) field.ErrorList {
+	r := embeddedReport{ctx: ctx, base: path}
+	r.value(obj, s.root, nil)
+	return r.errs
+}
+
+type embeddedReport struct {
+	ctx  context.Context
+	base *field.Path
+	errs field.ErrorList
+}
+
+func (r *embeddedReport) value(v any, n *node, at *place) {
+	if n == nil || !n.embeds {
+		return
+	}
+	here := place{up: at}
+	switch v := v.(type) {
+	case map[string]any:
+		if n.embedded {
+			r.errs = append(r.errs, objectmeta.Validate(r.ctx, at.field(r.base), v, embeddedResource, false)...)
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			here.name, here.step = name, property
+			child, ok := n.properties[name]
+			if !ok {
+				child, here.step = n.additional, additional
+			}
+			r.value(v[name], child, &here)
+		}
+	case []any:
+		here.step = item
+		for i, item := range v {
+			here.index = i
+			r.value(item, n.items, &here)
+		}
+	}
+}

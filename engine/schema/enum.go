@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+)
+
+// enum are the allowed values, by type. As on the server, a value counts as one
+// of them if Go can convert it to the other's type: 1.9 is 1, and 65 is "A".
+type enum struct {
+	values  []any // as in the schema
+	strings map[string]struct{}
+	ints    map[int64]struct{}
+	floats  []float64
+	yes, no bool
+	others  []any // lists and objects; null is never equal
+}
+
+func newEnum(values []apiextensions.JSON) *enum {
+	if len(values) == 0 {
+		return nil
+	}
+	e := &enum{strings: map[string]struct{}{}, ints: map[int64]struct{}{}}
+	for _, v := range values {
+		e.values = append(e.values, v)
+		switch v := v.(type) {
+		case string:
+			e.strings[v] = struct{}{}
+		case int64:
+			e.ints[v] = struct{}{}
+		case float64:
+			e.floats = append(e.floats, v)
+		case bool:
+			e.yes, e.no = e.yes || v, e.no || !v
+		case []any, map[string]any:
+			e.others = append(e.others, v)
+		}
+	}
+	return e
+}
+
+func (e *enum) has(v any) bool {
+	if e == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case string:
+		_, ok := e.strings[v]
+		return ok
+	case bool:
+		return v && e.yes || !v && e.no
+	case int64:
+		return e.hasInt(v)
+	case float64:
+		_, ok := e.ints[int64(v)]
+		return ok || e.hasFloat(v)
+	case []any, map[string]any:
+		for _, other := range e.others {
+			if deepEqual(v, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (e *enum) hasInt(v int64) bool {
+	if _, ok := e.ints[v]; ok || e.hasFloat(float64(v)) {
+		return true
+	}
+	if len(e.strings) == 0 {
+		return false
+	}
+	r := rune(-1) // what no character is
+	if int64(rune(v)) == v {
+		r = rune(v)
+	}
+	_, ok := e.strings[string(r)]
+	return ok
+}
+
+func (e *enum) hasFloat(v float64) bool {
+	for _, f := range e.floats {
+		if f == v {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+)
+
+// fieldErrors words the report as the API server does: each text once, and
+// what is not tied to a field under path itself.
+func (r *report) fieldErrors(path *field.Path) field.ErrorList {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	var out field.ErrorList
+	seen := make(map[string]struct{}, len(r.errs))
+	for _, err := range r.errs {
+		text := err.Error()
+		if _, ok := seen[text]; ok {
+			continue
+		}
+		seen[text] = struct{}{}
+		if v, ok := err.(*openapierrors.Validation); ok {
+			out = append(out, fieldError(v, path))
+		} else {
+			out = append(out, field.Invalid(path, "", text))
+		}
+	}
+	return out
+}
+
+func fieldError(err *openapierrors.Validation, path *field.Path) *field.Error {
+	if err.Name != "" && err.Name != "." {
+		path = path.Child(strings.TrimPrefix(err.Name, "."))
+	}
+	switch err.Code() {
+	case openapierrors.RequiredFailCode:
+		return field.Required(path, "")
+	case openapierrors.EnumFailCode:
+		return field.NotSupported(path, err.Value, supportedValues(err.Values))
+	case openapierrors.TooLongFailCode:
+		return field.TooLong(path, "", int(err.Valid.(int64)))
+	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
+		return field.TooMany(path, int(err.Value.(int64)), int(err.Valid.(int64)))
+	}
+	value := err.Value
+	if value == nil {
+		value = ""
+	}
+	if err.Code() == openapierrors.InvalidTypeCode {
+		return field.TypeInvalid(path, value, err.Error())
+	}
+	return field.Invalid(path, value, err.Error())
+}
+
+func supportedValues(values []any) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		s, ok := v.(string)
+		if !ok {
+			b, _ := json.Marshal(v)
+			s = string(b)
+		}
+		out[i] = s
+	}
+	return out
+}

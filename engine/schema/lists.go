@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ListTypes checks that sets have no item and map lists no key twice. Errors
+// are reported below path.
+func (s *Schema) ListTypes(path *field.Path, obj map[string]any) field.ErrorList {
+	if s.root.distinct(obj) {
+		return nil
+	}
+	r := listReport{base: path}
+	r.object(s.root, obj, nil)
+	return r.errs
+}
+
+// distinct tells that no list below has an item twice. It may fail to tell.
+func (n *node) distinct(value any) bool {
+	if n == nil || !n.lists {
+		return true
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return n.distinctBelow(v)
+	case []any:
+		if !n.distinctItems(v) {
+			return false
+		}
+		if n.items == nil || !n.items.lists {
+			return true
+		}
+		for _, item := range v {
+			if !n.items.distinct(item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (n *node) distinctBelow(fields map[string]any) bool {
+	for _, p := range n.listed {
+		if v, ok := fields[p.name]; ok && !p.node.distinct(v) {
+			return false
+		}
+	}
+	if n.additional == nil || !n.additional.lists {
+		return true
+	}
+	for _, v := range fields {
+		if !n.additional.distinct(v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) distinctItems(items []any) bool {
+	switch n.listType {
+	case setList:
+		return distinct(items, byValue, nil)
+	case mapList:
+		for _, v := range items {
+			if _, ok := v.(map[string]any); v != nil && !ok {
+				return false
+			}
+		}
+		return distinct(items, byKeys, n.listMap)
+	}
+	return true
+}
+
+// listReport says which items are there twice.
+type listReport struct {
+	base *field.Path
+	errs field.ErrorList
+}
+
+func (r *listReport) value(n *node, v any, at *place) {
+	if n == nil || !n.lists {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		r.object(n, v, at)
+	case []any:
+		r.list(n, v, at)
+	}
+}
+
+// object looks at a field that is a property as an additional one too, as the
+// API server does.
+func (r *listReport) object(n *node, fields map[string]any, at *place) {
+	here := place{up: at}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		here.name, here.step = name, additional
+		r.value(n.additional, fields[name], &here)
+		here.step = property
+		r.value(n.properties[name], fields[name], &here)
+	}
+}
+
+func (r *listReport) list(n *node, items []any, at *place) {
+	switch n.listType {
+	case setList:
+		r.twice(items, items, at)
+	case mapList:
+		r.keys(n.listMap, items, at)
+	}
+	if n.items == nil {
+		return
+	}
+	here := place{up: at, step: item}
+	for i, v := range items {
+		here.index = i
+		r.value(n.items, v, &here)
+	}
+}
+
+func (r *listReport) keys(names []string, items []any, at *place) {
+	keys, shown := make([]any, len(items)), make([]any, len(items))
+	for i, v := range items {
+		fields, ok := v.(map[string]any)
+		if v != nil && !ok {
+			r.errs = append(r.errs, field.Invalid(at.field(r.base).Index(i), v, "must be an object for an array of list-type map"))
+			return
+		}
+		key := map[string]any{}
+		for _, name := range names {
+			if v, ok := fields[name]; ok {
+				key[name] = v
+			}
+		}
+		keys[i], shown[i] = key, key
+		if len(names) == 1 { // a lone key is compared as what it is
+			if v, ok := key[names[0]]; ok {
+				keys[i] = v
+			} else {
+				keys[i] = noKey{}
+			}
+		}
+	}
+	r.twice(keys, shown, at)
+}
+
+// noKey is the key of items that have none.
+type noKey struct{}
+
+// encoded is a list or object as JSON, in which form they are compared.
+type encoded string
+
+// twice reports the second of equal keys, and no third.
+func (r *listReport) twice(keys, shown []any, at *place) {
+	if len(keys) < 2 {
+		return
+	}
+	path := at.field(r.base)
+	var errs field.ErrorList
+	times := make(map[any]int, len(keys))
+	for i, key := range keys {
+		switch key.(type) {
+		case map[string]any, []any:
+			text, err := json.Marshal(key)
+			if err != nil {
+				r.errs = append(r.errs, field.Invalid(path.Index(i), key, "internal error"))
+				return
+			}
+			key = encoded(text)
+		case nil, bool, string, int64, float64, noKey:
+		default:
+			continue // nothing that decoding JSON gives
+		}
+		if times[key]++; times[key] == 2 {
+			errs = append(errs, field.Duplicate(path.Index(i), shown[i]))
+		}
+	}
+	r.errs = append(r.errs, errs...)
+}

@@ -1,0 +1,165 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Preparation is what to do to an object. Done at once, the parts give what
+// they give one after the other in this order.
+type Preparation struct {
+	// Prune drops unknown fields, and nulls where the schema has neither null
+	// nor a default.
+	Prune bool
+	// Track collects the paths of unknown fields.
+	Track bool
+	// Default fills in defaults.
+	Default bool
+}
+
+// Prepare prunes and defaults an object of the resource itself. The object
+// given is not modified: what comes back shares memory with it, and is the
+// object itself when there was nothing to do. Unknown fields come in the API
+// server's order.
+func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string) {
+	p := preparer{Preparation: what}
+	mode := keepUnknown
+	if what.Prune {
+		mode = s.root.mode(dropUnknown)
+	}
+	prepared, _ = p.object(obj, s.root, mode, nil)
+	slices.Sort(p.unknown)
+	return prepared, p.unknown
+}
+
+type preparer struct {
+	Preparation
+	unknown []string
+}
+
+// mode is what happens to fields that the schema does not name.
+type mode uint8
+
+const (
+	// keepUnknown: nothing is pruned here or below.
+	keepUnknown mode = iota
+	// dropUnknown: they are pruned.
+	dropUnknown
+	// preserveUnknown: they stay with all that is below them; below named
+	// fields they are pruned again.
+	preserveUnknown
+)
+
+func (n *node) mode(m mode) mode {
+	if m == dropUnknown && n != nil && n.preserve {
+		return preserveUnknown
+	}
+	return m
+}
+
+func (p *preparer) value(v any, n *node, m mode, at *place) (prepared any, changed bool) {
+	if n == nil && m != dropUnknown {
+		return v, false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return p.object(v, n, m, at)
+	case []any:
+		if out, changed := p.list(v, n, m, at); changed {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (out map[string]any, changed bool) {
+	out = fields
+	own := func() map[string]any {
+		if !changed {
+			if out, changed = maps.Clone(fields), true; out == nil {
+				out = map[string]any{}
+			}
+		}
+		return out
+	}
+	here := place{up: at}
+	for name, v := range fields {
+		here.name = name
+		child, known := n.child(name)
+		below := m
+		switch {
+		case m == keepUnknown || (n != nil && n.embedded || at == nil) && isMeta(name):
+			below = keepUnknown
+		case known:
+			below = child.mode(dropUnknown)
+		case m == dropUnknown:
+			p.unknownField(&here)
+			delete(own(), name)
+			continue
+		default:
+			continue
+		}
+		if v == nil && child != nil && !child.nullable {
+			switch {
+			case child.standard == nil && p.Prune:
+				delete(own(), name)
+			case child.standard != nil && p.Default:
+				own()[name] = runtime.DeepCopyJSONValue(child.standard)
+			}
+			continue
+		}
+		if next, replaced := p.value(v, child, below, &here); replaced {
+			own()[name] = next
+		}
+	}
+	if p.Default && n != nil {
+		for _, d := range n.defaults {
+			if _, ok := fields[d.name]; !ok {
+				own()[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
+			}
+		}
+	}
+	return out, changed
+}
+
+func (p *preparer) list(items []any, n *node, m mode, at *place) (out []any, changed bool) {
+	var child *node
+	if n != nil {
+		child = n.items
+	}
+	if m == dropUnknown {
+		m = child.mode(m)
+	}
+	out = items
+	here := place{up: at, step: item}
+	for i, v := range items {
+		here.index = i
+		next, replaced := v, false
+		if v == nil && child != nil && !child.nullable {
+			if p.Default && child.standard != nil {
+				next, replaced = runtime.DeepCopyJSONValue(child.standard), true
+			}
+		} else {
+			next, replaced = p.value(v, child, m, &here)
+		}
+		if !replaced {
+			continue
+		}
+		if !changed {
+			out, changed = slices.Clone(items), true
+		}
+		out[i] = next
+	}
+	return out, changed
+}
+
+func (p *preparer) unknownField(at *place) {
+	if p.Track {
+		p.unknown = append(p.unknown, string(at.unknown(nil)))
+	}
+}
+
+// isMeta tells the fields that every object has.
+func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }

@@ -1,0 +1,161 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// past is what a value was before an update, where that can be told.
+type past struct {
+	known bool
+	value any
+}
+
+// field is the past of a field that the schema knows. The API server converts
+// apiVersion and kind of both objects, so that a change would not be seen.
+func (p past) field(name string, at *place) past {
+	if !p.known || at.root() && (name == "apiVersion" || name == "kind") {
+		return past{}
+	}
+	old, ok := p.value.(map[string]any)
+	if !ok {
+		return past{}
+	}
+	v, ok := old[name]
+	return past{known: ok, value: v}
+}
+
+// list is the past of a list by the keys of its items; only lists of type map
+// have one.
+func (p past) list(n *node) *keyed {
+	old, ok := p.value.([]any)
+	if !p.known || !ok || !n.correlates() {
+		return nil
+	}
+	return newKeyed(n.listMap, old)
+}
+
+func (n *node) correlates() bool { return n.isArray && n.listType == mapList && len(n.listMap) > 0 }
+
+// keyed finds the first item of a map list by its keys.
+type keyed struct {
+	keys  []string
+	items map[any]any
+}
+
+func newKeyed(keys []string, items []any) *keyed {
+	k := &keyed{keys: keys, items: make(map[any]any, len(items))}
+	for _, item := range items {
+		if key, ok := keyOf(keys, item); ok {
+			if _, taken := k.items[key]; !taken {
+				k.items[key] = item
+			}
+		}
+	}
+	return k
+}
+
+func (k *keyed) item(v any) past {
+	if k == nil {
+		return past{}
+	}
+	key, ok := keyOf(k.keys, v)
+	if !ok {
+		return past{}
+	}
+	old, ok := k.items[key]
+	return past{known: ok, value: old}
+}
+
+// keyOf is the identity of an item; it has none unless all keys are there and
+// scalars. Several keys make a text, in which numbers keep six decimals.
+func keyOf(keys []string, item any) (key any, ok bool) {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	if len(keys) == 1 {
+		v := fields[keys[0]]
+		return v, isScalar(v)
+	}
+	var b strings.Builder
+	for _, name := range keys {
+		v := fields[name]
+		if !isScalar(v) {
+			return nil, false
+		}
+		b.WriteByte(0)
+		switch v := v.(type) {
+		case string:
+			fmt.Fprintf(&b, "%q", v)
+		case float64:
+			fmt.Fprintf(&b, "%f", v)
+		default:
+			fmt.Fprint(&b, v)
+		}
+	}
+	return b.String(), true
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case bool, string, int64, float64:
+		return true
+	}
+	return false
+}
+
+// same compares as ratcheting does: map lists by key, in any order, objects
+// field by field, where fields that the schema does not know never match, and
+// all else as it is.
+func (n *node) same(v, old any) bool {
+	if v == nil || old == nil {
+		return v == nil && old == nil
+	}
+	switch v := v.(type) {
+	case []any:
+		old, ok := old.([]any)
+		return ok && n.sameList(v, old)
+	case map[string]any:
+		old, ok := old.(map[string]any)
+		return ok && n.sameObject(v, old)
+	}
+	return deepEqual(v, old)
+}
+
+func (n *node) sameList(items, old []any) bool {
+	if len(items) != len(old) {
+		return false
+	}
+	if len(items) == 0 {
+		return true
+	}
+	if n.listType != mapList {
+		return deepEqual(items, old)
+	}
+	if !n.correlates() || n.items == nil {
+		return false
+	}
+	before := newKeyed(n.listMap, old)
+	for _, v := range items {
+		was := before.item(v)
+		if !was.known || !n.items.same(v, was.value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) sameObject(fields, old map[string]any) bool {
+	if len(fields) != len(old) {
+		return false
+	}
+	for name, v := range fields {
+		was, ok := old[name]
+		child, _ := n.child(name)
+		if !ok || child == nil || !child.same(v, was) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,228 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// in is what kube-openapi's errors say that values are in.
+const in = "body"
+
+// report collects what is wrong with a value. Its methods return how many
+// checks passed, by which branches of anyOf and oneOf compete; the numbers are
+// the server's, oddities and all.
+type report struct {
+	errs []error
+	// thorough: the passed checks of valid values are counted too. Without it
+	// they are skipped.
+	thorough bool
+}
+
+func (r *report) add(errs ...error) { r.errs = append(r.errs, errs...) }
+
+// found adds an error of kube-openapi's checks, if there is one.
+func (r *report) found(err *openapierrors.Validation) bool {
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
+	return err != nil
+}
+
+// value reports on a value; was is what it was before an update. Errors on
+// what did not change are taken back.
+func (r *report) value(n *node, v any, at *place, was past) (passed int) {
+	if !r.thorough && n.valid(v) {
+		return 0
+	}
+	start := len(r.errs)
+	passed = r.checks(n, v, at, was)
+	if len(r.errs) > start && was.known && n.same(v, was.value) {
+		clear(r.errs[start:])
+		r.errs = r.errs[:start]
+	}
+	return passed
+}
+
+func (r *report) checks(n *node, v any, at *place, was past) (passed int) {
+	if v == nil {
+		passed = r.kind(n, v, at)
+		r.enum(n, v, at)
+		return passed
+	}
+	passed = 1
+	if len(n.types) > 0 || n.format != "" {
+		passed += r.kind(n, v, at) + 1
+	}
+	passed += r.logic(n.logic, v, at) + 1
+	switch v := v.(type) {
+	case string:
+		passed += r.text(n, v, at)
+	case int64, float64:
+		passed += r.number(n.number, v, at) + 1
+	case []any:
+		passed += r.array(n, v, at, was) + 1
+	}
+	r.enum(n, v, at)
+	passed++
+	if v, ok := v.(map[string]any); ok {
+		passed += r.object(n, v, at, was) + 1
+	}
+	return passed
+}
+
+func (r *report) kind(n *node, v any, at *place) (passed int) {
+	k := kindOf(v)
+	if k == 0 {
+		r.add(openapierrors.InvalidType(at.String(), in, n.typeNames(), fmt.Sprintf("%T", v)))
+		return 0
+	}
+	if want, got, bad := n.mistyped(k); bad {
+		r.add(openapierrors.InvalidType(at.String(), in, want, got))
+		return 0
+	}
+	return 1
+}
+
+func (r *report) enum(n *node, v any, at *place) {
+	if n.enum != nil && (v == nil || !n.enum.has(v)) {
+		r.add(openapierrors.EnumFail(at.String(), in, v, n.enum.values))
+	}
+}
+
+// text reports no more than one error on the string's length and pattern.
+func (r *report) text(n *node, s string, at *place) (passed int) {
+	t := n.text
+	if t == nil {
+		t = &text{}
+	}
+	switch {
+	case t.maxLength != nil && t.tooLong(s):
+		r.add(openapierrors.TooLong(at.String(), in, *t.maxLength, s))
+	case t.minLength != nil && t.tooShort(s):
+		r.add(openapierrors.TooShort(at.String(), in, *t.minLength, s))
+	case t.pattern != nil && !t.pattern.match(s):
+		r.add(openapierrors.FailedPattern(at.String(), in, t.pattern.name(), s))
+	}
+	if t.format == nil {
+		return 1
+	}
+	if !t.format(s) {
+		r.add(openapierrors.InvalidType(at.String(), in, n.format, s))
+	}
+	return 2
+}
+
+// name is the pattern as errors show it.
+func (p *pattern) name() string {
+	if p.err != nil {
+		return fmt.Sprintf("%s, but pattern is invalid: %s", p.text, p.err)
+	}
+	return p.text
+}
+
+func (r *report) number(c *number, v any, at *place) (passed int) {
+	if c == nil {
+		return 1
+	}
+	path := at.String()
+	f, ok := v.(float64)
+	if !ok {
+		f = float64(v.(int64))
+	}
+	r.inRange(c, v, "Checked", path)
+	if m := c.multipleOf; m != nil {
+		if r.inRange(c, *m, "MultipleOf", path) {
+			r.found(validate.MultipleOfNativeType(path, in, v, *m))
+		} else {
+			r.found(validate.MultipleOf(path, in, f, *m))
+		}
+	}
+	if m := c.min; m != nil {
+		if r.inRange(c, *m, "Minimum boundary", path) {
+			r.found(validate.MinimumNativeType(path, in, v, *m, c.exclusiveMin))
+		} else {
+			r.found(validate.Minimum(path, in, f, *m, c.exclusiveMin))
+		}
+	}
+	if m := c.max; m != nil {
+		if r.inRange(c, *m, "Maximum boundary", path) {
+			r.found(validate.MaximumNativeType(path, in, v, *m, c.exclusiveMax))
+		} else {
+			r.found(validate.Maximum(path, in, f, *m, c.exclusiveMax))
+		}
+	}
+	return 1
+}
+
+func (r *report) inRange(c *number, v any, what, path string) bool {
+	err := validate.IsValueValidAgainstRange(v, c.typeName, c.format, what, path)
+	if err != nil {
+		r.add(err)
+	}
+	return err == nil
+}
+
+func (r *report) array(n *node, items []any, at *place, was past) (passed int) {
+	a := n.array
+	if a == nil {
+		a = &array{}
+	}
+	if n.items != nil {
+		before := was.list(n)
+		here := place{up: at, step: item}
+		for i, v := range items {
+			here.index = i
+			passed += r.value(n.items, v, &here, before.item(v))
+		}
+	}
+	size := int64(len(items))
+	if a.min != nil {
+		r.found(validate.MinItems(at.String(), in, size, *a.min))
+	}
+	if a.max != nil {
+		r.found(validate.MaxItems(at.String(), in, size, *a.max))
+	}
+	if a.unique && !unique(items) {
+		r.add(openapierrors.DuplicateItems(at.String(), in))
+	}
+	return passed + 1
+}
+
+func (r *report) object(n *node, fields map[string]any, at *place, was past) (passed int) {
+	o := n.object
+	if o == nil {
+		o = &object{}
+	}
+	size := int64(len(fields))
+	if o.min != nil && size < *o.min {
+		r.add(openapierrors.TooFewProperties(at.String(), in, *o.min, size))
+	}
+	if o.max != nil && size > *o.max {
+		r.add(openapierrors.TooManyProperties(at.String(), in, *o.max, size))
+	}
+	here := place{up: at}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		here.name, here.step = name, property
+		child, ok := n.properties[name]
+		if !ok {
+			if o.forbidden {
+				r.add(openapierrors.PropertyNotAllowed(at.String(), in, name))
+				continue
+			}
+			child, here.step = n.additional, additional
+		}
+		if child != nil {
+			passed += r.value(child, fields[name], &here, was.field(name, at))
+		}
+	}
+	for _, name := range o.required {
+		if _, ok := fields[name]; !ok {
+			r.add(openapierrors.Required(at.String()+"."+name, in))
+		}
+	}
+	return passed
+}

@@ -1,0 +1,140 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// logic reports on the schemas that a value is also checked against. None of
+// them takes back errors on what did not change.
+func (r *report) logic(l *logic, v any, at *place) (passed int) {
+	if l == nil {
+		return 1
+	}
+	some, someKept := r.anyOf(l.anyOf, v, at)
+	one, oneKept := r.oneOf(l.oneOf, v, at)
+	all, allKept := r.allOf(l.allOf, v, at)
+	if l.not != nil && len(try(l.not, v, at).errs) == 0 {
+		r.composite(validate.MustNotValidateSchemaError, at.String())
+	}
+	r.add(allKept...)
+	r.add(oneKept...)
+	r.add(someKept...)
+	return some + one + all + 1
+}
+
+// branch is how a value does against one of the schemas.
+type branch struct {
+	errs   []error
+	passed int
+}
+
+func try(n *node, v any, at *place) branch {
+	r := report{thorough: true}
+	passed := r.value(n, v, at, past{})
+	return branch{r.errs, passed}
+}
+
+// composite adds an error that the server does not tie to a field.
+func (r *report) composite(format string, args ...any) {
+	r.add(openapierrors.New(openapierrors.CompositeErrorCode, format, args...))
+}
+
+// best adds the errors of the failed branch that passed the most checks.
+func (r *report) best(failed *branch) (passed int) {
+	if failed == nil {
+		return 0
+	}
+	r.add(failed.errs...)
+	return failed.passed
+}
+
+func (b *branch) beaten(by *branch) bool { return b == nil || by.passed > b.passed }
+
+func (r *report) anyOf(branches []*node, v any, at *place) (passed int, kept []error) {
+	if len(branches) == 0 {
+		return 0, nil
+	}
+	var failed *branch
+	for _, n := range branches {
+		b := try(n, v, at)
+		if len(b.errs) == 0 {
+			return b.passed, nil
+		}
+		kept = append(kept, b.important()...)
+		if failed.beaten(&b) {
+			failed = &b
+		}
+	}
+	r.composite(validate.MustValidateAtLeastOneSchemaError, at.String())
+	return r.best(failed), kept
+}
+
+func (r *report) oneOf(branches []*node, v any, at *place) (passed int, kept []error) {
+	if len(branches) == 0 {
+		return 0, nil
+	}
+	var failed *branch
+	valid := 0
+	for _, n := range branches {
+		b := try(n, v, at)
+		if len(b.errs) == 0 {
+			if valid++; valid == 1 {
+				passed = b.passed
+			}
+			failed, kept = nil, nil
+			continue
+		}
+		kept = append(kept, b.important()...)
+		if valid == 0 && failed.beaten(&b) {
+			failed = &b
+		}
+	}
+	switch valid {
+	case 0:
+		r.composite(validate.MustValidateOnlyOneSchemaError, at.String(), "Found none valid")
+		return r.best(failed), kept
+	case 1:
+		return passed, kept
+	}
+	r.composite(validate.MustValidateOnlyOneSchemaError, at.String(), fmt.Sprintf("Found %d valid alternatives", valid))
+	return 0, kept
+}
+
+func (r *report) allOf(branches []*node, v any, at *place) (passed int, kept []error) {
+	valid := 0
+	for _, n := range branches {
+		b := try(n, v, at)
+		if len(b.errs) == 0 {
+			valid++
+		}
+		kept = append(kept, b.important()...)
+		r.add(b.errs...)
+		passed += b.passed
+	}
+	switch {
+	case valid == len(branches):
+	case valid == 0:
+		r.composite(validate.MustValidateAllSchemasError, at.String(), ". None validated")
+	default:
+		r.composite(validate.MustValidateAllSchemasError, at.String(), "")
+	}
+	return passed, kept
+}
+
+// mark starts the texts of errors that survive whichever branch wins. Only the
+// name of a root property can put it there.
+const mark = "IMPORTANT!"
+
+func (b *branch) important() (kept []error) {
+	for _, err := range b.errs {
+		if text, ok := strings.CutPrefix(err.Error(), mark); ok {
+			kept = append(kept, errors.New(text))
+		}
+	}
+	return kept
+}

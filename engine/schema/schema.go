@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Schema is a compiled schema, or that of one property. It is immutable.
+type Schema struct {
+	root *node
+	// marked: a property's name starts with the mark that makes errors of
+	// branches count although another branch is valid, which only a thorough
+	// report sees.
+	marked bool
+}
+
+// Compile compiles a schema in both its forms: values are checked against
+// props, with the string formats that a server of the given minor knows, and
+// objects are pruned, defaulted and correlated by structural, whose defaults
+// the caller has pruned. Neither is kept.
+func Compile(props *apiextensions.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
+	if props == nil || structural == nil || formats == nil {
+		return nil, errors.New("schema: want a schema in both forms and a version of the formats")
+	}
+	c := &compiler{
+		strip:    validation.StripUnsupportedFormatsPostProcessorForVersion(formats),
+		types:    map[string][]string{},
+		patterns: map[string]*pattern{},
+	}
+	root, err := c.node(props, structural)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return &Schema{root: root, marked: c.marked}, nil
+}
+
+// Property is the schema of one of the root's properties; nil: there is none.
+func (s *Schema) Property(name string) *Schema {
+	n := s.root.properties[name]
+	if n == nil {
+		return nil
+	}
+	return &Schema{root: n, marked: s.marked}
+}
+
+// Embedded tells whether objects can hold embedded resources, so that
+// CoerceEmbedded and ValidateEmbedded have something to do.
+func (s *Schema) Embedded() bool { return s.root.embeds }
+
+// Validate checks a value as a create does. Errors are reported below path.
+func (s *Schema) Validate(path *field.Path, value any) field.ErrorList {
+	return s.validate(path, value, past{})
+}
+
+// ValidateUpdate checks a value as an update does: errors on what did not
+// change are let be. A nil old value is one that was not there, or was null.
+func (s *Schema) ValidateUpdate(path *field.Path, value, old any) field.ErrorList {
+	return s.validate(path, value, past{known: true, value: old})
+}
+
+func (s *Schema) validate(path *field.Path, value any, was past) field.ErrorList {
+	r := report{thorough: s.marked}
+	r.value(s.root, value, nil, was)
+	return r.fieldErrors(path)
+}

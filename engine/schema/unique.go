@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// hasher gives equal values equal hashes, whether they are compared in Go or as
+// encoded, where 1 and 1.0 are one. It is unsure of values that cannot be
+// encoded.
+type hasher struct{ unsure bool }
+
+var hashSeed = maphash.MakeSeed()
+
+const (
+	hashNull = iota + 1
+	hashTrue
+	hashFalse
+	hashList
+	hashMap
+)
+
+func (h *hasher) value(v any) uint64 {
+	switch v := v.(type) {
+	case nil:
+		return mix(hashNull)
+	case bool:
+		if v {
+			return mix(hashTrue)
+		}
+		return mix(hashFalse)
+	case string:
+		return h.text(v)
+	case int64:
+		return h.number(float64(v))
+	case float64:
+		return h.number(v)
+	case []any:
+		return h.list(v)
+	case map[string]any:
+		return h.dict(v)
+	}
+	h.unsure = true
+	return 0
+}
+
+// text hashes what an encoding keeps of a string.
+func (h *hasher) text(s string) uint64 {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return maphash.String(hashSeed, s)
+}
+
+func (h *hasher) number(f float64) uint64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		h.unsure = true
+	}
+	if f == 0 {
+		f = 0 // from -0
+	}
+	return mix(math.Float64bits(f))
+}
+
+func (h *hasher) list(items []any) uint64 {
+	if items == nil {
+		return h.value(nil)
+	}
+	sum := mix(hashList)
+	for _, v := range items {
+		sum = mix(sum ^ h.value(v))
+	}
+	return sum
+}
+
+func (h *hasher) dict(fields map[string]any) uint64 {
+	if fields == nil {
+		return h.value(nil)
+	}
+	sum := mix(hashMap)
+	for name, v := range fields { // in any order
+		sum += mix(h.text(name) ^ mix(h.value(v)))
+	}
+	return mix(sum)
+}
+
+// key hashes an item's key, of which parts may be missing.
+func (h *hasher) key(item any, keys []string) uint64 {
+	fields, _ := item.(map[string]any)
+	sum := mix(hashMap)
+	for _, name := range keys {
+		if v, ok := fields[name]; ok {
+			sum ^= h.value(v)
+		}
+		sum = mix(sum)
+	}
+	return sum
+}
+
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// few is up to how many items are compared without memory of their own.
+const few = 32
+
+var hashBuffers = sync.Pool{New: func() any { return new([]uint64) }}
+
+// distinct tells that no two items are equal, by their hashes or those of their
+// keys. It may fail to tell.
+func distinct(items []any, by identity, keys []string) bool {
+	if len(items) < 2 {
+		return true
+	}
+	var small [few]uint64
+	if len(items) <= few {
+		return distinctIn(small[:0], items, by, keys)
+	}
+	buffer := hashBuffers.Get().(*[]uint64)
+	*buffer = slices.Grow((*buffer)[:0], len(items))
+	ok := distinctIn(*buffer, items, by, keys)
+	hashBuffers.Put(buffer)
+	return ok
+}
+
+// identity is what makes items equal.
+type identity uint8
+
+const (
+	byValue identity = iota
+	byKeys
+)
+
+func distinctIn(hashes []uint64, items []any, by identity, keys []string) bool {
+	var h hasher
+	for _, v := range items {
+		if by == byKeys {
+			hashes = append(hashes, h.key(v, keys))
+		} else {
+			hashes = append(hashes, h.value(v))
+		}
+	}
+	slices.Sort(hashes)
+	for i := 1; i < len(hashes); i++ {
+		if hashes[i] == hashes[i-1] {
+			return false
+		}
+	}
+	return !h.unsure
+}
+
+// unique tells whether no two items are deeply equal.
+func unique(items []any) bool {
+	if distinct(items, byValue, nil) {
+		return true
+	}
+	var h hasher
+	byHash := make(map[uint64][]any, len(items))
+	for _, v := range items {
+		hash := h.value(v)
+		for _, other := range byHash[hash] {
+			if deepEqual(v, other) {
+				return false
+			}
+		}
+		byHash[hash] = append(byHash[hash], v)
+	}
+	return true
+}

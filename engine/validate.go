@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// NotCheckedError means that the engine cannot know the server's answer.
+type NotCheckedError struct{ Reason string }
+
+func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
+
+// Validate decides one write as the API server would. A refused object is data
+// in the Result; the error is for a cancelled context, for a request that is
+// none (a *NotCheckedError where only a conversion webhook could answer), and
+// for bugs of ours. Authorization, quota, conflicts, server-side apply and the
+// values of selectable fields are not looked at.
+func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, bug(p)
+		}
+	}()
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	w := &write{engine: e, req: &req, ctx: ctx}
+	if req.Trace {
+		w.trace = newTrace()
+	}
+	if err := w.decide(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("validation interrupted: %w", err)
+	}
+	return w.result(), nil
+}
+
+func (r *Request) check() error {
+	switch {
+	case r.Object == nil && r.Raw == nil:
+		return fmt.Errorf("request: no object: want Object or Raw")
+	case r.Object != nil && r.Raw != nil:
+		return fmt.Errorf("request: Object and Raw both given: want one")
+	case r.Subresource != "" && r.Subresource != "status":
+		return fmt.Errorf("request: subresource %q: want \"\" or \"status\"", r.Subresource)
+	case r.Subresource == "status" && r.OldObject == nil:
+		return fmt.Errorf("request: subresource status: want an old object")
+	}
+	switch r.fieldValidation() {
+	case metav1.FieldValidationStrict, metav1.FieldValidationWarn, metav1.FieldValidationIgnore:
+		return nil
+	}
+	return fmt.Errorf("request: field validation %q: want Strict, Warn or Ignore", r.FieldValidation)
+}
+
+// write is one request on its way through the server.
+type write struct {
+	engine   *Engine
+	req      *Request
+	ctx      context.Context
+	warnings warnings
+	trace    *trace
+
+	version  *crdVersion
+	obj, old *unstructured.Unstructured
+	// exactly one of these when refused
+	failure  *metav1.Status
+	findings []finding
+	cost     int64
+}
+
+// decide takes the steps of the server's handler and store.
+func (w *write) decide() error {
+	obj, strict, failure, err := w.engine.received(w.req)
+	if err != nil {
+		return err
+	}
+	if failure != nil {
+		w.failure = failure
+		return nil
+	}
+	w.obj = owned(obj)
+	if w.strictness(strict) {
+		return nil
+	}
+	if w.failure = w.engine.wrongVersion(obj); w.failure != nil {
+		return nil
+	}
+	w.version = w.engine.versions[versionOf(obj)]
+	w.warnings.first(w.version.deprecation)
+	if w.place() {
+		return nil
+	}
+	dedupOwners(w.obj, w.warnings.add)
+	if w.req.OldObject == nil {
+		w.create()
+		return nil
+	}
+	return w.update()
+}
+
+// owned is an object whose own fields and metadata may be changed; what is
+// below them is shared.
+func owned(obj map[string]any) *unstructured.Unstructured {
+	obj = maps.Clone(obj)
+	if meta, ok := obj["metadata"].(map[string]any); ok {
+		obj["metadata"] = maps.Clone(meta)
+	}
+	return &unstructured.Unstructured{Object: obj}
+}
+
+// strictness refuses or warns of what strict decoding found.
+func (w *write) strictness(strict []error) (refused bool) {
+	if len(strict) == 0 {
+		return false
+	}
+	if w.req.fieldValidation() == metav1.FieldValidationStrict {
+		w.failure = w.engine.unreadable(w.obj.Object, w.req.Raw, runtime.NewStrictDecodingError(strict))
+		return true
+	}
+	for _, err := range strict {
+		w.warnings.add(err.Error())
+	}
+	return false
+}
+
+const (
+	namespaceMismatch = "the namespace of the provided object does not match the namespace sent on the request"
+	nameMismatch      = "the name of the object (%s) does not match the name on the URL (%s)"
+)
+
+// place matches the object's namespace and name with those of the URL.
+func (w *write) place() (refused bool) {
+	namespace := ""
+	if w.engine.namespaced {
+		if namespace = w.req.Namespace; namespace == "" {
+			namespace = w.obj.GetNamespace()
+		}
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		if own := w.obj.GetNamespace(); own != "" && own != namespace {
+			w.failure = badRequest(namespaceMismatch)
+			return true
+		}
+	}
+	if w.obj.GetNamespace() != namespace {
+		w.obj.SetNamespace(namespace)
+	}
+	if name := w.req.Name; w.req.OldObject != nil && name != "" && name != w.obj.GetName() {
+		w.failure = badRequest(nameMismatch, w.obj.GetName(), name)
+		return true
+	}
+	return false
+}
+
+func (w *write) create() {
+	fillCreate(w.obj)
+	if w.version.hasStatus {
+		delete(w.obj.Object, "status")
+	}
+	w.checkCreate()
+	if !w.refused() {
+		finalizerWarnings(w.obj, nil, w.warnings.add)
+	}
+}
+
+func (w *write) update() error {
+	old, err := w.engine.stored(w.req.OldObject, w.version)
+	if err != nil {
+		return err
+	}
+	w.old = owned(old)
+	if w.old.GetResourceVersion() == "" {
+		w.old.SetResourceVersion("1") // a file's old object was never stored
+	}
+	if w.engine.namespaced && w.old.GetNamespace() == "" {
+		w.old.SetNamespace(w.obj.GetNamespace())
+	}
+	if w.req.Subresource == "status" {
+		return w.updateStatus()
+	}
+	w.resetStatus()
+	fillUpdate(w.obj, w.old)
+	if !apiequality.Semantic.DeepEqual(withoutMetadata(w.obj.Object), withoutMetadata(w.old.Object)) {
+		w.obj.SetGeneration(w.old.GetGeneration() + 1)
+	}
+	w.checkUpdate()
+	if !w.refused() {
+		finalizerWarnings(w.obj, w.old, w.warnings.add)
+	}
+	return nil
+}
+
+// resetStatus keeps the old status where a subresource of its own writes it.
+func (w *write) resetStatus() {
+	if !w.version.hasStatus {
+		return
+	}
+	delete(w.obj.Object, "status")
+	if status, ok := w.old.Object["status"]; ok {
+		w.obj.Object["status"] = status
+	}
+}
+
+// updateStatus takes only the status from the request.
+func (w *write) updateStatus() error {
+	if !w.version.hasStatus {
+		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
+	}
+	status, ok := w.obj.Object["status"]
+	w.obj = owned(w.old.Object)
+	w.obj.SetManagedFields(nil)
+	delete(w.obj.Object, "status")
+	if ok {
+		w.obj.Object["status"] = status
+	}
+	w.checkStatus()
+	return nil
+}
+
+func withoutMetadata(obj map[string]any) map[string]any {
+	rest := make(map[string]any, len(obj))
+	for name, v := range obj {
+		if name != "metadata" {
+			rest[name] = v
+		}
+	}
+	return rest
+}
+
+func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
+
+// fail adds errors that no rule made.
+func (w *write) fail(errs field.ErrorList) {
+	for _, err := range errs {
+		w.findings = append(w.findings, finding{err: err})
+	}
+}
+
+func (w *write) result() *Result {
+	res := &Result{Cost: w.cost, Warnings: w.warnings.texts, Rules: w.trace.results()}
+	switch {
+	case w.failure != nil:
+		res.Failure = w.failure
+	case len(w.findings) > 0:
+		res.Causes = causes(w.findings)
+		res.Failure = invalid(w.obj, w.findings, res.Causes)
+	default:
+		res.Allowed = true
+		res.Object = w.engine.persisted(w.obj.Object, w.version)
+	}
+	return res
+}

@@ -1,0 +1,74 @@
+package vet
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// TestCorpusVerdicts holds every CRD of the corpus against the API server's
+// own function.
+func TestCorpusVerdicts(t *testing.T) {
+	rules, refused, differences := 0, 0, 0
+	var mine, theirs time.Duration
+	files := corpusFiles(t)
+	for _, path := range files {
+		crd := readCRD(t, path)
+		start := time.Now()
+		want := upstream(t, crd, nil)
+		theirs += time.Since(start)
+		start = time.Now()
+		got := ours(t, crd, nil)
+		mine += time.Since(start)
+		if d := compare(got, want); d != "" {
+			differences++
+			t.Errorf("%s:%s", filepath.Base(path), d)
+		}
+		if len(want) > 0 {
+			refused++
+		}
+		rules += countRules(crd)
+	}
+	t.Logf("%d CRDs with %d rules, %d refused: %d differences; ours %v, upstream's %v", len(files), rules, refused, differences, mine, theirs)
+}
+
+// TestMutantVerdicts spoils CRDs of the corpus and holds ours against the API
+// server's own function, on create and on update from and to the original.
+func TestMutantVerdicts(t *testing.T) {
+	files := smaller(t, corpusFiles(t), 60)
+	if len(files) == 0 {
+		return
+	}
+	n, compared, refused, causes, differences := 700, 0, 0, 0, 0
+	made := map[string]int{}
+	for seed := range n {
+		crd := readCRD(t, files[seed%len(files)])
+		m := newMutant(crd, uint64(seed))
+		for _, name := range m.names {
+			made[name]++
+		}
+		for i, c := range [][2]*apiextensionsv1.CustomResourceDefinition{{m.crd, nil}, {m.crd, crd}, {crd, m.crd}, {m.crd, m.crd}} {
+			if i > 0 && seed%4 != i {
+				continue
+			}
+			want, got := upstream(t, c[0], c[1]), ours(t, c[0], c[1])
+			compared++
+			causes += len(want)
+			if len(want) > 0 {
+				refused++
+			}
+			if d := compare(got, want); d != "" {
+				differences++
+				t.Errorf("seed %d (%s), case %d of %s:%s", seed, m.names, i, crd.Name, d)
+			}
+		}
+	}
+	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, refused, causes, differences)
+	for _, c := range changes {
+		if made[c.name] == 0 {
+			t.Errorf("change %q was never made", c.name)
+		}
+	}
+}

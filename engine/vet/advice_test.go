@@ -1,0 +1,214 @@
+package vet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// TestAdviceMends removes bounds from CRDs until their rules cost too much,
+// and follows the advice. Each bound is removed alone, pairs of them and all.
+func TestAdviceMends(t *testing.T) {
+	files := corpusFiles(t)
+	if len(files) == 0 || testing.Short() {
+		return
+	}
+	perCRD, total, crds := 60, 560, 20
+	if os.Getenv("CELADON_FULL") == "" {
+		perCRD, total, crds = 10, 60, 5
+	}
+	var s adviceStats
+	for i, path := range smaller(t, files, 160) {
+		crd := readCRD(t, path)
+		if len(ours(t, crd, nil)) > 0 {
+			continue
+		}
+		m := &mutant{Rand: rand.New(rand.NewPCG(uint64(i), 4)), crd: crd}
+		before := s.over
+		for _, removed := range m.removals(t) {
+			if s.over-before < perCRD && s.over < total {
+				s.try(t, crd, removed)
+			}
+		}
+		if s.over > before {
+			s.crds++
+		}
+	}
+	t.Logf("%d mutants of %d CRDs over budget, %d that bounds can mend: %d accepted with the advice (%.1f %%), %d of them minimal, %d with largest values", s.over, s.crds, s.mendable, s.accepted, 100*float64(s.accepted)/float64(s.mendable), s.minimal, s.largest)
+	if s.over < total*500/560 || s.crds < crds {
+		t.Errorf("want at least %d mutants of %d CRDs", total*500/560, crds)
+	}
+	if s.accepted*100 < s.mendable*95 || s.minimal < s.accepted {
+		t.Errorf("want 95 %% accepted, and all of these minimal")
+	}
+}
+
+type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
+
+// removals are the sets of bounds to remove, of those that rules depend on.
+func (m *mutant) removals(t *testing.T) (sets [][]string) {
+	a, _, err := admit(context.Background(), m.crd, Config{}, types.Version{Minor: types.Newest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, u := range a.units {
+		bs := newBounds()
+		for _, r := range u.rules {
+			bs.of(r)
+		}
+		for _, key := range sortedKeys(bs.byPath) {
+			if b := bs.byPath[key]; !b.missing() {
+				for _, version := range u.versions {
+					all = append(all, fmt.Sprintf("%s|%s|%s", version, b.path, b.word))
+				}
+			}
+		}
+	}
+	n := len(all)
+	sets = append(sets, all)
+	for _, i := range m.Perm(n)[:min(n, 50)] {
+		sets = append(sets, []string{all[i]})
+	}
+	for range min(n*n/2, 40) {
+		if i, j := m.IntN(n), m.IntN(n); i != j {
+			sets = append(sets, []string{all[i], all[j]})
+		}
+	}
+	return sets
+}
+
+func (s *adviceStats) try(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, removed []string) {
+	t.Helper()
+	gone := map[string]int64{}
+	for _, key := range removed {
+		gone[key] = -1
+	}
+	c := &mutant{crd: follow(crd, gone, "", 0)}
+	if accepted(t, c.crd) {
+		return
+	}
+	r := report(t, c.crd)
+	s.over++
+	items := adviceOf(r)
+	if items == nil {
+		t.Logf("%s without %v: no advice: %v", crd.Name, removed, r.Causes)
+		return
+	}
+	s.mendable++
+	if !accepted(t, follow(c.crd, items, "", 0)) {
+		t.Errorf("%s without %v: refused with advice %v", crd.Name, removed, items)
+		return
+	}
+	s.accepted++
+	minimal, largest := true, true
+	for key, v := range items {
+		if accepted(t, follow(c.crd, items, key, -1)) {
+			minimal = false
+			t.Errorf("%s without %v: advice %v is accepted without %s too", crd.Name, removed, items, key)
+		}
+		if v < 1<<20 && accepted(t, follow(c.crd, items, key, roundUp(v))) { // more does not fit into a request
+			largest = false // can be where lists are nested: the estimate knows what fits into a request
+			t.Logf("%s without %v: advice %v is accepted with a larger %s too", crd.Name, removed, items, key)
+		}
+	}
+	if minimal {
+		s.minimal++
+	}
+	if largest {
+		s.largest++
+	}
+}
+
+func accepted(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	t.Helper()
+	return len(ours(t, crd, nil)) == 0
+}
+
+func report(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *Report {
+	t.Helper()
+	r, err := VetCRD(context.Background(), crd, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// adviceOf is nil where some version cannot be mended. Keys are version, path
+// and word.
+func adviceOf(r *Report) map[string]int64 {
+	items := map[string]int64{}
+	for _, v := range r.Versions {
+		if !v.Mendable {
+			return nil
+		}
+		for _, rule := range v.Rules { // those of the version are those of its rules
+			for _, a := range rule.Advice {
+				items[fmt.Sprintf("%s|%s|%s", v.Name, a.Path, a.Set)] = a.Value
+			}
+		}
+	}
+	return items
+}
+
+// follow sets the bounds in a copy; but one with another value, or not at all
+// when that is -1.
+func follow(crd *apiextensionsv1.CustomResourceDefinition, items map[string]int64, but string, value int64) *apiextensionsv1.CustomResourceDefinition {
+	c := crd.DeepCopy()
+	for i := range c.Spec.Versions {
+		v := &c.Spec.Versions[i]
+		for key, n := range items {
+			var version, path, word string
+			split(key, &version, &path, &word)
+			if key == but {
+				n = value
+			}
+			if steps, err := engine.ParsePath(path); err == nil && version == v.Name {
+				setAt(v.Schema.OpenAPIV3Schema, steps, word, n)
+			}
+		}
+	}
+	return c
+}
+
+func split(key string, parts ...*string) {
+	for i := range parts {
+		*parts[i], key, _ = strings.Cut(key, "|")
+	}
+}
+
+func setAt(s *schemaProps, steps []engine.Step, word string, v int64) {
+	if len(steps) == 0 {
+		bound := &v
+		if v < 0 {
+			bound = nil
+		}
+		switch word {
+		case "maxLength":
+			s.MaxLength = bound
+		case "maxItems":
+			s.MaxItems = bound
+		case "maxProperties":
+			s.MaxProperties = bound
+		}
+		return
+	}
+	switch {
+	case !steps[0].Any:
+		sub := s.Properties[steps[0].Name]
+		setAt(&sub, steps[1:], word, v)
+		s.Properties[steps[0].Name] = sub
+	case s.Items != nil:
+		setAt(s.Items.Schema, steps[1:], word, v)
+	case s.AdditionalProperties != nil:
+		setAt(s.AdditionalProperties.Schema, steps[1:], word, v)
+	}
+}

@@ -1,0 +1,263 @@
+package vet
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// bound is a place in a schema whose greatest size decides what rules cost.
+type bound struct {
+	path string // "spec.hosts[*]"
+	word string // maxLength, maxItems, maxProperties
+	// assumed is the size that stands for a missing bound; 0 when declared.
+	assumed int64
+	// declared is the value of a bound that is there.
+	declared int64
+	// bytes is how many units of the estimate one unit of the value is.
+	bytes int64
+}
+
+func (b *bound) missing() bool { return b.assumed > 0 }
+
+// boundOf is nil for places whose size no word of the schema can bound.
+func boundOf(path string, d *types.Decl) *bound {
+	b := &bound{path: path, bytes: 1}
+	switch d.Kind {
+	case types.List:
+		b.word = "maxItems"
+	case types.Map:
+		b.word = "maxProperties"
+	case types.String, types.IntOrString:
+		b.word, b.bytes = "maxLength", 4
+	case types.Bytes:
+		b.word = "maxLength"
+	default:
+		return nil
+	}
+	switch d.Max.Source {
+	case types.Assumed:
+		b.assumed = d.Max.Max
+	case types.Declared:
+		b.declared = d.Max.Max / b.bytes
+	default:
+		return nil
+	}
+	return b
+}
+
+// bounds are those of all rules of one schema.
+type bounds struct {
+	byPath map[string]*bound
+	// ofRule are the bounds that a rule's cost depends on, by the paths that
+	// its estimates use.
+	ofRule map[*rule]*dependence
+}
+
+// dependence is what one rule's cost depends on.
+type dependence struct {
+	sizes   map[string]*bound // by cost.Path from self
+	factors []*bound          // the lists and maps around the rule, as in its cardinality
+}
+
+func (d *dependence) all() []*bound {
+	var list []*bound
+	add := func(b *bound) {
+		if b != nil && !slices.Contains(list, b) {
+			list = append(list, b)
+		}
+	}
+	for _, b := range d.factors {
+		add(b)
+	}
+	for _, path := range sortedKeys(d.sizes) {
+		add(d.sizes[path])
+	}
+	return list
+}
+
+func newBounds() *bounds {
+	return &bounds{byPath: map[string]*bound{}, ofRule: map[*rule]*dependence{}}
+}
+
+func (bs *bounds) intern(b *bound) *bound {
+	if b == nil {
+		return nil
+	}
+	key := b.path + " " + b.word
+	if known := bs.byPath[key]; known != nil {
+		return known
+	}
+	bs.byPath[key] = b
+	return b
+}
+
+// of finds what a rule depends on, by listening to its estimates.
+func (bs *bounds) of(r *rule) *dependence {
+	if d := bs.ofRule[r]; d != nil {
+		return d
+	}
+	d := &dependence{sizes: map[string]*bound{}}
+	for _, f := range r.cardinality.Factors {
+		b := &bound{path: f.Path, word: f.Word(), bytes: 1, declared: int64(f.Max)}
+		if !f.Bounded {
+			b.assumed = r.at.assumedAt(f.Path)
+		}
+		d.factors = append(d.factors, bs.intern(b))
+	}
+	base := r.at.steps()
+	for _, x := range r.compiledParts() {
+		listen := &cost.Assumption{Asked: func(path []string, decl *types.Decl) {
+			key := cost.Path(path)
+			if _, ok := d.sizes[key]; ok {
+				return
+			}
+			d.sizes[key] = nil
+			steps := append(base[:len(base):len(base)], stepsOf(x.key.decl, path)...)
+			if inSchema(r.unit.root, steps) {
+				d.sizes[key] = bs.intern(boundOf(engine.FormatPath(steps), decl))
+			}
+		}}
+		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
+			panic(fmt.Sprintf("estimating again: %v", err)) // it was estimated before
+		}
+	}
+	bs.ofRule[r] = d
+	return d
+}
+
+// assumedAt is the size that stands for the missing bound of a list or map
+// above.
+func (b *branch) assumedAt(path string) int64 {
+	for b != nil && b.place() != path {
+		b = b.parent
+	}
+	if b == nil {
+		return math.MaxInt64
+	}
+	node, err := b.structuralNode()
+	if err != nil {
+		return math.MaxInt64
+	}
+	if size := types.FromSchema(node, types.Subtree).Max.Max; size > 0 {
+		return size
+	}
+	return math.MaxInt64 // nothing that CEL can see is in it
+}
+
+// compiledParts are the rule and its messageExpression, where they compile.
+func (r *rule) compiledParts() []*compiled {
+	var parts []*compiled
+	for _, x := range []*compiled{r.expr, r.message} {
+		if x != nil && !x.refused {
+			parts = append(parts, x)
+		}
+	}
+	return parts
+}
+
+// stepsOf turns a path as the checker writes it into one of an object.
+func stepsOf(d *types.Decl, path []string) []engine.Step {
+	steps := make([]engine.Step, 0, len(path))
+	for _, name := range path {
+		if d == nil || name[0] == '@' {
+			steps = append(steps, engine.Step{Any: true})
+			if d != nil {
+				d = d.Elem
+			}
+			continue
+		}
+		f, ok := d.ByIdent(name)
+		if !ok {
+			return append(steps, engine.Step{Name: name})
+		}
+		steps, d = append(steps, engine.Step{Name: f.Name}), f.Decl
+	}
+	return steps
+}
+
+// values are bounds that are tried.
+type values map[*bound]int64
+
+// price is what a rule costs with some bounds set: its own total, and one
+// evaluation of its messageExpression.
+func (bs *bounds) price(r *rule, set values) (total, message uint64) {
+	d := bs.of(r)
+	assume := &cost.Assumption{Sizes: map[string]int64{}}
+	for path, b := range d.sizes {
+		if v, ok := set[b]; ok && b != nil {
+			assume.Sizes[path] = v * b.bytes
+		}
+	}
+	estimate := func(x *compiled) uint64 {
+		if x == nil || x.refused {
+			return 0
+		}
+		if len(assume.Sizes) == 0 {
+			return x.cost.Max
+		}
+		e, err := cost.If(x.env, x.ast, x.key.decl, assume)
+		if err != nil {
+			return cost.Unbounded
+		}
+		return e.Max
+	}
+	total, message = estimate(r.expr), estimate(r.message)
+	if r.expr != nil {
+		total = cost.Mul(total, bs.times(r, d, set))
+	}
+	return total, message
+}
+
+func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
+	c := cost.Cardinality{}
+	for i, f := range r.cardinality.Factors {
+		var limit *int64
+		if f.Bounded {
+			limit = new(int64)
+			*limit = int64(f.Max)
+		}
+		if v, ok := set[d.factors[i]]; ok {
+			limit = &v
+		}
+		if f.Map {
+			c = c.Map(f.Path, limit)
+		} else {
+			c = c.List(f.Path, limit)
+		}
+	}
+	return c.Times(r.expr.key.decl)
+}
+
+// inSchema is false for places that the schema does not have and yet rules can
+// name: metadata.name, and apiVersion and kind where they are not declared.
+func inSchema(s *apiextensions.JSONSchemaProps, steps []engine.Step) bool {
+	if len(steps) > 0 && steps[0].Name == "metadata" {
+		return false
+	}
+	for _, step := range steps {
+		switch {
+		case s == nil:
+			return false
+		case step.Any && s.Items != nil:
+			s = s.Items.Schema
+		case step.Any && s.AdditionalProperties != nil:
+			s = s.AdditionalProperties.Schema
+		case step.Any:
+			return false
+		default:
+			prop, ok := s.Properties[step.Name]
+			if !ok {
+				return false
+			}
+			s = &prop
+		}
+	}
+	return s != nil
+}

@@ -1,0 +1,213 @@
+package vet
+
+import (
+	"errors"
+	"regexp"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// compiled is one expression at one declaration.
+type compiled struct {
+	// detail is the server's text for an expression that it refuses, less
+	// what names the part of the rule; "" when accepted.
+	detail  string
+	refused bool
+	usesOld bool
+	cost    cost.Estimate
+	ast     *cel.Ast
+	env     *cel.Env
+	key     exprKey
+	base    *types.Env // of env
+}
+
+// part says what an expression is for, in the API server's words.
+type part struct {
+	want                              *cel.Type
+	compilation, wrongType, plan, fee string
+}
+
+var (
+	rulePart = &part{
+		want:        cel.BoolType,
+		compilation: "compilation failed: ",
+		wrongType:   "cel expression must evaluate to a bool",
+		plan:        "program instantiation failed: ",
+		fee:         "cost estimation failed: ",
+	}
+	messagePart = &part{
+		want:        cel.StringType,
+		compilation: "messageExpression compilation failed: ",
+		wrongType:   "messageExpression must evaluate to a string",
+		plan:        "messageExpression instantiation failed: ",
+		fee:         "cost estimation failed for messageExpression: ",
+	}
+)
+
+// compiler compiles expressions, equal ones over equal declarations once.
+type compiler struct {
+	version      types.Version
+	news, stored *types.Env
+	decls        *types.Interner
+	exprs        map[exprKey]*compiled
+}
+
+type exprKey struct {
+	decl     *types.Decl
+	part     *part
+	optional bool
+	stored   bool
+	src      string
+}
+
+func newCompiler(v types.Version) *compiler {
+	return &compiler{
+		version: v,
+		news:    types.NewRulesEnv(v),
+		stored:  types.StoredEnv(v),
+		decls:   types.NewInterner(),
+		exprs:   map[exprKey]*compiled{},
+	}
+}
+
+// places compiles expressions at the places of one schema, with one CEL
+// environment for new expressions and one for stored ones.
+type places struct {
+	*compiler
+	decls  []*types.Decl // those above before those below
+	scopes map[bool]*types.Scope
+}
+
+func (c *compiler) places(decls []*types.Decl) *places {
+	return &places{compiler: c, decls: decls, scopes: map[bool]*types.Scope{}}
+}
+
+func (p *places) scope(stored bool) (*types.Scope, error) {
+	if s := p.scopes[stored]; s != nil {
+		return s, nil
+	}
+	s, err := p.envOf(stored).Scope(p.decls[0], p.decls)
+	if err == nil {
+		p.scopes[stored] = s
+	}
+	return s, err
+}
+
+func (c *compiler) envOf(stored bool) *types.Env {
+	if stored {
+		return c.stored
+	}
+	return c.news
+}
+
+// expr compiles an expression of a rule; a stored one may use all that the
+// version runs.
+func (p *places) expr(key exprKey) (*compiled, error) {
+	if x := p.exprs[key]; x != nil {
+		return x, nil
+	}
+	scope, err := p.scope(key.stored)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.compile(scope, key)
+	if err == nil {
+		p.exprs[key] = x
+	}
+	return x, err
+}
+
+func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
+	p, x := key.part, &compiled{key: key, base: c.envOf(key.stored)}
+	env, checked, err := scope.Compile(key.decl, key.optional, key.src)
+	var issues *types.IssuesError
+	switch {
+	case errors.As(err, &issues):
+		return x.refuse(p.compilation + issues.Error()), nil
+	case err != nil:
+		return nil, err
+	}
+	if text := c.version.NotYet(checked); text != "" && !key.stored {
+		return x.refuse(p.compilation + text), nil
+	}
+	x.ast, x.env = checked, env
+	if checked.OutputType() != p.want {
+		return x.refuse(p.wrongType), nil
+	}
+	for _, ref := range checked.NativeRep().ReferenceMap() {
+		x.usesOld = x.usesOld || ref.Name == types.OldSelf
+	}
+	if planCanFail(checked) {
+		if _, err := env.Program(checked, cel.CostLimit(celconfig.PerCallLimit), cel.InterruptCheckFrequency(celconfig.CheckFrequency)); err != nil {
+			return x.refuse(p.plan + err.Error()), nil
+		}
+	}
+	if x.cost, err = cost.Of(env, checked, key.decl); err != nil {
+		return x.refuse(p.fee + err.Error()), nil
+	}
+	return x, nil
+}
+
+func (x *compiled) refuse(detail string) *compiled {
+	x.refused, x.detail = true, detail
+	return x
+}
+
+// planCanFail is true when planning looks into a constant: it converts them,
+// and compiles them as regular expressions. What else checks can be planned.
+func planCanFail(checked *cel.Ast) bool {
+	found := false
+	a := checked.NativeRep()
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			found = found || callPlanCanFail(a, e.AsCall())
+		case ast.ListKind:
+			found = found || len(e.AsList().OptionalIndices()) > 0
+		case ast.StructKind:
+			found = true
+		}
+	}))
+	return found
+}
+
+func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
+	args := call.Args()
+	switch name := call.FunctionName(); name {
+	case overloads.Matches, "find", "findAll":
+		pattern := args[len(args)-1]
+		if name != overloads.Matches && call.IsMemberFunction() {
+			pattern = args[0] // findAll may have a limit behind it
+		}
+		if pattern.Kind() == ast.LiteralKind {
+			text, ok := pattern.AsLiteral().Value().(string)
+			return !ok || regexp.QuoteMeta(text) != text && !compiles(text)
+		}
+		return mayBeConstant(a, pattern)
+	default:
+		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0])
+	}
+}
+
+func compiles(pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	return err == nil
+}
+
+func mayBeConstant(a *ast.AST, e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return false
+	case ast.IdentKind:
+		return a.GetType(e.ID()).Kind() == celtypes.TypeKind
+	}
+	return true
+}

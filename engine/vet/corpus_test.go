@@ -1,0 +1,214 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// corpusFiles are the CRDs below the folders that CELADON_CORPUS names.
+func corpusFiles(t testing.TB) []string {
+	t.Helper()
+	var files []string
+	for _, root := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		filepath.WalkDir(filepath.Join(root, "crds"), func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) == ".yaml" {
+				files = append(files, path)
+			}
+			return nil
+		})
+	}
+	if len(files) == 0 {
+		t.Log("CELADON_CORPUS names no folder with CRDs: nothing to compare")
+	}
+	return files
+}
+
+func readCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(data, crd); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return crd
+}
+
+// upstream is what the API server's own function says of a CRD.
+func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) (errs field.ErrorList) {
+	t.Helper()
+	defer func() {
+		if recover() != nil {
+			errs = field.ErrorList{field.InternalError(nil, errPanics)}
+		}
+	}()
+	now, err := internal(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old == nil {
+		prepareCreate(now)
+		return validation.ValidateCustomResourceDefinition(context.Background(), now)
+	}
+	before, err := internal(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepareOld(before)
+	prepareUpdate(now, before)
+	errs = genericvalidation.ValidateObjectMetaAccessorUpdate(&now.ObjectMeta, &before.ObjectMeta, field.NewPath("metadata"))
+	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
+}
+
+func ours(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+	t.Helper()
+	a, failure, err := admit(context.Background(), crd, Config{Old: old}, types.Version{Minor: types.Newest})
+	if errors.Is(err, errPanics) {
+		return field.ErrorList{field.InternalError(nil, errPanics)}
+	}
+	if err != nil || failure != nil {
+		t.Fatalf("admit: %v %v", err, failure)
+	}
+	return a.errs
+}
+
+var selfTypeNumber = regexp.MustCompile(`selfType\d+`)
+
+// said are errors as text, sorted, without what changes from run to run.
+func said(errs field.ErrorList) []string {
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = selfTypeNumber.ReplaceAllString(fmt.Sprintf("%s %s", err.Type, err), "selfType")
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// diff is "" when both say the same.
+func diff(ours, upstream []string) string {
+	if slices.Equal(ours, upstream) {
+		return ""
+	}
+	var b strings.Builder
+	for _, s := range missing(ours, upstream) {
+		fmt.Fprintf(&b, "\n  server alone: %.600s", s)
+	}
+	for _, s := range missing(upstream, ours) {
+		fmt.Fprintf(&b, "\n  ours alone:   %.600s", s)
+	}
+	return b.String()
+}
+
+// missing are the texts of b that a has not, or not as often.
+func missing(a, b []string) []string {
+	count := map[string]int{}
+	for _, s := range a {
+		count[s]++
+	}
+	var out []string
+	for _, s := range b {
+		if count[s]--; count[s] < 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
+	n := 0
+	eachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
+	return n
+}
+
+// eachNode visits the spine of a schema, properties by name; changes of a
+// node are kept.
+func eachNode(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.JSONSchemaProps)) {
+	if s == nil {
+		return
+	}
+	f(s)
+	if s.Items != nil {
+		eachNode(s.Items.Schema, f)
+	}
+	if s.AdditionalProperties != nil {
+		eachNode(s.AdditionalProperties.Schema, f)
+	}
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		prop := s.Properties[name]
+		eachNode(&prop, f)
+		s.Properties[name] = prop
+	}
+}
+
+const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+
+// compare is "" when both say the same. Which of several equally expensive
+// rules the server names is chance, so those are counted only.
+func compare(ours, upstream field.ErrorList) string {
+	return diff(said(anonymous(ours)), said(anonymous(upstream)))
+}
+
+func anonymous(errs field.ErrorList) field.ErrorList {
+	out := slices.Clone(errs)
+	for i, err := range out {
+		if err.Detail == contributed {
+			out[i] = field.Forbidden(nil, contributed)
+		}
+	}
+	return out
+}
+
+// smaller picks the n smallest files of different CRDs with different folders
+// first.
+func smaller(t testing.TB, files []string, n int) []string {
+	t.Helper()
+	size := func(path string) int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	perFolder := map[string]int{}
+	var picked []string
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b string) int { return int(size(a) - size(b)) })
+	for _, path := range files {
+		if dir := filepath.Dir(path); perFolder[dir] < 6 && len(picked) < n {
+			perFolder[dir]++
+			picked = append(picked, path)
+		}
+	}
+	return picked
+}
+
+// eachSchema visits the schemas of all versions.
+func eachSchema(crd *apiextensionsv1.CustomResourceDefinition, f func(*apiextensionsv1.JSONSchemaProps)) {
+	for i := range crd.Spec.Versions {
+		if s := crd.Spec.Versions[i].Schema; s != nil {
+			eachNode(s.OpenAPIV3Schema, f)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package vet
+
+import (
+	"math"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// constantRule finds rules that no valid object can fail, or none can pass, as
+// far as the schema tells.
+func constantRule(r *rule) string {
+	c := &constancy{walk: newPlaceWalk(r.expr)}
+	e := r.expr.ast.NativeRep().Expr()
+	v := c.truth(e)
+	if v == maybe && !readsObject(e) {
+		v = evaluate(r.expr)
+	}
+	switch v {
+	case always:
+		return "the rule can never fail: the schema allows no value for which it is false; remove it, or see whether it says what is meant"
+	case never:
+		return "the rule can never pass: the schema allows no value for which it is true"
+	}
+	return ""
+}
+
+type truth uint8
+
+const (
+	maybe truth = iota
+	always
+	never
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return always
+	}
+	return never
+}
+
+func (t truth) not() truth {
+	switch t {
+	case always:
+		return never
+	case never:
+		return always
+	}
+	return maybe
+}
+
+func readsObject(e ast.Expr) (reads bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		reads = reads || e.Kind() == ast.IdentKind && (e.AsIdent() == types.Self || e.AsIdent() == types.OldSelf)
+	}))
+	return reads
+}
+
+// evaluate runs a rule that reads nothing.
+func evaluate(x *compiled) truth {
+	prog, err := x.env.Program(x.ast)
+	if err != nil {
+		return maybe
+	}
+	out, _, err := prog.Eval(cel.NoVars())
+	if b, ok := out.(celtypes.Bool); ok && err == nil {
+		return truthOf(bool(b))
+	}
+	return maybe
+}
+
+// constancy evaluates with what the schema says of values instead of values.
+type constancy struct{ walk *placeWalk }
+
+func (c *constancy) truth(e ast.Expr) truth {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if b, ok := e.AsLiteral().(celtypes.Bool); ok {
+			return truthOf(bool(b))
+		}
+	case ast.SelectKind:
+		if at := c.walk.place(e); at != nil && e.AsSelect().IsTestOnly() && at.above != nil {
+			if f, ok := at.above.decl.ByIdent(e.AsSelect().FieldName()); ok && alwaysThere(at.above.decl, f) && !at.decl.Nullable {
+				return always
+			}
+		}
+	case ast.CallKind:
+		return c.call(e.AsCall())
+	}
+	return maybe
+}
+
+func (c *constancy) call(call ast.CallExpr) truth {
+	args := call.Args()
+	switch op := call.FunctionName(); op {
+	case operators.LogicalNot:
+		return c.truth(args[0]).not()
+	case operators.LogicalAnd:
+		a, b := c.truth(args[0]), c.truth(args[1])
+		if a == never || b == never {
+			return never
+		}
+		if a == always && b == always {
+			return always
+		}
+	case operators.LogicalOr:
+		a, b := c.truth(args[0]), c.truth(args[1])
+		if a == always || b == always {
+			return always
+		}
+		if a == never && b == never {
+			return never
+		}
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return c.compare(op, args[0], args[1])
+	case operators.In:
+		return c.in(args[0], args[1])
+	}
+	return maybe
+}
+
+// span is what a number can be.
+type span struct{ min, max float64 }
+
+func (c *constancy) compare(op string, a, b ast.Expr) truth {
+	if x, y := c.walk.place(a), c.walk.place(b); x != nil && y != nil && x.path == y.path && x.decl.Kind != types.Double {
+		switch op {
+		case operators.Equals:
+			return always
+		case operators.NotEquals:
+			return never
+		}
+	}
+	x, ok := c.span(a)
+	y, ok2 := c.span(b)
+	if !ok || !ok2 {
+		return maybe
+	}
+	switch op {
+	case operators.Less:
+		return less(x, y)
+	case operators.GreaterEquals:
+		return less(x, y).not()
+	case operators.Greater:
+		return less(y, x)
+	case operators.LessEquals:
+		return less(y, x).not()
+	}
+	if x.max < y.min || y.max < x.min {
+		return truthOf(op == operators.NotEquals)
+	}
+	return maybe
+}
+
+func less(x, y span) truth {
+	switch {
+	case x.max < y.min:
+		return always
+	case x.min >= y.max:
+		return never
+	}
+	return maybe
+}
+
+// span knows numbers, integer fields with bounds, and sizes.
+func (c *constancy) span(e ast.Expr) (span, bool) {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if n, ok := e.AsLiteral().(celtypes.Int); ok {
+			return span{float64(n), float64(n)}, true
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != "size" {
+			return span{}, false
+		}
+		of := call.Target()
+		if !call.IsMemberFunction() {
+			of = call.Args()[0]
+		}
+		if at := c.walk.place(of); at != nil {
+			return sizeSpan(at.decl), true
+		}
+	default:
+		if at := c.walk.place(e); at != nil && at.decl.Kind == types.Int {
+			return numberSpan(at.decl.Schema), true
+		}
+	}
+	return span{}, false
+}
+
+func sizeSpan(d *types.Decl) span {
+	s := span{0, math.Inf(1)}
+	v := d.Schema.ValueValidation
+	if v == nil || d.Nullable {
+		return s
+	}
+	set := func(least, most *int64) {
+		if least != nil {
+			s.min = math.Max(0, float64(*least))
+		}
+		if most != nil {
+			s.max = math.Max(0, float64(*most))
+		}
+	}
+	switch d.Kind {
+	case types.String:
+		set(v.MinLength, v.MaxLength)
+	case types.List:
+		set(v.MinItems, v.MaxItems)
+	case types.Map:
+		set(v.MinProperties, v.MaxProperties)
+	}
+	return s
+}
+
+func numberSpan(n *schema.Structural) span {
+	s := span{math.Inf(-1), math.Inf(1)}
+	if v := n.ValueValidation; v != nil && !n.Nullable {
+		if v.Minimum != nil {
+			s.min = *v.Minimum
+		}
+		if v.Maximum != nil {
+			s.max = *v.Maximum
+		}
+	}
+	return s
+}
+
+// in knows whether an enum's values are in a list of literals.
+func (c *constancy) in(value, list ast.Expr) truth {
+	at := c.walk.place(value)
+	if at == nil || at.decl.Kind != types.String || list.Kind() != ast.ListKind || at.decl.Schema.ValueValidation == nil || at.decl.Nullable {
+		return maybe
+	}
+	literals := map[string]bool{}
+	for _, item := range list.AsList().Elements() {
+		text, ok := item.AsLiteral().(celtypes.String)
+		if item.Kind() != ast.LiteralKind || !ok {
+			return maybe
+		}
+		literals[string(text)] = true
+	}
+	in, out := 0, 0
+	for _, v := range at.decl.Schema.ValueValidation.Enum {
+		if text, ok := v.Object.(string); ok && literals[text] {
+			in++
+		} else {
+			out++
+		}
+	}
+	switch {
+	case in > 0 && out == 0:
+		return always
+	case out > 0 && in == 0:
+		return never
+	}
+	return maybe
+}

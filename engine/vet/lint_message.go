@@ -1,0 +1,95 @@
+package vet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// messageLimits finds messageExpressions that can pass a limit when they run:
+// the server then uses the message instead, or stops.
+func messageLimits(r *rule) string {
+	m := r.message
+	if m == nil || m.refused {
+		return ""
+	}
+	if m.cost.Max > celconfig.PerCallLimit {
+		return fmt.Sprintf("messageExpression may cost %d units where one evaluation may cost %d: over that the server stops all validation; leave out what has no bound, or bound it", m.cost.Max, celconfig.PerCallLimit)
+	}
+	w := newPlaceWalk(m)
+	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
+		size := "of any length"
+		if n < math.MaxInt64 {
+			size = fmt.Sprintf("of up to %d bytes", n)
+		}
+		return fmt.Sprintf("messageExpression can give a text %s where %d bytes are allowed: over that the server shows the message instead; leave long values out, or bound them", size, celconfig.MaxEvaluatedMessageExpressionSizeBytes)
+	}
+	return ""
+}
+
+// length is the greatest number of bytes that a text can have; calls that are
+// not known are taken to give short ones.
+func length(w *placeWalk, e ast.Expr) int64 {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if s, ok := e.AsLiteral().(celtypes.String); ok {
+			return int64(len(s))
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		args := call.Args()
+		switch call.FunctionName() {
+		case operators.Add:
+			return sum(length(w, args[0]), length(w, args[1]))
+		case operators.Conditional:
+			return max(length(w, args[1]), length(w, args[2]))
+		case "string":
+			return length(w, args[0])
+		case "join":
+			return joined(w, call)
+		}
+	}
+	if at := w.place(e); at != nil {
+		switch at.decl.Kind {
+		case types.String, types.IntOrString:
+			return size(at.decl)
+		}
+	}
+	return 0
+}
+
+func size(d *types.Decl) int64 {
+	if d.Max.Source == types.Assumed {
+		return math.MaxInt64
+	}
+	return d.Max.Max
+}
+
+func joined(w *placeWalk, call ast.CallExpr) int64 {
+	if !call.IsMemberFunction() {
+		return 0
+	}
+	list := w.place(call.Target())
+	if list == nil || list.decl.Kind != types.List || list.decl.Elem.Kind != types.String {
+		return 0
+	}
+	items, each := size(list.decl), size(list.decl.Elem)
+	if items == math.MaxInt64 || each == math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return items * each
+}
+
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

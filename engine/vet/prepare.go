@@ -1,0 +1,76 @@
+package vet
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// prepareCreate drops from a new CRD what clients do not set, so that a dump
+// of a cluster can be vetted too.
+func prepareCreate(crd *apiextensions.CustomResourceDefinition) {
+	resetMeta(&crd.ObjectMeta)
+	crd.Generation = 1
+	crd.Status = apiextensions.CustomResourceDefinitionStatus{}
+	storeVersion(crd)
+}
+
+func resetMeta(meta *metav1.ObjectMeta) {
+	meta.Namespace = "" // CRDs have none
+	meta.UID = ""
+	meta.ResourceVersion = ""
+	meta.CreationTimestamp = metav1.Time{}
+	meta.DeletionTimestamp = nil
+	meta.DeletionGracePeriodSeconds = nil
+	meta.ManagedFields = nil
+}
+
+// storeVersion notes that objects are stored in the storage version.
+func storeVersion(crd *apiextensions.CustomResourceDefinition) {
+	for i := range crd.Spec.Versions {
+		if name := crd.Spec.Versions[i].Name; crd.Spec.Versions[i].Storage {
+			if !apiextensions.IsStoredVersion(crd, name) {
+				stored := crd.Status.StoredVersions
+				crd.Status.StoredVersions = append(stored[:len(stored):len(stored)], name)
+			}
+			return
+		}
+	}
+}
+
+// prepareOld gives a CRD from a file what a cluster would have added: it was
+// stored, and its names were accepted.
+func prepareOld(crd *apiextensions.CustomResourceDefinition) {
+	crd.Namespace = ""
+	if crd.ResourceVersion == "" {
+		crd.ResourceVersion = "1"
+	}
+	if crd.Generation == 0 {
+		crd.Generation = 1
+	}
+	storeVersion(crd)
+	if len(crd.Status.Conditions) == 0 {
+		crd.Status.AcceptedNames = crd.Spec.Names
+		crd.Status.Conditions = []apiextensions.CustomResourceDefinitionCondition{
+			{Type: apiextensions.NamesAccepted, Status: apiextensions.ConditionTrue},
+			{Type: apiextensions.Established, Status: apiextensions.ConditionTrue},
+		}
+	}
+}
+
+// prepareUpdate takes from the old CRD what a client cannot set.
+func prepareUpdate(crd, old *apiextensions.CustomResourceDefinition) {
+	crd.Namespace = ""
+	crd.UID = old.UID
+	crd.ResourceVersion = old.ResourceVersion
+	crd.CreationTimestamp = old.CreationTimestamp
+	crd.DeletionTimestamp = old.DeletionTimestamp
+	crd.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	crd.ManagedFields = nil
+	crd.Generation = old.Generation
+	crd.Status = *old.Status.DeepCopy()
+	if !apiequality.Semantic.DeepEqual(old.Spec, crd.Spec) {
+		crd.Generation++
+	}
+	storeVersion(crd)
+}

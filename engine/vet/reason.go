@@ -1,0 +1,278 @@
+package vet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Reason is why a rule costs what it does.
+type Reason struct {
+	// Expression is the part of the rule that costs most, EstimatedCost what
+	// the rule would cost less without it.
+	Expression    string
+	EstimatedCost uint64
+	// Missing are the bounds whose absence makes it so, the one that matters
+	// most first.
+	Missing []Missing
+	// Notes are known traps that the rule is in.
+	Notes []string
+	// Mendable is false when no bounds make the rule fit: rewrite Expression.
+	Mendable bool
+}
+
+// Missing is a bound that the schema does not have.
+type Missing struct {
+	Path string
+	// Set is the word to bound the value with, Assumed the size that stands
+	// for it: bytes, items or entries.
+	Set     string
+	Assumed int64
+}
+
+// reason explains one rule.
+func (ad *advisor) reason(r *rule) *Reason {
+	out := &Reason{Missing: ad.missing(r)}
+	p := ad.price(r, nil)
+	x, message := r.expr, false
+	if r.message != nil && !r.message.refused && p.total <= ad.perRule && p.message > ad.perRule {
+		x, message = r.message, true
+	}
+	out.Expression, out.EstimatedCost = ad.dearest(x)
+	out.Notes = notes(r, ad.of(r), message)
+	return out
+}
+
+// missing orders the bounds that are not there by what each alone would save.
+func (ad *advisor) missing(r *rule) []Missing {
+	type saving struct {
+		b    *bound
+		cost uint64
+	}
+	base := ad.price(r, nil).all()
+	var list []saving
+	for _, b := range ad.of(r).all() {
+		if b.missing() {
+			list = append(list, saving{b, ad.price(r, values{b: 1}).all()})
+		}
+	}
+	matters := slices.DeleteFunc(slices.Clone(list), func(s saving) bool { return s.cost > base-base/10 })
+	if len(matters) == 0 {
+		matters = list // only together do they matter
+	}
+	slices.SortStableFunc(matters, func(x, y saving) int { return cmp.Compare(x.cost, y.cost) })
+	var out []Missing
+	for _, s := range matters {
+		out = append(out, Missing{s.b.path, s.b.word, s.b.assumed})
+	}
+	return out
+}
+
+// notes are about traps that many authors fall into.
+func notes(r *rule, d *dependence, message bool) (out []string) {
+	unbounded := 0
+	for _, f := range r.cardinality.Factors {
+		if !f.Bounded {
+			unbounded++
+		}
+	}
+	if unbounded > 1 {
+		out = append(out, "the rule is inside nested lists or maps without bounds: it is assumed to run as often as its value fits into a request until each of them has a bound")
+	}
+	var decls []*types.Decl
+	for _, x := range r.compiledParts() {
+		listen := &cost.Assumption{Asked: func(_ []string, d *types.Decl) { decls = append(decls, d) }}
+		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
+			return out
+		}
+	}
+	if slices.ContainsFunc(decls, func(d *types.Decl) bool { return d.Kind == types.IntOrString && d.Max.Source == types.Assumed }) {
+		out = append(out, "an int-or-string counts as 3 MiB of text: set maxLength beside x-kubernetes-int-or-string")
+	}
+	if slices.ContainsFunc(decls, boundInAllOf) {
+		out = append(out, "bounds inside allOf are not seen by the estimate: set them beside the type")
+	}
+	if message && r.message != nil && callsStringOfNumber(r.message.ast) {
+		out = append(out, "string() of a number has no bound that the estimate knows: leave the number out of messageExpression")
+	}
+	return out
+}
+
+func boundInAllOf(d *types.Decl) bool {
+	if d.Max.Source != types.Assumed || d.Schema.ValueValidation == nil {
+		return false
+	}
+	for _, sub := range d.Schema.ValueValidation.AllOf {
+		if sub.MaxLength != nil || sub.MaxItems != nil || sub.MaxProperties != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func callsStringOfNumber(checked *cel.Ast) bool {
+	found := false
+	for _, ref := range checked.NativeRep().ReferenceMap() {
+		for _, id := range ref.OverloadIDs {
+			found = found || id == "int64_to_string" || id == "double_to_string" || id == "uint64_to_string"
+		}
+	}
+	return found
+}
+
+// dearest is the smallest part of an expression, of those that are true or
+// false or a piece of its text, that makes at least half of its cost; loops
+// over many elements are not taken apart. It is found by estimating again with
+// a constant in each part's place.
+func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
+	tracked := ad.withMacros(x)
+	if tracked == nil {
+		return x.key.src, x.cost.Max
+	}
+	f := &partFinder{ast: tracked.NativeRep(), decl: x.key.decl}
+	f.whole = f.estimate(f.ast)
+	at, saved := f.ast.Expr(), f.whole
+	for {
+		part, cost := f.dearestBelow(at)
+		if part == nil || cost < f.whole/2 {
+			break
+		}
+		at, saved = part, cost
+	}
+	text, err := parser.Unparse(at, f.ast.SourceInfo())
+	if err != nil || at.ID() == f.ast.Expr().ID() {
+		text = strings.TrimSpace(x.key.src)
+	}
+	return text, saved
+}
+
+// macroKey is what an environment that keeps macros is made for.
+type macroKey struct {
+	base     *types.Env
+	decl     *types.Decl
+	optional bool
+}
+
+// withMacros compiles again so that macros can be written as they were.
+func (ad *advisor) withMacros(x *compiled) *cel.Ast {
+	key := macroKey{x.base, x.key.decl, x.key.optional}
+	env := ad.macroEnvs[key]
+	if env == nil {
+		own, err := x.base.For(x.key.decl, x.key.optional)
+		if err != nil {
+			return nil
+		}
+		if env, err = own.Extend(cel.EnableMacroCallTracking()); err != nil {
+			return nil
+		}
+		ad.macroEnvs[key] = env
+	}
+	checked, issues := env.Compile(x.key.src)
+	if issues != nil {
+		return nil
+	}
+	return checked
+}
+
+type partFinder struct {
+	ast   *ast.AST
+	decl  *types.Decl
+	whole uint64
+}
+
+func (f *partFinder) estimate(a *ast.AST) uint64 {
+	est, err := checker.Cost(a, cost.Estimator(f.decl), checker.PresenceTestHasCost(false))
+	if err != nil {
+		return 0
+	}
+	return est.Max
+}
+
+// dearestBelow is the part directly below e, of the same type, without which
+// the expression costs least.
+func (f *partFinder) dearestBelow(e ast.Expr) (best ast.Expr, saved uint64) {
+	for _, part := range f.parts(e) {
+		if s := f.without(part); s > saved {
+			best, saved = part, s
+		}
+	}
+	return best, saved
+}
+
+// without is what the expression costs less with a constant in part's place.
+func (f *partFinder) without(part ast.Expr) uint64 {
+	a := ast.Copy(f.ast)
+	exprs := ast.NewExprFactory()
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.ID() != part.ID() {
+			return
+		}
+		if f.kind(part) == celtypes.StringKind {
+			e.SetKindCase(exprs.NewLiteral(e.ID(), celtypes.String("")))
+		} else {
+			e.SetKindCase(exprs.NewLiteral(e.ID(), celtypes.True))
+		}
+	}))
+	if rest := f.estimate(a); rest < f.whole {
+		return f.whole - rest
+	}
+	return 0
+}
+
+func (f *partFinder) kind(e ast.Expr) celtypes.Kind { return f.ast.GetType(e.ID()).Kind() }
+
+// parts are the operands that carry an expression's own type.
+func (f *partFinder) parts(e ast.Expr) (list []ast.Expr) {
+	add := func(e ast.Expr) {
+		if k := f.kind(e); (k == celtypes.BoolKind || k == f.kind(f.ast.Expr())) && e.Kind() != ast.LiteralKind && e.Kind() != ast.IdentKind {
+			list = append(list, e)
+		}
+	}
+	switch e.Kind() {
+	case ast.CallKind:
+		if call := e.AsCall(); !call.IsMemberFunction() {
+			for _, arg := range call.Args() {
+				add(arg)
+			}
+		}
+	case ast.ComprehensionKind:
+		loop := e.AsComprehension()
+		if f.short(loop.IterRange()) {
+			f.body(loop.LoopStep(), loop.AccuVar(), add)
+		}
+	}
+	return list
+}
+
+// short is true of a range of few elements.
+func (f *partFinder) short(e ast.Expr) bool { return e.Kind() == ast.ListKind }
+
+// body finds the macro's own argument in the step that it was expanded to.
+func (f *partFinder) body(step ast.Expr, accu string, add func(ast.Expr)) {
+	if step.Kind() != ast.CallKind {
+		return
+	}
+	for _, arg := range step.AsCall().Args() {
+		if mentionsIdent(arg, accu) {
+			f.body(arg, accu, add)
+		} else {
+			add(arg)
+		}
+	}
+}
+
+func mentionsIdent(e ast.Expr, name string) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.IdentKind && e.AsIdent() == name
+	}))
+	return found
+}

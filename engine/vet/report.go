@@ -1,0 +1,161 @@
+package vet
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// report fills in what the admission found.
+func (a *admission) report(r *Report) {
+	bodies := make(map[*field.Error]string, len(a.errs)) // some hold a whole CRD
+	for _, err := range a.errs {
+		bodies[err] = err.ErrorBody()
+	}
+	slices.SortStableFunc(a.errs, func(x, y *field.Error) int {
+		return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Type, y.Type), cmp.Compare(bodies[x], bodies[y]))
+	})
+	r.Accepted = len(a.errs) == 0
+	if r.Accepted {
+		r.Warnings = warnings(a.crd, a.old, a.version)
+	} else {
+		gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
+		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
+		r.Status = &status
+	}
+	for _, err := range a.errs {
+		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
+	}
+	r.Versions = a.versions()
+	if a.cfg.VerdictOnly {
+		return
+	}
+	r.Lints = a.lints()
+	r.Needs = a.dropped
+	if r.Accepted && a.cfg.KubeVersion == "" {
+		if lowest, needs, ok := a.needs(); ok {
+			r.MinKubeVersion, r.Needs = lowest.String(), needs
+		}
+	}
+}
+
+func (a *admission) cause(err *field.Error, message string) engine.Cause {
+	c := engine.Cause{
+		Type:    err.Type,
+		Reason:  metav1.CauseType(err.Type),
+		Field:   err.Field,
+		Message: message,
+		Detail:  err.Detail,
+		Value:   err.BadValue,
+	}
+	if rule := a.refs[err]; rule != nil {
+		c.Rule = &engine.RuleRef{Path: rule.at.place(), Index: rule.index, Rule: rule.spec.Rule}
+		if len(rule.unit.versions) == 1 {
+			c.Rule.Version = rule.unit.versions[0]
+		}
+	}
+	return c
+}
+
+// versions are the estimates of each version's rules.
+func (a *admission) versions() []Version {
+	byName := map[string]Version{}
+	for _, u := range a.units {
+		v := a.unitReport(u)
+		for _, name := range u.versions {
+			v.Name = name
+			byName[name] = v
+		}
+	}
+	var list []Version
+	for i := range a.crd.Spec.Versions {
+		name := a.crd.Spec.Versions[i].Name
+		v, ok := byName[name]
+		if !ok {
+			v = Version{Name: name, Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+func (a *admission) unitReport(u *unit) Version {
+	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
+	ad := a.newAdvisor(u)
+	for _, r := range u.rules {
+		v.EstimatedCost = cost.Add(v.EstimatedCost, cost.Add(r.total, r.messageCost()))
+		v.Rules = append(v.Rules, a.rule(r))
+	}
+	if a.cfg.VerdictOnly {
+		return v
+	}
+	over := ad.over()
+	var set values
+	var stuck []*rule
+	if len(over) > 0 {
+		set, stuck = ad.advise()
+		v.Advice, v.Mendable = set.list(), len(stuck) == 0
+	}
+	for i, r := range u.rules {
+		isOver := slices.Contains(over, r)
+		if broken := v.Rules[i].Broken; broken || !isOver && !a.cfg.Explain {
+			continue
+		}
+		rule := &v.Rules[i]
+		rule.Over, rule.Reason = isOver, ad.reason(r)
+		rule.Reason.Mendable = !slices.Contains(stuck, r)
+		if isOver {
+			rule.Advice = set.of(ad.of(r))
+		}
+	}
+	return v
+}
+
+// of is what of the advice bears on one rule.
+func (set values) of(d *dependence) []Advice {
+	own := values{}
+	for _, b := range d.all() {
+		if v, ok := set[b]; ok {
+			own[b] = v
+		}
+	}
+	return own.list()
+}
+
+func (a *admission) rule(r *rule) Rule {
+	return Rule{
+		Path:                  r.at.place(),
+		Index:                 r.index,
+		Field:                 r.path.String(),
+		Rule:                  r.spec.Rule,
+		MessageExpression:     r.spec.MessageExpression,
+		EstimatedCost:         r.cost(),
+		Cardinality:           r.times,
+		EstimatedTotal:        r.total,
+		Factors:               r.cardinality.Factors,
+		MessageExpressionCost: r.messageCost(),
+		Limit:                 uint64(a.limits.EstimatedPerRule),
+		Broken:                r.expr == nil || r.expr.refused || r.message != nil && r.message.refused,
+	}
+}
+
+// nameOf reads the name of a CRD that does not decode.
+func nameOf(raw []byte) string {
+	var crd struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &crd) != nil {
+		return ""
+	}
+	return crd.Metadata.Name
+}

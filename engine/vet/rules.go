@@ -1,0 +1,282 @@
+package vet
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// rule is one rule of one schema, compiled.
+type rule struct {
+	unit   *unit
+	at     *branch
+	index  int // in x-kubernetes-validations
+	number int // in the unit
+	spec   *apiextensions.ValidationRule
+	path   *field.Path // of the rule in the CRD
+
+	cardinality cost.Cardinality
+	times       uint64
+	expr        *compiled // nil: no text
+	message     *compiled // nil: none, or the rule does not compile
+	total       uint64
+}
+
+// cost is the estimate of one evaluation; a broken rule costs nothing.
+func (r *rule) cost() uint64 {
+	if r.expr == nil || r.expr.refused {
+		return 0
+	}
+	return r.expr.cost.Max
+}
+
+func (r *rule) messageCost() uint64 {
+	if r.message == nil || r.message.refused {
+		return 0
+	}
+	return r.message.cost.Max
+}
+
+// visit is one walk over the rules of a schema.
+type visit struct {
+	a        *admission
+	u        *unit
+	errs     errorPaths // what the server's function says of the schema
+	schema   field.ErrorList
+	cel      field.ErrorList
+	places   *places
+	sound    bool
+	suppress bool // the schema is unchanged: no cost limit for a single rule
+}
+
+// unit adds what the server says of the rules of one schema; own is what it
+// says of the rest.
+func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
+	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name]}
+	u.total = cost.NewTotal(a.limits)
+	v.places = a.compiler.places(u.tree.declared(a.compiler.decls))
+	var refused errorPaths
+	_, v.sound, refused = u.structure(a.ctx, v.errs)
+	var defaults field.ErrorList
+	if v.sound {
+		d := newDefaultRules(a.ctx, a.version.String(), refused)
+		if err := d.walk(u.schemaPath(), u.tree, true); err != nil {
+			return nil, err
+		}
+		defaults = d.errs
+		v.sound = len(defaults) == 0 && len(refused) == 0
+	}
+	if _, err := v.branch(u.tree, u.schemaPath(), cost.Cardinality{}, nil); err != nil {
+		return nil, err
+	}
+	errs := append(append(defaults, v.schema...), v.cel...)
+	if v.sound && u.total.Exceeded() {
+		errs = append(errs, a.totalErrors(u)...)
+	}
+	return errs, nil
+}
+
+func (a *admission) totalErrors(u *unit) field.ErrorList {
+	var errs field.ErrorList
+	for _, share := range u.total.Top {
+		r := u.rules[share.ID/2]
+		part := "rule"
+		if share.ID%2 == 1 {
+			part = "messageExpression"
+		}
+		err := field.Forbidden(r.path.Child(part), "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema")
+		a.refs[err] = r
+		errs = append(errs, err)
+	}
+	return append(errs, field.Forbidden(u.schemaPath(), cost.ExceedsText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", u.total.Sum, uint64(a.limits.EstimatedPerCRD))))
+}
+
+// branch visits what is below a node first: an error there keeps the node's
+// rules from compiling. barrier is the first node above whose parts have no
+// old value.
+func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier *field.Path) (tainted bool, err error) {
+	below := b.cardinality(c)
+	for _, child := range b.children {
+		over := barrier
+		if over == nil && !b.correlates(child) {
+			over = path
+		}
+		bad, err := v.branch(child, child.below(path), below, over)
+		if err != nil {
+			return false, err
+		}
+		tainted = tainted || bad
+	}
+	if len(b.props.XValidations) == 0 {
+		return tainted, nil
+	}
+	at := path.Child("x-kubernetes-validations")
+	first := len(v.u.rules)
+	for i := range b.props.XValidations {
+		r := &rule{unit: v.u, at: b, index: i, number: first + i, spec: &b.props.XValidations[i], path: at.Index(i), cardinality: c}
+		errs := v.texts(r)
+		v.schema = append(v.schema, errs...)
+		tainted = tainted || len(errs) > 0
+		v.u.rules = append(v.u.rules, r)
+	}
+	shown := v.sound && !tainted && !v.errs.below(path.String())
+	return tainted, v.node(b, at, v.u.rules[first:], barrier, shown)
+}
+
+// node compiles the rules of one node. Rules that the server does not look at
+// are compiled too, for the report.
+func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
+	s, err := b.typed(v.a.compiler.decls)
+	if err == nil && s.decl == nil {
+		err = errNoType
+	}
+	if err != nil {
+		if shown {
+			v.cel = append(v.cel, field.InternalError(at, internalText(err)))
+		}
+		return nil
+	}
+	for _, r := range rules {
+		r.times = r.cardinality.Times(s.decl)
+		if r.expr, r.message, err = v.a.compileRule(v.places, r.spec, s.decl); err != nil {
+			return err
+		}
+		r.total = cost.Mul(r.cost(), r.times)
+		if shown {
+			v.judge(r, barrier)
+		}
+	}
+	return nil
+}
+
+// compileRule compiles a rule and its messageExpression, which the server
+// looks at only where the rule compiles.
+func (a *admission) compileRule(p *places, spec *apiextensions.ValidationRule, d *types.Decl) (expr, message *compiled, err error) {
+	if blank(spec.Rule) {
+		return nil, nil, nil
+	}
+	key := exprKey{
+		decl:     d,
+		part:     rulePart,
+		optional: spec.OptionalOldSelf != nil && *spec.OptionalOldSelf,
+		stored:   a.oldRules[spec.Rule],
+		src:      spec.Rule,
+	}
+	expr, err = p.expr(key)
+	if err != nil || expr.refused || spec.MessageExpression == "" {
+		return expr, nil, err
+	}
+	key.part, key.src, key.stored = messagePart, spec.MessageExpression, a.oldMessages[spec.MessageExpression]
+	message, err = p.expr(key)
+	return expr, message, err
+}
+
+// judge says what the server says of a compiled rule.
+func (v *visit) judge(r *rule, barrier *field.Path) {
+	limit, id := uint64(v.a.limits.EstimatedPerRule), 2*r.number
+	if !v.suppress && r.total > limit {
+		v.fail(r, field.Forbidden(r.path.Child("rule"), cost.ExceedsText("estimated rule cost", r.total, limit)))
+	}
+	v.u.total.Add(id, r.total)
+	if r.expr != nil && r.expr.refused {
+		v.fail(r, field.Invalid(r.path.Child("rule"), *r.spec, r.expr.detail))
+	}
+	switch m := r.message; {
+	case m == nil:
+	case m.refused:
+		v.fail(r, field.Invalid(r.path.Child("messageExpression"), *r.spec, m.detail))
+	default:
+		if !v.suppress && r.messageCost() > limit {
+			v.fail(r, field.Forbidden(r.path.Child("messageExpression"), cost.ExceedsText("estimated messageExpression cost", r.messageCost(), limit)))
+		}
+		v.u.total.Add(id+1, r.messageCost())
+	}
+	v.old(r, barrier)
+}
+
+// old judges the use of oldSelf.
+func (v *visit) old(r *rule, barrier *field.Path) {
+	usesOld := r.expr != nil && r.expr.usesOld
+	switch {
+	case usesOld && barrier != nil:
+		v.fail(r, field.Invalid(r.path.Child("rule"), r.spec.Rule, fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %v", barrier)))
+	case !usesOld && r.spec.OptionalOldSelf != nil:
+		v.fail(r, field.Invalid(r.path.Child("optionalOldSelf"), *r.spec.OptionalOldSelf, "may not be set if oldSelf is not used in rule"))
+	}
+}
+
+func (v *visit) fail(r *rule, err *field.Error) {
+	v.a.refs[err] = r
+	v.cel = append(v.cel, err)
+}
+
+var lineBreak = regexp.MustCompile(`[\n\r]+`)
+
+// supportedReasons are sorted, as the server lists them.
+var supportedReasons = []apiextensions.FieldValueErrorReason{
+	apiextensions.FieldValueDuplicate, apiextensions.FieldValueForbidden, apiextensions.FieldValueInvalid, apiextensions.FieldValueRequired,
+}
+
+// texts judges what of a rule needs no compiling.
+func (v *visit) texts(r *rule) (errs field.ErrorList) {
+	s, message := r.spec, strings.TrimSpace(r.spec.Message)
+	fail := func(err *field.Error) {
+		v.a.refs[err] = r
+		errs = append(errs, err)
+	}
+	switch {
+	case blank(s.Rule):
+		fail(field.Required(r.path.Child("rule"), "rule is not specified"))
+	case s.Message != "" && message == "":
+		fail(field.Invalid(r.path.Child("message"), s.Message, "must be non-empty if specified"))
+	case lineBreak.MatchString(message):
+		fail(field.Invalid(r.path.Child("message"), s.Message, "must not contain line breaks"))
+	case message == "" && lineBreak.MatchString(strings.TrimSpace(s.Rule)):
+		fail(field.Required(r.path.Child("message"), "message must be specified if rule contains line breaks"))
+	}
+	if s.MessageExpression != "" && blank(s.MessageExpression) {
+		fail(field.Required(r.path.Child("messageExpression"), "messageExpression must be non-empty if specified"))
+	}
+	if s.Reason != nil && !slices.Contains(supportedReasons, *s.Reason) {
+		fail(field.NotSupported(r.path.Child("reason"), *s.Reason, supportedReasons))
+	}
+	if s.FieldPath != "" {
+		v.fieldPath(r, fail)
+	}
+	return errs
+}
+
+func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
+	text, at := r.spec.FieldPath, r.path.Child("fieldPath")
+	if blank(text) {
+		fail(field.Invalid(at, text, "must be non-empty if specified"))
+	}
+	if lineBreak.MatchString(text) {
+		fail(field.Invalid(at, text, "must not contain line breaks"))
+	}
+	node, err := r.at.structuralNode()
+	if err == nil && !validFieldPath(text, node) {
+		fail(field.Invalid(at, text, "must be a valid path"))
+	}
+}
+
+// validFieldPath shields from the server's parser, which panics on a path
+// through additionalProperties that have no schema.
+func validFieldPath(path string, node *schema.Structural) bool {
+	defer func() {
+		if recover() != nil {
+			panic(errPanics)
+		}
+	}()
+	_, _, err := upstreamcel.ValidFieldPath(path, node)
+	return err == nil
+}

@@ -1,0 +1,103 @@
+package vet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+var (
+	errNotVisible = errors.New("unable to convert structural schema to CEL declarations")
+	errNoType     = errors.New("failed to convert to declType for CEL validation rules")
+)
+
+// typed finds what the rules of a node compile with. Below a node with rules
+// that is the declaration seen from there, which matters at a resource's root
+// alone: there metadata is declared whether the schema has it or not.
+func (b *branch) typed(decls *types.Interner) (*scope, error) {
+	if b.scope == nil && b.scopeErr == nil {
+		b.scope, b.scopeErr = b.newScope(decls)
+	}
+	return b.scope, b.scopeErr
+}
+
+func (b *branch) newScope(decls *types.Interner) (*scope, error) {
+	if p := b.parent; p != nil && p.inScope {
+		above, err := p.typed(decls)
+		if err != nil {
+			return nil, err
+		}
+		if s := b.seenFrom(above); s != nil {
+			return s, nil
+		}
+	}
+	node, err := b.structuralNode()
+	if err != nil {
+		return nil, err
+	}
+	at := types.Subtree
+	if b.parent == nil || b.props.XEmbeddedResource {
+		at = types.ResourceRoot
+	}
+	d := decls.FromSchema(node, at)
+	if d.Kind == types.Hidden {
+		return nil, errNotVisible
+	}
+	return &scope{node, d}, nil
+}
+
+// declared are the declarations of all places with rules, those above first.
+func (b *branch) declared(decls *types.Interner) []*types.Decl {
+	var list []*types.Decl
+	if len(b.props.XValidations) > 0 {
+		if s, err := b.typed(decls); err == nil && s.decl != nil {
+			list = append(list, s.decl)
+		}
+	}
+	for _, child := range b.children {
+		list = append(list, child.declared(decls)...)
+	}
+	return list
+}
+
+// seenFrom is nil where the parent's declaration does not show the node.
+func (b *branch) seenFrom(above *scope) *scope {
+	switch b.kind {
+	case atProperty:
+		if above.decl == nil || above.decl.Kind != types.Object || above.node.Properties == nil {
+			return nil
+		}
+		f := above.decl.Fields[b.name]
+		if f == nil || !f.Visible() {
+			return nil
+		}
+		prop := above.node.Properties[b.name]
+		return &scope{&prop, f.Decl}
+	case atItems:
+		if above.node.Items != nil {
+			return &scope{above.node.Items, above.element()}
+		}
+	case atValues:
+		if values := above.node.AdditionalProperties; values != nil {
+			return &scope{values.Structural, above.element()}
+		}
+	}
+	return nil
+}
+
+func (s *scope) element() *types.Decl {
+	if s.decl == nil || s.decl.Kind != types.List && s.decl.Kind != types.Map {
+		return nil
+	}
+	return s.decl.Elem
+}
+
+// internalText is the API server's complaint about a node whose rules cannot
+// compile at all.
+func internalText(err error) error {
+	if errors.Is(err, errNoType) {
+		return err
+	}
+	return fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: %s", err)
+}

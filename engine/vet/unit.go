@@ -1,0 +1,186 @@
+package vet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/cost"
+)
+
+// unit is one schema of a CRD: that of a version, or the one that all versions
+// share.
+type unit struct {
+	// name is the version that decides whether the schema is unchanged;
+	// versions are all that have it.
+	name     string
+	versions []string
+	// path is the schema's place in the CRD, of openAPIV3Schema's parent.
+	path *field.Path
+	root *apiextensions.JSONSchemaProps
+	// stripped is root without rules, tree the rules; nil when there are none.
+	stripped *apiextensions.JSONSchemaProps
+	tree     *branch
+	// whole is set when the API server's own function looks at the rules too,
+	// because the schema is one whose rules never compile.
+	whole bool
+	// place puts a schema in a copy of the CRD.
+	place func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
+
+	// rules are the compiled ones, in the order of the schema.
+	rules []*rule
+	total *cost.Total
+}
+
+// units are the schemas of a CRD, in its order.
+func units(spec *apiextensions.CustomResourceDefinitionSpec) []*unit {
+	var list []*unit
+	top := field.NewPath("spec")
+	for i := range spec.Versions {
+		v := &spec.Versions[i]
+		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		list = append(list, &unit{
+			name:     v.Name,
+			versions: []string{v.Name},
+			path:     top.Child("versions").Index(i).Child("schema"),
+			root:     v.Schema.OpenAPIV3Schema,
+			place: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
+				spec.Versions[i].Schema = &apiextensions.CustomResourceValidation{OpenAPIV3Schema: s}
+			},
+		})
+	}
+	if spec.Validation != nil && spec.Validation.OpenAPIV3Schema != nil {
+		u := &unit{
+			name: spec.Version,
+			path: top.Child("validation"),
+			root: spec.Validation.OpenAPIV3Schema,
+			place: func(spec *apiextensions.CustomResourceDefinitionSpec, s *apiextensions.JSONSchemaProps) {
+				spec.Validation = &apiextensions.CustomResourceValidation{OpenAPIV3Schema: s}
+			},
+		}
+		for _, v := range spec.Versions {
+			u.versions = append(u.versions, v.Name)
+		}
+		list = append(list, u)
+	}
+	for _, u := range list {
+		var ok bool
+		if u.stripped, u.tree, ok = strip(u.root); !ok {
+			u.whole = true
+		}
+	}
+	return list
+}
+
+// schemaPath is the place of the schema's root.
+func (u *unit) schemaPath() *field.Path { return u.path.Child("openAPIV3Schema") }
+
+// own are the errors at the schema's root or below it.
+func (u *unit) own(errs field.ErrorList) field.ErrorList {
+	var own field.ErrorList
+	path := u.schemaPath().String()
+	for _, err := range errs {
+		if isBelow(err.Field, path) {
+			own = append(own, err)
+		}
+	}
+	return own
+}
+
+// ofSchema drops what is said of the resource rather than of its schema.
+func (u *unit) ofSchema(errs field.ErrorList) errorPaths {
+	path := u.schemaPath().String()
+	var kept errorPaths
+	for _, err := range errs {
+		switch err.Field {
+		case path, path + ".nullable":
+			continue
+		case path + ".type":
+			if err.Detail == rootTypeDetail {
+				continue
+			}
+		}
+		kept = append(kept, schemaError{err, owner(err)})
+	}
+	return kept
+}
+
+// schemaError is an error and the place of the node that it is about, which
+// can be above the place that it names.
+type schemaError struct {
+	*field.Error
+	owner string
+}
+
+// owner finds the list that an error about its items speaks of.
+func owner(err *field.Error) string {
+	last := func(word string) string {
+		if i := strings.LastIndex(err.Field, word); i >= 0 {
+			return err.Field[:i]
+		}
+		return err.Field
+	}
+	switch d := err.Detail; {
+	case d == "must be atomic as item of a list with x-kubernetes-list-type=set",
+		d == "must be object if parent array's x-kubernetes-list-type is map",
+		strings.HasPrefix(d, "cannot be nullable when x-kubernetes-list-type is "):
+		return last(".items.")
+	case d == "must be a scalar type if parent array's x-kubernetes-list-type is map",
+		strings.HasPrefix(d, "this property is in x-kubernetes-list-map-keys, "):
+		return last(".items.properties[")
+	}
+	return err.Field
+}
+
+const rootTypeDetail = `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`
+
+// structure says how far a schema with errors comes on its way through the API
+// server: convertible when it can be read as a structural one at all, sound
+// when its rules compile. refused are the errors of its defaults.
+func (u *unit) structure(ctx context.Context, errs errorPaths) (convertible, sound bool, refused errorPaths) {
+	if len(errs) == 0 {
+		return true, true, nil
+	}
+	s, err := schema.NewStructural(u.stripped)
+	if err != nil {
+		return false, false, nil
+	}
+	if len(schema.ValidateStructural(u.schemaPath(), s)) > 0 {
+		return true, false, nil
+	}
+	s, err = schema.NewStructural(u.stripped)
+	if err != nil {
+		return false, false, nil
+	}
+	return true, true, errs.shared(u.defaultErrors(ctx, s))
+}
+
+func (u *unit) defaultErrors(ctx context.Context, s *schema.Structural) field.ErrorList {
+	errs, err := defaulting.ValidateDefaults(ctx, u.schemaPath(), s.DeepCopy(), true, true)
+	if err != nil {
+		errs = append(errs, field.Invalid(u.schemaPath(), "", err.Error()))
+	}
+	return errs
+}
+
+// shared are the errors that stand in both lists.
+func (e errorPaths) shared(others field.ErrorList) errorPaths {
+	said := map[string]bool{}
+	for _, err := range others {
+		said[fmt.Sprint(err.Field, "\n", err.Detail)] = true
+	}
+	var both errorPaths
+	for _, err := range e {
+		if said[fmt.Sprint(err.Field, "\n", err.Detail)] {
+			both = append(both, err)
+		}
+	}
+	return both
+}

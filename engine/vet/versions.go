@@ -1,0 +1,235 @@
+package vet
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Need says that a rule asks for a Kubernetes version.
+type Need struct {
+	// KubeVersion is the first that accepts the rule, as "1.31"; "" when this
+	// build knows none. With Silent, older ones accept the rule but drop What.
+	KubeVersion string
+	Silent      bool
+	// Path and Index are the rule's place, What is what in it asks for the
+	// version.
+	Path  string
+	Index int
+	What  string
+}
+
+func (n Need) String() string {
+	place := n.Path
+	if place == "" {
+		place = "the root"
+	}
+	if n.Silent {
+		return fmt.Sprintf("%s in %s: without effect before %s", n.What, place, n.KubeVersion)
+	}
+	return fmt.Sprintf("%s in %s: %s", n.What, place, n.KubeVersion)
+}
+
+// needs finds for each rule the lowest version that accepts it, and tells of
+// those that some version since types.Oldest does not accept. The first result
+// is the lowest that accepts them all; ok is false when none does.
+func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
+	lowest, ok = types.Version{Minor: types.Oldest}, true
+	finder := versionFinder{envs: map[int]*types.Env{}, known: map[exprKey]int{}}
+	for _, u := range a.units {
+		for _, r := range u.rules {
+			n, minor := finder.rule(r)
+			needs = append(needs, n...)
+			if minor > types.Newest {
+				ok = false
+			}
+			lowest.Minor = max(lowest.Minor, min(minor, types.Newest))
+		}
+	}
+	return lowest, needs, ok
+}
+
+// versionFinder asks the environments of the versions, from the oldest on.
+type versionFinder struct {
+	envs  map[int]*types.Env
+	known map[exprKey]int
+}
+
+// rule is the lowest minor that accepts a rule and what asks for it.
+func (f *versionFinder) rule(r *rule) (needs []Need, minor int) {
+	minor = types.Oldest
+	ask := func(since int, silent bool, what string) {
+		n := Need{KubeVersion: types.Version{Minor: since}.String(), Silent: silent, Path: r.at.place(), Index: r.index, What: what}
+		if since > types.Newest {
+			n.KubeVersion = ""
+		}
+		needs = append(needs, n)
+	}
+	since := types.FieldSince("messageExpression")
+	for _, x := range []*compiled{r.expr, r.message} {
+		if x == nil || x.refused {
+			continue
+		}
+		m, what := f.expr(x)
+		if x == r.message && m <= since {
+			continue // dropped before it could be refused
+		}
+		if m > types.Oldest {
+			ask(m, false, what)
+		}
+		minor = max(minor, m)
+	}
+	for _, name := range fieldsOf(r.spec) {
+		if since := types.FieldSince(name); since > minor {
+			ask(since, true, name)
+		}
+	}
+	return needs, minor
+}
+
+// expr is the lowest minor that accepts an expression which the newest does.
+func (f *versionFinder) expr(x *compiled) (minor int, what string) {
+	if types.Plain(x.ast) {
+		return types.Oldest, ""
+	}
+	if m, ok := f.known[x.key]; ok {
+		return m, f.what(x, m)
+	}
+	m := types.Oldest
+	for m <= types.Newest && !f.accepts(x, m) {
+		m++
+	}
+	f.known[x.key] = m
+	return m, f.what(x, m)
+}
+
+func (f *versionFinder) env(minor int) *types.Env {
+	if f.envs[minor] == nil {
+		f.envs[minor] = types.NewRulesEnv(types.Version{Minor: minor})
+	}
+	return f.envs[minor]
+}
+
+func (f *versionFinder) accepts(x *compiled, minor int) bool {
+	optional := x.key.optional
+	if optional && minor < types.FieldSince("optionalOldSelf") {
+		optional = false
+	}
+	_, checked, err := f.env(minor).Compile(x.key.decl, optional, x.key.src)
+	return err == nil && checked.OutputType() == x.key.part.want && types.Version{Minor: minor}.NotYet(checked) == ""
+}
+
+// what names the first call of an expression that the version before does not have.
+func (f *versionFinder) what(x *compiled, minor int) string {
+	before := f.functions(minor - 1)
+	name := ""
+	a := x.ast.NativeRep()
+	ast.PostOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if name != "" {
+			return
+		}
+		switch e.Kind() {
+		case ast.CallKind:
+			if ref, ok := a.ReferenceMap()[e.ID()]; ok && !slices.ContainsFunc(ref.OverloadIDs, func(id string) bool { return before[id] }) {
+				name = callName(e.AsCall().FunctionName())
+			}
+		case ast.ComprehensionKind:
+			if e.AsComprehension().IterVar2() != "" {
+				name = "a macro with two variables"
+			}
+		case ast.SelectKind:
+			if field := e.AsSelect().FieldName(); types.Reserved(field) && minor == types.KeywordFields {
+				name = fmt.Sprintf("the field name %q", field)
+			}
+		}
+	}))
+	switch {
+	case name != "":
+		return name
+	case x.key.optional && minor == types.FieldSince("optionalOldSelf"):
+		return "optionalOldSelf"
+	}
+	return "the expression"
+}
+
+// functions are the overloads that servers of a minor accept in new rules.
+func (f *versionFinder) functions(minor int) map[string]bool {
+	return types.Version{Minor: max(minor, types.Oldest)}.Overloads()
+}
+
+// callName is how a function is written.
+func callName(function string) string {
+	switch function {
+	case "_?._":
+		return "?."
+	case "_[?_]":
+		return "[?]"
+	case "_<_", "_<=_", "_>_", "_>=_":
+		return "comparison of int and double"
+	case "@sortByAssociatedKeys":
+		return "sortBy"
+	}
+	return function
+}
+
+// fieldsOf are the fields of a rule that not every version knows.
+func fieldsOf(r *apiextensions.ValidationRule) (names []string) {
+	if r.MessageExpression != "" {
+		names = append(names, "messageExpression")
+	}
+	if r.Reason != nil {
+		names = append(names, "reason")
+	}
+	if r.FieldPath != "" {
+		names = append(names, "fieldPath")
+	}
+	if r.OptionalOldSelf != nil {
+		names = append(names, "optionalOldSelf")
+	}
+	return names
+}
+
+// dropUnknown drops what a server of version v drops from rules in silence,
+// and tells of it.
+func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Version) (dropped []Need) {
+	if v.Minor == types.Newest {
+		return nil
+	}
+	for _, u := range units(spec) {
+		if u.tree != nil {
+			u.tree.drop(v, &dropped)
+		}
+	}
+	return dropped
+}
+
+func (b *branch) drop(v types.Version, dropped *[]Need) {
+	for i := range b.props.XValidations {
+		r := &b.props.XValidations[i]
+		for _, name := range fieldsOf(r) {
+			since := types.FieldSince(name)
+			if since <= v.Minor {
+				continue
+			}
+			*dropped = append(*dropped, Need{KubeVersion: types.Version{Minor: since}.String(), Silent: true, Path: b.place(), Index: i, What: name})
+			switch name {
+			case "messageExpression":
+				r.MessageExpression = ""
+			case "reason":
+				r.Reason = nil
+			case "fieldPath":
+				r.FieldPath = ""
+			case "optionalOldSelf":
+				r.OptionalOldSelf = nil
+			}
+		}
+	}
+	for _, c := range b.children {
+		c.drop(v, dropped)
+	}
+}

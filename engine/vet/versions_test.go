@@ -1,0 +1,71 @@
+package vet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestVersionAnswers holds verdicts by version against those of real servers.
+func TestVersionAnswers(t *testing.T) {
+	folder := os.Getenv("CELADON_VERSIONS")
+	if folder == "" {
+		t.Skip("CELADON_VERSIONS names no folder with answers: nothing to compare")
+	}
+	file, err := os.Open(filepath.Join(folder, "answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	answers, wrong := 0, 0
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var probe struct {
+			Probe    string
+			First    *string
+			Accepted map[string]bool
+		}
+		if err := json.Unmarshal(lines.Bytes(), &probe); err != nil {
+			t.Fatal(err)
+		}
+		crd, err := os.ReadFile(filepath.Join(folder, "probes", probe.Probe+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for version, accepted := range probe.Accepted {
+			r, err := Vet(context.Background(), crd, Config{KubeVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers++
+			if r.Accepted != accepted {
+				wrong++
+				t.Errorf("%s at %s: accepted %v, want %v: %v", probe.Probe, version, r.Accepted, accepted, r.Causes)
+			}
+		}
+		lowest(t, crd, probe.Probe, probe.First)
+	}
+	t.Logf("%d answers: %d differ", answers, wrong)
+}
+
+// lowest holds the lowest version against the first that accepted the probe.
+func lowest(t *testing.T, crd []byte, probe string, first *string) {
+	t.Helper()
+	r, err := Vet(context.Background(), crd, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	if first != nil && r.Accepted { // string(int) in a messageExpression is accepted where it is dropped
+		want = *first
+	}
+	if r.MinKubeVersion != want {
+		t.Errorf("%s: lowest version %q, want %q (needs %v)", probe, r.MinKubeVersion, want, r.Needs)
+	}
+	if want > "1.26" && len(r.Needs) == 0 {
+		t.Errorf("%s: nothing asks for %s", probe, want)
+	}
+	t.Logf("%s: %s %v", probe, r.MinKubeVersion, r.Needs)
+}

@@ -1,0 +1,183 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Config is how a vetting differs from a create on the newest API server that
+// this build knows.
+type Config struct {
+	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the
+	// newest this build knows. It decides what new rules may use; costs and
+	// error texts are always those of the linked release.
+	KubeVersion string
+	// Old is the CRD that the vetted one replaces; nil is a create. It counts
+	// as established unless its status says otherwise.
+	Old *apiextensionsv1.CustomResourceDefinition
+	// DuplicateKeys is what a YAML decoder found, since they are lost on YAML's
+	// way to JSON; the server refuses them.
+	DuplicateKeys error
+	// Limits replaces the API server's cost limits; zero fields keep them.
+	Limits cost.Limits
+	// WithoutLints names lints that are switched off.
+	WithoutLints []string
+	// Explain gives the reasons for the cost of every rule, not only of those
+	// over a limit.
+	Explain bool
+	// VerdictOnly leaves out all that the server does not say: reasons,
+	// advice, versions, lints.
+	VerdictOnly bool
+}
+
+// Report is what the API server would answer to a CRD, and why.
+type Report struct {
+	Name string
+	// Accepted is true when the server would store the CRD.
+	Accepted bool
+	// Status is the server's refusal: 422 with causes, or 400 without any;
+	// nil when accepted.
+	Status *metav1.Status
+	// Causes are sorted, so that the same input gives the same bytes. A cause
+	// about a rule names it.
+	Causes []engine.Cause
+	// Warnings are the server's; it gives them with accepted CRDs only.
+	Warnings []string
+	// Lints are what the server accepts and authors regret.
+	Lints []Lint
+	// MinKubeVersion is the lowest Kubernetes version that accepts all rules,
+	// as "1.31"; it is "" for a refused CRD, and with a KubeVersion. Needs tell
+	// what asks for it; with a KubeVersion they tell what has no effect there.
+	MinKubeVersion string
+	Needs          []Need
+	// Versions are the CRD's, in its order.
+	Versions []Version
+}
+
+// Version is what the rules of one version are estimated to cost.
+type Version struct {
+	Name string
+	// EstimatedCost is the sum over all rules, Limit what it may be.
+	EstimatedCost, Limit uint64
+	// Advice is the fewest bounds, with the largest round values, that make all
+	// rules fit that bounds can make fit. Mendable is true when those are all.
+	Advice   []Advice
+	Mendable bool
+	// Rules are in the order of the schema.
+	Rules []Rule
+}
+
+// Rule is one rule and its estimate, in CEL cost units.
+type Rule struct {
+	// Path is the rule's place in objects, as "spec.hosts[*]"; "" is the root.
+	Path string
+	// Index is the rule's position in x-kubernetes-validations there.
+	Index int
+	// Field is the rule's place in the CRD.
+	Field string
+	// Rule and MessageExpression are the expressions.
+	Rule, MessageExpression string
+	// EstimatedCost is that of one evaluation, Cardinality how often the place
+	// can occur, EstimatedTotal the product.
+	EstimatedCost, Cardinality, EstimatedTotal uint64
+	// Factors are the lists and maps that multiply the rule, outermost first.
+	Factors []cost.Factor
+	// MessageExpressionCost is that of one evaluation.
+	MessageExpressionCost uint64
+	// Limit is what EstimatedTotal, and MessageExpressionCost, may be.
+	Limit uint64
+	// Broken is true when the rule does not compile.
+	Broken bool
+	// Over is true when the rule passes its limit, or is part of a sum that
+	// does.
+	Over bool
+	// Reason says why the rule costs what it does; nil unless it is Over or
+	// Config.Explain is set.
+	Reason *Reason
+	// Advice is what of the version's advice bears on the rule.
+	Advice []Advice
+}
+
+// Vet decides a CRD in JSON. A refused CRD is data in the report; the error is
+// for a bad Config, a cancelled context and bugs of ours.
+func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
+	crd, failure := decode(raw)
+	if cfg.DuplicateKeys != nil {
+		gvk := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
+		failure = unreadable(&gvk, raw, runtime.NewStrictDecodingError([]error{cfg.DuplicateKeys}))
+	}
+	if failure != nil {
+		return &Report{Status: failure, Name: nameOf(raw)}, nil
+	}
+	return VetCRD(ctx, crd, cfg)
+}
+
+// VetCRD is Vet for a CRD that was decoded before, when what strict decoding
+// finds is lost already. The CRD is not changed.
+func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (r *Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("internal error in celadon (please report it): %v", p)
+		}
+	}()
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	r = &Report{Name: crd.Name}
+	a, failure, err := admit(ctx, crd, cfg, v)
+	if errors.Is(err, errPanics) {
+		failure, err = &apierrors.NewInternalError(errPanics).ErrStatus, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		r.Status = failure
+		return r, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("vetting interrupted: %w", err)
+	}
+	a.report(r)
+	return r, nil
+}
+
+// admit takes a CRD through the server's steps.
+func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config, v types.Version) (*admission, *metav1.Status, error) {
+	now, err := internal(crd)
+	if err != nil {
+		gvk := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
+		return nil, unreadable(&gvk, nil, err), nil
+	}
+	dropped := dropUnknown(&now.Spec, v)
+	a := &admission{}
+	if cfg.Old == nil {
+		prepareCreate(now)
+		a = newAdmission(ctx, now, nil, v, cfg)
+	} else {
+		old, err := internal(cfg.Old)
+		if err != nil {
+			return nil, nil, fmt.Errorf("old CRD: %w", err)
+		}
+		prepareOld(old)
+		prepareUpdate(now, old)
+		a = newAdmission(ctx, now, old, v, cfg)
+	}
+	a.dropped = dropped
+	return a, nil, a.run()
+}

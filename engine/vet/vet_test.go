@@ -1,0 +1,147 @@
+package vet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const slowPattern = "'[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+'"
+
+// costly is a CRD with rules over their limits, each in a trap.
+func costly() *apiextensionsv1.CustomResourceDefinition {
+	text := schemaProps{Type: "string", XValidations: []aRule{{Rule: "self.matches('^a+$')"}}}
+	inner := schemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}}
+	return unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
+		"lists": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &inner}},
+		"count": {Type: "integer", XValidations: []aRule{{Rule: "self > 0", MessageExpression: "'got ' + string(self)"}}},
+		"q":     {XIntOrString: true, XValidations: []aRule{{Rule: "[1, 2, 3].all(x, quantity(self).isGreaterThan(quantity('1'))) && [1, 2, 3, 4].all(y, string(self).matches(" + slowPattern + "))"}}},
+		"b":     {Type: "string", AllOf: []schemaProps{{MaxLength: ptr(int64(4))}}, XValidations: []aRule{{Rule: "[1, 2, 3, 4].all(x, self.matches(" + slowPattern + "))"}}},
+	}})
+}
+
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	r, err := VetCRD(context.Background(), costly(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]Rule{}
+	for _, rule := range r.Versions[0].Rules {
+		got[rule.Path] = rule
+	}
+	nested := got["spec.lists[*][*]"]
+	if !nested.Over || len(nested.Factors) != 2 || len(nested.Reason.Missing) == 0 || !hasNote(nested, "nested lists") {
+		t.Errorf("nested: %+v", nested.Reason)
+	}
+	count := got["spec.count"]
+	if count.Reason == nil || count.Reason.Mendable || count.Reason.Expression != "string(self)" || !hasNote(count, "string() of a number") {
+		t.Errorf("count: %+v", count.Reason)
+	}
+	if q := got["spec.q"]; q.Reason == nil || !strings.Contains(q.Reason.Expression, "matches") || !hasNote(q, "int-or-string") {
+		t.Errorf("q: %+v", q.Reason)
+	}
+	if b := got["spec.b"]; b.Reason == nil || !hasNote(b, "allOf") || len(b.Advice) != 1 || b.Advice[0].Set != "maxLength" {
+		t.Errorf("b: %+v, %+v", b.Reason, b.Advice)
+	}
+	if v := r.Versions[0]; v.Mendable || len(v.Advice) == 0 {
+		t.Errorf("mendable %v, advice %v: want advice for all rules but one", v.Mendable, v.Advice)
+	}
+}
+
+func hasNote(r Rule, text string) bool {
+	return r.Reason != nil && strings.Contains(strings.Join(r.Reason.Notes, "; "), text)
+}
+
+// TestSameTwice: the same input gives the same report.
+func TestSameTwice(t *testing.T) {
+	t.Parallel()
+	first := ""
+	for range 5 {
+		r, err := VetCRD(context.Background(), costly(), Config{Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = string(text)
+		}
+		if diff := cmp.Diff(first, string(text)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// TestInputUnchanged: vetting changes neither CRD.
+func TestInputUnchanged(t *testing.T) {
+	t.Parallel()
+	crd, old := costly(), costly()
+	old.Spec.Names.Kind = "Other"
+	wantCRD, wantOld := crd.DeepCopy(), old.DeepCopy()
+	if _, err := VetCRD(context.Background(), crd, Config{Old: old, KubeVersion: "1.26"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantCRD, crd) + cmp.Diff(wantOld, old); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if r, err := VetCRD(ctx, costly(), Config{}); err == nil {
+		t.Errorf("got %+v: want an error", r)
+	}
+}
+
+func TestWithoutEffect(t *testing.T) {
+	t.Parallel()
+	reason := apiextensionsv1.FieldValueForbidden
+	crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
+		"a": {Type: "integer", XValidations: []aRule{{Rule: "self > 0", Reason: &reason, MessageExpression: "'a'"}}},
+	}})
+	r, err := VetCRD(context.Background(), crd, Config{KubeVersion: "1.26"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range r.Needs {
+		got = append(got, n.String())
+	}
+	want := []string{"messageExpression in spec.a: without effect before 1.27", "reason in spec.a: without effect before 1.28"}
+	if diff := cmp.Diff(want, got); diff != "" || !r.Accepted {
+		t.Errorf("accepted %v, (-want +got):\n%s", r.Accepted, diff)
+	}
+}
+
+func ExampleVetCRD() {
+	crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
+		"hosts": {
+			Type:         "array",
+			Items:        &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{Type: "string"}},
+			XValidations: []aRule{{Rule: "self.all(h, self.exists_one(k, k == h))"}},
+		},
+	}})
+	report, err := VetCRD(context.Background(), crd, Config{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("accepted:", report.Accepted)
+	for _, a := range report.Versions[0].Advice {
+		fmt.Printf("%s: %s: %d\n", a.Path, a.Set, a.Value)
+	}
+	// Output:
+	// accepted: false
+	// spec.hosts: maxItems: 200
+	// spec.hosts[*]: maxLength: 512
+}

@@ -1,0 +1,61 @@
+package vet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// warnings are what the server warns of; what it warned of before it does not
+// repeat.
+func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version) []string {
+	formats := version.MajorMinor(1, uint(v.Minor-1))
+	now := schemaWarnings(&crd.Spec, formats)
+	if old == nil {
+		return now
+	}
+	before := schemaWarnings(&old.Spec, formats)
+	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
+}
+
+// schemaWarnings are those of formats, then those of sets, each once and
+// sorted: the server's order is that of a Go map.
+func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, formats *version.Version) []string {
+	unknown, sets := map[string]bool{}, map[string]bool{}
+	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
+		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
+			if s.Format != "" {
+				one := spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
+				for _, f := range apiservervalidation.GetUnrecognizedFormats(&one, formats) {
+					unknown[fmt.Sprintf("unrecognized format %q", f)] = true
+				}
+			}
+			if text := setWarning(s); text != "" {
+				sets[text] = true
+			}
+			return false
+		})
+	})
+	return append(sortedKeys(unknown), sortedKeys(sets)...)
+}
+
+func setWarning(s *apiextensions.JSONSchemaProps) string {
+	if s.XListType == nil || *s.XListType != "set" || s.Items == nil || s.Items.Schema == nil {
+		return ""
+	}
+	switch t := s.Items.Schema.Type; t {
+	case "object", "array":
+		return fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", t)
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
