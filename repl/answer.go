@@ -1,0 +1,252 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Answer is what an expression gave.
+type Answer struct {
+	// Value is the result; nil when Err is set.
+	Value ref.Val
+	// Type is the expression's type in a schema's words.
+	Type string
+	// Estimate is that of one evaluation and Occurrences how often a rule here
+	// may run for one object; Limit bounds their product. Cost is the actual
+	// cost. All are in CEL cost units.
+	Estimate    cost.Estimate
+	Occurrences uint64
+	Limit       uint64
+	Cost        uint64
+	// Why are the values inside an expression that is false.
+	Why []Part
+	// Err is why there is no value: a run-time error, or nothing to evaluate
+	// over.
+	Err error
+	// Evaluated is false when there was nothing to evaluate over.
+	Evaluated bool
+}
+
+// Eval compiles and evaluates one expression at the session's place. The error
+// is a *engine.CompileError where the expression is bad; what fails at run time
+// is in the Answer.
+func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
+	x, err := s.compile(src, false)
+	if err != nil {
+		return nil, err
+	}
+	p := s.state.place
+	a := s.price(x)
+	if needsSelf(x) && !p.has {
+		a.Err = s.noSelf()
+		return a, nil
+	}
+	a.Evaluated = true
+	out := p.desk.Eval(ctx, x, false, p.self, p.old)
+	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
+	if a.Err != nil && x.UsesOldSelf() && p.old == nil {
+		a.Err = fmt.Errorf("%w: %s", a.Err, s.noOld())
+	}
+	if a.Value == celtypes.False {
+		if t, err := p.desk.Trace(ctx, x, false, p.self, p.old); err == nil {
+			a.Why = newTracer(x, t).reasons(x.AST().NativeRep().Expr())
+		}
+	}
+	return a, nil
+}
+
+func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error) {
+	if s.state.crd == nil {
+		return nil, errNoCRD
+	}
+	p := s.state.place
+	if p.desk == nil {
+		return nil, fmt.Errorf("%s: %w", show(p.path()), types.ErrHidden)
+	}
+	return p.desk.Compile(src, optionalOldSelf)
+}
+
+func (s *Session) price(x *engine.Expr) *Answer {
+	return &Answer{
+		Type:        s.typeOf(x),
+		Estimate:    x.Estimate(),
+		Occurrences: s.state.place.cardinality(),
+		Limit:       uint64(s.limits.WithDefaults().EstimatedPerRule),
+	}
+}
+
+// typeOf is a declaration's own words where the expression names one.
+func (s *Session) typeOf(x *engine.Expr) string {
+	r := resolver{session: s}
+	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
+		return found.decl.String()
+	}
+	return words(x.Type())
+}
+
+func needsSelf(x *engine.Expr) bool {
+	for _, ref := range x.AST().NativeRep().ReferenceMap() {
+		if ref.Name == types.Self || ref.Name == types.OldSelf {
+			return true
+		}
+	}
+	return false
+}
+
+// noSelf says why there is no value to evaluate over.
+func (s *Session) noSelf() error {
+	st := s.state
+	switch {
+	case st.object == nil:
+		return errors.New("no object is loaded: :load object FILE")
+	case st.visible(st.object) == nil:
+		return fmt.Errorf("the object is not of version %s: :use its own, or load another", st.version)
+	}
+	return fmt.Errorf("the object has nothing at %s: :set it, or :cd elsewhere", show(st.place.path()))
+}
+
+func (s *Session) noOld() string {
+	if s.state.old == nil {
+		return "no old object is loaded: :load old FILE"
+	}
+	return fmt.Sprintf("the old object has nothing that corresponds to %s", show(s.state.place.path()))
+}
+
+// Total is what the rule may cost for one object.
+func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
+
+// text arranges an answer for people.
+func (a *Answer) text(width int) string {
+	var b strings.Builder
+	switch {
+	case a.Value != nil:
+		value, readable := printable(Format(a.Value)), asYAML(a.Value)
+		if readable != "" {
+			value = fit(value, width) // all of it stands below
+		}
+		b.WriteString(value + "\n" + indent(printable(readable)))
+		b.WriteString(whyText(a.Why, width))
+	case a.Evaluated:
+		fmt.Fprintf(&b, "error: %s\n", printable(a.Err.Error()))
+	default:
+		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
+	}
+	facts := []string{a.Type}
+	if a.Evaluated {
+		facts = append(facts, fmt.Sprintf("cost %d", a.Cost))
+	}
+	fmt.Fprintf(&b, "  : %s; %s\n", strings.Join(facts, "; "), a.estimateText())
+	return b.String()
+}
+
+func (a *Answer) estimateText() string {
+	text := "estimate " + rangeText(a.Estimate)
+	if a.Occurrences > 1 {
+		text += fmt.Sprintf(" x %s = %s", number(a.Occurrences), number(a.Total()))
+	}
+	return fmt.Sprintf("%s, %s of the limit", text, share(a.Total(), a.Limit))
+}
+
+func rangeText(e cost.Estimate) string {
+	if e.Min == e.Max {
+		return number(e.Max)
+	}
+	return number(e.Min) + ".." + number(e.Max)
+}
+
+// number leaves the largest one out: it stands for more than can be counted.
+func number(n uint64) string {
+	if n == cost.Unbounded {
+		return "unbounded"
+	}
+	return fmt.Sprint(n)
+}
+
+// share is a part of a limit, never rounded to nothing or to all.
+func share(n, limit uint64) string {
+	switch percent := 100 * float64(n) / float64(limit); {
+	case n == 0:
+		return "0%"
+	case percent < 0.1:
+		return "<0.1%"
+	case percent < 10:
+		return fmt.Sprintf("%.1f%%", percent)
+	case n > limit && percent >= 1000:
+		return fmt.Sprintf("%.0fx", percent/100)
+	default:
+		return fmt.Sprintf("%.0f%%", percent)
+	}
+}
+
+// asYAML is an object, or a list of them, as its author would write it; "" for
+// any other value.
+func asYAML(v ref.Val) string {
+	native := Native(v)
+	switch v := native.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return ""
+		}
+	case []any:
+		if len(v) == 0 {
+			return ""
+		}
+		if _, ok := v[0].(map[string]any); !ok {
+			return ""
+		}
+	default:
+		return ""
+	}
+	text, err := yaml.Marshal(native)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Native is a value as JSON would have it; what JSON does not know is text.
+func Native(v ref.Val) any {
+	switch v := v.(type) {
+	case celtypes.Double:
+		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f
+		}
+	case celtypes.String, celtypes.Bool, celtypes.Int, celtypes.Uint:
+		return v.Value()
+	case celtypes.Null:
+		return nil
+	case traits.Mapper:
+		out := map[string]any{}
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			key := it.Next()
+			out[fmt.Sprint(key.Value())] = Native(v.Get(key))
+		}
+		return out
+	case traits.Lister:
+		out := []any{}
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			out = append(out, Native(it.Next()))
+		}
+		return out
+	}
+	return Format(v)
+}
+
+func indent(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}

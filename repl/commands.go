@@ -1,0 +1,139 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// command is one line of :help, and what it does.
+type command struct {
+	name, args, help string
+	// run answers with text; where it fails, the session has not changed.
+	run func(ctx context.Context, s *Session, arg string) (string, error)
+	// expression commands go on in the next line while theirs is unfinished.
+	expression bool
+	// complete offers arguments.
+	complete func(s *Session, arg string) Completion
+}
+
+// commands is the table of all there are, in :help's order.
+func commands() []command {
+	return slices.Concat(lookCommands(), objectCommands(), ruleCommands(), sessionCommands())
+}
+
+func lookCommands() []command {
+	return []command{
+		{name: "load", args: "[crd|object|old] FILE", help: "load a CRD, an object, or its old form", run: load, complete: completeLoad},
+		{name: "use", args: "VERSION", help: "go to a version of the CRD", run: use, complete: completeWords(completeVersions)},
+		{name: "kube", args: "[VERSION]", help: "write rules for a Kubernetes version", run: kube, complete: completeWords(completeKube)},
+		{name: "cd", args: "[PATH]", help: "make self the value at a path; .. is up, / the root", run: cd, complete: completePath},
+		{name: "ls", args: "[PATH]", help: "list fields with types, bounds and rules", run: ls, complete: completePath},
+		{name: "pwd", help: "print the place", run: pwd},
+		{name: "show", args: "[PATH]", help: "print the object here, as rules see it", run: showValue, complete: completePath},
+		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
+		{name: "cost", args: "EXPR", help: "print what an expression may cost, and what bounds would help", run: costOf, expression: true, complete: completeExpression},
+		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
+		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(completeFuncs)},
+	}
+}
+
+func objectCommands() []command {
+	return []command{
+		{name: "set", args: "PATH = JSON", help: "change the object", run: set, complete: completeSet},
+		{name: "unset", args: "PATH", help: "take a value out of the object", run: unset, complete: completePath},
+		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
+		{name: "check", help: "decide the object as celadon check does", run: check},
+	}
+}
+
+func ruleCommands() []command {
+	return []command{
+		{name: "rules", args: "[all]", help: "list the rules here, or all, with verdict, cost and headroom", run: rules, complete: completeWords(func(*Session) []string { return []string{"all"} })},
+		{name: "add", args: "RULE", help: "add a rule here", run: add, expression: true, complete: completeExpression},
+		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
+		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
+		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
+		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, complete: completeNumbered(completeExpression)},
+		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
+		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
+		{name: "optionalOldSelf", args: "[N] true|-", help: "let a transition rule run on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
+		{name: "diff", help: "print what changed in the CRD", run: diffCRD},
+		{name: "save", args: "[FILE]", help: "write the CRD; all that did not change stays as it is", run: save, complete: completeFiles},
+	}
+}
+
+func sessionCommands() []command {
+	return []command{
+		{name: "undo", help: "take the last change back", run: func(_ context.Context, s *Session, _ string) (string, error) { return "", s.undo() }},
+		{name: "redo", help: "make it again", run: func(_ context.Context, s *Session, _ string) (string, error) { return "", s.redo() }},
+		{name: "history", help: "print the lines of this session", run: history},
+		{name: "help", args: "[COMMAND]", help: "print this, or one line of it", run: help, complete: completeWords(commandNames)},
+		{name: "quit", help: "leave; twice to leave unsaved rules behind", run: nil},
+	}
+}
+
+func commandNames(*Session) []string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// findCommand finds a command by its name, or by a beginning that only one has.
+func findCommand(name string) (command, bool) {
+	var begun []command
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+		if name != "" && strings.HasPrefix(c.name, name) {
+			begun = append(begun, c)
+		}
+	}
+	if len(begun) == 1 {
+		return begun[0], true
+	}
+	return command{}, false
+}
+
+// noCommand says what is wrong with a command's name.
+func noCommand(name string) error {
+	var near []string
+	for _, c := range commands() {
+		if name != "" && (strings.HasPrefix(c.name, name) || distance(name, c.name) <= 1+len(name)/4) {
+			near = append(near, ":"+c.name)
+		}
+	}
+	if len(near) > 0 {
+		return fmt.Errorf("unknown command :%s; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return fmt.Errorf("unknown command :%s (:help lists them)", name)
+}
+
+func help(_ context.Context, s *Session, arg string) (string, error) {
+	var rows [][]string
+	for _, c := range commands() {
+		if arg == "" || ":"+c.name == arg || c.name == arg {
+			rows = append(rows, []string{strings.TrimSpace(":" + c.name + " " + c.args), c.help})
+		}
+	}
+	if len(rows) == 0 {
+		return "", noCommand(strings.TrimPrefix(arg, ":"))
+	}
+	text := ""
+	if arg == "" {
+		text = "An expression is answered with its value, type and cost. Commands:\n"
+	}
+	return text + table(rows, s.Width), nil
+}
+
+func history(_ context.Context, s *Session, _ string) (string, error) {
+	var b strings.Builder
+	for i, line := range s.history {
+		fmt.Fprintf(&b, "%4d  %s\n", i+1, strings.ReplaceAll(line, "\n", "\n      "))
+	}
+	return b.String(), nil
+}

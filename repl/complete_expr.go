@@ -1,0 +1,305 @@
+package repl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// completeExpr offers what can stand at the end of src, which is what of an
+// expression is before the cursor.
+func (s *Session) completeExpr(src []rune) Completion {
+	if s.state.place == nil {
+		return Completion{Start: len(src)}
+	}
+	tokens := lex(src)
+	word := token{start: len(src), end: len(src)}
+	if n := len(tokens); n > 0 && tokens[n-1].end == len(src) {
+		switch last := tokens[n-1]; {
+		case last.kind == tokenComment, last.kind == tokenNumber:
+			return Completion{Start: len(src)}
+		case last.open:
+			return s.completeString(src, tokens[:n-1], last)
+		case last.kind == tokenIdent:
+			word, tokens = last, tokens[:n-1]
+		}
+	}
+	c := Completion{Start: word.start}
+	sc := s.scope(bindings(src, tokens))
+	if n := len(tokens); n > 1 && (tokens[n-1].text == "." || tokens[n-1].text == ".?") {
+		c.Candidates = s.members(sc, src, tokens[:n-1], tokens[n-1].text == ".?")
+	} else {
+		c.Candidates = s.words(sc)
+	}
+	return c.only(word.text)
+}
+
+// members are the fields and methods of the operand that the tokens end with.
+func (s *Session) members(sc *scope, src []rune, tokens []token, optional bool) []Candidate {
+	start := receiver(tokens, len(tokens)-1)
+	if start < 0 {
+		return nil
+	}
+	text := string(src[tokens[start].start:tokens[len(tokens)-1].end])
+	f := sc.parse(text)
+	var out []Candidate
+	if f.decl != nil && f.decl.Kind == types.Object {
+		out = fieldCandidates(f.decl)
+	}
+	if f.decl != nil && f.decl.Kind == types.Map {
+		for _, key := range mapKeys(f.values) {
+			if identifier(key) {
+				out = append(out, Candidate{Text: key, Hint: f.decl.Elem.String()})
+			}
+		}
+	}
+	if optional {
+		return out
+	}
+	t := sc.typeOf(text, f)
+	if t == nil {
+		return append(out, namespace(sc.env(), text+".")...)
+	}
+	if f.decl == nil && t.Kind() == celtypes.StructKind {
+		if d := declOf(s.state.place.node.Decl(), t); d != nil {
+			out = fieldCandidates(d)
+		}
+	}
+	return append(out, methods(sc.env(), t)...)
+}
+
+func fieldCandidates(d *types.Decl) []Candidate {
+	var out []Candidate
+	for _, name := range d.FieldNames() {
+		if f := d.Fields[name]; f.Visible() {
+			out = append(out, Candidate{Text: f.Escaped, Hint: f.Decl.String()})
+		}
+	}
+	return out
+}
+
+// declOf finds an object's declaration by the path in its type's name.
+func declOf(d *types.Decl, t *cel.Type) *types.Decl {
+	for _, step := range strings.Split(t.TypeName(), ".")[1:] {
+		switch {
+		case d == nil:
+			return nil
+		case step == "@idx" || step == "@elem":
+			d = d.Elem
+		default:
+			f, ok := d.ByIdent(step)
+			if !ok {
+				return nil
+			}
+			d = f.Decl
+		}
+	}
+	return d
+}
+
+// methods are the functions and macros that a value of type t has.
+func methods(env *cel.Env, t *cel.Type) []Candidate {
+	if env == nil {
+		return nil
+	}
+	found := map[string]string{}
+	for name, f := range env.Functions() {
+		for _, o := range f.OverloadDecls() {
+			if !o.IsMemberFunction() || !callable(name, f) || !accepts(o.ArgTypes()[0], t) || anyKind(o.ArgTypes()[0]) {
+				continue
+			}
+			if len(o.ArgTypes()) > 1 {
+				found[name+"("] = words(o.ResultType())
+			} else if _, ok := found[name+"("]; !ok {
+				found[name+"()"] = words(o.ResultType())
+			}
+		}
+	}
+	for _, m := range env.Macros() {
+		if m.IsReceiverStyle() && loopable(t, m.Function()) {
+			found[m.Function()+"("] = "macro"
+		}
+	}
+	return candidates(found)
+}
+
+// anyKind is true for a parameter that any value fits: no reason to offer it.
+func anyKind(t *cel.Type) bool {
+	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.TypeParamKind
+}
+
+func loopable(t *cel.Type, macro string) bool {
+	switch {
+	case macro == "optMap" || macro == "optFlatMap":
+		return isOptional(t)
+	case macro == "sortBy":
+		return t.Kind() == celtypes.ListKind
+	case loopMacros[macro] == "":
+		return false
+	}
+	return t.Kind() == celtypes.ListKind || t.Kind() == celtypes.MapKind || t.Kind() == celtypes.DynKind
+}
+
+func candidates(byText map[string]string) []Candidate {
+	var out []Candidate
+	for _, text := range slices.Sorted(maps.Keys(byText)) {
+		if strings.HasSuffix(text, "()") && byText[strings.TrimSuffix(text, ")")] != "" {
+			continue // also takes arguments
+		}
+		out = append(out, Candidate{Text: text, Hint: byText[text]})
+	}
+	return out
+}
+
+// namespace are the functions whose name begins so.
+func namespace(env *cel.Env, prefix string) []Candidate {
+	if env == nil {
+		return nil
+	}
+	found := map[string]string{}
+	for name, f := range env.Functions() {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && identifier(rest) {
+			found[rest+"("] = words(f.OverloadDecls()[0].ResultType())
+		}
+	}
+	return candidates(found)
+}
+
+// words are what an expression can begin with.
+func (s *Session) words(sc *scope) []Candidate {
+	out := []Candidate{{Text: types.Self, Hint: s.state.place.node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
+	for _, b := range sc.bound {
+		hint := "variable"
+		if d := sc.vars[b.name].decl; d != nil {
+			hint = d.String()
+		}
+		out = append([]Candidate{{Text: b.name, Hint: hint}}, out...)
+	}
+	found := map[string]string{"true": "boolean", "false": "boolean", "null": "null", "has(": "macro"}
+	env := sc.env()
+	if env == nil {
+		return out
+	}
+	for name, f := range env.Functions() {
+		if !callable(name, f) {
+			continue
+		}
+		for _, o := range f.OverloadDecls() {
+			if !o.IsMemberFunction() {
+				found[name+"("] = words(o.ResultType())
+			}
+		}
+	}
+	return append(out, candidates(found)...)
+}
+
+// identifier is true for names that an expression can hold; not operators.
+func identifier(name string) bool {
+	for i, r := range name {
+		if !letter(r) && (i == 0 || !letterOrDigit(r)) {
+			return false
+		}
+	}
+	return name != "" && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "_")
+}
+
+// completeString offers what can stand in the quotes that are open at the end:
+// the values of an enum, the keys of a map.
+func (s *Session) completeString(src []rune, before []token, open token) Completion {
+	quote, raw := open.start, false
+	if q, r := stringPrefix(src, open.start); q > open.start {
+		quote, raw = q, r
+	}
+	c := Completion{Start: quote + 1}
+	if strings.HasPrefix(string(src[quote:]), strings.Repeat(string(src[quote]), 3)) {
+		return c
+	}
+	q := string(src[quote])
+	sc := s.scope(bindings(src, before))
+	for _, text := range s.stringsAt(sc, src, before) {
+		if !raw {
+			text = strings.Trim(strconv.Quote(text), `"`)
+			if q == "'" {
+				text = strings.ReplaceAll(strings.ReplaceAll(text, `\"`, `"`), "'", `\'`)
+			}
+		}
+		c.Candidates = append(c.Candidates, Candidate{Text: text + q})
+	}
+	return c.only(string(src[quote+1:]))
+}
+
+func (s *Session) stringsAt(sc *scope, src []rune, before []token) []string {
+	n := len(before)
+	if n < 2 {
+		return nil
+	}
+	operand := func(last int) found {
+		start := receiver(before, last)
+		if start < 0 {
+			return found{}
+		}
+		return sc.parse(string(src[before[start].start:before[last].end]))
+	}
+	switch before[n-1].text {
+	case "==", "!=":
+		return enumOf(operand(n - 2))
+	case "[", "[?":
+		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && operandEnd(before[n-2]) {
+			return mapKeys(f.values)
+		}
+	}
+	if i := openList(before); i > 1 && before[i-1].text == "in" {
+		return enumOf(operand(i - 2))
+	}
+	return nil
+}
+
+// openList is the bracket of the list that the tokens end in; -1 for none.
+func openList(tokens []token) int {
+	depth := 0
+	for i := len(tokens) - 1; i >= 0; i-- {
+		if depth += bracketDepth(tokens[i]); depth > 0 {
+			if tokens[i].text == "[" {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+func enumOf(f found) []string {
+	return enumValues(f.schema)
+}
+
+// mapKeys are the keys that the loaded object has there, sorted.
+func mapKeys(values []any) []string {
+	keys := map[string]bool{}
+	for _, v := range values {
+		if m, ok := v.(map[string]any); ok {
+			for key := range m {
+				keys[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// names are all words that could stand where src ends, without brackets.
+func (s *Session) names(src []rune) []string {
+	c := s.completeExpr(src)
+	names := make([]string, len(c.Candidates))
+	for i, candidate := range c.Candidates {
+		names[i], _, _ = strings.Cut(candidate.Text, "(")
+	}
+	return slices.Compact(names)
+}
+
+func (c Candidate) String() string { return fmt.Sprintf("%s\t%s", c.Text, c.Hint) }

@@ -1,0 +1,241 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// corpusCRDs are the files of CELADON_CORPUS that hold CRDs; without it, the
+// example.
+func corpusCRDs(t testing.TB) []string {
+	t.Helper()
+	corpus := os.Getenv("CELADON_CORPUS")
+	if corpus == "" {
+		return []string{"../examples/crontab/crd.yaml"}
+	}
+	files, err := filepath.Glob(filepath.Join(corpus, "crds", "*", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no CRDs in %s (%v)", corpus, err)
+	}
+	return files
+}
+
+// corpusDocuments reads a file that may hold several documents.
+func corpusDocuments(t testing.TB, file string) []Document {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []Document
+	line := 1
+	for i, text := range strings.Split(string(data), "\n---\n") {
+		if i > 0 {
+			line++
+		}
+		doc, err := Document{File: file, Line: line}.convert([]byte(text))
+		if err == nil && doc.isCRD() {
+			docs = append(docs, doc)
+		}
+		line += strings.Count(text, "\n") + 1
+	}
+	return docs
+}
+
+// TestCorpusEdits adds a rule at a random place of each CRD and removes it
+// again: the text is the one before with the rule put in, and then the one
+// before to the byte. It changes and removes a random rule that was there, too.
+// (ruleEdit.apply holds that the parsed CRD is equal but for the edit.) Every
+// 25th CRD is edited by a whole session.
+func TestCorpusEdits(t *testing.T) {
+	done := 0
+	for _, file := range corpusCRDs(t) {
+		for _, doc := range corpusDocuments(t, file) {
+			c, err := newCRD(doc, engine.Config{})
+			if err != nil {
+				t.Logf("%s: %v", file, err)
+				continue
+			}
+			h := fnv.New64()
+			h.Write([]byte(file))
+			random := rand.New(rand.NewPCG(h.Sum64(), 5))
+			version := random.IntN(len(c.def.Spec.Versions))
+			places := editablePlaces(c, version, nil, nil)
+			if len(places) == 0 {
+				continue
+			}
+			place := places[random.IntN(len(places))]
+			addAndDrop(t, c, version, place)
+			changeOne(t, c, version, random)
+			if done%25 == 0 || len(corpusCRDs(t)) == 1 {
+				editAndUndo(t, c, version, place)
+			}
+			if t.Failed() {
+				t.Fatalf("%s: at %s of version %d", file, engine.FormatPath(place), version)
+			}
+			done++
+		}
+	}
+	t.Logf("%d CRDs edited", done)
+}
+
+func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
+	t.Helper()
+	e := ruleEdit{op: addRule, version: version, steps: place, value: "self == self # \"not\" a 'comment'"}
+	if node := schemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
+		e.index = len(node.XValidations)
+	}
+	added, err := e.apply(c.doc)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	onlyAdded(t, c.doc.Text, added.Text)
+	e.op = dropRule
+	dropped, err := e.apply(added)
+	if err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(dropped.Text, c.doc.Text) {
+		t.Error("the text differs after the rule was dropped")
+	}
+}
+
+// changeOne edits a random rule that the CRD has, and takes it out.
+func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
+	t.Helper()
+	schema := c.def.Spec.Versions[version].Schema.OpenAPIV3Schema
+	places := rulePlaces(schema, nil)
+	if len(places) == 0 {
+		return
+	}
+	place := places[random.IntN(len(places))]
+	rules := schemaAt(schema, place).XValidations
+	i := random.IntN(len(rules))
+	edits := []ruleEdit{
+		{op: setField, field: "rule", value: "true"},
+		{op: setField, field: "rule", value: "true &&\n  false"},
+		{op: setField, field: "message", value: "it's: \"new\""},
+		{op: setField, field: "fieldPath", value: ".x"},
+		{op: setField, field: "optionalOldSelf", value: "true"},
+		{op: dropField, field: "message"},
+		{op: dropRule},
+	}
+	random.Shuffle(len(edits), func(i, j int) { edits[i], edits[j] = edits[j], edits[i] })
+	for _, e := range edits[:2] {
+		if e.op == dropField && rules[i].Message == "" {
+			continue
+		}
+		e.version, e.steps, e.index = version, place, i
+		if _, err := e.apply(c.doc); err != nil {
+			t.Errorf("%s[%d]: %+v: %v", engine.FormatPath(place), i, e, err)
+		}
+	}
+}
+
+func must(t testing.TB, s *Session, line string) string {
+	t.Helper()
+	reply := s.Do(context.Background(), line)
+	if reply.Failed {
+		t.Fatalf("%s: %s: %s", s.state.crd.doc.File, line, reply.Text)
+	}
+	return reply.Text
+}
+
+// editablePlaces are the places of the CRD's own schema where rules can stand.
+func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]engine.Step {
+	v := &c.def.Spec.Versions[version]
+	if d == nil {
+		root, err := c.engine.At(v.Name, "")
+		if err != nil {
+			return nil
+		}
+		d = root.Decl()
+	}
+	var out [][]engine.Step
+	if d.Kind != types.Hidden && schemaAt(v.Schema.OpenAPIV3Schema, at) != nil {
+		out = append(out, slices.Clone(at))
+	}
+	for _, name := range d.FieldNames() {
+		if len(at) == 0 && name == "metadata" || !d.Fields[name].Visible() {
+			continue
+		}
+		out = append(out, editablePlaces(c, version, append(slices.Clone(at), engine.Step{Name: name}), d.Fields[name].Decl)...)
+	}
+	if d.Elem != nil && d.Elem.Kind != types.Hidden {
+		out = append(out, editablePlaces(c, version, append(slices.Clone(at), engine.Step{Any: true}), d.Elem)...)
+	}
+	return out
+}
+
+// editAndUndo does it all in a session, and takes it back.
+func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
+	t.Helper()
+	doc := c.doc
+	s, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LoadCRD(doc); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, ":use "+c.def.Spec.Versions[version].Name)
+	must(t, s, ":cd /"+engine.FormatPath(place))
+	before := len(s.rulesHere())
+	must(t, s, ":add self == self")
+	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
+	must(t, s, ":message it's: \"quoted\" # not a comment")
+	must(t, s, ":reason FieldValueRequired")
+	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
+	must(t, s, ":edit "+itoa(before+1)+" self == self &&\n  true")
+	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
+	must(t, s, ":reason -")
+	must(t, s, ":message -")
+	must(t, s, ":drop "+itoa(before+1))
+	if !bytes.Equal(s.state.crd.doc.Text, doc.Text) {
+		t.Errorf("the text differs after the rule was dropped:\n%s", must(t, s, ":diff"))
+	}
+	for range 7 {
+		must(t, s, ":undo")
+	}
+	if !bytes.Equal(s.state.crd.doc.Text, doc.Text) {
+		t.Error("the text differs after :undo")
+	}
+}
+
+func itoa(n int) string { return string(formatJSON(n)) }
+
+// onlyAdded holds that now is was with one piece of text put in.
+func onlyAdded(t *testing.T, was, now []byte) {
+	t.Helper()
+	front := 0
+	for front < len(was) && was[front] == now[front] {
+		front++
+	}
+	if !bytes.HasSuffix(now[front:], was[front:]) {
+		// the piece may begin as what follows it does
+		back := 0
+		for back < len(was)-front && was[len(was)-1-back] == now[len(now)-1-back] {
+			back++
+		}
+		if front+back < len(was) {
+			t.Errorf("more than an insertion: %q", now[front:min(len(now), front+200)])
+		}
+	}
+	var parsed any
+	if err := yaml.Unmarshal(now, &parsed); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,109 @@
+package repl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+const crdVersion = "apiextensions.k8s.io/v1"
+
+// crd is a CRD as one state of a session has it. It is immutable but for what
+// it caches.
+type crd struct {
+	doc    Document
+	def    *apiextensionsv1.CustomResourceDefinition
+	config engine.Config
+	engine *engine.Engine
+	broken []*engine.CompileError
+}
+
+func newCRD(doc Document, cfg engine.Config) (*crd, error) {
+	c := &crd{doc: doc, def: &apiextensionsv1.CustomResourceDefinition{}}
+	if err := json.Unmarshal(doc.JSON, c.def); err != nil {
+		return nil, fmt.Errorf("%s: not a CustomResourceDefinition: %w", doc.File, err)
+	}
+	if c.def.APIVersion != crdVersion || c.def.Kind != "CustomResourceDefinition" {
+		return nil, fmt.Errorf("%s: not a CustomResourceDefinition of %s (got %s %s)", doc.File, crdVersion, c.def.APIVersion, c.def.Kind)
+	}
+	return c.with(cfg)
+}
+
+// with is the same CRD compiled another way.
+func (c *crd) with(cfg engine.Config) (*crd, error) {
+	next := &crd{doc: c.doc, def: c.def, config: cfg}
+	return next, next.compile()
+}
+
+// compile makes the engine, if it is not there.
+func (c *crd) compile() error {
+	if c.engine != nil {
+		return nil
+	}
+	e, err := engine.Compile(c.def, c.config)
+	var bad *engine.CompileErrors
+	switch {
+	case errors.As(err, &bad):
+		c.broken = bad.Errors
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.doc.File, err)
+	}
+	c.engine = e
+	return nil
+}
+
+// schemaNode is a node of a schema as the CRD has it. A declaration is shared by
+// all nodes that CEL cannot tell apart, so an enum, say, must be looked for here.
+type schemaNode = apiextensionsv1.JSONSchemaProps
+
+// schema is a version's schema; nil when it has none.
+func (c *crd) schema(version string) *schemaNode {
+	if v := c.version(version); v >= 0 && c.def.Spec.Versions[v].Schema != nil {
+		return c.def.Spec.Versions[v].Schema.OpenAPIV3Schema
+	}
+	return nil
+}
+
+func (c *crd) version(name string) int {
+	for i := range c.def.Spec.Versions {
+		if c.def.Spec.Versions[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// schemaAt is the schema node of a place; nil where the CRD declares none.
+func schemaAt(s *schemaNode, steps []engine.Step) *schemaNode {
+	for _, step := range steps {
+		s = schemaBelow(s, step)
+	}
+	return s
+}
+
+func schemaBelow(s *schemaNode, step engine.Step) *schemaNode {
+	if s == nil {
+		return nil
+	}
+	if !step.Item && !step.Any {
+		if prop, ok := s.Properties[step.Name]; ok {
+			return &prop
+		}
+	}
+	if s.AdditionalProperties != nil && !step.Item {
+		return s.AdditionalProperties.Schema
+	}
+	if s.Items != nil {
+		return s.Items.Schema
+	}
+	return nil
+}
+
+// schemaHere is the schema node of the session's place.
+func (s *Session) schemaHere() *schemaNode {
+	return schemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+}

@@ -1,0 +1,279 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+func add(_ context.Context, s *Session, arg string) (string, error) {
+	if err := s.ruleCompiles(arg, false); err != nil {
+		return "", err
+	}
+	n := len(s.rulesHere())
+	if err := s.editRule(ruleEdit{op: addRule, index: n, value: arg}); err != nil {
+		return "", err
+	}
+	return s.oneRule(n)
+}
+
+func edit(_ context.Context, s *Session, arg string) (string, error) {
+	first, rule, _ := strings.Cut(arg, " ")
+	n, err := s.numbered(first)
+	if err != nil {
+		return "", err
+	}
+	if rule = strings.TrimSpace(rule); rule == "" {
+		now := oneLine(s.rulesHere()[n].Rule)
+		return "", &incompleteError{
+			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
+			fmt.Sprintf(":edit %d %s", n+1, now),
+		}
+	}
+	optional := s.rulesHere()[n].OptionalOldSelf
+	if err := s.ruleCompiles(rule, optional != nil && *optional); err != nil {
+		return "", err
+	}
+	if err := s.editRule(ruleEdit{op: setField, index: n, field: "rule", value: rule}); err != nil {
+		return "", err
+	}
+	return s.oneRule(n)
+}
+
+func drop(_ context.Context, s *Session, arg string) (string, error) {
+	n, err := s.numbered(arg)
+	if err != nil {
+		return "", err
+	}
+	dropped := s.rulesHere()[n].Rule
+	if err := s.editRule(ruleEdit{op: dropRule, index: n}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("dropped %s\n", oneLine(dropped)), nil
+}
+
+// setPart is the command for one part of a rule.
+func setPart(field string) func(context.Context, *Session, string) (string, error) {
+	return func(_ context.Context, s *Session, arg string) (string, error) {
+		n, value, err := s.target(arg)
+		if err != nil {
+			return "", err
+		}
+		if value == "" {
+			return "", fmt.Errorf("no %s given: want :%s [N] TEXT, or - to remove it", field, field)
+		}
+		e := ruleEdit{op: setField, index: n, field: field, value: value}
+		if value == "-" {
+			e.op = dropField
+		} else if err := s.partFits(field, value, n); err != nil {
+			return "", err
+		}
+		if err := s.editRule(e); err != nil {
+			return "", err
+		}
+		return s.oneRule(n)
+	}
+}
+
+// target is the rule that a part belongs to: the numbered one, else the one
+// last added or changed, else the only one.
+func (s *Session) target(arg string) (n int, value string, err error) {
+	first, rest, _ := strings.Cut(arg, " ")
+	if _, ok := ruleNumber(first); ok && strings.TrimSpace(rest) != "" {
+		n, err = s.numbered(first)
+		return n, strings.TrimSpace(rest), err
+	}
+	here := len(s.rulesHere())
+	switch {
+	case s.state.crd == nil:
+		return 0, "", errNoCRD
+	case here == 0:
+		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", show(s.state.place.path()))
+	case s.state.rule >= 0 && s.state.rule < here:
+		return s.state.rule, arg, nil
+	case here == 1:
+		return 0, arg, nil
+	}
+	return 0, "", fmt.Errorf("which of %d rules? begin with its number", here)
+}
+
+func (s *Session) numbered(text string) (int, error) {
+	if s.state.crd == nil {
+		return 0, errNoCRD
+	}
+	n, ok := ruleNumber(text)
+	switch here := len(s.rulesHere()); {
+	case !ok:
+		return 0, fmt.Errorf("rule %q: want its number (:rules lists them)", text)
+	case here == 0:
+		return 0, fmt.Errorf("no rules at %s", show(s.state.place.path()))
+	case n < 0 || n >= here:
+		return 0, fmt.Errorf("rule %s: %s here", text, count(here, "rule"))
+	}
+	return n, nil
+}
+
+// ruleCompiles refuses what the API server would not take as a rule.
+func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
+	if strings.TrimSpace(rule) == "" {
+		return errors.New("no rule given")
+	}
+	x, err := s.compile(rule, optionalOldSelf)
+	if err != nil {
+		return err
+	}
+	if x.Type() != cel.BoolType {
+		return fmt.Errorf("a rule must be a boolean (got %s)", words(x.Type()))
+	}
+	return nil
+}
+
+func (s *Session) partFits(field, value string, n int) error {
+	rule := s.rulesHere()[n]
+	switch field {
+	case "message":
+		if strings.ContainsAny(value, "\n\r") {
+			return errors.New("a message has no line breaks")
+		}
+	case "messageExpression":
+		x, err := s.compile(value, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf)
+		if err != nil {
+			return err
+		}
+		if x.Type() != cel.StringType {
+			return fmt.Errorf("a messageExpression must be a string (got %s)", words(x.Type()))
+		}
+	case "reason":
+		if !slices.Contains(reasons, value) {
+			return fmt.Errorf("reason %q: want %s", value, strings.Join(reasons, ", "))
+		}
+	case "optionalOldSelf":
+		if value != "true" {
+			return fmt.Errorf("optionalOldSelf %q: want true, or - to remove it", value)
+		}
+		return s.ruleCompiles(rule.Rule, true)
+	}
+	return nil
+}
+
+// editRule changes the CRD's text, reads it again, and makes that the session's
+// CRD if it is the CRD before but for the edit.
+func (s *Session) editRule(e ruleEdit) error {
+	st := s.state
+	e.version, e.steps = st.crd.version(st.version), st.place.steps
+	doc, err := e.apply(st.crd.doc)
+	if err != nil {
+		return err
+	}
+	c, err := newCRD(doc, st.crd.config)
+	if err != nil {
+		return err
+	}
+	if err := s.newlyBroken(c, e); err != nil {
+		return err
+	}
+	next := *st
+	next.crd, next.rule = c, e.index
+	if e.op == dropRule {
+		next.rule = -1
+	}
+	return s.commit(&next, next.steps)
+}
+
+// newlyBroken is what the edited rule is refused for.
+func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
+	if e.op == dropRule || e.op == dropField {
+		return nil
+	}
+	pattern := s.state.place.pattern()
+	for _, bad := range c.broken {
+		if bad.Path == pattern && bad.Index == e.index && bad.Version == s.state.version && (bad.Part == e.field || e.field == "optionalOldSelf") {
+			return fmt.Errorf("%s %q: %s", bad.Part, e.value, summary(bad))
+		}
+	}
+	return nil
+}
+
+// oneRule shows a rule as it is after an edit.
+func (s *Session) oneRule(n int) (string, error) {
+	ran, err := s.run(context.Background())
+	if err != nil {
+		return "", err
+	}
+	l := s.rulesAt(s.state.place, ran, true)
+	var rows [][]string
+	for _, row := range l.rows {
+		if row[0] == fmt.Sprint(n+1) || len(rows) > 0 && row[0] == "" {
+			rows = append(rows, row)
+		} else if len(rows) > 0 {
+			break
+		}
+	}
+	return (&listing{rows: rows}).text(s), nil
+}
+
+func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
+	c := s.state.crd
+	if c == nil {
+		return "", errNoCRD
+	}
+	name := c.doc.File
+	text := diff.Diff(name, []byte(s.saved[savedKey(c.doc)]), name+" (unsaved)", c.doc.Text)
+	if text == nil {
+		return "nothing has changed\n", nil
+	}
+	_, text, _ = cutLine(text) // the command that diff would be
+	return printable(string(text)), nil
+}
+
+func cutLine(text []byte) (line, rest []byte, ok bool) {
+	i := slices.Index(text, '\n')
+	return text[:i+1], text[i+1:], i >= 0
+}
+
+func save(_ context.Context, s *Session, arg string) (string, error) {
+	c := s.state.crd
+	switch {
+	case c == nil:
+		return "", errNoCRD
+	case s.host.Save == nil:
+		return "", errors.New("there are no files here")
+	case arg == "" && !s.Unsaved():
+		return "nothing has changed\n", nil
+	}
+	before := c.doc
+	before.Text = []byte(s.saved[savedKey(c.doc)])
+	if err := s.host.Save(before, c.doc.Text, arg); err != nil {
+		return "", err
+	}
+	if arg != "" && arg != c.doc.File {
+		return fmt.Sprintf("wrote %s\n", arg), nil
+	}
+	s.saved[savedKey(c.doc)] = string(c.doc.Text)
+	return fmt.Sprintf("wrote %s\n", c.doc.File), nil
+}
+
+// completeFieldPath offers a path as fieldPath has it, with a leading dot.
+func completeFieldPath(s *Session, arg string) Completion {
+	if arg == "" {
+		arg = "."
+	}
+	p := s.state.place
+	if p == nil || arg[0] != '.' {
+		return Completion{}
+	}
+	c := completePath(s, arg[1:])
+	c.Start++
+	if len(arg) == 1 {
+		c.Start = 0
+		for i := range c.Candidates {
+			c.Candidates[i].Text = "." + c.Candidates[i].Text
+		}
+	}
+	return c
+}

@@ -1,0 +1,81 @@
+package repl
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// Format writes a value as CEL would: strings quoted, maps by sorted key.
+func Format(v ref.Val) string {
+	switch v := v.(type) {
+	case celtypes.String:
+		return strconv.Quote(string(v))
+	case celtypes.Bytes:
+		return "b" + strconv.Quote(string(v))
+	case celtypes.Null:
+		return "null"
+	case celtypes.Uint:
+		return fmt.Sprintf("%du", uint64(v))
+	case celtypes.Double:
+		return formatDouble(float64(v))
+	case celtypes.Duration:
+		return fmt.Sprintf("duration(%q)", v.Duration)
+	case celtypes.Timestamp:
+		return fmt.Sprintf("timestamp(%q)", v.Time.Format("2006-01-02T15:04:05.999999999Z07:00"))
+	case *celtypes.Optional:
+		if !v.HasValue() {
+			return "optional.none()"
+		}
+		return "optional.of(" + Format(v.GetValue()) + ")"
+	case traits.Mapper:
+		return formatMap(v)
+	case traits.Lister:
+		return formatList(v)
+	case *celtypes.Type:
+		return v.TypeName()
+	}
+	return fmt.Sprint(v.Value())
+}
+
+// formatDouble keeps a point, so that a double is not taken for an int.
+func formatDouble(f float64) string {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if strings.ContainsAny(s, ".eIN") {
+		return s
+	}
+	return s + ".0"
+}
+
+func formatMap(m traits.Mapper) string {
+	var entries []string
+	for it := m.Iterator(); it.HasNext() == celtypes.True; {
+		key := it.Next()
+		entries = append(entries, Format(key)+": "+Format(m.Get(key)))
+	}
+	slices.Sort(entries)
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+func formatList(l traits.Lister) string {
+	var items []string
+	for it := l.Iterator(); it.HasNext() == celtypes.True; {
+		items = append(items, Format(it.Next()))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// formatJSON writes a decoded JSON value on one line.
+func formatJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}

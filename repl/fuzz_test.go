@@ -1,0 +1,170 @@
+package repl
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FuzzSession holds that no line panics or damages a session: what fails leaves
+// it as it was, completion and colours bear any text, and the CRD can still be
+// read.
+func FuzzSession(f *testing.F) {
+	scripts, err := filepath.Glob("../cmd/celadon/testdata/script/repl*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, script := range scripts {
+		a, err := txtar.ParseFile(script)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range a.Files {
+			if strings.HasSuffix(file.Name, ".txt") && !strings.HasPrefix(file.Name, "want") {
+				f.Add(string(file.Data))
+				for line := range strings.Lines(string(file.Data)) {
+					f.Add(line)
+				}
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, script string) {
+		s := crontab(t)
+		for _, line := range strings.Split(script, "\n")[:min(40, strings.Count(script, "\n")+1)] {
+			before, past := s.state, len(s.past)
+			reply := s.Do(t.Context(), line)
+			if strings.Contains(reply.Text, "internal error") {
+				t.Fatalf("%q: %s", line, reply.Text)
+			}
+			if reply.Failed && s.partial == "" && (s.state != before || len(s.past) != past) && !strings.HasPrefix(line, ":") {
+				t.Errorf("%q failed and changed the session", line)
+			}
+			if !utf8.ValidString(line) {
+				continue
+			}
+			runes := []rune(line)
+			for _, pos := range []int{0, len(runes) / 2, len(runes)} {
+				if c := s.Complete(line, pos); c.Start < 0 || c.Start > pos {
+					t.Errorf("%q at %d: completion starts at %d", line, pos, c.Start)
+				}
+				Highlight(runes, pos)
+			}
+		}
+		_ = s.Prompt()
+		if _, err := newCRD(s.state.crd.doc, s.state.crd.config); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// crontab is a session over the example.
+func crontab(t testing.TB) *Session {
+	t.Helper()
+	s, err := NewSession(Config{Host: Host{
+		Load: func(path string) ([]Document, error) {
+			return readDocuments(t, "../examples/crontab/objects/good.yaml"), nil
+		},
+		Save: func(Document, []byte, string) error { return nil },
+		Files: func(string) []string {
+			return []string{"a.yaml"}
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LoadCRD(readDocuments(t, "../examples/crontab/crd.yaml")[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LoadObject(readDocuments(t, "../examples/crontab/updates/nightly.yaml")[0]); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readDocuments(t testing.TB, file string) []Document {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []Document
+	line := 1
+	for _, text := range strings.SplitAfter(string(data), "\n---\n") {
+		doc, err := Document{File: file, Line: line}.convert([]byte(strings.TrimSuffix(text, "---\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+		line += strings.Count(text, "\n")
+	}
+	return docs
+}
+
+// TestFailedCommandsChangeNothing runs what fails, and looks at the session.
+func TestFailedCommandsChangeNothing(t *testing.T) {
+	s := crontab(t)
+	must(t, s, ":cd spec")
+	must(t, s, ":add self.replicas < 50")
+	must(t, s, ":old copy")
+	for _, line := range []string{
+		"self.nope", "1 / 0", ":load nothing", ":load crd a", ":load old", ":use v9", ":kube 9.9", ":kube x", ":cd nope", ":cd [", ":cd ../../..",
+		":set", ":set replicas", ":set replicas = x", ":set nope = 1", ":set replicas[0] = 1", ":set env[9] = {}", ":set /kind = \"X\"", ":unset nope", ":unset /",
+		":old set x = 1", ":old set nope = 1", ":old unset status", ":old what", ":check", ":add", ":add 1", ":add self.", ":add self.nope", ":edit", ":edit 9 true", ":edit 1", ":edit 1 1",
+		":drop", ":drop 9", ":message", ":message 1", ":messageExpression 1 2", ":reason X", ":fieldPath .nope", ":optionalOldSelf maybe", ":rules x",
+		":funcs nope", ":redo", ":nonsense", ":", ":type", ":cost nope", ":explain nope", "\xff",
+	} {
+		before, past, future := s.state, len(s.past), len(s.future)
+		reply := s.Do(context.Background(), line)
+		if s.partial != "" {
+			reply = s.Do(context.Background(), "")
+		}
+		if !reply.Failed && line != ":message 1" {
+			t.Errorf("%s: did not fail: %s", line, reply.Text)
+		}
+		if line != ":message 1" && (s.state != before || len(s.past) != past || len(s.future) != future) {
+			t.Errorf("%s: failed and changed the session", line)
+		}
+	}
+}
+
+// TestUndoAll takes everything back, and makes it again.
+func TestUndoAll(t *testing.T) {
+	s := crontab(t)
+	first := string(s.state.crd.doc.Text)
+	lines := []string{":cd spec", ":add self.replicas < 50", ":message few", ":set replicas = 7", ":old copy", ":kube 1.33", ":drop 1", ":use v1", ":unset replicas", ":add self.replicas < 51", ":add self.replicas < 52"}
+	for _, line := range lines {
+		must(t, s, line)
+	}
+	last, object := string(s.state.crd.doc.Text), string(s.state.object.doc.Text)
+	for range lines[1:] {
+		must(t, s, ":undo")
+	}
+	if string(s.state.crd.doc.Text) != first || s.state.old != nil || s.state.kube != "" {
+		t.Error("the session is not as it was")
+	}
+	must(t, s, "self")
+	for range lines[1:] {
+		must(t, s, ":redo")
+	}
+	if string(s.state.crd.doc.Text) != last || string(s.state.object.doc.Text) != object {
+		t.Error("the session is not as it came to be")
+	}
+	must(t, s, ":rules")
+}
+
+// TestInterrupted stops an evaluation by its context.
+func TestInterrupted(t *testing.T) {
+	s := crontab(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	list := "[" + strings.Repeat("1, ", 500) + "1]"
+	reply := s.Do(ctx, list+".all(x, x > 0)")
+	if !reply.Failed || !strings.Contains(reply.Text, "operation interrupted") {
+		t.Errorf("%s", reply.Text)
+	}
+}

@@ -1,0 +1,106 @@
+package repl
+
+import (
+	"slices"
+	"strings"
+)
+
+// The colours of a terminal that has them, by what they are for.
+const (
+	colourString   = "\x1b[32m"
+	colourNumber   = "\x1b[33m"
+	colourVariable = "\x1b[36m"
+	colourCall     = "\x1b[34m"
+	colourCommand  = "\x1b[35m"
+	colourComment  = "\x1b[90m"
+	colourError    = "\x1b[31m"
+	colourBracket  = "\x1b[1;7m"
+	colourLost     = "\x1b[31m"
+	colourNone     = "\x1b[0m"
+)
+
+// Highlight colours a line, and the bracket at the cursor with the one that it
+// belongs to.
+func Highlight(line []rune, pos int) string {
+	from := 0
+	var b strings.Builder
+	if len(line) > 0 && line[0] == ':' {
+		from = len(line)
+		if i := slices.Index(line, ' '); i >= 0 {
+			from = i
+		}
+		b.WriteString(colourCommand + string(line[:from]) + colourNone)
+		cmd, ok := findCommand(string(line[1:from]))
+		if !ok || !cmd.expression {
+			b.WriteString(string(line[from:]))
+			return b.String()
+		}
+	}
+	tokens := lex(line[from:])
+	marks := brackets(tokens, pos-from)
+	last := from
+	for i, t := range tokens {
+		start, end := t.start+from, t.end+from
+		b.WriteString(string(line[last:start]))
+		colour := colourOf(tokens, i)
+		if marks[i] != "" {
+			colour = marks[i]
+		}
+		if colour == "" {
+			b.WriteString(string(line[start:end]))
+		} else {
+			b.WriteString(colour + string(line[start:end]) + colourNone)
+		}
+		last = end
+	}
+	b.WriteString(string(line[last:]))
+	return b.String()
+}
+
+func colourOf(tokens []token, i int) string {
+	switch t := tokens[i]; t.kind {
+	case tokenString:
+		return colourString
+	case tokenNumber:
+		return colourNumber
+	case tokenComment:
+		return colourComment
+	case tokenIdent:
+		switch {
+		case i+1 < len(tokens) && tokens[i+1].text == "(":
+			return colourCall
+		case i > 0 && (tokens[i-1].text == "." || tokens[i-1].text == ".?"):
+			return ""
+		case slices.Contains([]string{"true", "false", "null"}, t.text):
+			return colourNumber
+		}
+		return colourVariable
+	}
+	return ""
+}
+
+// brackets marks the bracket at or before the cursor with its partner, and
+// those that close nothing.
+func brackets(tokens []token, pos int) map[int]string {
+	marks := map[int]string{}
+	var open []int
+	for i, t := range tokens {
+		switch bracketDepth(t) {
+		case 1:
+			open = append(open, i)
+		case -1:
+			if len(open) == 0 {
+				marks[i] = colourLost
+				continue
+			}
+			partner := open[len(open)-1]
+			open = open[:len(open)-1]
+			if near(t, pos) || near(tokens[partner], pos) {
+				marks[i], marks[partner] = colourBracket, colourBracket
+			}
+		}
+	}
+	return marks
+}
+
+func near(t token, pos int) bool { return t.start == pos || t.end == pos }

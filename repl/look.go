@@ -1,0 +1,327 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+func load(_ context.Context, s *Session, arg string) (string, error) {
+	what, file := "", arg
+	if first, rest, ok := strings.Cut(arg, " "); ok && (first == "crd" || first == "object" || first == "old") {
+		what, file = first, strings.TrimSpace(rest)
+	}
+	if file == "" {
+		return "", fmt.Errorf("no file given: want :load [crd|object|old] FILE")
+	}
+	if s.host.Load == nil {
+		return "", fmt.Errorf("there are no files here")
+	}
+	docs, err := s.host.Load(file)
+	if err != nil {
+		return "", err
+	}
+	if what == "" {
+		what = "object"
+		if len(docs) > 0 && docs[0].isCRD() {
+			what = "crd"
+		}
+	}
+	doc, err := s.pick(docs, what, file)
+	if err != nil {
+		return "", err
+	}
+	switch what {
+	case "crd":
+		if s.Unsaved() {
+			return "", errors.New("unsaved rules would be left behind: :save them, or :undo")
+		}
+		return "", s.LoadCRD(doc)
+	case "old":
+		return "", s.LoadOld(doc)
+	}
+	return "", s.LoadObject(doc)
+}
+
+// pick chooses a document: the only one, or that of the session's kind.
+func (s *Session) pick(docs []Document, what, file string) (Document, error) {
+	var fit []Document
+	for _, doc := range docs {
+		if doc.isCRD() == (what == "crd") {
+			fit = append(fit, doc)
+		}
+	}
+	if len(fit) > 1 && what == "old" && s.state.object != nil {
+		for _, doc := range fit {
+			if o, err := newObject(doc); err == nil && sameObject(o.value, s.state.object.value) {
+				return doc, nil
+			}
+		}
+	}
+	if len(fit) != 1 {
+		noun := "object"
+		if what == "crd" {
+			noun = "CRD"
+		}
+		return Document{}, fmt.Errorf("%s: %s: want one", file, count(len(fit), noun))
+	}
+	return fit[0], nil
+}
+
+// sameObject is true for two forms of one object.
+func sameObject(a, b map[string]any) bool {
+	name := func(obj map[string]any, field string) any {
+		meta, _ := obj["metadata"].(map[string]any)
+		if v, ok := meta[field].(string); ok && v != "" {
+			return v
+		}
+		return "default"
+	}
+	return a["kind"] == b["kind"] && name(a, "name") == name(b, "name") && name(a, "namespace") == name(b, "namespace")
+}
+
+func use(_ context.Context, s *Session, arg string) (string, error) {
+	if s.state.crd == nil {
+		return "", errNoCRD
+	}
+	if s.state.crd.version(arg) < 0 {
+		return "", fmt.Errorf("version %q: the CRD has %s", arg, strings.Join(s.state.crd.engine.Versions(), ", "))
+	}
+	next := *s.state
+	next.version, next.rule = arg, -1
+	return "", s.commit(&next, next.steps)
+}
+
+func kube(_ context.Context, s *Session, arg string) (string, error) {
+	if arg == "" {
+		if s.state.kube == "" {
+			return fmt.Sprintf("all that this build knows (1.%d)\n", types.Newest), nil
+		}
+		return s.state.kube + "\n", nil
+	}
+	v, err := types.ParseVersion(arg)
+	if err != nil {
+		return "", err
+	}
+	next := *s.state
+	next.kube = v.String()
+	if next.crd != nil {
+		if next.crd, err = next.crd.with(s.config(next.kube)); err != nil {
+			return "", err
+		}
+	}
+	if err := s.commit(&next, next.steps); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if next.crd != nil {
+		for _, bad := range next.crd.broken {
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(oneLine(bad.Rule), maxValue), summary(bad))
+		}
+	}
+	return b.String(), nil
+}
+
+func cd(_ context.Context, s *Session, arg string) (string, error) {
+	if s.state.crd == nil {
+		return "", errNoCRD
+	}
+	var steps []engine.Step
+	if arg != "" {
+		var err error
+		if steps, err = s.state.place.resolve(arg); err != nil {
+			return "", err
+		}
+	}
+	err := s.move(steps)
+	if err != nil && s.state.place.leads("/"+arg) {
+		err = fmt.Errorf("%w; did you mean /%s?", err, arg)
+	}
+	return "", err
+}
+
+func pwd(_ context.Context, s *Session, _ string) (string, error) {
+	if s.state.crd == nil {
+		return "", errNoCRD
+	}
+	p := s.state.place
+	return table([][]string{{
+		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, show(p.path())),
+		p.node.Decl().String(), bounds(p.node.Decl(), s.schemaHere()),
+	}}, s.Width), nil
+}
+
+// there is the place that an argument names; the session's own for none.
+func (s *Session) there(arg string) (*place, error) {
+	if s.state.crd == nil {
+		return nil, errNoCRD
+	}
+	st := s.state
+	steps, err := st.place.resolve(arg)
+	if err != nil {
+		return nil, err
+	}
+	return newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+}
+
+func ls(_ context.Context, s *Session, arg string) (string, error) {
+	p, err := s.there(arg)
+	if err != nil {
+		return "", err
+	}
+	d := p.node.Decl()
+	schema := schemaAt(s.state.crd.schema(s.state.version), p.steps)
+	if d.Elem != nil && d.Kind != types.Object {
+		return table([][]string{lsRow("[*]", d.Elem, schemaBelow(schema, engine.Step{Any: true}), false)}, s.Width), nil
+	}
+	var rows [][]string
+	for _, name := range d.FieldNames() {
+		f := d.Fields[name]
+		step := engine.Step{Name: name}
+		text := engine.FormatPath([]engine.Step{step})
+		if f.Escaped != name && f.Escaped != "" {
+			text += " (" + f.Escaped + ")"
+		}
+		rows = append(rows, lsRow(text, f.Decl, schemaBelow(schema, step), f.Required))
+	}
+	if len(rows) == 0 {
+		return fmt.Sprintf("%s has no fields: it is %s\n", show(p.path()), d), nil
+	}
+	return table(rows, s.Width), nil
+}
+
+func lsRow(name string, d *types.Decl, node *schemaNode, required bool) []string {
+	must, has := "", ""
+	if required {
+		must = "required"
+	}
+	if node != nil && len(node.XValidations) > 0 {
+		has = count(len(node.XValidations), "rule")
+	}
+	return []string{name, d.String(), must, has, bounds(d, node)}
+}
+
+func showValue(_ context.Context, s *Session, arg string) (string, error) {
+	p, err := s.there(arg)
+	if err != nil {
+		return "", err
+	}
+	if s.state.object == nil || s.state.visible(s.state.object) == nil {
+		return "", s.noSelf()
+	}
+	if !p.has {
+		return "", fmt.Errorf("the object has nothing at %s", show(p.path()))
+	}
+	text, err := yaml.Marshal(p.self)
+	return printable(string(text)), err
+}
+
+// selfType is how the checker names self's type.
+var selfType = regexp.MustCompile(`\bselfType\d*`)
+
+func typeOf(_ context.Context, s *Session, arg string) (string, error) {
+	x, err := s.compile(arg, false)
+	if err != nil {
+		return "", err
+	}
+	text := s.typeOf(x)
+	if cel := selfType.ReplaceAllString(x.Type().String(), "self"); cel != text {
+		text += " (CEL: " + cel + ")"
+	}
+	return text + "\n", nil
+}
+
+func costOf(_ context.Context, s *Session, arg string) (string, error) {
+	x, err := s.compile(arg, false)
+	if err != nil {
+		return "", err
+	}
+	a := s.price(x)
+	text := a.estimateText() + "\n"
+	if a.Total() > a.Limit {
+		text += fmt.Sprintf("too expensive: a rule may be estimated at %d for one object\n", a.Limit)
+	}
+	return text + table(s.unbounded(x), s.Width), nil
+}
+
+// unbounded are the values without a bound that an expression reads, and what
+// would bound them: in the expression, and around its place.
+func (s *Session) unbounded(x *engine.Expr) [][]string {
+	var rows [][]string
+	seen := map[string]bool{}
+	say := func(text string, d *types.Decl) {
+		if name := boundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
+			seen[text] = true
+			rows = append(rows, []string{"  " + text, fmt.Sprintf("no %s: %s assumed", name, sizeText(d))})
+		}
+	}
+	d := s.state.place.root
+	for i, step := range s.state.place.steps {
+		if d.Fields[step.Name] == nil || step.Item || step.Any {
+			say(engine.FormatPath(s.state.place.steps[:i]), d)
+		}
+		d = below(d, step)
+	}
+	src := newSource(x.Source(), x.AST())
+	r := resolver{session: s, vars: map[string]found{}}
+	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if l, ok := loopOf(e); ok {
+			over := r.expr(l.over)
+			r.vars[l.variable] = over.elements()
+			if over.decl != nil && over.decl.Kind == types.Map && !e.AsComprehension().HasIterVar2() {
+				r.vars[l.variable] = found{} // a key
+			}
+		}
+		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
+			say(src.of(e), f.decl)
+		}
+	}))
+	return rows
+}
+
+func sizeText(d *types.Decl) string {
+	switch d.Kind {
+	case types.List:
+		return fmt.Sprintf("%d items", d.Max.Max)
+	case types.Map:
+		return fmt.Sprintf("%d entries", d.Max.Max)
+	}
+	return fmt.Sprintf("%d bytes", d.Max.Max)
+}
+
+func explain(ctx context.Context, s *Session, arg string) (string, error) {
+	x, err := s.compile(arg, false)
+	if err != nil {
+		return "", err
+	}
+	p := s.state.place
+	if needsSelf(x) && !p.has {
+		return "", s.noSelf()
+	}
+	t, err := p.desk.Trace(ctx, x, false, p.self, p.old)
+	if err != nil {
+		return "", err
+	}
+	rows := [][]string{{"cost", "value", "expression"}}
+	for _, part := range newTracer(x, t).all(x.AST().NativeRep().Expr(), 0) {
+		units, value := "-", "not evaluated"
+		if part.Ran {
+			units, value = fmt.Sprint(part.Cost), preview(printable(Format(part.Value)), 32)
+		}
+		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
+	}
+	text := table(rows, s.Width)
+	if t.Err != nil {
+		text += "error: " + printable(t.Err.Error()) + "\n"
+	}
+	return text, nil
+}

@@ -1,0 +1,233 @@
+package repl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+func set(_ context.Context, s *Session, arg string) (string, error) {
+	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
+}
+
+func unset(_ context.Context, s *Session, arg string) (string, error) {
+	return "", s.change(false, func(value map[string]any) error { return s.remove(value, arg) })
+}
+
+func oldObject(_ context.Context, s *Session, arg string) (string, error) {
+	what, rest, _ := strings.Cut(arg, " ")
+	switch what {
+	case "set":
+		return "", s.change(true, func(value map[string]any) error { return s.assign(value, rest) })
+	case "unset":
+		return "", s.change(true, func(value map[string]any) error { return s.remove(value, rest) })
+	case "none", "copy":
+		next := *s.state
+		if next.old = nil; what == "copy" {
+			if next.object == nil {
+				return "", errNoObject
+			}
+			next.old = next.object
+		}
+		return "", s.commit(&next, next.steps)
+	case "", "show":
+		if s.state.old == nil {
+			return "", errNoOld
+		}
+		text, err := yaml.Marshal(s.state.old.prepared)
+		return printable(string(text)), err
+	}
+	return "", fmt.Errorf(":old %s: want set, unset, copy, none or nothing", what)
+}
+
+var (
+	errNoObject = errors.New("no object is loaded: :load object FILE")
+	errNoOld    = errors.New("no old object is loaded: :load old FILE, or :old copy")
+)
+
+// change edits a copy of the object, or of the old one, and makes it the
+// session's if it can be read.
+func (s *Session) change(old bool, edit func(map[string]any) error) error {
+	if s.state.crd == nil {
+		return errNoCRD
+	}
+	next := *s.state
+	target, missing := &next.object, errNoObject
+	if old {
+		target, missing = &next.old, errNoOld
+	}
+	if *target == nil {
+		return missing
+	}
+	value := runtime.DeepCopyJSON((*target).value)
+	if err := edit(value); err != nil {
+		return err
+	}
+	edited, err := (*target).edited(value)
+	if err != nil {
+		return err
+	}
+	*target = edited
+	return s.commit(&next, next.steps)
+}
+
+// assign does PATH = JSON.
+func (s *Session) assign(obj map[string]any, arg string) error {
+	path, text, ok := strings.Cut(arg, "=")
+	if !ok {
+		return fmt.Errorf("want PATH = JSON (got %q)", arg)
+	}
+	value, err := decodeJSON(text)
+	if err != nil {
+		return err
+	}
+	steps, err := s.edited(path)
+	if err != nil {
+		return err
+	}
+	return put(obj, steps, value)
+}
+
+func (s *Session) remove(obj map[string]any, path string) error {
+	steps, err := s.edited(path)
+	if err != nil {
+		return err
+	}
+	return take(obj, steps)
+}
+
+// edited is the place of a change, which must be one value that the schema
+// knows.
+func (s *Session) edited(path string) ([]engine.Step, error) {
+	p := s.state.place
+	steps, err := p.resolve(strings.TrimSpace(path))
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("path %q: the root itself cannot be changed: want a field", path)
+	}
+	if slices.ContainsFunc(steps, func(step engine.Step) bool { return step.Any }) {
+		return nil, fmt.Errorf("path %q: want one element, not [*]", strings.TrimSpace(path))
+	}
+	d := p.root
+	for i, step := range steps {
+		if d.Kind == types.Hidden || d.Schema.XPreserveUnknownFields {
+			return steps, nil
+		}
+		at := d
+		if d = below(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
+			return nil, fmt.Errorf("path %q: no %s in %s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at)
+		}
+		if d == nil {
+			return steps, nil
+		}
+	}
+	return steps, nil
+}
+
+// decodeJSON reads one value as the API server reads numbers.
+func decodeJSON(text string) (any, error) {
+	text = strings.TrimSpace(text)
+	var raw json.RawMessage
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, fmt.Errorf("value %s: want JSON, a text as %s", preview(text, maxValue), formatJSON(preview(text, maxValue)))
+	}
+	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))
+	if err != nil {
+		return nil, err
+	}
+	return wrapped["value"], nil
+}
+
+// put sets a value, and makes the objects on the way to it.
+func put(obj map[string]any, steps []engine.Step, value any) error {
+	var at any = obj
+	set := func(any) {}
+	for i, step := range steps {
+		last := i == len(steps)-1
+		switch here := at.(type) {
+		case map[string]any:
+			if step.Item {
+				return fmt.Errorf("%s: not a list", engine.FormatPath(steps[:i]))
+			}
+			if last {
+				here[step.Name] = value
+				return nil
+			}
+			at, set = here[step.Name], func(v any) { here[step.Name] = v }
+		case []any:
+			if !step.Item || step.Index > len(here) {
+				return fmt.Errorf("%s: want an index up to %d", engine.FormatPath(steps[:i+1]), len(here))
+			}
+			if step.Index == len(here) {
+				here = append(here, nil)
+				set(here)
+			}
+			if last {
+				here[step.Index] = value
+				return nil
+			}
+			at, set = here[step.Index], func(v any) { here[step.Index] = v }
+		default:
+			return fmt.Errorf("%s: neither an object nor a list", engine.FormatPath(steps[:i]))
+		}
+		if at == nil {
+			at = container(steps[i+1])
+			set(at)
+		}
+	}
+	return nil
+}
+
+// container is an empty value that a step can go into.
+func container(step engine.Step) any {
+	if step.Item {
+		return []any{}
+	}
+	return map[string]any{}
+}
+
+func take(obj map[string]any, steps []engine.Step) error {
+	parent, last := steps[:len(steps)-1], steps[len(steps)-1]
+	at, ok := valueAt(obj, parent)
+	switch here := at.(type) {
+	case map[string]any:
+		if _, ok := here[last.Name]; ok && !last.Item {
+			delete(here, last.Name)
+			return nil
+		}
+	case []any:
+		if ok && last.Item && last.Index < len(here) {
+			rest := slices.Delete(slices.Clone(here), last.Index, last.Index+1)
+			return put(obj, parent, any(rest))
+		}
+	}
+	return fmt.Errorf("%s: the object has nothing there", engine.FormatPath(steps))
+}
+
+func check(ctx context.Context, s *Session, _ string) (string, error) {
+	st := s.state
+	switch {
+	case st.crd == nil:
+		return "", errNoCRD
+	case st.object == nil:
+		return "", errNoObject
+	case s.host.Check == nil:
+		return "", errors.New("objects cannot be checked here")
+	}
+	var old *Document
+	if st.old != nil {
+		old = &st.old.doc
+	}
+	return s.host.Check(ctx, st.crd.engine, &st.object.doc, old)
+}

@@ -1,0 +1,227 @@
+package repl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// place is where expressions stand: a node of the schema, and the value there
+// in the loaded object.
+type place struct {
+	desk  *engine.Desk // nil where the schema is not visible to rules
+	node  *engine.Node
+	root  *types.Decl
+	steps []engine.Step
+	// self and old are what expressions see; has tells whether self is there.
+	self, old any
+	has       bool
+}
+
+func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old map[string]any) (*place, error) {
+	root, err := e.At(version, "")
+	if err != nil {
+		return nil, err
+	}
+	steps = concrete(obj, steps)
+	node, err := e.At(version, engine.FormatPath(steps))
+	if err != nil {
+		return nil, err
+	}
+	p := &place{node: node, root: root.Decl(), steps: steps}
+	if node.Decl().Kind != types.Hidden {
+		if p.desk, err = node.Desk(); err != nil {
+			return nil, err
+		}
+	}
+	if obj != nil {
+		p.self, p.has = valueAt(obj, steps)
+		p.has = p.has && p.self != nil
+	}
+	if obj != nil && old != nil {
+		p.old = correlated(p.root, obj, old, steps)
+	}
+	return p, nil
+}
+
+// concrete takes the first element of the object for each [*].
+func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		if !out[i].Any || obj == nil {
+			continue
+		}
+		switch v, _ := valueAt(obj, out[:i]); v := v.(type) {
+		case []any:
+			if len(v) > 0 {
+				out[i] = engine.Step{Item: true}
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				out[i] = engine.Step{Name: slices.Min(slices.Collect(maps.Keys(v)))}
+			}
+		}
+	}
+	return out
+}
+
+// valueAt follows a path through an object.
+func valueAt(v any, steps []engine.Step) (any, bool) {
+	for _, step := range steps {
+		switch at := v.(type) {
+		case map[string]any:
+			child, ok := at[step.Name]
+			if !ok || step.Item || step.Any {
+				return nil, false
+			}
+			v = child
+		case []any:
+			if !step.Item || step.Index >= len(at) {
+				return nil, false
+			}
+			v = at[step.Index]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// correlated is the old value of a place; nil where there is none, or where the
+// API server knows none: in lists that are no maps.
+func correlated(d *types.Decl, obj, old any, steps []engine.Step) any {
+	for _, step := range steps {
+		switch at := obj.(type) {
+		case map[string]any:
+			before, ok := old.(map[string]any)
+			if !ok || d.Schema.XMapType != nil && *d.Schema.XMapType == "atomic" {
+				return nil
+			}
+			obj, old = at[step.Name], before[step.Name]
+		case []any:
+			before, ok := old.([]any)
+			if !ok || d.ListType != types.MapList || !step.Item || step.Index >= len(at) {
+				return nil
+			}
+			obj = at[step.Index]
+			old = sameKeys(d.MapKeys, before, obj)
+		default:
+			return nil
+		}
+		if d = below(d, step); d == nil || old == nil {
+			return nil
+		}
+	}
+	return old
+}
+
+func sameKeys(keys []string, items []any, like any) any {
+	want, ok := like.(map[string]any)
+	if !ok {
+		return nil
+	}
+	for _, item := range items {
+		m, ok := item.(map[string]any)
+		if ok && !slices.ContainsFunc(keys, func(k string) bool { return m[k] != want[k] }) {
+			return item
+		}
+	}
+	return nil
+}
+
+// below is the declaration one step down; nil where there is none.
+func below(d *types.Decl, step engine.Step) *types.Decl {
+	if !step.Item && !step.Any {
+		if f := d.Fields[step.Name]; f != nil {
+			return f.Decl
+		}
+	}
+	if step.Item && d.Kind == types.Map {
+		return nil
+	}
+	return d.Elem
+}
+
+// pattern is the place in the schema: every item and entry as [*].
+func (p *place) pattern() string {
+	steps := slices.Clone(p.steps)
+	d := p.root
+	for i, step := range steps {
+		if d.Fields[step.Name] == nil || step.Item || step.Any {
+			steps[i] = engine.Step{Any: true}
+		}
+		d = below(d, step)
+	}
+	return engine.FormatPath(steps)
+}
+
+// cardinality is how often a rule here may run for one object.
+func (p *place) cardinality() uint64 {
+	total, bounded := uint64(1), true
+	d := p.root
+	for _, step := range p.steps {
+		if d.Fields[step.Name] == nil || step.Item || step.Any {
+			bounded = bounded && d.Max.Source == types.Declared
+			total = cost.Mul(total, uint64(max(0, d.Max.Max)))
+		}
+		d = below(d, step)
+	}
+	if !bounded {
+		return cost.Occurrences(d.MinSize)
+	}
+	return total
+}
+
+// resolve reads a path as :cd takes it: from here, from the root with a leading
+// slash, upwards with "..".
+func (p *place) resolve(arg string) ([]engine.Step, error) {
+	steps := slices.Clone(p.steps)
+	rest := strings.TrimSpace(arg)
+	if after, ok := strings.CutPrefix(rest, "/"); ok {
+		steps, rest = nil, after
+	}
+	for rest == ".." || strings.HasPrefix(rest, "../") {
+		if len(steps) == 0 {
+			return nil, fmt.Errorf("path %q: there is nothing above the root", arg)
+		}
+		steps = steps[:len(steps)-1]
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
+	}
+	if rest == "." {
+		rest = ""
+	}
+	if len(steps) == len(p.steps) && p.node.Decl().Fields["self"] == nil {
+		if after, ok := strings.CutPrefix(rest, "self"); ok && (after == "" || after[0] == '.' || after[0] == '[') {
+			rest = after
+		}
+	}
+	more, err := engine.ParsePath(rest)
+	return append(steps, more...), err
+}
+
+func (p *place) path() string { return engine.FormatPath(p.steps) }
+
+// show is a path for people: the root has a name too.
+func show(path string) string {
+	if path == "" {
+		return "the root"
+	}
+	return path
+}
+
+// leads is true for a path that the schema has.
+func (p *place) leads(arg string) bool {
+	steps, err := p.resolve(arg)
+	d := p.root
+	for _, step := range steps {
+		if d = below(d, step); d == nil {
+			return false
+		}
+	}
+	return err == nil
+}

@@ -1,0 +1,136 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Problem is what is wrong with an expression: its line with a caret, the
+// checker's words, and the nearest name that would be right.
+func (s *Session) Problem(err error) string {
+	var bad *engine.CompileError
+	if !errors.As(err, &bad) {
+		return "error: " + printable(err.Error()) + "\n"
+	}
+	text := ""
+	if snippet := caret(bad); snippet != "" {
+		text = snippet + "\n"
+	}
+	return text + "error: " + summary(bad) + s.advice(bad) + "\n"
+}
+
+// summary is the checker's words without its own places.
+func summary(bad *engine.CompileError) string {
+	text := strings.ReplaceAll(bad.Summary(), " (in container '')", "")
+	return printable(selfType.ReplaceAllString(text, "self"))
+}
+
+// advice on an unknown name: the version that knows it, or what is like it.
+func (s *Session) advice(bad *engine.CompileError) string {
+	match := unknownName.FindStringSubmatch(bad.Summary())
+	if match == nil {
+		return ""
+	}
+	if s.state.kube != "" && strings.HasPrefix(match[0], "undeclared") {
+		if err := s.laterFunction(match[1]); err != nil {
+			return "; " + err.Error()
+		}
+	}
+	if names := s.meant(bad, match[1]); len(names) > 0 {
+		return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
+	}
+	return ""
+}
+
+// caret is the line with a mark below the place, as wide as the screen shows
+// what is before it.
+func caret(bad *engine.CompileError) string {
+	lines := strings.Split(bad.Rule, "\n")
+	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
+		return ""
+	}
+	line := printable(strings.ReplaceAll(lines[bad.Line-1], "\t", " "))
+	before := []rune(line)
+	before = before[:min(bad.Column-1, len(before))]
+	return line + "\n" + strings.Repeat(" ", screen.StringWidth(string(before))) + "^"
+}
+
+var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
+
+// meant are the names nearest to one that does not exist.
+func (s *Session) meant(bad *engine.CompileError, name string) []string {
+	offset := wordNear([]rune(bad.Rule), bad, name)
+	if offset < 0 {
+		return nil
+	}
+	src := []rune(bad.Rule)
+	known := s.names(src[:offset])
+	best, nearest := 1+len(name)/3, []string(nil)
+	for _, candidate := range known {
+		switch d := distance(name, candidate); {
+		case candidate == "in":
+		case d < best:
+			best, nearest = d, []string{candidate}
+		case d == best && !slices.Contains(nearest, candidate):
+			nearest = append(nearest, candidate)
+		}
+	}
+	slices.Sort(nearest)
+	return nearest[:min(3, len(nearest))]
+}
+
+// wordNear is where a name stands nearest to the place of an error; -1 where it
+// does not.
+func wordNear(src []rune, bad *engine.CompileError, name string) int {
+	line, start := 1, 0
+	for i, r := range src {
+		if line == bad.Line {
+			start = i
+			break
+		}
+		if r == '\n' {
+			line++
+		}
+	}
+	place, best := start+bad.Column-1, -1
+	for _, t := range lex(src) {
+		if t.kind == tokenIdent && t.text == name && (best < 0 || abs(t.start-place) < abs(best-place)) {
+			best = t.start
+		}
+	}
+	return best
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// distance is how many letters must be changed, added, taken away or swapped to
+// make b of a, without regard to case.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		for j := 1; j <= len(y); j++ {
+			change := 1
+			if x[i-1] == y[j-1] {
+				change = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(x)][len(y)]
+}

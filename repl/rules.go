@@ -1,0 +1,210 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// reasons are what the API server takes.
+var reasons = []string{
+	string(apiextensionsv1.FieldValueDuplicate),
+	string(apiextensionsv1.FieldValueForbidden),
+	string(apiextensionsv1.FieldValueInvalid),
+	string(apiextensionsv1.FieldValueRequired),
+}
+
+// rulesHere are the rules that the CRD's text has at the place.
+func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
+	if s.state.crd == nil {
+		return nil
+	}
+	node := schemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+	if node == nil {
+		return nil
+	}
+	return node.XValidations
+}
+
+func rules(ctx context.Context, s *Session, arg string) (string, error) {
+	if s.state.crd == nil {
+		return "", errNoCRD
+	}
+	ran, err := s.run(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch arg {
+	case "":
+		return s.rulesAt(s.state.place, ran, true).text(s), nil
+	case "all":
+		return s.rulesAll(ran)
+	}
+	return "", fmt.Errorf(":rules %s: want all, or nothing", arg)
+}
+
+// verdicts are what each rule did over the loaded object.
+type verdicts map[engine.RuleRef]engine.RuleResult
+
+func (s *Session) run(ctx context.Context) (verdicts, error) {
+	st := s.state
+	obj := st.visible(st.object)
+	if obj == nil {
+		return nil, nil
+	}
+	results, err := st.crd.engine.RunRules(ctx, st.version, obj, st.visible(st.old))
+	if err != nil {
+		return nil, err
+	}
+	ran := verdicts{}
+	for _, r := range results {
+		ran[engine.RuleRef{Path: r.Path, Index: r.Index}] = r
+	}
+	return ran, nil
+}
+
+// listing is rules with their costs.
+type listing struct {
+	rows  [][]string
+	total uint64
+}
+
+func (l *listing) text(s *Session) string {
+	if len(l.rows) == 0 {
+		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
+	}
+	return table(append([][]string{{"", "verdict", "cost", "at most", "limit", "rule"}}, l.rows...), s.Width)
+}
+
+// rulesAt lists the rules of one place; with parts, their messages too.
+func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
+	l := &listing{}
+	node := schemaAt(s.state.crd.schema(s.state.version), p.steps)
+	if node == nil {
+		return l
+	}
+	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
+	for i, rule := range node.XValidations {
+		result, did := ran[engine.RuleRef{Path: p.pattern(), Index: i}]
+		verdict, spent := s.verdict(result, did)
+		most, headroom := "-", "-"
+		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
+			verdict = "broken"
+		} else {
+			total := cost.Mul(x.Estimate().Max, p.cardinality())
+			l.total = cost.Add(l.total, total)
+			most, headroom = number(total), share(total, limit)
+			if total > limit {
+				verdict = "too expensive"
+			}
+		}
+		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, oneLine(rule.Rule)})
+		if parts {
+			for _, part := range partsOf(&rule) {
+				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
+			}
+		}
+	}
+	return l
+}
+
+func (p *place) compile(src string, optional *bool) (*engine.Expr, error) {
+	if p.desk == nil {
+		return nil, errNoCRD
+	}
+	return p.desk.Compile(src, optional != nil && *optional)
+}
+
+func (s *Session) verdict(r engine.RuleResult, did bool) (verdict, spent string) {
+	switch {
+	case s.state.visible(s.state.object) == nil:
+		return "-", "-"
+	case !did:
+		return "did not run", "-"
+	case r.Failed == 0:
+		return "ok", strconv.FormatInt(r.Cost, 10)
+	case r.Runs > 1:
+		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), strconv.FormatInt(r.Cost, 10)
+	}
+	return "fails", strconv.FormatInt(r.Cost, 10)
+}
+
+func partsOf(r *apiextensionsv1.ValidationRule) []string {
+	var out []string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, name+": "+oneLine(value))
+		}
+	}
+	add("message", r.Message)
+	add("messageExpression", r.MessageExpression)
+	if r.Reason != nil {
+		add("reason", string(*r.Reason))
+	}
+	add("fieldPath", r.FieldPath)
+	if r.OptionalOldSelf != nil {
+		add("optionalOldSelf", strconv.FormatBool(*r.OptionalOldSelf))
+	}
+	return out
+}
+
+// rulesAll lists the rules of the version, place by place.
+func (s *Session) rulesAll(ran verdicts) (string, error) {
+	var b strings.Builder
+	total := uint64(0)
+	st := s.state
+	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
+		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
+		if err != nil {
+			return "", err
+		}
+		l := s.rulesAt(p, ran, false)
+		total = cost.Add(total, l.total)
+		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s)))
+	}
+	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
+	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(total), share(total, limit), st.version)
+	return b.String(), nil
+}
+
+// rulePlaces are the places of a schema that have rules, in the order of their
+// names.
+func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
+	if s == nil {
+		return nil
+	}
+	var out [][]engine.Step
+	if len(s.XValidations) > 0 {
+		out = append(out, slices.Clone(at))
+	}
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		prop := s.Properties[name]
+		out = append(out, rulePlaces(&prop, append(slices.Clone(at), engine.Step{Name: name}))...)
+	}
+	each := append(slices.Clone(at), engine.Step{Any: true})
+	if s.Items != nil {
+		out = append(out, rulePlaces(s.Items.Schema, each)...)
+	}
+	if s.AdditionalProperties != nil {
+		out = append(out, rulePlaces(s.AdditionalProperties.Schema, each)...)
+	}
+	return out
+}
+
+// ruleNumber reads a rule's number, from 1.
+func ruleNumber(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n - 1, err == nil
+}

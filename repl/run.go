@@ -1,0 +1,268 @@
+package repl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// LineReader gives one line after the other, without its end, and io.EOF after
+// the last.
+type LineReader interface {
+	ReadLine(prompt string) (string, error)
+}
+
+// ErrLineCancelled is what a LineReader returns for Ctrl-C: the line is
+// dropped, the session goes on.
+var ErrLineCancelled = errors.New("line cancelled")
+
+// Lines reads a pipe or a file and shows no prompt.
+func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
+
+type lines struct{ r *bufio.Reader }
+
+func (l *lines) ReadLine(string) (string, error) {
+	line, err := l.r.ReadString('\n')
+	if err == io.EOF && line != "" {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// Reply is what a session says to a line.
+type Reply struct {
+	// Text ends with a line break, or is "".
+	Text string
+	// Failed is true when Text says what is wrong; nothing has changed then.
+	Failed bool
+	// Quit is true when the session is to end.
+	Quit bool
+	// Draft is a line to be edited next, on a terminal.
+	Draft string
+}
+
+// Run answers lines until :quit, the end of input, or ctx's end. At the end of
+// input it finishes an unfinished expression, and warns of unsaved rules. The
+// error is one of reading or writing, never of an expression.
+func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
+	evaluation, _ := in.(evaluator)
+	for ctx.Err() == nil {
+		line, err := in.ReadLine(s.Prompt())
+		eof := errors.Is(err, io.EOF)
+		switch {
+		case errors.Is(err, ErrLineCancelled):
+			s.partial = ""
+			continue
+		case err != nil && !eof:
+			return err
+		}
+		run, done := ctx, func() {}
+		if evaluation != nil {
+			run, done = evaluation.Evaluating(ctx)
+			s.Width = evaluation.Width()
+		}
+		var reply Reply
+		if eof {
+			reply = s.End(run)
+		} else {
+			reply = s.Do(run, line)
+		}
+		done()
+		if d, ok := in.(drafter); ok && reply.Draft != "" {
+			d.Draft(reply.Draft)
+			continue
+		}
+		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluator is a LineReader on a terminal: its keys stop an evaluation, and it
+// has a width and colours.
+type evaluator interface {
+	// Evaluating gives a context that Ctrl-C ends, until done is called.
+	Evaluating(context.Context) (ctx context.Context, done func())
+	Width() int
+	Style(Reply) string
+}
+
+// drafter is a LineReader that can begin the next line itself.
+type drafter interface{ Draft(line string) }
+
+func style(in LineReader, r Reply) string {
+	if e, ok := in.(evaluator); ok {
+		return e.Style(r)
+	}
+	return r.Text
+}
+
+// End is what the end of input does: an unfinished expression is answered as it
+// is, and unsaved rules are warned of, once.
+func (s *Session) End(ctx context.Context) Reply {
+	if s.partial != "" {
+		line := s.partial
+		s.partial = ""
+		return s.finished(ctx, line)
+	}
+	return s.quit()
+}
+
+func (s *Session) quit() Reply {
+	if !s.Unsaved() || s.warned {
+		return Reply{Quit: true}
+	}
+	s.warned = true
+	return Reply{Text: "there are unsaved rules: :save them, or leave again to drop them\n", Failed: true}
+}
+
+// Do answers one line: an expression, a command, or a part of one over several
+// lines. A line that ends with a tab is answered with what completes it. Where
+// it fails, the session is as it was.
+func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply = Reply{Text: fmt.Sprintf("internal error in celadon (please report it): %v\n", p), Failed: true}
+		}
+	}()
+	if !utf8.ValidString(line) {
+		return Reply{Text: "error: the line is not UTF-8\n", Failed: true}
+	}
+	if before, ok := strings.CutSuffix(line, "\t"); ok && strings.TrimSpace(before) != "" || line == "\t" {
+		return Reply{Text: s.completions(before)}
+	}
+	if s.partial != "" {
+		if isCommand(line) {
+			return s.interrupted(ctx, line)
+		}
+		whole := s.partial + "\n" + line
+		if strings.TrimSpace(line) != "" && goesOn(whole) {
+			s.partial = whole
+			return Reply{}
+		}
+		s.partial = ""
+		return s.finished(ctx, whole)
+	}
+	line = strings.TrimRight(line, " \t")
+	switch trimmed := strings.TrimSpace(line); {
+	case trimmed == "" || strings.HasPrefix(trimmed, "//"):
+		return Reply{}
+	case goesOn(trimmed):
+		s.partial = trimmed
+		return Reply{}
+	case s.last != "" && continues(trimmed):
+		return s.finished(ctx, s.last+"\n"+line)
+	default:
+		return s.finished(ctx, trimmed)
+	}
+}
+
+// isCommand is true for a line that a command begins, and not the last part of a
+// conditional.
+func isCommand(line string) bool {
+	name, _, _ := strings.Cut(strings.TrimRight(line, " \t"), " ")
+	if len(name) < 2 || name[0] != ':' {
+		return false
+	}
+	cmd, ok := findCommand(name[1:])
+	return ok && cmd.name == name[1:]
+}
+
+// interrupted answers an unfinished expression as it is, then the command.
+func (s *Session) interrupted(ctx context.Context, line string) Reply {
+	first := s.End(ctx)
+	reply := s.Do(ctx, line)
+	reply.Text = first.Text + reply.Text
+	return reply
+}
+
+// goesOn is true for a line that needs another.
+func goesOn(line string) bool {
+	if !strings.HasPrefix(line, ":") {
+		return unfinished(line)
+	}
+	name, arg, _ := strings.Cut(line[1:], " ")
+	cmd, ok := findCommand(name)
+	return ok && cmd.expression && unfinished(arg)
+}
+
+// finished answers a whole expression or command.
+func (s *Session) finished(ctx context.Context, line string) Reply {
+	line = strings.TrimSpace(line)
+	s.history = append(s.history, line)
+	if strings.HasPrefix(line, ":") {
+		s.last = ""
+		return s.command(ctx, line)
+	}
+	s.last = line
+	a, err := s.Eval(ctx, line)
+	if err != nil {
+		return s.failed(err)
+	}
+	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
+}
+
+func (s *Session) command(ctx context.Context, line string) Reply {
+	name, arg, _ := strings.Cut(line[1:], " ")
+	cmd, ok := findCommand(name)
+	switch {
+	case !ok:
+		return s.failed(noCommand(name))
+	case cmd.name == "quit":
+		return s.quit()
+	}
+	text, err := cmd.run(ctx, s, strings.TrimSpace(arg))
+	if err != nil {
+		return s.failed(err)
+	}
+	return Reply{Text: text}
+}
+
+func (s *Session) failed(err error) Reply {
+	reply := Reply{Text: s.Problem(err), Failed: true}
+	var incomplete *incompleteError
+	if errors.As(err, &incomplete) {
+		reply.Draft = incomplete.draft
+	}
+	return reply
+}
+
+// incompleteError is a command that lacks an argument, and the line with the one
+// that it would change.
+type incompleteError struct{ text, draft string }
+
+func (e *incompleteError) Error() string { return e.text }
+
+// EchoLines is Lines that writes the prompt and each line, so that what comes
+// from a pipe reads as it would on a terminal.
+func EchoLines(r io.Reader, out io.Writer) LineReader {
+	return &echo{lines{bufio.NewReader(r)}, out}
+}
+
+type echo struct {
+	lines
+	out io.Writer
+}
+
+func (e *echo) ReadLine(prompt string) (string, error) {
+	line, err := e.lines.ReadLine(prompt)
+	if err != nil {
+		return line, err
+	}
+	_, err = fmt.Fprintf(e.out, "%s%s\n", prompt, line)
+	return line, err
+}
+
+// completions lists what fits at the end of a line.
+func (s *Session) completions(line string) string {
+	var rows [][]string
+	for _, c := range s.Complete(line, len([]rune(line))).Candidates {
+		rows = append(rows, []string{c.Text, c.Hint})
+	}
+	return table(rows, s.Width)
+}

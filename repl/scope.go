@@ -1,0 +1,253 @@
+package repl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// binding is a macro's variable at the cursor.
+type binding struct {
+	name string
+	// over is the text that the macro goes over.
+	over string
+	// second is true for the value of a macro with two variables; wrap is how
+	// the type of an expression over the variable can be asked for.
+	second bool
+	wrap   string
+}
+
+// macros with a variable, and what gives the type of an expression over it.
+var loopMacros = map[string]string{
+	"all": "map", "exists": "map", "exists_one": "map", "existsOne": "map", "map": "map", "filter": "map",
+	"transformList": "map", "transformMap": "map", "transformMapEntry": "map", "sortBy": "map",
+	"optMap": "optMap", "optFlatMap": "optMap",
+}
+
+// bindings are the macro variables in scope behind the tokens, outermost first.
+func bindings(src []rune, tokens []token) []binding {
+	var open []int
+	for i, t := range tokens {
+		switch bracketDepth(t) {
+		case 1:
+			open = append(open, i)
+		case -1:
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	var out []binding
+	for _, i := range open {
+		out = append(out, bindingsAt(src, tokens, i)...)
+	}
+	return out
+}
+
+// bindingsAt are those of the macro whose bracket is tokens[i].
+func bindingsAt(src []rune, tokens []token, i int) []binding {
+	if tokens[i].text != "(" || i < 3 || tokens[i-2].text != "." {
+		return nil
+	}
+	wrap, ok := loopMacros[tokens[i-1].text]
+	rest := tokens[i+1:]
+	if !ok || len(rest) < 2 || rest[0].kind != tokenIdent || rest[1].text != "," {
+		return nil
+	}
+	start := receiver(tokens, i-3)
+	if start < 0 {
+		return nil
+	}
+	over := string(src[tokens[start].start:tokens[i-3].end])
+	first := binding{name: rest[0].text, over: over, wrap: wrap}
+	if len(rest) >= 4 && rest[2].kind == tokenIdent && rest[3].text == "," && wrap == "map" {
+		first.wrap = ""
+		return []binding{first, {name: rest[2].text, over: over, second: true, wrap: "transformList"}}
+	}
+	return []binding{first}
+}
+
+// receiver is the first token of the operand that ends at tokens[last]; -1
+// where none does.
+func receiver(tokens []token, last int) int {
+	for i := last; i >= 0; i-- {
+		t := tokens[i]
+		switch {
+		case bracketDepth(t) < 0:
+			if i = opening(tokens, i); i < 0 {
+				return -1
+			}
+			if i > 0 && (tokens[i].text == "(" || tokens[i].text == "[" || tokens[i].text == "[?") && operandEnd(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
+				continue // a call or an index: what it is of comes before
+			}
+		case t.kind == tokenOperator || t.kind == tokenComment:
+			return -1
+		}
+		if i == 0 || tokens[i-1].text != "." && tokens[i-1].text != ".?" {
+			return i
+		}
+		i-- // the dot
+	}
+	return -1
+}
+
+// operandEnd is true for a token that a call's or an index's bracket can follow.
+func operandEnd(t token) bool {
+	return t.kind == tokenIdent && t.text != "in" || t.kind == tokenString || t.text == ")" || t.text == "]"
+}
+
+func adjacent(a, b token) bool { return a.end == b.start }
+
+func opening(tokens []token, i int) int {
+	depth := 0
+	for ; i >= 0; i-- {
+		if depth += bracketDepth(tokens[i]); depth == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// scope resolves operands at one place of an expression.
+type scope struct {
+	resolver
+	bound []binding
+}
+
+func (s *Session) scope(bound []binding) *scope {
+	sc := &scope{resolver: resolver{session: s, vars: map[string]found{}}, bound: bound}
+	for _, b := range bound {
+		over := sc.parse(b.over)
+		switch {
+		case b.wrap == "optMap":
+			sc.vars[b.name] = over
+		case over.decl != nil && over.decl.Kind == types.Map && !b.second || b.wrap == "":
+			sc.vars[b.name] = found{} // a key or an index
+		default:
+			sc.vars[b.name] = over.elements()
+		}
+	}
+	return sc
+}
+
+// parse is the declaration of an operand's text.
+func (sc *scope) parse(text string) found {
+	env := sc.env()
+	if env == nil {
+		return found{}
+	}
+	parsed, issues := env.Parse(text)
+	if issues != nil && issues.Err() != nil {
+		return found{}
+	}
+	return sc.expr(parsed.NativeRep().Expr())
+}
+
+func (sc *scope) env() *cel.Env {
+	p := sc.session.state.place
+	if p == nil || p.desk == nil {
+		return nil
+	}
+	env, err := p.desk.Env(false)
+	if err != nil {
+		return nil
+	}
+	return env
+}
+
+// typeOf is the type of an operand's text, by its declaration or by the
+// checker; nil where it has none.
+func (sc *scope) typeOf(text string, f found) *cel.Type {
+	if f.decl != nil && !strings.Contains(text, "?") {
+		if t := shallow(f.decl); t != nil {
+			return t
+		}
+	}
+	env := sc.env()
+	if env == nil {
+		return nil
+	}
+	levels := 0
+	for i := len(sc.bound) - 1; i >= 0; i-- {
+		switch b := sc.bound[i]; b.wrap {
+		case "map", "optMap":
+			text = fmt.Sprintf("(%s).%s(%s, %s)", b.over, b.wrap, b.name, text)
+			levels++
+		case "transformList":
+			text = fmt.Sprintf("(%s).transformList(%s, %s, %s)", b.over, sc.bound[i-1].name, b.name, text)
+			levels++
+		}
+	}
+	checked, issues := env.Compile(text)
+	if issues != nil && issues.Err() != nil {
+		return nil
+	}
+	t := checked.OutputType()
+	for ; levels > 0 && len(t.Parameters()) == 1; levels-- {
+		t = t.Parameters()[0]
+	}
+	return t
+}
+
+// shallow is the type of a declaration as far as methods go by it; nil for
+// objects, which have none.
+func shallow(d *types.Decl) *cel.Type {
+	switch d.Kind {
+	case types.List:
+		return cel.ListType(elementType(d.Elem))
+	case types.Map:
+		return cel.MapType(cel.StringType, elementType(d.Elem))
+	case types.String:
+		return cel.StringType
+	case types.Bytes:
+		return cel.BytesType
+	case types.Duration:
+		return cel.DurationType
+	case types.Date, types.Timestamp:
+		return cel.TimestampType
+	case types.Bool:
+		return cel.BoolType
+	case types.Int:
+		return cel.IntType
+	case types.Double:
+		return cel.DoubleType
+	case types.IntOrString:
+		return cel.DynType
+	case types.Object:
+		return objectType
+	}
+	return nil
+}
+
+var objectType = cel.ObjectType("object")
+
+func elementType(d *types.Decl) *cel.Type {
+	if t := shallow(d); t != nil {
+		return t
+	}
+	return cel.DynType
+}
+
+// accepts is true when a function's parameter takes a value of type t.
+func accepts(param, t *cel.Type) bool {
+	switch {
+	case param.Kind() == celtypes.TypeParamKind, param.Kind() == celtypes.DynKind, t.Kind() == celtypes.DynKind:
+		return true
+	case param.Kind() != t.Kind():
+		return false
+	case param.Kind() == celtypes.OpaqueKind && param.TypeName() != t.TypeName():
+		return false
+	case param.Kind() == celtypes.StructKind:
+		return param.TypeName() == t.TypeName()
+	}
+	for i, p := range param.Parameters() {
+		if i < len(t.Parameters()) && !accepts(p, t.Parameters()[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,176 @@
+package repl
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// words is a type as the author of a schema would say it.
+func words(t *cel.Type) string {
+	switch t.Kind() {
+	case celtypes.BoolKind:
+		return "boolean"
+	case celtypes.IntKind:
+		return "integer"
+	case celtypes.UintKind:
+		return "unsigned integer"
+	case celtypes.DoubleKind:
+		return "number"
+	case celtypes.TimestampKind:
+		return "date-time"
+	case celtypes.NullTypeKind:
+		return "null"
+	case celtypes.DynKind, celtypes.AnyKind:
+		return "int-or-string"
+	case celtypes.StructKind:
+		if name := t.TypeName(); !strings.HasPrefix(name, "self") && strings.Contains(name, ".") {
+			return lastName(name)
+		}
+		return "object"
+	case celtypes.TypeKind:
+		return "type"
+	case celtypes.DurationKind:
+		return "duration"
+	case celtypes.StringKind:
+		return "string"
+	case celtypes.BytesKind:
+		return "bytes"
+	case celtypes.TypeParamKind:
+		return "anything"
+	case celtypes.ListKind:
+		return "list of " + element(t, 0)
+	case celtypes.MapKind:
+		return "map of " + element(t, 1)
+	case celtypes.OpaqueKind:
+		if isOptional(t) {
+			return "optional " + element(t, 0)
+		}
+		return lastName(t.TypeName())
+	}
+	return t.String()
+}
+
+// lastName is the name of a library's type, as quantity or IP.
+func lastName(typeName string) string {
+	name := typeName[strings.LastIndexByte(typeName, '.')+1:]
+	if strings.ToUpper(name) == name {
+		return name
+	}
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+func isOptional(t *cel.Type) bool {
+	return t.Kind() == celtypes.OpaqueKind && t.TypeName() == "optional_type"
+}
+
+func element(t *cel.Type, i int) string {
+	params := t.Parameters()
+	if i >= len(params) || params[i].Kind() == celtypes.DynKind || params[i].Kind() == celtypes.TypeParamKind {
+		return "anything"
+	}
+	return words(params[i])
+}
+
+// bounds are what a schema says of a value's size and form, in its own words;
+// node is nil for what the CRD does not declare itself.
+func bounds(d *types.Decl, node *schemaNode) string {
+	if node == nil {
+		node = &schemaNode{}
+	}
+	var parts []string
+	add := func(name string, v any) { parts = append(parts, fmt.Sprintf("%s %v", name, v)) }
+	for name, bound := range map[string]*int64{"maxLength": node.MaxLength, "maxItems": node.MaxItems, "maxProperties": node.MaxProperties} {
+		if bound != nil && name == boundName(d) {
+			add(name, *bound)
+		}
+	}
+	if len(parts) == 0 && d.Max.Source == types.Assumed && boundName(d) != "" {
+		parts = append(parts, "no "+boundName(d))
+	}
+	if node.Minimum != nil {
+		add("minimum", *node.Minimum)
+	}
+	if node.Maximum != nil {
+		add("maximum", *node.Maximum)
+	}
+	if node.Pattern != "" {
+		add("pattern", node.Pattern)
+	}
+	if values := enumValues(node); len(values) > 0 {
+		add("enum", strings.Join(values, ", "))
+	}
+	if node.Default != nil {
+		add("default", preview(oneLine(string(node.Default.Raw)), 40))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// boundName is the schema's word that bounds the size of a value.
+func boundName(d *types.Decl) string {
+	switch d.Kind {
+	case types.List:
+		return "maxItems"
+	case types.Map:
+		return "maxProperties"
+	case types.String, types.Bytes, types.IntOrString:
+		return "maxLength"
+	}
+	return ""
+}
+
+// enumValues are the texts among a schema's enum.
+func enumValues(node *schemaNode) []string {
+	if node == nil {
+		return nil
+	}
+	var values []string
+	for _, e := range node.Enum {
+		var text string
+		if json.Unmarshal(e.Raw, &text) == nil {
+			values = append(values, text)
+		}
+	}
+	return values
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+var lineEnds = regexp.MustCompile(`\s*\n\s*`)
+
+// oneLine joins lines, as an expression over several can be.
+func oneLine(text string) string {
+	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
+}
+
+// screen tells how wide text is. It does not ask the locale, so that the same
+// session prints the same.
+var screen = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// preview shortens text to a number of columns.
+func preview(text string, columns int) string {
+	return screen.Truncate(text, columns, "…")
+}
+
+// printable takes control characters out of what came from a file.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+}
