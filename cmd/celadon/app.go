@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, as kubectl diff has them.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitUsage       = 2 // usage, unreadable input, nothing checked
+	exitBug         = 3
+	exitInterrupted = 130
+)
+
+// app is the command with its streams, so that tests run it in-process.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// exitError ends the command with a code; its text, if any, goes to stderr.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// run executes one command line and returns its exit code. A panic is a bug of
+// ours and never a stack trace.
+func (a *app) run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.stderr, "celadon: internal error, please report it: %v\n", p)
+			code = exitBug
+		}
+	}()
+	cmd := a.root()
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{exitUsage, err} // cobra's own: flags and arguments
+	}
+	if exit.err != nil {
+		fmt.Fprintf(a.stderr, "celadon: %v\n", exit.err)
+	}
+	return exit.code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "celadon",
+		Short: "What would the API server say? CEL rules of CRDs, without a cluster",
+		Long: `Celadon decides custom resources against their CustomResourceDefinitions as a
+Kubernetes API server does, and helps to write the CEL rules in them.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.AddCommand(a.checkCommand(), a.replCommand(), a.versionCommand())
+	root.AddCommand(a.evalCommand())
+	root.AddCommand(a.serveCommand())
+	root.AddCommand(a.vetCommand())
+	return root
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of Celadon, Kubernetes and CEL",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.stdout, versionText())
+			return err
+		},
+	}
+}
+
+// ownVersion is "devel" in a build that is no release.
+func ownVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func versionText() string {
+	celadon, kube, cel := ownVersion(), "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			switch dep.Path {
+			case "k8s.io/apiextensions-apiserver":
+				kube = dep.Version
+			case "github.com/google/cel-go":
+				cel = dep.Version
+			}
+		}
+	}
+	return fmt.Sprintf("celadon %s\nkubernetes libraries %s\ncel-go %s\n", celadon, kube, cel)
+}

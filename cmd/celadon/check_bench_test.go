@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// benchCRD and benchObjects are read by the benchmarks; HTTPRoutes are the
+// usual ones.
+func benchPaths(b *testing.B) (crd, objects string) {
+	b.Helper()
+	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
+	if crd == "" || objects == "" {
+		return crontabCRD, "../../examples/crontab/objects"
+	}
+	return crd, objects
+}
+
+// BenchmarkCheck is one whole run of check.
+func BenchmarkCheck(b *testing.B) {
+	crd, objects := benchPaths(b)
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	for b.Loop() {
+		a.run(context.Background(), []string{"check", "--crd", crd, objects})
+	}
+}
+
+// BenchmarkReadCRD reads and does not compile.
+func BenchmarkReadCRD(b *testing.B) {
+	crd, _ := benchPaths(b)
+	for b.Loop() {
+		if _, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCompileCRD compiles what was read.
+func BenchmarkCompileCRD(b *testing.B) {
+	crd, _ := benchPaths(b)
+	d, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		for _, def := range d.all {
+			def.compile(engine.Config{})
+		}
+	}
+}
+
+// BenchmarkDecode reads the objects as check does; BenchmarkUnmarshal with
+// sigs.k8s.io/yaml and nothing else.
+func BenchmarkDecode(b *testing.B) {
+	_, objects := benchPaths(b)
+	for b.Loop() {
+		input.Scan(nil, []string{objects}, func() {}, func(c input.Chunk) bool {
+			return c.Each(func(*input.Document) bool { return true })
+		})
+	}
+}
+
+func BenchmarkUnmarshal(b *testing.B) {
+	_, objects := benchPaths(b)
+	for b.Loop() {
+		_ = filepath.WalkDir(objects, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var obj map[string]any
+			return yaml.Unmarshal(data, &obj)
+		})
+	}
+}

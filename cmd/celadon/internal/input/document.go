@@ -1,0 +1,166 @@
+package input
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+)
+
+// Document is one object as it stands in a file.
+type Document struct {
+	File  string // as the user named it; "-" is standard input
+	Index int    // of the document in the file, from 0
+	Item  int    // of a List, from 0
+	Line  int    // of the object, from 1; 0 where there is none
+
+	// Object is the decoded object; nil when Err is set.
+	Object map[string]any
+	// Raw is the object's JSON where it has duplicate keys, which Object does
+	// not show.
+	Raw []byte
+	// Duplicate is the YAML decoder's complaint about duplicate keys.
+	Duplicate error
+	Err       error
+
+	json []byte // what Object was decoded from, if that was JSON
+	text *text
+	item bool // of a List in text
+}
+
+// Place is where the document stands, for messages.
+func (d *Document) Place() string {
+	if d.Line == 0 {
+		return d.File
+	}
+	return fmt.Sprintf("%s:%d", d.File, d.Line)
+}
+
+// JSON is the object as JSON.
+func (d *Document) JSON() ([]byte, error) {
+	switch {
+	case d.Err != nil:
+		return nil, d.Err
+	case d.json != nil:
+		return d.json, nil
+	}
+	return json.Marshal(d.Object)
+}
+
+// ErrNoObject is the error of a document that is no mapping.
+var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
+
+// Each decodes the chunk's documents, in order, until yield says false.
+func (c Chunk) Each(yield func(*Document) bool) bool {
+	switch c.form {
+	case smallFile:
+		data, err := os.ReadFile(c.File)
+		if err != nil {
+			return yield(&Document{File: c.File, Err: unwrapPath(err)})
+		}
+		s := splitter{file: c.File, w: bytesWindow(data), yield: func(part Chunk) bool { return part.Each(yield) }}
+		return s.run()
+	case jsonValue, jsonItem:
+		return c.json(yield)
+	case yamlDocument:
+		return c.yaml(yield)
+	}
+	return yield(c.document(c.err))
+}
+
+func (c *Chunk) document(err error) *Document {
+	return &Document{File: c.File, Index: c.index, Item: c.item, Line: c.line, Err: err}
+}
+
+func (c *Chunk) json(yield func(*Document) bool) bool {
+	if c.text[0] != '{' {
+		return yield(c.document(c.notObject()))
+	}
+	var obj map[string]any
+	strict, err := kjson.UnmarshalStrict(c.text, &obj)
+	if err != nil {
+		if c.flow {
+			if _, _, flowErr := yamldoc.Decode(c.text); flowErr == nil {
+				return c.yaml(yield)
+			}
+		}
+		return yield(c.document(c.syntax(err)))
+	}
+	d := c.document(nil)
+	d.Object, d.json = obj, c.text
+	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
+	if len(strict) > 0 {
+		d.Raw = c.text
+	}
+	return yield(d)
+}
+
+// notObject tells a value of another kind from what is no JSON at all.
+func (c *Chunk) notObject() error {
+	var v any
+	if err := json.Unmarshal(c.text, &v); err != nil {
+		return c.syntax(err)
+	}
+	return ErrNoObject
+}
+
+// syntax is the decoder's error with its line in the file, where that is not
+// the object's own.
+func (c *Chunk) syntax(err error) error {
+	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
+		before := c.text[:min(int(offset), len(c.text))]
+		if n := strings.Count(string(before), "\n"); n > 0 {
+			return fmt.Errorf("not JSON: line %d: %w", c.line+n, err)
+		}
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+func (c *Chunk) yaml(yield func(*Document) bool) bool {
+	line := c.line
+	c.line += leading(c.text)
+	v, duplicate, err := yamldoc.Decode(c.text)
+	if err != nil {
+		return yield(c.document(yamlError(err, line)))
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return yield(c.document(ErrNoObject))
+	}
+	d := c.document(nil)
+	d.Object, d.text = obj, &text{text: c.text, line: line, column: 1}
+	if duplicate != nil {
+		d.Duplicate = yamlError(duplicate, line)
+	}
+	kind, _ := obj["kind"].(string)
+	items, ok := obj["items"].([]any)
+	if !ok || !strings.HasSuffix(kind, "List") {
+		return yield(d)
+	}
+	return d.items(items, yield)
+}
+
+// items takes a YAML List apart.
+func (d *Document) items(items []any, yield func(*Document) bool) bool {
+	lines := d.text.itemLines()
+	for i, item := range items {
+		one := *d
+		one.Item, one.item = i, true
+		if i < len(lines) {
+			one.Line = lines[i]
+		}
+		var ok bool
+		if one.Object, ok = item.(map[string]any); !ok {
+			one.Err = ErrNoObject
+		}
+		if !yield(&one) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,225 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+)
+
+const (
+	// maxObject is far above what a server takes; a JSON value that has not
+	// ended there is cut off.
+	maxObject = 16 << 20
+	// maxUndecided is how much of a JSON object with items is held until its
+	// kind, which may come last, says whether it is a List. No object is larger.
+	maxUndecided = 4 << 20
+	// maxFlow is the most that is tried as YAML when it begins like JSON and is
+	// none.
+	maxFlow = 1 << 20
+)
+
+// splitter cuts one input into chunks.
+type splitter struct {
+	file      string
+	w         *window
+	index     int  // of the next document
+	afterJSON bool // no separator since the last JSON value
+	yield     func(Chunk) bool
+}
+
+// run is false when yield had enough.
+func (s *splitter) run() bool {
+	if _, ok := s.w.at(2); ok && bytes.HasPrefix(s.w.rest(), bom) {
+		s.w.skip(len(bom))
+		s.w.before = 0
+	}
+	for {
+		i, ok := s.w.blank(0)
+		more := true
+		switch {
+		case !ok:
+			return s.end()
+		case s.w.rest()[i] == '{':
+			s.w.skip(i)
+			more = s.json()
+		case s.afterJSON && !s.separatorAt(i):
+			s.w.skip(i)
+			line, _ := s.w.place(0)
+			c, _ := s.w.at(0)
+			more = s.bad(line, fmt.Errorf("not JSON: invalid character %q after an object", c))
+		default:
+			more = s.yaml()
+			s.afterJSON = false
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+var bom = []byte("\ufeff")
+
+// end reports that the input could not be read to its end.
+func (s *splitter) end() bool {
+	if s.w.err == nil {
+		return true
+	}
+	return s.yield(Chunk{File: s.file, index: s.index, line: s.w.line, err: unwrapPath(s.w.err)})
+}
+
+func (s *splitter) separatorAt(i int) bool {
+	return separator(s.w.rest()[i : i+s.w.lineEnd(i)])
+}
+
+// separator is a line that is "---", with a comment behind it or none, as
+// kubectl takes it.
+func separator(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("---"))
+	rest = bytes.TrimSpace(rest)
+	return ok && (len(rest) == 0 || rest[0] == '#')
+}
+
+// yaml takes what stands before the next separator, or else before objects in
+// JSON that make no YAML of it.
+func (s *splitter) yaml() bool {
+	n, behind, brace := s.partEnd(0)
+	if brace > 0 {
+		whole, _, err := yamldoc.Decode(s.w.rest()[:n])
+		if _, ok := whole.(map[string]any); n > maxUndecided || err != nil || !ok {
+			n, behind = brace, 0
+		}
+	}
+	line := s.w.line
+	text := s.w.take(n)
+	s.w.skip(behind)
+	if blank(text) {
+		return true
+	}
+	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
+	s.index++
+	return s.yield(c)
+}
+
+// partEnd is how far the next separator is, and its length. Brace is the first
+// line behind others that begins as an object in JSON does; it is looked behind
+// for no longer than to see what is meant.
+func (s *splitter) partEnd(limit int) (n, behind, brace int) {
+	content := false
+	for {
+		length := s.w.lineEnd(n)
+		if length == 0 || limit > 0 && n > limit || brace > 0 && n > maxUndecided {
+			return n, 0, brace
+		}
+		line := s.w.rest()[n : n+length]
+		if separator(line) {
+			return n, length, brace
+		}
+		if brace == 0 && content && line[0] == '{' {
+			brace = n
+		}
+		content = content || !blank(line)
+		n += length
+	}
+}
+
+// json takes the object at the window's start, or the items of a List.
+func (s *splitter) json() bool {
+	first := !s.afterJSON
+	s.afterJSON = true
+	o := object{splitter: s}
+	end, err := o.members(0)
+	switch {
+	case o.stopped || errors.Is(err, errAbandoned):
+		return !o.stopped
+	case err != nil && o.streamed:
+		return s.bad(s.w.line, fmt.Errorf("not JSON: behind the items of a List: %w", err))
+	case err != nil:
+		return s.notJSON(err, first)
+	case o.streamed:
+		return true
+	}
+	line, column := s.w.place(0)
+	c := Chunk{File: s.file, form: jsonValue, index: s.index, line: line, column: column}
+	c.flow = first && s.flow(end)
+	c.text = s.w.take(end)
+	s.index++
+	return s.yield(c)
+}
+
+// flow is true where the object may be YAML that begins like JSON: it is alone
+// in its document. A stream does not wait for what follows a good object.
+func (s *splitter) flow(end int) bool {
+	if s.w.r != nil && json.Valid(s.w.rest()[:end]) {
+		return false
+	}
+	i, ok := s.w.blank(end)
+	return !ok || s.separatorAt(i)
+}
+
+// notJSON reports a value without an end, unless it is YAML.
+func (s *splitter) notJSON(err error, first bool) bool {
+	line, _ := s.w.place(0)
+	if s.w.err != nil && err == errCut {
+		s.w.skip(len(s.w.rest()))
+		return true // the reading error is reported
+	}
+	if first {
+		n, behind, _ := s.partEnd(maxFlow)
+		text := s.w.rest()[:n]
+		if n <= maxFlow {
+			if _, _, err := yamldoc.Decode(text); err == nil {
+				s.afterJSON = false
+				c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: s.w.take(n)}
+				s.w.skip(behind)
+				s.index++
+				return s.yield(c)
+			}
+		}
+	}
+	return s.bad(line, fmt.Errorf("not JSON: %w", err))
+}
+
+// bad reports what stands at the window's start, and goes to the next line that
+// begins an object or a document.
+func (s *splitter) bad(line int, err error) bool {
+	c := Chunk{File: s.file, index: s.index, line: line, err: err}
+	s.index++
+	s.resume()
+	return s.yield(c)
+}
+
+// resume goes to the next line that begins an object or a document.
+func (s *splitter) resume() {
+	for {
+		s.w.skip(s.w.lineEnd(0))
+		if first, ok := s.w.at(0); !ok || first == '{' || s.separatorAt(0) {
+			return
+		}
+	}
+}
+
+// leading counts the lines before a document's first of content.
+func leading(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// blank documents hold only comments and white space.
+func blank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimLeftFunc(line, unicode.IsSpace); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,236 @@
+package input
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seen is a document in one line: its place and its name, or its error.
+func seen(d *Document) string {
+	if d.Err != nil {
+		return fmt.Sprintf("%d/%d:%d: %v", d.Index, d.Item, d.Line, d.Err)
+	}
+	return fmt.Sprintf("%d/%d:%d: %v", d.Index, d.Item, d.Line, d.Object["name"])
+}
+
+func read(r io.Reader) []string {
+	var got []string
+	Split("f", r, func(c Chunk) bool {
+		return c.Each(func(d *Document) bool {
+			got = append(got, seen(d))
+			return true
+		})
+	})
+	return got
+}
+
+// each reads a text from memory, as a stream, and byte by byte, and holds that
+// all see the same.
+func each(t *testing.T, text string) []string {
+	t.Helper()
+	var memory []string
+	s := splitter{file: "f", w: bytesWindow([]byte(text)), yield: func(c Chunk) bool {
+		return c.Each(func(d *Document) bool {
+			memory = append(memory, seen(d))
+			return true
+		})
+	}}
+	s.run()
+	if diff := cmp.Diff(memory, read(strings.NewReader(text))); diff != "" {
+		t.Errorf("a stream differs (-memory +stream):\n%s\nof:\n%s", diff, text)
+	}
+	if diff := cmp.Diff(memory, read(iotest.OneByteReader(strings.NewReader(text)))); diff != "" {
+		t.Errorf("byte by byte differs (-memory +bytes):\n%s\nof:\n%s", diff, text)
+	}
+	return memory
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":             {"", nil},
+		"white space":         {" \n\t\n", nil},
+		"comment":             {"# nothing\n---\n# more\n", nil},
+		"yaml":                {"# c\nname: a\n---\n---\nname: b", []string{"0/0:2: a", "1/0:5: b"}},
+		"bom":                 {"\ufeffname: a\n", []string{"0/0:1: a"}},
+		"bom json":            {"\ufeff{\"name\": \"a\"}", []string{"0/0:1: a"}},
+		"json":                {"\n {\"name\": \"a\"}", []string{"0/0:2: a"}},
+		"json lines":          {"{\"name\":\"a\"}\n{\"name\":\"b\"}\n", []string{"0/0:1: a", "1/0:2: b"}},
+		"json in yaml":        {"name: a\n---\n{\"name\": \"b\"}\n---\nname: c\n", []string{"0/0:1: a", "1/0:3: b", "2/0:5: c"}},
+		"flow":                {"{name: a}\n", []string{"0/0:1: a"}},
+		"flow lines":          {"{name: a,\n # {\n x: 'it''s {'}\n---\nname: b\n", []string{"0/0:1: a", "1/0:5: b"}},
+		"a brace in a string": {`{"name":"}","x":"\"}"}`, []string{"0/0:1: }"}},
+		"text":                {"just text\n", []string{"0/0:1: " + ErrNoObject.Error()}},
+		"no list":             {`{"kind":"Thing","items":[{"name":"x"}],"name":"a"}`, []string{"0/0:1: a"}},
+		"kind is last":        {`{"apiVersion":"g/v1","items":[{"name":"x"}],"kind":"Thing","name":"a"}`, []string{"0/0:1: a"}},
+		"list, kind last":     {`{"apiVersion":"g/v1","items":[{"name":"a"},{"name":"b"}],"kind":"ThingList"} {"name":"c"}`, []string{"0/0:1: a", "0/1:1: b", "1/0:1: c"}},
+		"list, kind first":    {"{\"kind\":\"ThingList\",\"items\":[\n{\"name\":\"a\"},\n{\"name\":\"b\"}],\"metadata\":{}}", []string{"0/0:2: a", "0/1:3: b"}},
+		"empty list":          {`{"kind":"List","items":[]}`, nil},
+		"list of null":        {`{"kind":"List","items":null,"name":"a"}`, []string{"0/0:1: a"}},
+		"list of text":        {`{"kind":"List","items":["x",{"name":"a"},3]}`, []string{"0/0:1: " + ErrNoObject.Error(), "0/1:1: a", "0/2:1: " + ErrNoObject.Error()}},
+		"yaml list":           {"kind: List\nitems:\n- name: a\n-\n  name: b\n- text\n", []string{"0/0:3: a", "0/1:5: b", "0/2:6: " + ErrNoObject.Error()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, each(t, test.text)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// bad are pieces that are no object.
+var bad = []string{
+	`{"name": tru}`,
+	`{"name": "cut`,
+	`{"name": {"a": [1, 2}`,
+	`{"name": {`,
+	`{"name": [{"a": 1},`,
+	`{"name": [{"a": 1}`,
+	`{"name":`,
+	`{`,
+	`}`,
+	`garbage`,
+	`{"name" "x"}`,
+	`{"name": "x"]`,
+	`{"kind": "List", "items": [`,
+	`[{"name": "x"}]`,
+}
+
+const objects = 5
+
+func good(i int) string { return fmt.Sprintf(`{"name":"good%d","list":[{"a":1},{"b":[]}]}`, i) }
+
+// TestBadLines puts each bad piece at each position among JSON lines: it is
+// reported with its line, and every good line is read.
+func TestBadLines(t *testing.T) {
+	t.Parallel()
+	for _, piece := range bad {
+		for position := range objects + 1 {
+			lines := make([]string, objects)
+			for i := range lines {
+				lines[i] = good(i)
+			}
+			lines = slices.Insert(lines, position, piece)
+			line := position + 1
+			if strings.Contains(piece, "items") {
+				line = 0 // what follows are its items, with no commas
+			}
+			holdBad(t, strings.Join(lines, "\n")+"\n", line)
+		}
+	}
+}
+
+// holdBad demands all good objects, and one or more errors of which the first is
+// on a line; 0 is any.
+func holdBad(t *testing.T, text string, line int) {
+	t.Helper()
+	got := each(t, text)
+	found := 0
+	var errs []string
+	for _, s := range got {
+		if strings.Contains(s, ": good") {
+			found++
+		} else {
+			errs = append(errs, s)
+		}
+	}
+	if found != objects {
+		t.Errorf("%d of %d good objects found:\n%s\nof:\n%s", found, objects, strings.Join(got, "\n"), text)
+	}
+	if len(errs) == 0 || line > 0 && !strings.Contains(errs[0], fmt.Sprintf(":%d: ", line)) {
+		t.Errorf("want an error on line %d, got %q of:\n%s", line, errs, text)
+	}
+}
+
+// TestBadItems does the same in a List as kubectl prints it.
+func TestBadItems(t *testing.T) {
+	t.Parallel()
+	for _, piece := range bad {
+		if piece == `}` || piece == `[{"name": "x"}]` || strings.Contains(piece, "items") {
+			continue // not told from the List's own end, or read as another value
+		}
+		for position := range objects + 1 {
+			lines := make([]string, objects)
+			for i := range lines {
+				lines[i] = "        " + good(i)
+			}
+			lines = slices.Insert(lines, position, "        "+piece)
+			text := "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n" + strings.Join(lines, ",\n") + "\n    ],\n    \"kind\": \"List\"\n}\n"
+			if piece == `garbage` || strings.HasPrefix(piece, "{") {
+				holdBad(t, text, position+4)
+			}
+		}
+	}
+}
+
+// TestBadDocuments does the same among YAML documents.
+func TestBadDocuments(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"a: b: c", "- {", "text", "\t- x", "{\"name\": ", "a: \"cut"} {
+		for position := range objects + 1 {
+			parts := make([]string, objects)
+			for i := range parts {
+				parts[i] = fmt.Sprintf("name: good%d", i)
+			}
+			parts = slices.Insert(parts, position, piece)
+			holdBad(t, strings.Join(parts, "\n---\n")+"\n", 2*position+1)
+		}
+	}
+}
+
+func TestReadingFails(t *testing.T) {
+	t.Parallel()
+	got := read(io.MultiReader(strings.NewReader(good(0)+"\n{\"name\":"), iotest.ErrReader(fmt.Errorf("disk gone"))))
+	want := []string{"0/0:1: good0", "1/0:2: disk gone"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOneObjectInMemory reads a List that would not fit a buffer.
+func TestOneObjectInMemory(t *testing.T) {
+	t.Parallel()
+	item := good(0) + ","
+	const items = 100_000
+	r := io.MultiReader(strings.NewReader(`{"kind":"List","items":[`), strings.NewReader(strings.Repeat(item, items-1)), strings.NewReader(good(0)+"]}"))
+	w := newWindow(r, func() {})
+	n, most := 0, 0
+	s := splitter{file: "f", w: w, yield: func(Chunk) bool {
+		n++
+		most = max(most, cap(w.buf))
+		return true
+	}}
+	s.run()
+	if n != items || most > 8*readSize {
+		t.Errorf("%d items with a buffer of %d bytes, want %d with at most %d", n, most, items, 8*readSize)
+	}
+}
+
+// FuzzSplit holds that a stream is cut as a file in memory, that nothing
+// panics, and that lines stay in the input.
+func FuzzSplit(f *testing.F) {
+	for _, piece := range bad {
+		f.Add(good(0) + "\n" + piece + "\n" + good(1))
+		f.Add("{\"kind\":\"List\",\"items\":[" + good(0) + "," + piece + "," + good(1) + "]}")
+	}
+	f.Add("a: 1\n---\n{\"a\": 1}\n--- # x\nb: 2\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Count(text, "\n") + 1
+		for _, s := range each(t, text) {
+			var index, item, line int
+			if _, err := fmt.Sscanf(s, "%d/%d:%d:", &index, &item, &line); err != nil || line > lines {
+				t.Errorf("%q: want a line of %d", s, lines)
+			}
+		}
+	})
+}

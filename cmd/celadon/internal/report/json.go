@@ -1,0 +1,135 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// jsonPrinter writes one document. Its summary comes first and is known last,
+// so objects wait in a spool.
+type jsonPrinter struct {
+	w           io.Writer
+	kubeVersion string
+	objects     spool
+	count       int
+}
+
+func (p *jsonPrinter) Object(o *Object) error {
+	var b bytes.Buffer
+	if p.count++; p.count > 1 {
+		b.WriteByte(',')
+	}
+	b.WriteString("\n    ")
+	enc := Encoder(&b)
+	enc.SetIndent("    ", "  ")
+	if err := enc.Encode(o); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // Encode ends the line
+	_, err := p.objects.Write(b.Bytes())
+	return err
+}
+
+func (p *jsonPrinter) End(s *Summary) error {
+	defer p.objects.close()
+	var b bytes.Buffer
+	enc := Encoder(&b)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(struct {
+		Kind        string   `json:"kind"`
+		APIVersion  string   `json:"apiVersion"`
+		KubeVersion string   `json:"kubeVersion"`
+		Summary     *Summary `json:"summary"`
+	}{"CheckReport", "celadon/v1", p.kubeVersion, s})
+	if err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - len("\n}\n"))
+	b.WriteString(",\n  \"objects\": [")
+	if _, err := p.w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if err := p.objects.copyTo(p.w); err != nil {
+		return err
+	}
+	end := "]\n}\n"
+	if p.count > 0 {
+		end = "\n  " + end
+	}
+	_, err = io.WriteString(p.w, end)
+	return err
+}
+
+// maxSpool is what a spool holds in memory.
+const maxSpool = 16 << 20
+
+// spool keeps what is written, in a temporary file when it is much.
+type spool struct {
+	mem  bytes.Buffer
+	file *os.File
+}
+
+func (s *spool) Write(data []byte) (int, error) {
+	if s.file == nil && s.mem.Len()+len(data) > maxSpool {
+		f, err := os.CreateTemp("", "celadon-report-")
+		if err != nil {
+			return 0, fmt.Errorf("no place for a large report: %w", err)
+		}
+		s.file = f
+	}
+	n, _ := s.mem.Write(data)
+	if s.file != nil && s.mem.Len() > readAhead {
+		if _, err := s.mem.WriteTo(s.file); err != nil {
+			return n, err
+		}
+		s.mem.Reset()
+	}
+	return n, nil
+}
+
+const readAhead = 64 << 10
+
+func (s *spool) copyTo(w io.Writer) error {
+	if s.file != nil {
+		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, s.file); err != nil {
+			return err
+		}
+	}
+	_, err := s.mem.WriteTo(w)
+	return err
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		_ = s.file.Close()
+		_ = os.Remove(s.file.Name())
+	}
+}
+
+// jsonLinesPrinter writes a line an object, then one for the summary.
+type jsonLinesPrinter struct{ w io.Writer }
+
+func (p *jsonLinesPrinter) Object(o *Object) error {
+	return Encoder(p.w).Encode(struct {
+		Object *Object `json:"object"`
+	}{o})
+}
+
+func (p *jsonLinesPrinter) End(s *Summary) error {
+	return Encoder(p.w).Encode(struct {
+		Summary *Summary `json:"summary"`
+	}{s})
+}
+
+// Encoder leaves <, > and & in rules as they are.
+func Encoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}

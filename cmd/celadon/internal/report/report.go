@@ -1,0 +1,176 @@
+// Package report writes what celadon check found, in the forms that people,
+// scripts and code-review pages read.
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// The verdicts of a report.
+const (
+	Valid      = "valid"
+	Invalid    = "invalid"
+	Skipped    = "skipped"
+	Unreadable = "unreadable"
+)
+
+// Object is what was decided of one object. The JSON form is fixed: scripts
+// read it.
+type Object struct {
+	File     string `json:"file"`
+	Document int    `json:"document"`
+	Item     int    `json:"item"`
+	Line     int    `json:"line"`
+	Identity
+	Operation   string   `json:"operation,omitempty"`
+	Subresource string   `json:"subresource"`
+	Verdict     string   `json:"verdict"`
+	Cost        int64    `json:"cost"`
+	Status      *Status  `json:"status,omitempty"`
+	Causes      []Cause  `json:"causes"`
+	Warnings    []string `json:"warnings"`
+	// Problem says why an object is skipped or unreadable.
+	Problem string `json:"problem,omitempty"`
+	// Upgrade is what another CRD does to the object.
+	Upgrade *Upgrade `json:"upgrade,omitempty"`
+
+	// Bug is a failure of ours, not of the object.
+	Bug error `json:"-"`
+	// Strict are the places of unknown and duplicate fields, which have no
+	// causes.
+	Strict []Place `json:"-"`
+	// Rules tells of each rule that ran, where that was asked for.
+	Rules []engine.RuleResult `json:"-"`
+}
+
+// Identity is what names an object.
+type Identity struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+}
+
+// Status is the API server's answer to a refused object.
+type Status struct {
+	Code    int32  `json:"code"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Cause is one reason for a refusal. Reason, Field and Message are exactly the
+// API server's.
+type Cause struct {
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Rule    string `json:"rule,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	// Values are the values in the rule, where they were asked for.
+	Values []Value `json:"values,omitempty"`
+
+	Ref     *engine.RuleRef `json:"-"`
+	Excerpt Excerpt         `json:"-"`
+}
+
+// Value is a part of a rule and its value as JSON, shortened.
+type Value struct {
+	Expr string `json:"expr"`
+	Text string `json:"value"`
+}
+
+// Place is where something stands.
+type Place struct {
+	File         string
+	Line, Column int
+	Field        string
+	Excerpt      Excerpt
+}
+
+func (p Place) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Field)
+}
+
+// Summary counts the objects of a run.
+type Summary struct {
+	Checked    int `json:"checked"`
+	Valid      int `json:"valid"`
+	Invalid    int `json:"invalid"`
+	Skipped    int `json:"skipped"`
+	Unreadable int `json:"unreadable"`
+	// Vanished counts the old objects that have no new one.
+	Vanished int `json:"vanished,omitempty"`
+	// Omitted counts the findings that the report leaves out.
+	Omitted int `json:"omitted,omitempty"`
+	// Interrupted is true when objects after these were not looked at.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Upgrade counts what another CRD does to the objects.
+	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
+	// Kinds and Rules are tables, where they were asked for.
+	Kinds []KindRow `json:"kinds,omitempty"`
+	Rules []RuleRow `json:"rules,omitempty"`
+}
+
+// Printer writes a report as objects are decided.
+type Printer interface {
+	Object(*Object) error
+	End(*Summary) error
+}
+
+// Options say how a report looks.
+type Options struct {
+	KubeVersion string
+	// StrictKinds: an object without a CRD is a finding.
+	StrictKinds bool
+	Quiet       bool
+	Verbose     bool
+	// Version is Celadon's own.
+	Version string
+}
+
+// Formats are the names that New knows.
+const Formats = "text, json, jsonl, junit, sarif or github"
+
+// New makes the printer of a format.
+func New(format string, w io.Writer, o Options) (Printer, error) {
+	switch format {
+	case "text":
+		return &textPrinter{w: w, Options: o}, nil
+	case "json":
+		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
+	case "jsonl":
+		return &jsonLinesPrinter{w: w}, nil
+	case "junit":
+		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
+	case "sarif":
+		return newSARIF(w, o), nil
+	case "github":
+		return &githubPrinter{w: w, strictKinds: o.StrictKinds}, nil
+	}
+	return nil, fmt.Errorf("--output %q: want %s", format, Formats)
+}
+
+// Finding is true for an object that fails the run.
+func (o *Object) Finding(strictKinds bool) bool {
+	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
+}
+
+func (o *Object) place() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// Plural counts nouns.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,195 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// nasty holds what formats have to escape.
+const nasty = "a<b>&\"c\" 'd' ]]> 100%, x:y\r\n\x00\x1b é …"
+
+func sample() []*Object {
+	id := Identity{"g/v1", "Thing", "default", "a"}
+	return []*Object{
+		{File: "f.yaml", Line: 1, Identity: id, Verdict: Valid, Operation: "create", Warnings: []string{nasty}},
+		{File: "f.yaml", Line: 5, Identity: id, Verdict: Invalid, Status: &Status{422, "Invalid", nasty}, Causes: []Cause{
+			{Reason: "FieldValueInvalid", Field: "spec", Message: nasty, Rule: "self.a <\n0", File: "f.yaml", Line: 6, Column: 3,
+				Ref: &engine.RuleRef{Version: "v1", Path: "spec"}, Values: []Value{{"self.a", nasty}}, Excerpt: Excerpt{nasty, 2}},
+			{Reason: "FieldValueRequired", Field: "spec.b", Message: "Required value"},
+		}},
+		{File: "dir/g h%.json", Line: 1, Identity: id, Verdict: Invalid, Operation: "create", Status: &Status{400, "BadRequest", nasty}},
+		{File: "-", Verdict: Unreadable, Problem: nasty},
+		{File: "z.yaml", Line: 1, Identity: id, Verdict: Skipped, Problem: "no CRD given for Thing"},
+	}
+}
+
+func render(t *testing.T, format string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	p, err := New(format, &b, Options{KubeVersion: "1.37", Version: "devel"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range sample() {
+		if err := p.Object(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.End(&Summary{Checked: 3, Valid: 1, Invalid: 2, Skipped: 1, Unreadable: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestSARIF holds the log against the schema of SARIF 2.1.0.
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	data := render(t, "sarif")
+	log, err := sarif.FromBytes(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Validate(); err != nil {
+		t.Errorf("%v\n%s", err, data)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&sarif.Report{}); err != nil {
+		t.Error(err)
+	}
+	run := log.Runs[0]
+	var ids []string
+	for _, rule := range run.Tool.Driver.Rules {
+		ids = append(ids, *rule.ID)
+	}
+	if diff := cmp.Diff([]string{"warning", "g/Thing/v1/spec[0]", "FieldValueRequired", "BadRequest", "unreadable"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	for _, result := range run.Results {
+		if ids[result.RuleIndex] != *result.RuleID {
+			t.Errorf("result of %s points to rule %d", *result.RuleID, result.RuleIndex)
+		}
+	}
+}
+
+// TestJUnit reads the report as JUnit's readers do, and holds its counts.
+func TestJUnit(t *testing.T) {
+	t.Parallel()
+	var suites junit.Testsuites
+	dec := xml.NewDecoder(bytes.NewReader(render(t, "junit")))
+	dec.Strict = true
+	if err := dec.Decode(&suites); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"f.yaml", "dir/g h%.json", "-", "z.yaml"}
+	for i, suite := range suites.Suites {
+		if suite.Name != files[i] || suite.ID != i {
+			t.Errorf("suite %d is %s with id %d, want %s", i, suite.Name, suite.ID, files[i])
+		}
+		var failures, errors, skipped int
+		for _, c := range suite.Testcases {
+			if c.Name == "" || c.Classname == "" {
+				t.Errorf("%s: a case without name or class: %+v", suite.Name, c)
+			}
+			for n, r := range map[*int]*junit.Result{&failures: c.Failure, &errors: c.Error, &skipped: c.Skipped} {
+				if r != nil {
+					*n++
+				}
+			}
+		}
+		if suite.Tests != len(suite.Testcases) || suite.Failures != failures || suite.Errors != errors || suite.Skipped != skipped {
+			t.Errorf("%s: counts do not match the cases: %+v", suite.Name, suite)
+		}
+	}
+}
+
+// command is the form of a workflow command.
+var command = regexp.MustCompile(`^::(error|warning) file=[^,:]+(,line=\d+)?(,col=\d+)?,title=[^,:]+::[^\r\n]+$`)
+
+func TestGitHub(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split(strings.TrimSuffix(string(render(t, "github")), "\n"), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		if !command.MatchString(line) {
+			t.Errorf("no workflow command: %q", line)
+		}
+	}
+	if len(lines) != 6 {
+		t.Errorf("%d lines, want 5 annotations and the summary", len(lines))
+	}
+}
+
+func TestJSONIsJSON(t *testing.T) {
+	t.Parallel()
+	var r struct{ Objects []Object }
+	if err := json.Unmarshal(render(t, "json"), &r); err != nil || len(r.Objects) != len(sample()) {
+		t.Errorf("%d objects: %v", len(r.Objects), err)
+	}
+}
+
+// TestSpool writes more than is held in memory.
+func TestSpool(t *testing.T) {
+	t.Parallel()
+	var s spool
+	defer s.close()
+	var want, got bytes.Buffer
+	for i := range 40 {
+		data := bytes.Repeat([]byte{byte('a' + i%26)}, 1<<20)
+		want.Write(data)
+		if _, err := s.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.file == nil {
+		t.Error("all is in memory")
+	}
+	if err := s.copyTo(&got); err != nil || !bytes.Equal(want.Bytes(), got.Bytes()) {
+		t.Errorf("%d bytes come out of %d: %v", got.Len(), want.Len(), err)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	for name, test := range map[string]struct {
+		line    string
+		index   int
+		secrets Secrets
+		want    Excerpt
+	}{
+		"short":       {"  a: 1  ", 2, nil, Excerpt{"  a: 1", 2}},
+		"tabs":        {"\ta: \x1b1", 1, nil, Excerpt{" a:  1", 1}},
+		"begin":       {long, 0, nil, Excerpt{long[:100] + "…", 0}},
+		"end":         {long, 299, nil, Excerpt{"…" + long[:100], 100}},
+		"middle":      {long, 150, nil, Excerpt{"…" + long[:100] + "…", 26}},
+		"secret":      {"  password: hunter2", 2, Secrets{"hunter2"}, Excerpt{"  password: (hidden)", 2}},
+		"flow secret": {"x: {password: hunter2, a: 1}", 4, Secrets{"hunter2"}, Excerpt{"x: {password: (hidden)", 4}},
+		"all secret":  {"hunter2: x", 0, Secrets{"hunter2"}, Excerpt{}},
+	} {
+		if got := NewExcerpt(test.line, test.index, test.secrets); got != test.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	v := map[string]any{"b": "<x>", "a": []any{"hunter2", int64(1)}}
+	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1],"b":"<x>"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	got := []rune(Preview(strings.Repeat("é", 500), nil))
+	if len(got) > valueWidth || !strings.Contains(string(got), " … ") {
+		t.Errorf("%d characters: %s", len(got), string(got))
+	}
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// KindRow is what was found of one kind.
+type KindRow struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Checked    int    `json:"checked"`
+	Invalid    int    `json:"invalid"`
+	Cost       int64  `json:"cost"`
+}
+
+// RuleRow is what was found of one rule.
+type RuleRow struct {
+	Kind   string `json:"kind"`
+	Path   string `json:"path"`
+	Index  int    `json:"index"`
+	Rule   string `json:"rule"`
+	Runs   int    `json:"runs"`
+	Failed int    `json:"failed"`
+	Cost   int64  `json:"cost"`
+	// CostShare is the rule's part of all cost, from 0 to 1.
+	CostShare float64 `json:"costShare"`
+}
+
+// Tables add up objects by kind and by rule.
+type Tables struct {
+	kinds map[[2]string]*KindRow
+	rules map[ruleKey]*RuleRow
+	cost  int64
+}
+
+type ruleKey struct {
+	apiVersion, kind string
+	engine.RuleRef
+}
+
+// NewTables makes empty ones.
+func NewTables() *Tables {
+	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*RuleRow{}}
+}
+
+// Add counts an object that was checked.
+func (t *Tables) Add(o *Object) {
+	if o.Verdict != Valid && o.Verdict != Invalid {
+		return
+	}
+	key := [2]string{o.APIVersion, o.Kind}
+	kind := t.kinds[key]
+	if kind == nil {
+		kind = &KindRow{APIVersion: o.APIVersion, Kind: o.Kind}
+		t.kinds[key] = kind
+	}
+	kind.Checked++
+	kind.Cost += o.Cost
+	t.cost += o.Cost
+	if o.Verdict == Invalid {
+		kind.Invalid++
+	}
+	for _, r := range o.Rules {
+		key := ruleKey{o.APIVersion, o.Kind, r.RuleRef}
+		rule := t.rules[key]
+		if rule == nil {
+			rule = &RuleRow{Kind: o.Kind, Path: r.Path, Index: r.Index, Rule: r.Rule}
+			t.rules[key] = rule
+		}
+		rule.Runs += r.Runs
+		rule.Failed += r.Failed
+		rule.Cost += r.Cost
+	}
+}
+
+// Fill puts the tables into a summary, the worst rule first.
+func (t *Tables) Fill(s *Summary) {
+	for _, row := range t.kinds {
+		s.Kinds = append(s.Kinds, *row)
+	}
+	slices.SortFunc(s.Kinds, func(a, b KindRow) int {
+		return cmp.Or(cmp.Compare(b.Invalid, a.Invalid), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
+	})
+	for _, row := range t.rules {
+		if t.cost > 0 {
+			row.CostShare = float64(row.Cost) / float64(t.cost)
+		}
+		s.Rules = append(s.Rules, *row)
+	}
+	slices.SortFunc(s.Rules, func(a, b RuleRow) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
+	})
+}
+
+const (
+	maxRuleRows = 20
+	ruleWidth   = 60
+)
+
+// tables are printed only when they were filled.
+func (s *Summary) tables(b *strings.Builder) {
+	if len(s.Kinds) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nKIND\tAPIVERSION\tCHECKED\tINVALID\tCOST")
+	for _, k := range s.Kinds {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\n", k.Kind, k.APIVersion, k.Checked, k.Invalid, k.Cost)
+	}
+	_ = t.Flush() // a strings.Builder takes all
+	if len(s.Rules) == 0 {
+		return
+	}
+	fmt.Fprintln(t, "\nFAILED\tRUNS\tCOST\tSHARE\tKIND\tPATH\tRULE")
+	for _, r := range s.Rules[:min(maxRuleRows, len(s.Rules))] {
+		path := r.Path
+		if path == "" {
+			path = "(root)"
+		}
+		rule := Shorten(strings.Join(strings.Fields(r.Rule), " "), ruleWidth)
+		fmt.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
+	}
+	_ = t.Flush()
+	if more := len(s.Rules) - maxRuleRows; more > 0 {
+		fmt.Fprintf(b, "%s more\n", Plural(more, "rule"))
+	}
+}

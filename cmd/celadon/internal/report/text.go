@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// textPrinter writes for people: first what kubectl would print, then where and
+// why.
+type textPrinter struct {
+	w io.Writer
+	Options
+}
+
+func (p *textPrinter) Object(o *Object) error {
+	var b strings.Builder
+	for _, warning := range o.Warnings {
+		fmt.Fprintf(&b, "Warning: %s\n", warning)
+	}
+	switch o.Verdict {
+	case Invalid:
+		b.WriteString(KubectlError(o))
+		if !p.Quiet {
+			o.where(&b)
+		}
+	case Unreadable:
+		fmt.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
+	case Skipped:
+		if p.StrictKinds || p.Verbose || o.Operation != "" {
+			fmt.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
+		}
+	case Valid:
+		p.valid(&b, o)
+	}
+	if o.Upgrade != nil && !p.Quiet {
+		o.Upgrade.show(&b, o)
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func (p *textPrinter) valid(b *strings.Builder, o *Object) {
+	if b.Len() > 0 && !p.Quiet {
+		fmt.Fprintf(b, "  --> %s\n", o.place())
+	}
+	if p.Verbose {
+		fmt.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
+	}
+}
+
+func (p *textPrinter) End(s *Summary) error {
+	var b strings.Builder
+	if !p.Quiet {
+		s.counts(&b)
+	}
+	s.tables(&b)
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+// counts are the last lines of a report.
+func (s *Summary) counts(b *strings.Builder) {
+	if s.Omitted > 0 {
+		fmt.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
+	}
+	fmt.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
+	if s.Skipped > 0 {
+		fmt.Fprintf(b, "; %d skipped", s.Skipped)
+	}
+	if s.Unreadable > 0 {
+		fmt.Fprintf(b, "; %d unreadable", s.Unreadable)
+	}
+	if s.Interrupted {
+		b.WriteString("; interrupted")
+	}
+	b.WriteByte('\n')
+	if s.Vanished > 0 {
+		fmt.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
+	}
+	s.Upgrade.show(b)
+}
+
+// KubectlError is the error in kubectl's three forms: one cause, several, none.
+func KubectlError(o *Object) string {
+	var messages []string
+	seen := map[string]bool{}
+	for _, c := range o.Causes {
+		message := c.Field + ": " + c.Message
+		if !seen[message] {
+			seen[message] = true
+			messages = append(messages, message)
+		}
+	}
+	head := fmt.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
+	switch len(messages) {
+	case 0:
+		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
+		return fmt.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, o.Status.Message)
+	case 1:
+		return head + messages[0] + "\n"
+	}
+	return head + "\n* " + strings.Join(messages, "\n* ") + "\n"
+}
+
+// Places are where the causes are, each once, or where the object is.
+func (o *Object) Places() []string {
+	var places []string
+	for _, c := range o.Causes {
+		place := fmt.Sprintf("%s:%d:%d: %s", c.File, c.Line, c.Column, c.Field)
+		if c.Line > 0 && !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	if len(places) == 0 {
+		places = append(places, o.place())
+	}
+	return places
+}
+
+// where shows the places of the causes, each once, and below each the rules
+// that failed there.
+func (o *Object) where(b *strings.Builder) {
+	places := o.Strict
+	rules := map[Place][]*Cause{}
+	for i := range o.Causes {
+		c := &o.Causes[i]
+		place := Place{c.File, c.Line, c.Column, c.Field, c.Excerpt}
+		if c.Line == 0 {
+			place = Place{}
+		} else if _, seen := rules[place]; !seen {
+			places = append(places, place)
+		}
+		rules[place] = append(rules[place], c)
+	}
+	if len(places) == 0 {
+		fmt.Fprintf(b, "  --> %s\n", o.place())
+	}
+	for _, place := range places {
+		fmt.Fprintf(b, "  --> %s\n", place)
+		place.Excerpt.show(b, place.Line)
+		why(b, rules[place])
+	}
+	why(b, rules[Place{}])
+}
+
+// why shows each failed rule once, with the values in it.
+func why(b *strings.Builder, causes []*Cause) {
+	shown := map[string]bool{}
+	for _, c := range causes {
+		if c.Rule == "" || shown[c.Rule] {
+			continue
+		}
+		shown[c.Rule] = true
+		text := strings.ReplaceAll(strings.TrimSpace(c.Rule), "\n", "\n              ")
+		fmt.Fprintf(b, "        rule: %s\n", text)
+		for _, v := range c.Values {
+			fmt.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+// Package yamldoc decodes one YAML document as kubectl and the API server's
+// clients do: to the value that sigs.k8s.io/yaml gives by way of JSON, whole
+// numbers as int64 and others as float64.
+package yamldoc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	yaml2 "go.yaml.in/yaml/v2"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Decode reads the first document of text. Of duplicate keys the last counts,
+// and duplicate names them.
+func Decode(text []byte) (v any, duplicate, err error) {
+	if v, ok := fast(text); ok {
+		return v, nil, nil
+	}
+	var decoded any
+	if err := yaml2.UnmarshalStrict(text, &decoded); err != nil {
+		var typed *yaml2.TypeError
+		if !errors.As(err, &typed) {
+			return nil, nil, err
+		}
+		v, err := viaJSON(text)
+		return v, typed, err
+	}
+	if v, ok := plain(decoded); ok {
+		return v, nil, nil
+	}
+	v, err = viaJSON(text)
+	return v, nil, err
+}
+
+// viaJSON is the long way, which defines what is right.
+func viaJSON(text []byte) (v any, err error) {
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &v); err != nil {
+		return nil, fmt.Errorf("not a JSON value: %w", err)
+	}
+	return v, nil
+}
+
+// plain takes the short way where it leads to the same: it says false to all
+// that JSON changes.
+func plain(v any) (any, bool) {
+	switch v := v.(type) {
+	case nil, bool:
+		return v, true
+	case string:
+		return v, utf8.ValidString(v)
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case float64:
+		return number(v)
+	case []any:
+		for i, item := range v {
+			var ok bool
+			if v[i], ok = plain(item); !ok {
+				return nil, false
+			}
+		}
+		return v, true
+	case map[any]any:
+		return plainMap(v)
+	}
+	return nil, false
+}
+
+func plainMap(m map[any]any) (any, bool) {
+	out := make(map[string]any, len(m))
+	for k, item := range m {
+		key, ok := k.(string)
+		if !ok || !utf8.ValidString(key) {
+			return nil, false
+		}
+		if out[key], ok = plain(item); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// number is a float as it comes out of JSON, where a whole one has no point.
+func number(f float64) (any, bool) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, false
+	}
+	if f != math.Trunc(f) || math.Abs(f) >= 1e21 {
+		return f, true
+	}
+	if n, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
+		return n, true
+	}
+	return f, true
+}

@@ -1,0 +1,122 @@
+package yamldoc
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	yaml2 "go.yaml.in/yaml/v2"
+	"sigs.k8s.io/yaml"
+)
+
+// same holds that Decode gives what sigs.k8s.io/yaml gives by way of JSON, and
+// says whether the short way was taken.
+func same(t *testing.T, text []byte) (short bool) {
+	t.Helper()
+	want, wantErr := viaJSON(text)
+	got, duplicate, err := Decode(text)
+	if (err != nil) != (wantErr != nil) {
+		t.Fatalf("error %v, want %v, of:\n%s", err, wantErr, text)
+	}
+	if err != nil && err.Error() != wantErr.Error() {
+		if _, strict := yaml.YAMLToJSONStrict(text); strict == nil || strict.Error() != err.Error() {
+			t.Fatalf("error %q, want %q, of:\n%s", err, wantErr, text)
+		}
+	}
+	if err != nil {
+		return false
+	}
+	// Keys such as 0 and 0.0 become one; which value stays is chance there.
+	for try := 0; try < 200 && !cmp.Equal(want, got); try++ {
+		want, _ = viaJSON(text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("(-want +got):\n%s\nof:\n%s", diff, text)
+	}
+	var v any
+	strict := yaml2.UnmarshalStrict(text, &v)
+	if (strict != nil) != (duplicate != nil) {
+		t.Fatalf("duplicate keys %v, want %v, of:\n%s", duplicate, strict, text)
+	}
+	_, short = fast(text)
+	return short
+}
+
+// pieces are values in every style, each good and bad for the short way.
+var pieces = []string{
+	"a: 1", "a: -1", "a: +1", "a: 0", "a: 007", "a: 0o7", "a: 0x1F", "a: 0b11", "a: 1_000", "a: 9223372036854775808",
+	"a: 1.5", "a: 1.0", "a: 1e3", "a: .5", "a: 'b\n  c'", "a: 'b\n\n  c'", "a: '\n  b\n  '", "a: 'b\nc'", "a: 'b  \n   c: d # e\n  ''f'' '", "a: \"b \\n\n  c\"", "a: \"b \\\n  c\"", "a: 'b\n  c': d", "a: 'b\n  c' d", "a: 'b\n  # c\n\n\n  d' # e", "a: \"b\\t  \n  c\"", "a: \"b\\\n  \\  c\\ \n  d\"", "a: \"b\\\n\n  c\"", "a: \"b\\ \n  c\"", "a: \"b\\", "a: .spec.x", "a: .Inf", "a: .5e3", "a: .1_0", "a: ._1", "a: .nan", "a: -", "a: --flag", "a: 1e400", "a: 123456789012345678901234567890",
+	"a: yes", "a: 'yes'", "a: y", "y: 1", "no: 1", "null: 1", "~: 1", "a: ~", "a: null", "a:", "a: ", "1: a", "1.5: a", "true: a",
+	"a: 2001-12-14", "a: 2001-12-14t21:59:43.10-05:00", "a: 12:30", "a: a:b", "a: a: b", "a: b:", "a : b", "a:b", "a: http://x/y?z#w",
+	"a: x # comment", "a: x#y", "a: # comment", "a: 'x' # c", "a: 'x'# c", "a: \"x\\n\\t\\\"\\u0041\"", "a: 'it''s'", "a: 'a", "a: \"a\n  b\"",
+	"a: []", "a: {}", "a: [1, 2]", "a: {b: c}", "a: [] # c", "a: &x 1", "a: *x", "a: !!str 1", "a: |\n  x\n  y\n", "a: |-\n  x\n\n  y\n",
+	"a: |+\n  x\n\n", "a: >\n  x\n  y\n", "a: |\n\n  x\n", "a: |\n   x\n  y\n", "a: |\n  x", "a: |2\n   x\n", "a: |\n  x\n # c\nb: 1", "a: |\nb: 1",
+	"a: x\n  y", "a: x\n\n  y\n  z", "a: x\n  - y", "a: x\n  # c\n  y", "a: x\n  y: z", "a: x # c\n  y", "a: 1\n  2",
+	"a:\n  b: c", "a:\n- b", "a:\n  - b\n  - c", "a:\n- b: 1\n  c: 2\n-\n- - d\n  - e\n", "a:\n  b", "a:\n  b: 1\n c: 2", "a:\n    b: 1\n  c: 2", "- a\n- b", "- a: 1\n  b: 2\n",
+	"a: 1\na: 2", "a: {b: 1, b: 2}", "'a': 1\na: 2", "a: 1\n---\nb: 2", "--- 1", "...", "%YAML 1.1", "a: @x", "a: `x", "a: %x", "a: ?x", "a: :x", "? a\n: b",
+	"<<: {a: 1}", "a: <<", "a: é", "é: 1", "a: \tx", "a:\tx", "\ta: 1", "a: x\r\nb: y", "a: \u2028", "  a: 1\n  b: 2", "a: 1\n  ", "a", "- - - a", "-", "- ", "-a", "$a: 1",
+	"a.b/c-d: 1", "\"a b\": 1", "'a: b': c", "a: 'b': c", "a: b c d", "a: b, c", "a: b]", "a: \"b\" c", "a: -1x", "a: 1x", "a: 0x", "a: +", "a: 1 2", "# c\na: 1 # d\n# e\n",
+}
+
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	short := 0
+	for _, piece := range pieces {
+		for _, text := range []string{piece, piece + "\n", "x:\n  " + strings.ReplaceAll(piece, "\n", "\n  "), "x:\n- " + strings.ReplaceAll(piece, "\n", "\n  ") + "\n- z: 1\n", piece + "\nz: 1\n"} {
+			if same(t, []byte(text)) {
+				short++
+			}
+		}
+	}
+	if short < len(pieces) {
+		t.Errorf("the short way was taken %d times, want more", short)
+	}
+}
+
+// TestFiles reads all YAML of the repository, and of the corpus where there is
+// one.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	roots := []string{"../../../../examples"}
+	if corpus := os.Getenv("CELADON_CORPUS"); corpus != "" {
+		roots = append(roots, corpus)
+	}
+	files, short := 0, 0
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, doc := range bytes.Split(data, []byte("\n---\n")) {
+				if files++; same(t, doc) {
+					short++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d of %d documents the short way", short, files)
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, piece := range pieces {
+		f.Add([]byte(piece))
+		f.Add([]byte("x:\n- " + piece + "\n- z: 1\n"))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) < 1<<12 {
+			same(t, text)
+		}
+	})
+}

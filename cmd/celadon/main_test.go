@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite golden output in scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"celadon": main})
+}
+
+// TestScripts runs command lines and holds what they print.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exec_code": execCode},
+		Setup: func(env *testscript.Env) error {
+			root, err := os.Getwd()
+			env.Setenv("EXAMPLES", root+"/../../examples")
+			return err
+		},
+	})
+}
+
+// execCode is exec with a demanded exit code: exec_code 2 celadon …
+func execCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exec_code CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

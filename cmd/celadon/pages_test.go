@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPages runs every command in a console block of the README and of docs/,
+// from the repository's root, and holds the output that the page shows.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, page := range append(pages, "../../README.md") {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			data, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps := consoleSteps(data)
+			for _, step := range steps {
+				runStep(t, step)
+			}
+			ran += len(steps)
+			if *update {
+				rewritePage(t, page, data, steps)
+			}
+		})
+	}
+	if ran == 0 {
+		t.Error("no page has a command")
+	}
+}
+
+type step struct {
+	line      int
+	command   string
+	want, got string
+}
+
+// consoleSteps reads blocks that begin with ```console: lines after "$ " are
+// commands, others what they print.
+func consoleSteps(page []byte) []*step {
+	var steps []*step
+	var current *step
+	inside := false
+	scan := bufio.NewScanner(bytes.NewReader(page))
+	for n := 1; scan.Scan(); n++ {
+		line := scan.Text()
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, current = line == "```console", nil
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			current = &step{line: n, command: line[2:]}
+			steps = append(steps, current)
+		case current != nil && current.want == "" && strings.HasSuffix(current.command, "\\"):
+			current.command += "\n" + line
+		case current != nil:
+			current.want += line + "\n"
+		}
+	}
+	return steps
+}
+
+// runStep runs a command; "make" is the Makefile's own to test.
+func runStep(t *testing.T, s *step) {
+	t.Helper()
+	if strings.HasPrefix(s.command, "make ") || strings.HasPrefix(s.command, "git clone") || strings.HasPrefix(s.command, "go install") {
+		s.got = s.want
+		return
+	}
+	cmd := exec.Command("bash", "-c", s.command)
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !asExit(err, &exit) {
+		t.Fatalf("line %d: %v", s.line, err)
+	}
+	s.got = strings.ReplaceAll(string(out), "\t", "    ")
+	if diff := cmp.Diff(s.want, s.got); diff != "" && !*update {
+		t.Errorf("line %d: $ %s prints something else (-page +now; -update rewrites the page):\n%s", s.line, s.command, diff)
+	}
+}
+
+func asExit(err error, target **exec.ExitError) bool {
+	e, ok := err.(*exec.ExitError)
+	*target = e
+	return ok
+}
+
+func rewritePage(t *testing.T, path string, page []byte, steps []*step) {
+	t.Helper()
+	text := string(page)
+	for _, s := range steps {
+		old := "$ " + s.command + "\n" + s.want
+		text = strings.Replace(text, old, "$ "+s.command+"\n"+s.got, 1)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

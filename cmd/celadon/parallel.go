@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"io"
+	"runtime"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
+)
+
+// Chunks travel in batches, so that small ones do not cost a hand-over each.
+const batchBytes = 64 << 10
+
+// batches puts chunks together until they are enough, or the reader would have
+// to wait for more.
+type batches struct {
+	send  func([]input.Chunk) bool
+	batch []input.Chunk
+	bytes int
+	done  bool // nobody takes any more
+}
+
+func (b *batches) add(c input.Chunk) bool {
+	b.batch = append(b.batch, c)
+	if b.bytes += c.Size(); b.bytes >= batchBytes {
+		b.flush()
+	}
+	return !b.done
+}
+
+func (b *batches) flush() {
+	if len(b.batch) > 0 && !b.done {
+		b.done = !b.send(b.batch)
+	}
+	b.batch, b.bytes = nil, 0
+}
+
+// parallel reads what stands below the paths, works on each document on all
+// cores, and takes the results in the order of the input.
+func parallel[T any](stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
+	return &ordered.Pipe[[]input.Chunk, []T]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func([]input.Chunk) bool) {
+			b := batches{send: send}
+			input.Scan(stdin, paths, b.flush, b.add)
+			b.flush()
+		},
+		Work: func(batch []input.Chunk) []T {
+			results := make([]T, 0, len(batch))
+			for _, c := range batch {
+				c.Each(func(doc *input.Document) bool {
+					results = append(results, work(doc))
+					return true
+				})
+			}
+			return results
+		},
+		Take: func(results []T) error {
+			for _, r := range results {
+				if err := take(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// decodeAll is parallel for what is read once and kept.
+func decodeAll[T any](ctx context.Context, stdin io.Reader, paths []string, decode func(*input.Document) T, take func(T) error) error {
+	return parallel(stdin, paths, decode, take).Run(ctx)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"regexp"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// refuse tells of a refused object what the server says, and where and why.
+func (c *checker) refuse(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
+	rep.Verdict = report.Invalid
+	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
+	secrets := def.secrets(doc.Object, req.OldObject)
+	places := c.locate(doc, res.Causes)
+	for i, cause := range res.Causes {
+		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
+		if cause.Rule != nil {
+			r.Rule = cause.Rule.Rule
+		}
+		if places[i].Line > 0 {
+			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
+			r.Excerpt = excerpt(doc, places[i], secrets)
+		}
+		rep.Causes = append(rep.Causes, r)
+	}
+	if c.options.explains() {
+		explain(def, req, res.Causes, rep.Causes, secrets)
+	}
+	if len(res.Causes) == 0 && c.options.locates() {
+		rep.Strict = strictPlaces(doc, rep.Status.Message, secrets)
+	}
+}
+
+func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Position {
+	if !c.options.locates() {
+		return make([]input.Position, len(causes))
+	}
+	fields := make([]string, len(causes))
+	for i, cause := range causes {
+		fields[i] = cause.Field
+	}
+	return doc.Locate(fields)
+}
+
+func excerpt(doc *input.Document, at input.Position, secrets report.Secrets) report.Excerpt {
+	line, index, ok := doc.SourceLine(at)
+	if !ok {
+		return report.Excerpt{}
+	}
+	return report.NewExcerpt(line, index, secrets)
+}
+
+// explain adds the values in the rules that failed.
+func explain(def *definition, req engine.Request, causes []engine.Cause, to []report.Cause, secrets report.Secrets) {
+	for i, why := range def.explainer.Why(req, causes) {
+		if why == nil {
+			continue
+		}
+		for _, v := range why.Values {
+			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
+		}
+	}
+}
+
+var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
+
+// strictPlaces finds the fields that strict decoding names in its text; there
+// are no causes for them.
+func strictPlaces(doc *input.Document, message string, secrets report.Secrets) []report.Place {
+	var fields []string
+	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
+		fields = append(fields, match[1])
+	}
+	var places []report.Place
+	for i, at := range doc.Locate(fields) {
+		if at.Line > 0 {
+			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpt(doc, at, secrets)})
+		}
+	}
+	return places
+}

@@ -1,0 +1,299 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/mattn/go-runewidth"
+)
+
+// console is celadon repl on a pseudo-terminal.
+type console struct {
+	t   *testing.T
+	tty *os.File
+	cmd *exec.Cmd
+
+	mu   sync.Mutex
+	out  bytes.Buffer
+	read int // of out, by expect
+}
+
+func openConsole(t *testing.T, env []string, args ...string) *console {
+	t.Helper()
+	cmd := exec.Command("celadon", append([]string{"repl"}, args...)...)
+	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm"}, env...)...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	c := &console{t: t, tty: tty, cmd: cmd}
+	go c.copy()
+	t.Cleanup(func() {
+		_ = tty.Close()
+		_ = cmd.Process.Kill()
+	})
+	return c
+}
+
+func (c *console) copy() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.tty.Read(buf)
+		c.mu.Lock()
+		c.out.Write(buf[:n])
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *console) typed(keys string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.tty, keys); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]|[\x07\b]")
+
+// expect waits for text behind what was expected before, and returns all up to
+// its end, without colours.
+func (c *console) expect(text string) string {
+	c.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		c.mu.Lock()
+		plain := escapes.ReplaceAllString(c.out.String(), "")
+		c.mu.Unlock()
+		if i := strings.Index(plain[min(c.read, len(plain)):], text); i >= 0 {
+			seen := plain[c.read : c.read+i+len(text)]
+			c.read += i + len(text)
+			return seen
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%q did not come; there is %q", text, plain[min(c.read, len(plain)):])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (c *console) raw() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.String()
+}
+
+func (c *console) exit() error {
+	done := make(chan error, 1)
+	go func() { done <- c.cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(20 * time.Second):
+		c.t.Fatal("it does not end")
+		return nil
+	}
+}
+
+const (
+	ctrlC = "\x03"
+	ctrlD = "\x04"
+	up    = "\x1b[A"
+	left  = "\x1b[D"
+)
+
+func cronTabConsole(t *testing.T, env ...string) *console {
+	t.Helper()
+	crd := filepath.Join(t.TempDir(), "crd.yaml")
+	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(crd, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return openConsole(t, env, "--crd", crd, "--object", "../../examples/crontab/updates/nightly.yaml")
+}
+
+func TestTerminalKeys(t *testing.T) {
+	state := t.TempDir()
+	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	c.expect("CronTab/v1> ")
+
+	c.typed("self.sp\t.repl\t\r")
+	c.expect("self.spec.replicas")
+	c.expect("1\r\n  : integer; cost 3")
+	c.expect("CronTab/v1> ")
+
+	c.typed("self.spec.\t\t") // twice: a list of what fits
+	c.expect("maxReplicas")
+	c.expect("schedule")
+	c.typed(ctrlC + ctrlC) // leaves the list, then the line
+	c.expect("^C")
+	c.expect("CronTab/v1> ")
+
+	c.typed("1 + 2" + left + left + "0" + "\r") // 1 +0 2 is no expression
+	c.expect("error:")
+	c.expect("CronTab/v1> ")
+	c.typed(up + up + "\r")
+	c.expect("self.spec.replicas")
+	c.expect("integer; cost 3")
+
+	c.typed("'日本語' + self.spec.nope\r")
+	c.expect("\r\n" + strings.Repeat(" ", runewidth.StringWidth("'日本語' + self.spec")) + "^")
+}
+
+func TestTerminalInterrupt(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect("CronTab/v1> ")
+	c.typed("(1 +\r")
+	c.expect("... ")
+	c.typed(ctrlC)
+	c.expect("CronTab/v1> ")
+	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.typed("40 + 2\r")
+	c.expect("42\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed(ctrlD)
+	if err := c.exit(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTerminalUnsaved(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect("CronTab/v1> ")
+	c.typed(":cd spec\r:add self.replicas < 99\r" + ctrlD) // typed ahead
+	c.expect("there are unsaved rules")
+	c.expect("CronTab/v1 spec> ")
+	c.typed(":edit 3\r")
+	c.expect(":edit 3 self.replicas < 99")
+	c.typed("9\r")
+	c.expect("self.replicas < 999\r\n")
+	c.expect("CronTab/v1 spec> ")
+	c.typed(":save\r")
+	c.expect("wrote ")
+	c.typed(ctrlD)
+	if err := c.exit(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTerminalResize(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect("CronTab/v1> ")
+	for _, columns := range []uint16{40, 10} {
+		if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 10, Cols: columns}); err != nil {
+			t.Fatal(err)
+		}
+		c.typed(":help\r")
+		c.expect("Commands:")
+		text := c.expect("> ")
+		for _, line := range strings.Split(text, "\r\n") {
+			if strings.HasPrefix(line, ":") && runewidth.StringWidth(line) > int(columns) {
+				t.Errorf("%d columns in %d: %q", runewidth.StringWidth(line), columns, line)
+			}
+		}
+		c.typed("self.spec.\t\t\t" + ctrlC + ctrlC)
+		c.expect("^C")
+		c.typed("1\r")
+		c.expect("integer")
+		c.expect("> ")
+	}
+}
+
+func TestTerminalHistory(t *testing.T) {
+	state := t.TempDir()
+	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	c.expect("CronTab/v1> ")
+	c.typed("111 + 222\r")
+	c.expect("333")
+	c.expect("CronTab/v1> ")
+	c.typed(ctrlD)
+	if err := c.exit(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(state, "celadon", "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode().Perm())
+	}
+	again := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	again.expect("CronTab/v1> ")
+	again.typed(up + "\r")
+	again.expect("333")
+}
+
+func TestTerminalColours(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect("CronTab/v1> ")
+	c.typed("size('a')\r")
+	c.expect("integer")
+	for _, colour := range []string{"\x1b[34msize", "\x1b[32m'a'", "\x1b[1;7m("} {
+		if !strings.Contains(c.raw(), colour) {
+			t.Errorf("no %q in %q", colour, c.raw())
+		}
+	}
+	plain := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "NO_COLOR=1")
+	plain.expect("CronTab/v1> ")
+	plain.typed("size('a') + nope\r")
+	plain.expect("error:")
+	if m := regexp.MustCompile("\x1b\\[[0-9;]*m").FindString(plain.raw()); m != "" {
+		t.Errorf("%q under NO_COLOR", m)
+	}
+}
+
+func TestTerminalNoHistory(t *testing.T) {
+	state := t.TempDir()
+	c := openConsole(t, []string{"XDG_STATE_HOME=" + state}, "--no-history")
+	c.expect("celadon> ")
+	c.typed(ctrlD)
+	if err := c.exit(); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(state); len(entries) > 0 {
+		t.Errorf("%v in the state folder", entries)
+	}
+}
+
+// TestTerminalStart opens the largest CRD of the corpus and tells how long it
+// took to the prompt.
+func TestTerminalStart(t *testing.T) {
+	corpus := os.Getenv("CELADON_CORPUS")
+	files, _ := filepath.Glob(filepath.Join(corpus, "crds", "*", "*.yaml"))
+	if corpus == "" || len(files) == 0 {
+		t.Skip("no corpus")
+	}
+	best, size := "", int64(0)
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Size() > size {
+			best, size = file, info.Size()
+		}
+	}
+	took := time.Hour
+	for range 5 {
+		start := time.Now()
+		c := openConsole(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "--crd", best)
+		c.expect("> ")
+		took = min(took, time.Since(start))
+		c.typed(ctrlD)
+		_ = c.exit()
+	}
+	t.Logf("%v to the prompt, %d bytes", took, size)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	crontabCRD = "../../examples/crontab/crd.yaml"
+	crontab    = `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%d"},"spec":{"schedule":%q,"image":"a"}}` + "\n"
+)
+
+// watchedBuffer is an output that tells when a text has come.
+type watchedBuffer struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	text string
+	seen chan struct{}
+}
+
+func (w *watchedBuffer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := strings.Contains(w.buf.String(), w.text)
+	n, err := w.buf.Write(p)
+	if !before && strings.Contains(w.buf.String(), w.text) {
+		close(w.seen)
+	}
+	return n, err
+}
+
+func (w *watchedBuffer) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// TestInterrupted cancels a run that waits for input: what was decided is in
+// the report, which says that it is not all.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string][]string{
+		"text":   {`The CronTab "n0" is invalid`, "2 objects checked: 1 valid, 1 invalid; interrupted\n"},
+		"jsonl":  {`"name":"n0"`, `"name":"n1"`, `"interrupted":true`},
+		"github": {`::error file=-,line=1`, "interrupted"},
+	} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			in, feed := io.Pipe()
+			defer feed.Close()
+			out := &watchedBuffer{text: "n0", seen: make(chan struct{})}
+			var stderr bytes.Buffer
+			a := &app{stdin: in, stdout: out, stderr: &stderr}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			go func() {
+				fmt.Fprintf(feed, crontab+crontab, 0, "@daily", 1, "0 3 * * *")
+				<-out.seen // it comes while the input is open
+				cancel()
+			}()
+			code := a.run(ctx, []string{"check", "--crd", crontabCRD, "-o", format, "-"})
+			if code != exitInterrupted || !strings.Contains(stderr.String(), "interrupted: the report is of the objects before") {
+				t.Errorf("exit code %d, stderr %q", code, stderr.String())
+			}
+			for _, text := range want {
+				if !strings.Contains(out.String(), text) {
+					t.Errorf("output lacks %q:\n%s", text, out)
+				}
+			}
+		})
+	}
+}
+
+// full is a disk with room for n bytes.
+type full struct{ n int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > f.n {
+		return 0, fmt.Errorf("no space left on device")
+	}
+	f.n -= len(p)
+	return len(p), nil
+}
+
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+		for _, room := range []int{0, 100} {
+			var stderr bytes.Buffer
+			a := &app{stdin: strings.NewReader(fmt.Sprintf(crontab, 0, "@daily")), stdout: &full{room}, stderr: &stderr}
+			code := a.run(context.Background(), []string{"check", "--crd", crontabCRD, "-o", format, "-"})
+			if want := "celadon: cannot write the report: no space left on device\n"; code != exitUsage || stderr.String() != want {
+				t.Errorf("%s: exit code %d, stderr %q, want %q", format, code, stderr.String(), want)
+			}
+		}
+	}
+}
+
+// TestOrder holds that many objects on many cores are reported in the order of
+// the input.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	const objects = 2000
+	var in strings.Builder
+	for i := range objects {
+		schedule := "0 3 * * *"
+		if i%7 == 0 {
+			schedule = "@daily"
+		}
+		fmt.Fprintf(&in, crontab, i, schedule)
+	}
+	var out, stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(in.String()), stdout: &out, stderr: &stderr}
+	a.run(context.Background(), []string{"check", "--crd", crontabCRD, "-o", "jsonl", "-"})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != objects+1 {
+		t.Fatalf("%d lines, want %d: %s", len(lines), objects+1, stderr.String())
+	}
+	for i, line := range lines[:objects] {
+		if !strings.Contains(line, fmt.Sprintf(`"name":"n%d"`, i)) {
+			t.Fatalf("line %d is %s", i, line)
+		}
+	}
+}
+
+// TestWatch changes a file under a watched run, which checks again.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, schedule string) {
+		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, crontab, 0, schedule), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.json", "@daily")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	first := &watchedBuffer{text: "1 invalid", seen: make(chan struct{})}
+	second := &watchedBuffer{text: "2 valid", seen: make(chan struct{})}
+	var stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: io.MultiWriter(first, second), stderr: &stderr}
+	done := make(chan int)
+	go func() { done <- a.run(ctx, []string{"check", "--crd", crontabCRD, "--watch", dir}) }()
+	<-first.seen
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("a.json", "0 3 * * *")
+	write("sub/b.json", "0 3 * * *")
+	<-second.seen
+	cancel()
+	if code := <-done; code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// upgrade decides an object that exists under the old CRD: a create under both,
+// and an update under the new one that changes nothing.
+func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
+	rep.Operation = "create"
+	before := c.before.find(identify(doc.Object).groupKind())
+	if before == nil {
+		rep.Verdict, rep.Problem = report.Skipped, "no old CRD given for "+identify(doc.Object).groupKind().String()
+		return
+	}
+	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.options.summary}
+	update := create
+	update.OldObject = doc.Object
+	was, ok := validate(ctx, before.engine, create, rep)
+	if !ok {
+		return
+	}
+	now, ok := validate(ctx, def.engine, create, rep)
+	if !ok {
+		return
+	}
+	unchanged, ok := validate(ctx, def.engine, update, rep)
+	if !ok {
+		return
+	}
+	rep.Cost, rep.Rules = now.Cost, now.Rules
+	u := &report.Upgrade{Before: verdictOf(was), Now: verdictOf(now), Unchanged: verdictOf(unchanged)}
+	u.Ratcheted = !now.Allowed && unchanged.Allowed
+	u.Changes = silent(before, def, doc.Object)
+	rep.Upgrade = u
+	switch {
+	case u.RefusedOnUpdate():
+		rep.Operation = "update"
+		c.refuse(def, update, doc, unchanged, rep)
+	case u.RefusedOnCreate():
+		c.refuse(def, create, doc, now, rep)
+	}
+}
+
+func verdictOf(r *engine.Result) string {
+	if r.Allowed {
+		return report.Valid
+	}
+	return report.Invalid
+}
+
+// silent are the differences between the object as it is read under the old
+// CRD and under the new one.
+func silent(before, now *definition, obj map[string]any) []report.Change {
+	was, err := before.engine.Prepare(obj)
+	if err != nil {
+		return nil
+	}
+	is, err := now.engine.Prepare(obj)
+	if err != nil {
+		return nil
+	}
+	d := differ{secrets: append(before.secrets(obj), now.secrets(obj)...)}
+	d.compare(nil, was, is)
+	return d.changes
+}
+
+// differ collects the fields in which two decoded objects differ.
+type differ struct {
+	secrets report.Secrets
+	changes []report.Change
+}
+
+type absent struct{}
+
+func (d *differ) compare(path []engine.Step, before, after any) {
+	was, wasMap := before.(map[string]any)
+	is, isMap := after.(map[string]any)
+	if wasMap && isMap {
+		d.fields(path, was, is)
+		return
+	}
+	wasList, ok1 := before.([]any)
+	isList, ok2 := after.([]any)
+	if ok1 && ok2 && len(wasList) == len(isList) {
+		for i := range wasList {
+			d.compare(append(slices.Clip(path), engine.Step{Item: true, Index: i}), wasList[i], isList[i])
+		}
+		return
+	}
+	if !reflect.DeepEqual(before, after) {
+		d.changes = append(d.changes, report.Change{Field: engine.FormatPath(path), Before: d.text(before), After: d.text(after)})
+	}
+}
+
+func (d *differ) fields(path []engine.Step, was, is map[string]any) {
+	names := slices.Sorted(maps.Keys(was))
+	for name := range is {
+		if _, ok := was[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		var before, after any = absent{}, absent{}
+		if v, ok := was[name]; ok {
+			before = v
+		}
+		if v, ok := is[name]; ok {
+			after = v
+		}
+		d.compare(append(slices.Clip(path), engine.Step{Name: name}), before, after)
+	}
+}
+
+func (d *differ) text(v any) string {
+	if _, ok := v.(absent); ok {
+		return ""
+	}
+	return report.Preview(v, d.secrets)
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// vetOptions are the flags of celadon vet.
+type vetOptions struct {
+	olds        []string
+	kubeVersion string
+	output      string
+	explain     bool
+	all         bool
+	noLints     []string
+}
+
+func (a *app) vetCommand() *cobra.Command {
+	var o vetOptions
+	cmd := &cobra.Command{
+		Use:   "vet [--old CRD] CRD...",
+		Short: "Vet CRDs: would the API server accept them, what do their rules cost, what would make them fit",
+		Long: `Vet decides each CRD as the API server would on create, or on update where --old
+has one of the same name, and shows what its rules may cost, why, and which bounds
+make rules fit that cost too much. CRDs are files, folders or -; documents of other
+kinds are passed over.
+
+Without --kube-version it also tells the lowest Kubernetes version that accepts all
+rules. Lints, each on a page of docs/lints.md, never change the verdict.
+
+Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input or no CRD (2
+wins over 1), 130 interrupted.`,
+		Example: `  celadon vet crd.yaml
+  celadon vet --kube-version 1.30 config/crd/ -o json
+  celadon vet --old released/ config/crd/`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("no CRDs given: want files, folders or - (see celadon vet --help)")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.vet(cmd.Context(), &o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
+	f.StringVarP(&o.output, "output", "o", "text", "report as text, json, sarif or github")
+	f.BoolVar(&o.explain, "explain", false, "say of every rule why it costs what it does")
+	f.BoolVar(&o.all, "all", false, "text: show every rule, not only the most expensive")
+	f.StringArrayVar(&o.noLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
+	return cmd
+}
+
+// vetted is one CRD and its report.
+type vetted struct {
+	doc    *input.Document
+	report *vet.Report
+	// problem says why there is no report.
+	problem error
+	bug     bool
+}
+
+// vetter vets one document after the other.
+type vetter struct {
+	cfg  vet.Config
+	olds map[string]*apiextensionsv1.CustomResourceDefinition
+}
+
+// vetSummary counts CRDs.
+type vetSummary struct {
+	CRDs        int  `json:"crds"`
+	Accepted    int  `json:"accepted"`
+	Refused     int  `json:"refused"`
+	Unreadable  int  `json:"unreadable"`
+	Lints       int  `json:"lints"`
+	Interrupted bool `json:"interrupted,omitempty"`
+
+	bug error
+}
+
+// vetPrinter writes a report as CRDs are vetted.
+type vetPrinter interface {
+	crd(*vetted) error
+	end(*vetSummary) error
+}
+
+// vet is the whole of celadon vet.
+func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
+	v, err := a.newVetter(o)
+	if err != nil {
+		return err
+	}
+	printer, err := a.vetPrinter(o)
+	if err != nil {
+		return err
+	}
+	sum := vetSummary{}
+	each(a.stdin, paths, func(doc *input.Document) bool {
+		one := v.vet(ctx, doc)
+		if ctx.Err() != nil {
+			return false
+		}
+		if one != nil {
+			sum.count(one)
+			err = printer.crd(one)
+		}
+		return err == nil
+	})
+	if err == nil {
+		sum.Interrupted = ctx.Err() != nil
+		err = printer.end(&sum)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return sum.verdict(paths)
+}
+
+func (s *vetSummary) count(one *vetted) {
+	switch {
+	case one.problem != nil:
+		s.Unreadable++
+		if one.bug && s.bug == nil {
+			s.bug = one.problem
+		}
+		return
+	case one.report.Accepted:
+		s.Accepted++
+	default:
+		s.Refused++
+	}
+	s.CRDs++
+	s.Lints += len(one.report.Lints)
+}
+
+func (s *vetSummary) verdict(paths []string) error {
+	switch {
+	case s.Interrupted:
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the report is of the CRDs before")}
+	case s.bug != nil:
+		return &exitError{exitBug, s.bug}
+	case s.Unreadable > 0:
+		return &exitError{code: exitUsage}
+	case s.CRDs == 0:
+		return &exitError{exitUsage, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+	case s.Refused > 0:
+		return &exitError{code: exitFindings}
+	}
+	return nil
+}
+
+func (a *app) newVetter(o *vetOptions) (*vetter, error) {
+	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
+		return nil, fmt.Errorf("--kube-version: %w", err)
+	}
+	v := &vetter{
+		cfg:  vet.Config{KubeVersion: o.kubeVersion, WithoutLints: o.noLints, Explain: o.explain},
+		olds: map[string]*apiextensionsv1.CustomResourceDefinition{},
+	}
+	if err := v.cfg.Check(); err != nil {
+		return nil, err
+	}
+	var err error
+	each(a.stdin, o.olds, func(doc *input.Document) bool {
+		var crd *apiextensionsv1.CustomResourceDefinition
+		crd, err = decodeCRD(doc)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("--old: %s: %w", doc.Place(), err)
+		case crd == nil:
+		case v.olds[crd.Name] != nil:
+			err = fmt.Errorf("--old: %s: %s is given twice: keep one", doc.Place(), crd.Name)
+		default:
+			v.olds[crd.Name] = crd
+		}
+		return err == nil
+	})
+	return v, err
+}
+
+// vet is nil for a document that is no CRD.
+func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
+	one := &vetted{doc: doc}
+	data, err := doc.JSON()
+	if err != nil {
+		one.problem = err
+		return one
+	}
+	if doc.Object["kind"] != "CustomResourceDefinition" {
+		return nil
+	}
+	if doc.Object["apiVersion"] != crdVersion {
+		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdVersion)
+		return one
+	}
+	cfg := v.cfg
+	cfg.Old = v.olds[identify(doc.Object).Name]
+	cfg.DuplicateKeys = doc.Duplicate
+	one.report, one.problem = vet.Vet(ctx, data, cfg)
+	one.bug = one.problem != nil
+	return one
+}
+
+func (a *app) vetPrinter(o *vetOptions) (vetPrinter, error) {
+	v, err := types.ParseVersion(o.kubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	switch o.output {
+	case "text":
+		return newVetText(a.stdout, o.all), nil
+	case "json":
+		return &vetJSON{out: a.stdout, kubeVersion: v.String()}, nil
+	case "github":
+		return &vetGitHub{out: a.stdout}, nil
+	case "sarif":
+		return &vetSARIF{out: a.stdout}, nil
+	}
+	return nil, fmt.Errorf("--output %q: want text, json, sarif or github", o.output)
+}
+
+// places finds fields of the CRD in its file. The API server's fields name the
+// schema that all versions share apart from them.
+func (one *vetted) places(fields []string) []input.Position {
+	mapped := make([]string, len(fields))
+	for i, f := range fields {
+		if rest, ok := strings.CutPrefix(f, "spec.validation."); ok {
+			f = "spec.versions[0].schema." + rest
+		}
+		mapped[i] = f
+	}
+	return one.doc.Locate(mapped)
+}
