@@ -1,0 +1,140 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Answer is what one write was answered with, by the server or by the engine,
+// in the form in which the two are compared.
+type Answer struct {
+	Allowed bool
+	// Code is the HTTP status; 0 where it was not recorded.
+	Code int
+	// Message is the refusal as a whole. With several causes their order in it
+	// is random on the server, so it is compared only with fewer.
+	Message  string
+	Causes   []Cause
+	Warnings []string
+	// Object is what was persisted; nil when refused or not recorded.
+	Object map[string]any
+}
+
+// Cause is one entry of status.details.causes.
+type Cause struct {
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (c Cause) String() string {
+	return fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message)
+}
+
+// clock is what the server puts into the name of a rule's self type: the
+// nanosecond at which the rule was compiled.
+var clock = regexp.MustCompile(`selfType\d+`)
+
+func withoutClock(s string) string {
+	return clock.ReplaceAllString(s, "selfType")
+}
+
+// parseResponse reads the server's answer to a write. An answer that is
+// neither the object nor a decision on it (a conflict, a missing resource) is
+// an error: the case was not tried.
+func parseResponse(r *response) (Answer, error) {
+	a := Answer{Code: r.code, Warnings: r.warnings}
+	switch r.code {
+	case http.StatusOK, http.StatusCreated:
+		object, err := engine.Decode(r.body)
+		a.Allowed, a.Object = true, object
+		return a, err
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		var status metav1.Status
+		err := json.Unmarshal(r.body, &status)
+		a.refuse(&status)
+		return a, err
+	}
+	return a, fmt.Errorf("the server answered %d: %s", r.code, shorten(string(r.body), 300))
+}
+
+func (a *Answer) refuse(status *metav1.Status) {
+	a.Message = withoutClock(status.Message)
+	if status.Details == nil {
+		return
+	}
+	for _, c := range status.Details.Causes {
+		a.Causes = append(a.Causes, Cause{string(c.Type), c.Field, withoutClock(c.Message)})
+	}
+}
+
+// resultAnswer is the engine's answer in the same form. Codes of acceptance
+// are the server's: the engine has none.
+func resultAnswer(r *engine.Result, update bool) Answer {
+	a := Answer{Allowed: r.Allowed, Code: http.StatusCreated, Warnings: r.Warnings, Object: r.Object}
+	if update {
+		a.Code = http.StatusOK
+	}
+	if r.Failure == nil {
+		return a
+	}
+	a.Code = int(r.Failure.Code)
+	a.refuse(r.Failure)
+	// Failure.Details says it for programs that know the server, Causes for
+	// those that know us; comparing both holds them equal.
+	if own := ownCauses(r); !slices.Equal(sortedCauses(own), sortedCauses(a.Causes)) {
+		a.Causes = append(a.Causes, Cause{"InconsistentResult", "", fmt.Sprintf("Result.Causes: %q", own)})
+	}
+	return a
+}
+
+func ownCauses(r *engine.Result) []Cause {
+	var out []Cause
+	for _, c := range r.Causes {
+		out = append(out, Cause{string(c.Reason), c.Field, withoutClock(c.Message)})
+	}
+	return out
+}
+
+func sortedCauses(causes []Cause) []Cause {
+	out := slices.Clone(causes)
+	slices.SortFunc(out, func(a, b Cause) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// managed are the metadata that the server fills in, and those that a run
+// changes to keep cases apart.
+var managed = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
+
+// comparable is an object without what may differ, as canonical JSON: keys
+// sorted, and numbers as they stand on the wire, where 1.0 and 1 are one.
+func comparable(object map[string]any) ([]byte, error) {
+	if object == nil {
+		return nil, nil
+	}
+	out := make(map[string]any, len(object))
+	for k, v := range object {
+		out[k] = v
+	}
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		rest := make(map[string]any, len(metadata))
+		for k, v := range metadata {
+			if !slices.Contains(managed, k) {
+				rest[k] = v
+			}
+		}
+		out["metadata"] = rest
+		if len(rest) == 0 {
+			delete(out, "metadata")
+		}
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Difference is one way in which we differ from what is right.
+type Difference struct {
+	// Reason groups differences of one origin: it holds no names or values.
+	Reason string
+	// Detail shows this one, in a few lines.
+	Detail string
+}
+
+// aspects chooses what of two answers is compared beyond verdict and causes.
+type aspects struct {
+	code, warnings, object bool
+}
+
+// compare says how our answer differs from the right one.
+func compare(right, ours Answer, what aspects) []Difference {
+	if right.Allowed != ours.Allowed {
+		return []Difference{verdictDifference(right, ours)}
+	}
+	var out []Difference
+	if what.code && right.Code != ours.Code {
+		out = append(out, Difference{"HTTP code", fmt.Sprintf("want %d, got %d", right.Code, ours.Code)})
+	}
+	out = append(out, compareCauses(right.Causes, ours.Causes)...)
+	if len(out) == 0 && len(right.Causes) < 2 && right.Message != ours.Message {
+		out = append(out, Difference{"message", lines("want "+right.Message, "got  "+ours.Message)})
+	}
+	if what.warnings {
+		out = append(out, compareWarnings(right.Warnings, ours.Warnings)...)
+	}
+	if what.object && right.Allowed {
+		out = append(out, compareObjects("persisted object", right.Object, ours.Object)...)
+	}
+	return out
+}
+
+func verdictDifference(right, ours Answer) Difference {
+	if right.Allowed {
+		return Difference{"refused, should be accepted: " + gist(ours), ours.Message}
+	}
+	return Difference{"accepted, should be refused: " + gist(right), right.Message}
+}
+
+// compareCauses compares as multisets: upstream ranges over Go maps, so the
+// order is not the server's own from one run to the next.
+func compareCauses(right, ours []Cause) []Difference {
+	missing, extra := subtract(right, ours), subtract(ours, right)
+	if len(missing)+len(extra) == 0 {
+		return nil
+	}
+	var detail []string
+	for _, c := range missing {
+		detail = append(detail, "- "+c.String())
+	}
+	for _, c := range extra {
+		detail = append(detail, "+ "+c.String())
+	}
+	reason := "cause missing: "
+	first := append(missing, extra...)[0]
+	switch {
+	case len(missing) > 0 && len(extra) > 0:
+		reason = "cause differs: "
+	case len(extra) > 0:
+		reason = "cause too many: "
+	}
+	return []Difference{{reason + generalise(first.Message), lines(detail...)}}
+}
+
+// subtract returns what of a is not in b, counting repetitions.
+func subtract(a, b []Cause) []Cause {
+	left := map[Cause]int{}
+	for _, c := range b {
+		left[c]++
+	}
+	var out []Cause
+	for _, c := range sortedCauses(a) {
+		if left[c]--; left[c] < 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// compareWarnings compares without order, for the same reason: those that
+// ratcheting makes of errors come in the order of a Go map.
+func compareWarnings(right, ours []string) []Difference {
+	right, ours = slices.Sorted(slices.Values(right)), slices.Sorted(slices.Values(ours))
+	if slices.Equal(right, ours) {
+		return nil
+	}
+	return []Difference{{"warnings", diff(right, ours)}}
+}
+
+func compareObjects(name string, right, ours map[string]any) []Difference {
+	a, err := comparable(right)
+	if err != nil {
+		return []Difference{{name, err.Error()}}
+	}
+	b, err := comparable(ours)
+	if err != nil {
+		return []Difference{{name, err.Error()}}
+	}
+	if bytes.Equal(a, b) {
+		return nil
+	}
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return []Difference{{name, lines("- "+string(a), "+ "+string(b))}}
+	}
+	return []Difference{{name, diff(x, y)}}
+}
+
+// diff shows only the lines that differ, - for right and + for ours.
+func diff(right, ours any) string {
+	var out []string
+	for _, line := range strings.Split(cmp.Diff(right, ours), "\n") {
+		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
+			// cmp mixes in no-break spaces, so that nobody parses its output.
+			line = strings.ReplaceAll(line, "\u00a0", " ")
+			out = append(out, shorten(strings.Join(strings.Fields(line), " "), 200))
+		}
+	}
+	return lines(out...)
+}
+
+const shownLines = 12
+
+func lines(all ...string) string {
+	if len(all) > shownLines {
+		more := fmt.Sprintf("… %d lines more", len(all)-shownLines)
+		all = append(slices.Clone(all[:shownLines]), more)
+	}
+	return strings.Join(all, "\n")
+}
+
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// gist is what a refusal is about.
+func gist(a Answer) string {
+	if len(a.Causes) == 0 {
+		return generalise(a.Message)
+	}
+	return generalise(a.Causes[0].Message)
+}
+
+var (
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	numbers = regexp.MustCompile(`\d+`)
+)
+
+// generalise takes from a message what is particular to one object.
+func generalise(message string) string {
+	message = quoted.ReplaceAllString(message, `"…"`)
+	return shorten(numbers.ReplaceAllString(message, "0"), 100)
+}

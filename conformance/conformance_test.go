@@ -1,0 +1,135 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const (
+	// corpusVariable is a path list of corpus folders.
+	corpusVariable = "CELADON_CORPUS"
+	// fullVariable makes TestServer try everything.
+	fullVariable = "CELADON_FULL"
+
+	// A sample is this much of each project.
+	sampleCRDs, sampleCases = 4, 60
+)
+
+var update = flag.Bool("update", false, "TestCases: rewrite what testdata wants from the real server's answers")
+
+// TestCases tries our own cases on a real server: the server must answer what
+// the file wants, and the engine what the server answers.
+func TestCases(t *testing.T) {
+	all, err := ReadOwn("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := NewReport("cases")
+	startServer(t).tryOwn(t.Context(), all, report, *update)
+	finish(t, report)
+}
+
+// TestAnswers holds the engine to a corpus without a server.
+func TestAnswers(t *testing.T) {
+	corpus := readCorpora(t)
+	report := NewReport("answers")
+	reportUnreadable(corpus, report)
+	Replay(t.Context(), groups(corpus.Cases), report)
+	finish(t, report)
+}
+
+// TestServer tries a corpus on a real server.
+func TestServer(t *testing.T) {
+	corpus := readCorpora(t)
+	all := groups(corpus.Cases)
+	if os.Getenv(fullVariable) == "" {
+		all = sample(all, sampleCRDs, sampleCases)
+	}
+	report := NewReport("server")
+	reportUnreadable(corpus, report)
+	startServer(t).Sweep(t.Context(), all, report)
+	finish(t, report)
+}
+
+// TestUnitCalls replays the calls of the API server's own unit tests. A case is
+// named by its folder and its line.
+func TestUnitCalls(t *testing.T) {
+	report := NewReport("unit-calls")
+	for folder, dir := range corpusFolders(t) {
+		calls, err := ReadUnitCalls(filepath.Join(dir, "extra", "apiextensions-cel-unit.jsonl"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, call := range calls {
+			replayCall(t.Context(), fmt.Sprintf("%d:%d", folder+1, i+1), call, report)
+		}
+	}
+	finish(t, report)
+}
+
+func replayCall(ctx context.Context, id string, call *UnitCall, report *Report) {
+	differences, err := call.replay(ctx)
+	if err != nil {
+		report.Error(id, err)
+		return
+	}
+	report.Add(id, differences...)
+}
+
+func startServer(t *testing.T) *Server {
+	t.Helper()
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func finish(t *testing.T, report *Report) {
+	t.Helper()
+	known, err := ReadKnown("known_failures.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Close(os.Stdout, known); err != nil {
+		t.Error(err)
+	}
+}
+
+func readCorpora(t *testing.T) *Corpus {
+	t.Helper()
+	all := &Corpus{Unreadable: map[string]error{}}
+	for _, dir := range corpusFolders(t) {
+		corpus, err := ReadCorpus(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(corpus)
+	}
+	return all
+}
+
+func reportUnreadable(corpus *Corpus, report *Report) {
+	for id, err := range corpus.Unreadable {
+		report.Error(id, err)
+	}
+}
+
+func corpusFolders(t *testing.T) []string {
+	t.Helper()
+	dirs := corpora(os.Getenv(corpusVariable))
+	if len(dirs) == 0 {
+		t.Skipf("%s names no corpus folder", corpusVariable)
+	}
+	return dirs
+}

@@ -1,0 +1,298 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// document is a case as a corpus file has it; doc.go tells of the format.
+type document struct {
+	CRD             string          `json:"crd"`
+	AlsoCRDs        []string        `json:"alsoCrds"`
+	Version         string          `json:"version"`
+	Subresource     string          `json:"subresource"`
+	FieldValidation string          `json:"fieldValidation"`
+	Ratcheting      bool            `json:"ratcheting"`
+	Expect          string          `json:"expect"`
+	ErrorContains   []string        `json:"errorContains"`
+	ErrorIgnoreCase bool            `json:"errorIgnoreCase"`
+	OldObject       json.RawMessage `json:"oldObject"`
+	Object          json.RawMessage `json:"object"`
+	ExpectObject    json.RawMessage `json:"expectObject"`
+}
+
+// reader reads one corpus folder.
+type reader struct {
+	dir     string
+	crds    map[string]*CRD
+	answers map[string]*Answer
+	corpus  *Corpus
+}
+
+// Corpus is what corpus folders hold.
+type Corpus struct {
+	Cases []*Case
+	// Unreadable are cases that no run can try, by their ID, or whole files.
+	Unreadable map[string]error
+}
+
+// ReadCorpus reads all cases of a corpus folder, those for further variants of
+// a CRD included. Answers are optional.
+func ReadCorpus(dir string) (*Corpus, error) {
+	r := &reader{
+		dir: dir, crds: map[string]*CRD{}, answers: map[string]*Answer{},
+		corpus: &Corpus{Unreadable: map[string]error{}},
+	}
+	if err := r.readAnswers(); err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "cases", "*", "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no cases/*/*.yaml", dir)
+	}
+	for _, file := range files {
+		r.readCases(file)
+	}
+	return r.corpus, nil
+}
+
+// readCases reads one file of cases.
+func (r *reader) readCases(file string) {
+	project := filepath.Base(filepath.Dir(file))
+	id := project + "/" + filepath.Base(file)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		r.corpus.Unreadable[id] = err
+		return
+	}
+	documents := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for index := 0; ; index++ {
+		text, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			r.corpus.Unreadable[id] = err
+			return
+		}
+		cases, err := r.readCase(id, index, project, text)
+		if err != nil {
+			r.corpus.Unreadable[answerKey(id, index)] = err
+		}
+		r.corpus.Cases = append(r.corpus.Cases, cases...)
+	}
+}
+
+func (r *reader) readCase(file string, index int, project string, text []byte) ([]*Case, error) {
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	c, err := d.newCase(answerKey(file, index), project)
+	if err != nil {
+		return nil, err
+	}
+	if c.CRD, err = r.crd(d.CRD); err != nil {
+		return nil, err
+	}
+	c.Recorded = r.answers[answerKey("cases/"+file, index)]
+	return r.withVariants(c, d.AlsoCRDs)
+}
+
+func (d *document) newCase(id, project string) (*Case, error) {
+	c := &Case{
+		ID: id, Project: project,
+		Version: d.Version, Subresource: d.Subresource, FieldValidation: d.FieldValidation, Ratcheting: d.Ratcheting,
+		Expect: d.Expect, ErrorContains: d.ErrorContains, ErrorIgnoreCase: d.ErrorIgnoreCase,
+	}
+	for _, object := range []struct {
+		json json.RawMessage
+		into *map[string]any
+	}{{d.Object, &c.Object}, {d.OldObject, &c.OldObject}, {d.ExpectObject, &c.ExpectObject}} {
+		if len(object.json) == 0 || string(object.json) == "null" {
+			continue
+		}
+		decoded, err := engine.Decode(object.json)
+		if err != nil {
+			return nil, err
+		}
+		*object.into = decoded
+	}
+	if c.Object == nil {
+		return nil, errors.New("no object")
+	}
+	dropServerMetadata(c.Object)
+	return c, nil
+}
+
+// dropServerMetadata drops what a test recorded from some other server: it
+// would conflict with what this one fills in.
+func dropServerMetadata(object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+		delete(metadata, key)
+	}
+}
+
+// withVariants adds the case once more for each further variant of its CRD. An
+// error still leaves the cases whose CRD can be read.
+func (r *reader) withVariants(c *Case, also []string) (out []*Case, err error) {
+	out = []*Case{c}
+	for _, path := range also {
+		crd, unreadable := r.crd(path)
+		if unreadable != nil {
+			err = errors.Join(err, unreadable)
+			continue
+		}
+		if crd == c.CRD {
+			continue
+		}
+		v := *c
+		v.ID, v.CRD, v.Variant, v.Recorded = c.ID+"@"+crd.variant(), crd, true, nil
+		out = append(out, &v)
+	}
+	return out, err
+}
+
+// crd reads each CRD file once.
+func (r *reader) crd(path string) (*CRD, error) {
+	if crd := r.crds[path]; crd != nil {
+		return crd, nil
+	}
+	crd, err := ReadCRD(filepath.Join(r.dir, filepath.FromSlash(path)))
+	if err != nil {
+		return nil, err
+	}
+	r.crds[path] = crd
+	return crd, nil
+}
+
+// recorded is one line of answers/*.jsonl.
+type recorded struct {
+	File      string          `json:"file"`
+	Index     int             `json:"index"`
+	Verdict   string          `json:"verdict"`
+	Message   string          `json:"message"`
+	Causes    []Cause         `json:"causes"`
+	Persisted json.RawMessage `json:"persisted"`
+}
+
+// answerKey names a document of a file.
+func answerKey(file string, index int) string { return fmt.Sprintf("%s#%d", file, index) }
+
+func (r *reader) readAnswers() error {
+	files, err := filepath.Glob(filepath.Join(r.dir, "answers", "*.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		err := eachLine(file, func(line []byte) error {
+			var a recorded
+			if err := json.Unmarshal(line, &a); err != nil {
+				return err
+			}
+			answer, err := a.answer()
+			r.answers[answerKey(a.File, a.Index)] = answer
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+func (a *recorded) answer() (*Answer, error) {
+	out := &Answer{Allowed: a.Verdict == "valid", Message: withoutClock(a.Message)}
+	for _, c := range a.Causes {
+		c.Message = withoutClock(c.Message)
+		out.Causes = append(out.Causes, c)
+	}
+	if len(a.Persisted) == 0 {
+		return out, nil
+	}
+	var err error
+	out.Object, err = engine.Decode(a.Persisted)
+	return out, err
+}
+
+// eachLine calls do with each line of a file of JSON lines.
+func eachLine(file string, do func([]byte) error) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := do(line); err != nil {
+			return fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// Add adds another corpus. A case whose ID is taken gets a number, so that none
+// hides behind another.
+func (c *Corpus) Add(other *Corpus) {
+	taken := map[string]bool{}
+	for _, x := range c.Cases {
+		taken[x.ID] = true
+	}
+	for _, x := range other.Cases {
+		id := x.ID
+		for n := 2; taken[x.ID]; n++ {
+			x.ID = fmt.Sprintf("%s~%d", id, n)
+		}
+		taken[x.ID] = true
+		c.Cases = append(c.Cases, x)
+	}
+	maps.Copy(c.Unreadable, other.Unreadable)
+}
+
+// corpora are the folders of a path list, without repetitions. Relative ones
+// are first looked for from the repository's root, where make is called, and
+// then from here, where go test runs.
+func corpora(list string) []string {
+	var out []string
+	for _, dir := range filepath.SplitList(list) {
+		dir = strings.TrimSpace(dir)
+		if dir == "" {
+			continue
+		}
+		if fromRoot := filepath.Join("..", dir); !filepath.IsAbs(dir) && isDir(fromRoot) {
+			dir = fromRoot
+		}
+		if !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

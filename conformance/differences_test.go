@@ -1,0 +1,239 @@
+package conformance
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// runs is how often a test looks for a difference from one run to the next.
+const runs = 20
+
+const differencesCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.differences.test}
+spec:
+  group: differences.test
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            maxProperties: 20
+            additionalProperties:
+              type: string
+              maxLength: 9
+              x-kubernetes-validations: [{rule: self != 'bad', message: is bad}]
+`
+
+// thing is an object with every value in its spec bad.
+func thing(t *testing.T, metadata string) map[string]any {
+	t.Helper()
+	object, err := decodeYAML([]byte(`
+apiVersion: differences.test/v1
+kind: Thing
+metadata: ` + metadata + `
+spec: {e: bad, a: bad, d: bad, b: bad, c: bad}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func goodThing(t *testing.T, metadata string) map[string]any {
+	t.Helper()
+	object := thing(t, metadata)
+	object["spec"] = map[string]any{"a": "good"}
+	return object
+}
+
+func differencesEngine(t *testing.T, cfg engine.Config) *engine.Engine {
+	t.Helper()
+	crd, err := parseCRD([]byte(differencesCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Compile(crd, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func validate(t *testing.T, e *engine.Engine, request engine.Request) *engine.Result {
+	t.Helper()
+	result, err := e.Validate(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestOrderOfCauses: ours are sorted by field; the server's come in the order
+// of a Go map.
+func TestOrderOfCauses(t *testing.T) {
+	e := differencesEngine(t, engine.Config{})
+	for range runs {
+		var fields []string
+		for _, c := range validate(t, e, engine.Request{Object: thing(t, "{name: a}")}).Causes {
+			fields = append(fields, c.Field)
+		}
+		if want := []string{"spec[a]", "spec[b]", "spec[c]", "spec[d]", "spec[e]"}; !slices.Equal(fields, want) {
+			t.Fatalf("causes of %q, want of %q", fields, want)
+		}
+	}
+}
+
+// TestSortedKeys: evaluation goes through maps by sorted key, so it stops for
+// cost at the same place in each run.
+func TestSortedKeys(t *testing.T) {
+	e := differencesEngine(t, engine.Config{Limits: cost.Limits{PerObject: 5}})
+	var first []engine.Cause
+	for range runs {
+		causes := validate(t, e, engine.Request{Object: thing(t, "{name: a}")}).Causes
+		if first == nil {
+			first = causes
+		}
+		if d := cmp.Diff(messages(first), messages(causes)); d != "" {
+			t.Fatalf("two runs differ:\n%s", d)
+		}
+	}
+	if last := first[len(first)-1].Field; last != "spec[c]" {
+		t.Errorf("evaluation stopped at %s, want at spec[c]", last)
+	}
+}
+
+func messages(causes []engine.Cause) []string {
+	var out []string
+	for _, c := range causes {
+		out = append(out, c.Field+": "+c.Message)
+	}
+	return out
+}
+
+// TestSelfTypeWithoutClock: the server names the type of self after the
+// nanosecond at which it compiles, and shows the name in errors.
+func TestSelfTypeWithoutClock(t *testing.T) {
+	texts := map[string]bool{}
+	for range runs {
+		call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
+			Type:         "object",
+			Properties:   map[string]apiextensionsv1.JSONSchemaProps{"a": {Type: "string"}},
+			XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 1"}},
+		}}
+		rules, err := call.compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, _ := rules.Validate(t.Context(), field.NewPath("root"), map[string]any{"a": "x"}, nil, 1000)
+		texts[errs.ToAggregate().Error()] = true
+	}
+	for text := range texts {
+		if len(texts) > 1 || !strings.Contains(text, "selfType") || regexp.MustCompile(`selfType0*[1-9]`).MatchString(text) {
+			t.Errorf("want one text with a clock that stands at zero, got %q", text)
+		}
+	}
+}
+
+// TestSortedComparison: a comparison of two whole objects, one of which does not
+// fit the schema, fails at the first misfit; the server chooses one by chance.
+func TestSortedComparison(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
+		Type:         "object",
+		Properties:   map[string]apiextensionsv1.JSONSchemaProps{"a": text, "b": text, "c": text, "d": text},
+		XValidations: apiextensionsv1.ValidationRules{{Rule: "self == oldSelf"}},
+	}}
+	rules, err := call.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := map[string]any{"a": "x", "b": int64(1), "c": true, "d": 1.5}
+	old := map[string]any{"a": "x", "b": "x", "c": "x", "d": "x"}
+	for range runs {
+		errs, _ := rules.Validate(t.Context(), field.NewPath("root"), object, old, 1000)
+		const want = `root: Invalid value: "object": invalid data, expected string, got int64 evaluating rule: self == oldSelf`
+		if got := errs.ToAggregate().Error(); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestServerMetadata: what only a server can know is not in our persisted
+// object, and a generated name ends in zeros.
+func TestServerMetadata(t *testing.T) {
+	result := validate(t, differencesEngine(t, engine.Config{}), engine.Request{Object: goodThing(t, "{generateName: a-}")})
+	metadata := metadataOf(result.Object)
+	for _, key := range []string{"uid", "creationTimestamp", "resourceVersion", "managedFields", "selfLink"} {
+		if value, ok := metadata[key]; ok && value != nil {
+			t.Errorf("metadata.%s is %v, want none", key, value)
+		}
+	}
+	if name := metadata["name"]; name != "a-00000" {
+		t.Errorf("generated name %q, want a-00000", name)
+	}
+}
+
+// TestApplyNotPut: an update is the one that apply would make, so what apply
+// fills in need not be there, and what it would conflict on is not looked at.
+func TestApplyNotPut(t *testing.T) {
+	s := startServer(t)
+	crd, err := parseCRD([]byte(differencesCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Serve(t.Context(), crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.put(t.Context(), "default", "a", goodThing(t, "{name: a, namespace: default}")); err != nil {
+		t.Fatal(err)
+	}
+	old, err := r.get(t.Context(), "v1", "default", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := differencesEngine(t, engine.Config{})
+	for _, c := range []struct {
+		name, metadata string
+		code           int
+	}{
+		{"no resourceVersion", "{name: a, namespace: default}", http.StatusUnprocessableEntity},
+		{"another uid", "{name: a, namespace: default, uid: other, resourceVersion: '1'}", http.StatusConflict},
+	} {
+		object := goodThing(t, c.metadata)
+		body, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.do(t.Context(), call{method: http.MethodPut, version: "v1", namespace: "default", name: "a", body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.code != c.code {
+			t.Errorf("%s: the server answers %d, want %d: %s", c.name, got.code, c.code, got.body)
+		}
+		if result := validate(t, e, engine.Request{Object: object, OldObject: old}); !result.Allowed {
+			t.Errorf("%s: refused: %s", c.name, result.Failure.Message)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package fuzz
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+var (
+	worlds = flag.Int("worlds", enough, "how many worlds a run compares")
+	first  = flag.Uint64("seed", 1, "the first world's seed")
+)
+
+// TestWorlds compares many worlds with the API server's code: rules alone, and
+// the whole write.
+func TestWorlds(t *testing.T) {
+	klog.SetOutput(io.Discard)
+	klog.LogToStderr(false)
+	cover := newCoverage()
+	failed := 0
+	for seed := *first; seed < *first+uint64(*worlds) && failed < 10; seed++ {
+		w := newWorld(seed, cover.lib)
+		if w == nil {
+			continue
+		}
+		if difference := cover.compare(w); difference != "" {
+			failed++
+			t.Errorf("seed %d: %s\n%s", seed, difference, w)
+		}
+	}
+	cover.print(os.Stdout)
+	fmt.Printf("fuzz: %d passed, %d failed\n", cover.worlds-failed, failed)
+	for _, short := range cover.check() {
+		if *worlds >= enough {
+			t.Error("the run does not count: " + short)
+		}
+	}
+}
+
+// enough worlds reach every overload.
+const enough = 700
+
+func (c *coverage) compare(w *world) string {
+	c.worlds++
+	c.world(w.schema, types.FromSchema(w.schema, types.ResourceRoot))
+	difference, ours := compareRules(w, budgetOf(w.seed))
+	if difference != "" {
+		return "rules: " + difference
+	}
+	difference, res := compareWrites(w)
+	if difference != "" {
+		return "write: " + difference
+	}
+	runs := 0
+	for _, r := range res.Rules {
+		runs += r.Runs
+	}
+	if runs > 0 {
+		c.outcome(ours, runs)
+	}
+	return ""
+}
+
+// budgetOf is mostly the server's, and sometimes too small.
+func budgetOf(seed uint64) int64 {
+	if seed%16 == 0 {
+		return int64(seed/16%64) + 1
+	}
+	return celconfig.RuntimeCELCostBudget
+}
+
+// String shows a world for a report.
+func (w *world) String() string {
+	schema, _ := yaml.Marshal(w.props)
+	obj, _ := yaml.Marshal(w.obj)
+	old, _ := yaml.Marshal(w.old)
+	return fmt.Sprintf("schema:\n%s\nobject:\n%s\nold:\n%s", schema, obj, old)
+}
+
+// FuzzWorlds looks for worlds that differ, from any seed.
+func FuzzWorlds(f *testing.F) {
+	lib := newCoverage().lib
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		w := newWorld(seed, lib)
+		if w == nil {
+			return
+		}
+		if difference, _ := compareRules(w, budgetOf(seed)); difference != "" {
+			t.Errorf("rules: %s\n%s", difference, w)
+		}
+		if difference, _ := compareWrites(w); difference != "" {
+			t.Errorf("write: %s\n%s", difference, w)
+		}
+	})
+}

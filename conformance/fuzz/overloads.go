@@ -1,0 +1,100 @@
+package fuzz
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/decls"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// library is the whole environment, as something to make expressions from.
+type library struct {
+	overloads []overload
+	byResult  map[string][]overload // by the result's name
+}
+
+type overload struct {
+	function string
+	decl     *decls.OverloadDecl
+}
+
+func newLibrary(env *cel.Env) *library {
+	l := &library{byResult: map[string][]overload{}}
+	for name, fn := range env.Functions() {
+		if fn.IsDeclarationDisabled() || name == "in" {
+			continue // no text can name them
+		}
+		for _, o := range fn.OverloadDecls() {
+			l.overloads = append(l.overloads, overload{name, o})
+		}
+	}
+	slices.SortFunc(l.overloads, func(a, b overload) int {
+		return strings.Compare(a.function+a.decl.ID(), b.function+b.decl.ID())
+	})
+	for _, o := range l.overloads {
+		result := o.decl.ResultType()
+		l.byResult[head(result)] = append(l.byResult[head(result)], o)
+	}
+	return l
+}
+
+// head is a type's name without its parameters; "" is a parameter itself.
+func head(t *cel.Type) string {
+	if t.Kind() == celtypes.TypeParamKind {
+		return ""
+	}
+	return t.TypeName()
+}
+
+// binding is what an overload's type parameters stand for.
+type binding map[string]*cel.Type
+
+// bind makes an overload's result the wanted type.
+func (o overload) bind(want *cel.Type) (binding, bool) {
+	b := binding{}
+	return b, unify(o.decl.ResultType(), want, b)
+}
+
+func unify(pattern, want *cel.Type, b binding) bool {
+	if pattern.Kind() == celtypes.TypeParamKind {
+		name := pattern.TypeName()
+		if bound, ok := b[name]; ok {
+			return bound.IsExactType(want)
+		}
+		b[name] = want
+		return true
+	}
+	if pattern.Kind() != want.Kind() || pattern.TypeName() != want.TypeName() || len(pattern.Parameters()) != len(want.Parameters()) {
+		return false
+	}
+	for i, p := range pattern.Parameters() {
+		if !unify(p, want.Parameters()[i], b) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolve puts types in place of parameters; free ones get a simple type.
+func (b binding) resolve(c choice, t *cel.Type) *cel.Type {
+	switch t.Kind() {
+	case celtypes.TypeParamKind:
+		if b[t.TypeName()] == nil {
+			b[t.TypeName()] = pick(c, simpleTypes)
+		}
+		return b[t.TypeName()]
+	case celtypes.ListKind:
+		return cel.ListType(b.resolve(c, t.Parameters()[0]))
+	case celtypes.MapKind:
+		return cel.MapType(b.resolve(c, t.Parameters()[0]), b.resolve(c, t.Parameters()[1]))
+	case celtypes.OpaqueKind:
+		if len(t.Parameters()) == 1 {
+			return cel.OptionalType(b.resolve(c, t.Parameters()[0]))
+		}
+	}
+	return t
+}
+
+var simpleTypes = []*cel.Type{cel.IntType, cel.StringType, cel.BoolType, cel.DoubleType, cel.StringType, cel.IntType, cel.BytesType, cel.UintType, cel.TimestampType, cel.DurationType}

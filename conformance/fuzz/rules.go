@@ -1,0 +1,201 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// outcome is what a rule validator says of one object.
+type outcome struct {
+	errs     []string
+	warnings []string
+	budget   int64
+}
+
+// recorder collects warnings.
+type recorder struct{ texts []string }
+
+func (r *recorder) AddWarning(_, text string) { r.texts = append(r.texts, text) }
+
+func newOutcome(errs field.ErrorList, r *recorder, budget int64) outcome {
+	o := outcome{budget: budget}
+	for _, err := range errs {
+		o.errs = append(o.errs, string(err.Type)+" "+normal(err.Error()))
+	}
+	for _, text := range r.texts {
+		o.warnings = append(o.warnings, normal(text))
+	}
+	return sorted(o)
+}
+
+func sorted(o outcome) outcome {
+	slices.Sort(o.errs)
+	slices.Sort(o.warnings)
+	return o
+}
+
+// selfType is named after the clock upstream.
+var selfType = regexp.MustCompile(`selfType\d*`)
+
+func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
+
+// upstreamRules is the API server's rule validator over a world.
+func upstreamRules(v *upstreamcel.Validator, w *world, budget int64) outcome {
+	r := &recorder{}
+	ctx := warning.WithWarningRecorder(context.Background(), r)
+	var old any
+	var opts []upstreamcel.Option
+	if w.old != nil {
+		old = w.old
+		opts = append(opts, upstreamcel.WithRatcheting(common.NewCorrelatedObject(w.obj, w.old, &model.Structural{Structural: w.schema})))
+	}
+	errs, left := v.Validate(ctx, nil, w.schema, w.obj, old, budget, opts...)
+	return newOutcome(errs, r, left)
+}
+
+func ourRules(rules *engine.Rules, w *world, budget int64) outcome {
+	r := &recorder{}
+	ctx := warning.WithWarningRecorder(context.Background(), r)
+	var old any
+	if w.old != nil {
+		old = w.old
+	}
+	errs, left := rules.Validate(ctx, nil, w.obj, old, budget)
+	return newOutcome(errs, r, left)
+}
+
+// runs is how often upstream is asked where the order of a Go map decides.
+const runs = 20
+
+// compareRules is "" where both say the same of a world. Where upstream itself
+// says different things from run to run, ours must lie within them.
+func compareRules(w *world, budget int64) (difference string, ours outcome) {
+	validator := newValidator(w)
+	if validator == nil {
+		return "", outcome{}
+	}
+	rules, err := engine.CompileRules(w.schema, engine.Config{})
+	if rules == nil {
+		return fmt.Sprintf("our rules do not compile: %v", err), outcome{}
+	}
+	want := upstreamRules(validator, w, budget)
+	ours = ourRules(rules, w, budget)
+	if again := ourRules(rules, w, budget); !equalOutcome(ours, again) {
+		return fmt.Sprintf("ours differ from run to run: %v and %v", ours, again), ours
+	}
+	if equalOutcome(want, ours) {
+		return "", ours
+	}
+	if want.budget < 0 && ours.budget < 0 && stoppedAlike(validator, w, want, ours) {
+		return "", ours
+	}
+	seen := []outcome{want}
+	for range runs - 1 {
+		seen = append(seen, upstreamRules(validator, w, budget))
+	}
+	if within(seen, ours) {
+		return "", ours
+	}
+	return describe(want, ours), ours
+}
+
+// stoppedAlike is for evaluations that ran out of budget: where that happens
+// depends on the order of a Go map upstream, but nothing may be reported that a
+// full evaluation does not report.
+func stoppedAlike(v *upstreamcel.Validator, w *world, outcomes ...outcome) bool {
+	full := count(upstreamRules(v, w, celconfig.RuntimeCELCostBudget).errs)
+	for _, o := range outcomes {
+		for text, n := range count(o.errs) {
+			if !strings.Contains(text, "running out of cost budget") && full[text] < n {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// newValidator is nil where upstream panics: no answer to compare with.
+func newValidator(w *world) (v *upstreamcel.Validator) {
+	defer func() {
+		if recover() != nil {
+			v = nil
+		}
+	}()
+	return upstreamcel.NewValidator(w.schema, true, celconfig.PerCallLimit)
+}
+
+func equalOutcome(a, b outcome) bool {
+	return a.budget == b.budget && slices.Equal(a.errs, b.errs) && slices.Equal(a.warnings, b.warnings)
+}
+
+// within says whether each of our errors occurs in some run, each of those of
+// every run in ours, and our cost lies in their range.
+func within(seen []outcome, ours outcome) bool {
+	low, high := seen[0].budget, seen[0].budget
+	always, sometimes := count(seen[0].errs), map[string]int{}
+	varies := false
+	for _, o := range seen {
+		varies = varies || !equalOutcome(o, seen[0])
+		low, high = min(low, o.budget), max(high, o.budget)
+		errs := count(o.errs)
+		for text := range always {
+			always[text] = min(always[text], errs[text])
+		}
+		for text, n := range errs {
+			sometimes[text] = max(sometimes[text], n)
+		}
+	}
+	if !varies || ours.budget < low || ours.budget > high {
+		return false
+	}
+	mine := count(ours.errs)
+	for text, n := range always {
+		if mine[text] < n {
+			return false
+		}
+	}
+	for text, n := range mine {
+		if sometimes[text] < n {
+			return false
+		}
+	}
+	return true
+}
+
+func count(texts []string) map[string]int {
+	n := map[string]int{}
+	for _, text := range texts {
+		n[text]++
+	}
+	return n
+}
+
+func describe(want, got outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "budget left: want %d, got %d\n", want.budget, got.budget)
+	list := func(head string, from, without []string) {
+		rest := count(without)
+		for _, text := range from {
+			if rest[text]--; rest[text] < 0 {
+				fmt.Fprintf(&b, "%s %s\n", head, text)
+			}
+		}
+	}
+	list("- ", want.errs, got.errs)
+	list("+ ", got.errs, want.errs)
+	list("-W", want.warnings, got.warnings)
+	list("+W", got.warnings, want.warnings)
+	return b.String()
+}

@@ -1,0 +1,148 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// definition is the CRD of a world.
+func (w *world) definition() *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = "things." + group
+	crd.Spec.Group = group
+	crd.Spec.Scope = apiextensionsv1.NamespaceScoped
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: kind, ListKind: kind + "List"}
+	v := apiextensionsv1.CustomResourceDefinitionVersion{Name: version, Served: true, Storage: true}
+	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: w.props}
+	if w.seed%2 == 0 {
+		v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
+	return crd
+}
+
+// strategy is the API server's own for the CRD.
+func (w *world) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(w.props, internal, nil); err != nil {
+		return nil, nil, err
+	}
+	validator, _, err := validation.NewSchemaValidator(internal)
+	if err != nil {
+		return nil, nil, err
+	}
+	var status *apiextensions.CustomResourceSubresourceStatus
+	if w.seed%2 == 0 {
+		status = &apiextensions.CustomResourceSubresourceStatus{}
+	}
+	gvk := runtimeschema.GroupVersionKind{Group: group, Version: version, Kind: kind}
+	s := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), true, gvk, validator, nil, w.schema, status, nil, nil)
+	return s, s, nil
+}
+
+// compareWrites is "" where the engine and the API server's strategy refuse a
+// world's object for the same causes. Both get the object as the engine
+// prepares it; how the server does that is for the real server to show.
+func compareWrites(w *world) (difference string, ours *engine.Result) {
+	e, err := engine.Compile(w.definition(), engine.Config{})
+	if e == nil {
+		return fmt.Sprintf("our engine does not compile: %v", err), nil
+	}
+	ours, err = e.Validate(context.Background(), engine.Request{Object: w.obj, OldObject: w.old, Trace: true})
+	if err != nil {
+		return fmt.Sprintf("our engine fails: %v", err), nil
+	}
+	want, err := w.upstreamWrite(e)
+	if err != nil {
+		return "", ours // nothing to compare with
+	}
+	got := writeOutcome(ours)
+	if equalOutcome(want, got) {
+		return "", ours
+	}
+	seen := []outcome{want}
+	for range runs - 1 {
+		again, err := w.upstreamWrite(e)
+		if err != nil {
+			return err.Error(), ours
+		}
+		seen = append(seen, again)
+	}
+	if within(seen, got) {
+		return "", ours
+	}
+	return describe(want, got), ours
+}
+
+func writeOutcome(res *engine.Result) outcome {
+	var o outcome
+	for _, c := range res.Causes {
+		o.errs = append(o.errs, normal(fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message)))
+	}
+	return sorted(o)
+}
+
+// upstreamWrite runs the API server's store up to storage.
+func (w *world) upstreamWrite(e *engine.Engine) (o outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("upstream panics: %v", p)
+		}
+	}()
+	create, update, err := w.strategy()
+	if err != nil {
+		return o, err
+	}
+	ctx := warning.WithWarningRecorder(genericapirequest.WithNamespace(context.Background(), "default"), &recorder{})
+	obj, err := stored(e, w.obj)
+	if err != nil {
+		return o, err
+	}
+	if w.old == nil {
+		err = rest.BeforeCreate(create, ctx, obj)
+	} else {
+		old, oldErr := stored(e, w.old)
+		if oldErr != nil {
+			return o, oldErr
+		}
+		err = rest.BeforeUpdate(update, ctx, obj, old)
+	}
+	var status *apierrors.StatusError
+	if errors.As(err, &status) && status.ErrStatus.Details != nil {
+		for _, c := range status.ErrStatus.Details.Causes {
+			o.errs = append(o.errs, normal(fmt.Sprintf("%s %s: %s", c.Type, c.Field, c.Message)))
+		}
+		return sorted(o), nil
+	}
+	return o, err
+}
+
+// stored is an object with what a server fills in.
+func stored(e *engine.Engine, obj map[string]any) (*unstructured.Unstructured, error) {
+	prepared, err := e.Prepare(obj)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: prepared}
+	u.SetUID("1")
+	u.SetCreationTimestamp(metav1.Unix(1, 0))
+	u.SetResourceVersion("1")
+	u.SetGeneration(1)
+	return u, nil
+}

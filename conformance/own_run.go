@@ -1,0 +1,67 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// ownAtOnce is high: nearly all of a case's time the server waits until a new
+// CRD has settled.
+const ownAtOnce = 16
+
+// tryOwn tries own cases. With update it first writes what the server answers
+// into the files.
+func (s *Server) tryOwn(ctx context.Context, all []*Own, report *Report, update bool) {
+	seen := map[string]string{}
+	for _, o := range all {
+		name := o.CRD.Definition.Name
+		if other := seen[name]; other != "" {
+			report.Error(o.ID, fmt.Errorf("the CRD %s is also that of %s", name, other))
+			return
+		}
+		seen[name] = o.ID
+	}
+	each(ownAtOnce, all, func(o *Own) {
+		differences, err := s.tryOne(ctx, o, update)
+		if err != nil {
+			report.Error(o.ID, err)
+			return
+		}
+		report.Add(o.ID, differences...)
+	})
+}
+
+func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference, error) {
+	r, err := s.Serve(ctx, o.CRD.Definition)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.try(ctx, o.Case, o.namespace())
+	if err != nil {
+		return nil, err
+	}
+	if update {
+		if err := o.rewrite(t.answer); err != nil {
+			return nil, err
+		}
+	}
+	out := o.differs("the server's answer is not what the file wants (see -update)", t.answer)
+	e, err := compile(o.CRD)
+	if err != nil {
+		return out, err
+	}
+	ours, err := decide(ctx, e, t.request)
+	if err != nil {
+		return out, err
+	}
+	return append(out, compare(t.answer, ours, aspects{code: true, warnings: true, object: true})...), nil
+}
+
+func (o *Own) rewrite(a Answer) error {
+	data, err := o.update(a)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.file, data, 0o644)
+}

@@ -1,0 +1,190 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	pollEvery = 20 * time.Millisecond
+	// pollUntil is long: with many CRDs at once the server rebuilds its
+	// OpenAPI document for each, on cores that it shares with us.
+	pollUntil = 2 * time.Minute
+)
+
+// Resource is one CRD that the server serves.
+type Resource struct {
+	server *Server
+	crd    *apiextensionsv1.CustomResourceDefinition
+
+	mu    sync.Mutex
+	names map[string]*sync.Mutex
+}
+
+// Serve creates a CRD and waits until each served version answers. The
+// server's refusal of the CRD is returned as the client gives it.
+func (s *Server) Serve(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*Resource, error) {
+	created, err := s.crds.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	r := newResource(s, created)
+	return r, r.waitUntilServed(ctx)
+}
+
+func newResource(s *Server, crd *apiextensionsv1.CustomResourceDefinition) *Resource {
+	return &Resource{server: s, crd: crd, names: map[string]*sync.Mutex{}}
+}
+
+// Remove deletes the CRD and waits until it is gone. The objects go first, and
+// directly: the server would wait for their finalizers.
+func (r *Resource) Remove(ctx context.Context) error {
+	prefix := path.Join(etcdPrefix, r.crd.Spec.Group, r.crd.Spec.Names.Plural) + "/"
+	if _, err := r.server.store.Delete(ctx, prefix, clientv3.WithPrefix()); err != nil {
+		return err
+	}
+	crds := r.server.crds.ApiextensionsV1().CustomResourceDefinitions()
+	if err := crds.Delete(ctx, r.crd.Name, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	err := wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
+		_, err := crds.Get(ctx, r.crd.Name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		return err
+	}
+	// What serves objects learns of it later, and would answer for the next
+	// CRD of this name.
+	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusNotFound })
+}
+
+// waitUntilServed lists every served version until it answers.
+func (r *Resource) waitUntilServed(ctx context.Context) error {
+	return r.poll(ctx, func(a *response) bool { return a.code == http.StatusOK })
+}
+
+// poll lists every served version until ok says so of each.
+func (r *Resource) poll(ctx context.Context, ok func(*response) bool) error {
+	for _, v := range r.crd.Spec.Versions {
+		if !v.Served {
+			continue
+		}
+		err := wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
+			a, err := r.do(ctx, call{method: http.MethodGet, version: v.Name})
+			return err == nil && ok(a), nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s, version %s, does not answer as it must: %w", r.crd.Name, v.Name, err)
+		}
+	}
+	return nil
+}
+
+// lock keeps objects of one name apart: cases of cluster-scoped kinds often
+// share one.
+func (r *Resource) lock(namespace, name string) (unlock func()) {
+	r.mu.Lock()
+	key := namespace + "/" + name
+	m := r.names[key]
+	if m == nil {
+		m = &sync.Mutex{}
+		r.names[key] = m
+	}
+	r.mu.Unlock()
+	m.Lock()
+	return m.Unlock
+}
+
+func (r *Resource) namespaced() bool {
+	return r.crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+}
+
+func (r *Resource) storageVersion() string {
+	for _, v := range r.crd.Spec.Versions {
+		if v.Storage {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// statusSubresource says whether a version has /status.
+func (r *Resource) statusSubresource(version string) bool {
+	for _, v := range r.crd.Spec.Versions {
+		if v.Name == version {
+			return v.Subresources != nil && v.Subresources.Status != nil
+		}
+	}
+	return false
+}
+
+// call is one HTTP request for objects of a resource; an empty name means the
+// collection.
+type call struct {
+	method, version              string
+	namespace, name, subresource string
+	fieldValidation              string
+	body                         []byte
+}
+
+// response is what came back.
+type response struct {
+	code     int
+	body     []byte
+	warnings []string
+}
+
+func (r *Resource) do(ctx context.Context, c call) (*response, error) {
+	request, err := http.NewRequestWithContext(ctx, c.method, r.url(c), bytes.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	answer, err := r.server.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	headers, errs := utilnet.ParseWarningHeaders(answer.Header["Warning"])
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	out := &response{code: answer.StatusCode, body: body}
+	for _, h := range headers {
+		out.warnings = append(out.warnings, h.Text)
+	}
+	return out, nil
+}
+
+func (r *Resource) url(c call) string {
+	parts := []string{"/apis", r.crd.Spec.Group, c.version}
+	if c.namespace != "" {
+		parts = append(parts, "namespaces", c.namespace)
+	}
+	parts = append(parts, r.crd.Spec.Names.Plural, c.name, c.subresource)
+	query := ""
+	if c.fieldValidation != "" {
+		query = "?fieldValidation=" + url.QueryEscape(c.fieldValidation)
+	}
+	return r.server.host + path.Join(parts...) + query
+}

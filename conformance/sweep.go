@@ -1,0 +1,171 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+const (
+	// crdsAtOnce hides that a CRD takes a while to be served.
+	crdsAtOnce = 4
+	// objectsAtOnce is for each of them.
+	objectsAtOnce = 4
+)
+
+// Replay holds the engine to what is known without a server: recorded answers
+// and maintainers' expectations.
+func Replay(ctx context.Context, all []*Group, report *Report) {
+	each(runtime.NumCPU(), all, func(g *Group) {
+		e, err := compile(g.CRD)
+		for _, c := range g.Cases {
+			if err != nil {
+				report.Error(c.ID, err)
+				continue
+			}
+			replay(ctx, e, c, report)
+			if c.Variant {
+				report.Note("of them cases with a further variant of their CRD")
+			}
+		}
+	})
+}
+
+func replay(ctx context.Context, e *engine.Engine, c *Case, report *Report) {
+	ours, err := decide(ctx, e, engine.Request{
+		Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource, FieldValidation: c.FieldValidation,
+	})
+	if err != nil {
+		report.Error(c.ID, err)
+		return
+	}
+	report.Add(c.ID, judge(c, ours)...)
+}
+
+// Sweep tries cases on a server and holds the engine to its answers.
+func (s *Server) Sweep(ctx context.Context, all []*Group, report *Report) {
+	each(crdsAtOnce, chains(all), func(chain []*Group) {
+		for _, g := range chain {
+			s.sweepGroup(ctx, g, report)
+		}
+	})
+}
+
+// chains puts variants of one CRD behind each other: the server can serve only
+// one of them at a time.
+func chains(all []*Group) [][]*Group {
+	index := map[string]int{}
+	var out [][]*Group
+	for _, g := range all {
+		name := g.CRD.Definition.Name
+		i, ok := index[name]
+		if !ok {
+			i = len(out)
+			index[name] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], g)
+	}
+	return out
+}
+
+func (s *Server) sweepGroup(ctx context.Context, g *Group, report *Report) {
+	fail := func(err error) {
+		for _, c := range g.Cases {
+			report.Error(c.ID, err)
+		}
+	}
+	e, err := compile(g.CRD)
+	if err != nil {
+		fail(err)
+		return
+	}
+	r, err := s.Serve(ctx, g.CRD.Definition)
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		report.Note("CRDs that the server refuses today, put into etcd")
+		if r, err = s.serveStored(ctx, g.CRD.Definition); err != nil {
+			for _, c := range g.Cases {
+				report.Note("cases held to recorded answers only: the server cannot serve their CRD")
+				replay(ctx, e, c, report)
+			}
+			return
+		}
+	}
+	if err != nil {
+		fail(err)
+		return
+	}
+	each(objectsAtOnce, numbered(g.Cases), func(n int) {
+		r.sweepCase(ctx, e, g.Cases[n], fmt.Sprintf("case-%d", n), report)
+	})
+	if err := r.Remove(ctx); err != nil {
+		report.Error(g.CRD.variant(), fmt.Errorf("remove the CRD: %w", err))
+	}
+}
+
+func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, namespace string, report *Report) {
+	t, err := r.try(ctx, c, namespace)
+	if errors.Is(err, errOldRefused) {
+		report.Note("cases held to recorded answers only: the server does not store their old object")
+		replay(ctx, e, c, report)
+		return
+	}
+	if err != nil {
+		report.Error(c.ID, err)
+		return
+	}
+	if t.seeded && !c.Ratcheting {
+		report.Note("old objects that today's schema refuses, put into etcd")
+	}
+	if c.Recorded != nil && len(compare(t.answer, *c.Recorded, aspects{object: true})) > 0 {
+		report.Note("recorded answers that the server contradicts")
+	}
+	ours, err := decide(ctx, e, t.request)
+	if err != nil {
+		report.Error(c.ID, err)
+		return
+	}
+	out := compare(t.answer, ours, aspects{code: true, object: true})
+	if len(out) == 0 {
+		out = demanded(c, &t.answer, ours)
+		if t.answer.Message != ours.Message {
+			report.Note("refusals whose message has its errors in another order")
+		}
+	}
+	report.Add(c.ID, out...)
+}
+
+// each calls do with every element, n at a time.
+func each[T any](n int, all []T, do func(T)) {
+	work := make(chan T)
+	var workers sync.WaitGroup
+	for range min(n, len(all)) {
+		workers.Go(func() {
+			for x := range work {
+				do(x)
+			}
+		})
+	}
+	for _, x := range all {
+		work <- x
+	}
+	close(work)
+	workers.Wait()
+}
+
+func numbered[T any](all []T) []int {
+	return slices.Collect(func(yield func(int) bool) {
+		for i := range all {
+			if !yield(i) {
+				return
+			}
+		}
+	})
+}
