@@ -1,0 +1,61 @@
+SHELL := bash
+.DEFAULT_GOAL := help
+
+GO ?= go
+BIN := bin/celadon
+# Corpora are folders of real CRDs and cases; where there is none, those tests
+# have nothing to do.
+CELADON_CORPUS ?= $(wildcard $(abspath ../shared/corpus))
+export CELADON_CORPUS
+# What real servers of each Kubernetes version accept.
+CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
+export CELADON_VERSIONS
+WORLDS ?= 20000
+
+.PHONY: help
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 20
+
+.PHONY: build
+build: ## Build the command into bin/
+	$(GO) build -o $(BIN) ./cmd/celadon
+
+.PHONY: demo
+demo: build ## Check the objects in examples/ against their CRDs
+	@echo '$$ celadon check --crd examples/crontab/crd.yaml examples/crontab/objects'
+	@$(BIN) check --crd examples/crontab/crd.yaml examples/crontab/objects; test $$? -eq 1
+	@echo
+	@echo '$$ celadon check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates'
+	@$(BIN) check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates; test $$? -eq 1
+
+.PHONY: test
+test: ## Run every test, the real API server's included
+	$(GO) test ./...
+	cd conformance && $(GO) test -v -timeout 30m ./...
+
+.PHONY: conformance
+conformance: ## Run all corpora on the real API server (CELADON_CORPUS names them)
+	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m .
+
+.PHONY: fuzz
+fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
+	cd conformance && $(GO) test -v -timeout 0 -run TestWorlds ./fuzz -worlds $(WORLDS)
+
+.PHONY: bench-peers
+bench-peers: ## Measure against the code inside the API server, as ratios
+	cd conformance && $(GO) run ./peers
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck, tidy modules
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
+
+.PHONY: race
+race: ## Run the engine's and the command's tests under the race detector
+	$(GO) test -race ./types ./cost ./engine/... ./repl ./cmd/...
+
+.PHONY: ci
+ci: lint test demo ## All that must pass before a change lands

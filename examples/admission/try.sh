@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Serves the CRDs of this example on loopback and asks what a cluster would ask,
+# with a certificate made on the spot: is the object in review.json admitted?
+# usage: try.sh [FLAGS OF celadon serve]   (CELADON names the command)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+"$here/certificate.sh" "$dir"
+
+"${CELADON:-celadon}" serve --crds "$here/crds" --tls-cert "$dir/tls.crt" --tls-key "$dir/tls.key" \
+  --listen 127.0.0.1:0 --drain 0s "$@" 2>"$dir/log" &
+server=$!
+trap 'kill "$server" 2>/dev/null || true; rm -rf "$dir"' EXIT
+port() { sed -n 's/.*"msg":"serving".*"address":"127.0.0.1:\([0-9]*\)".*/\1/p' "$dir/log"; }
+until [ -n "$(port)" ]; do
+  kill -0 "$server" 2>/dev/null || { cat "$dir/log" >&2; exit 1; }
+  sleep 0.1
+done
+
+curl --silent --show-error --fail-with-body --noproxy '*' \
+  --cacert "$dir/ca.crt" --resolve "celadon.celadon.svc:$(port):127.0.0.1" \
+  --header 'Content-Type: application/json' --data-binary @"$here/review.json" \
+  "https://celadon.celadon.svc:$(port)/validate?timeout=5s"
+echo
+
+kill -TERM "$server"
+wait "$server" # drained: exit code 0
