@@ -281,9 +281,12 @@ func TestManifestScripts(t *testing.T) {
 	if !bytes.Equal(secret.Data["tls.crt"], []byte(read(t, filepath.Join(dir, "tls.crt")))) || string(webhook.Webhooks[0].ClientConfig.CABundle) != read(t, filepath.Join(dir, "ca.crt")) {
 		t.Error("secret.yaml or webhook.yaml do not hold the certificate")
 	}
-	out, err := exec.Command(admissionExample + "try.sh").CombinedOutput()
-	if err != nil {
-		t.Fatalf("try.sh: %v\n%s", err, out)
+	var errs bytes.Buffer
+	try := exec.Command(admissionExample + "try.sh")
+	try.Stderr = &errs
+	out, err := try.Output()
+	if err != nil || errs.Len() > 0 {
+		t.Fatalf("try.sh: %v\n%s%s", err, out, &errs)
 	}
 	var review admissionv1.AdmissionReview
 	if err := yaml.UnmarshalStrict(out, &review); err != nil {

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 "$here/certificate.sh" "$dir"
 
+: >"$dir/log" # read below, perhaps before the server has opened it
 "${CELADON:-celadon}" serve --crds "$here/crds" --tls-cert "$dir/tls.crt" --tls-key "$dir/tls.key" \
   --listen 127.0.0.1:0 --drain 0s "$@" 2>"$dir/log" &
 server=$!
