@@ -132,7 +132,10 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 		report.Error(c.ID, err)
 		return
 	}
-	out := compare(t.answer, ours, aspects{code: true, object: true})
+	if t.answer.Allowed {
+		report.Note("accepted by the server")
+	}
+	out := compare(t.answer, ours, aspects{code: true, warnings: true, object: true})
 	if len(out) == 0 {
 		out = demanded(c, &t.answer, ours)
 		if t.answer.Message != ours.Message {
