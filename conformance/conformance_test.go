@@ -19,6 +19,7 @@ const (
 
 	// A sample is this much of each project.
 	sampleCRDs, sampleCases = 4, 60
+	mutantsPerCase          = 2
 )
 
 var (
@@ -58,6 +59,19 @@ func TestServer(t *testing.T) {
 	report := NewReport("server")
 	reportUnreadable(corpus, report)
 	startServer(t).Sweep(t.Context(), all, report)
+	finish(t, report)
+}
+
+// TestMutants tries objects of a corpus on a real server with something changed
+// in each.
+func TestMutants(t *testing.T) {
+	corpus := readCorpora(t)
+	all := groups(corpus.Cases)
+	if os.Getenv(fullVariable) == "" {
+		all = sample(all, sampleCRDs/2, sampleCases/6)
+	}
+	report := NewReport("mutants")
+	startServer(t).Sweep(t.Context(), Mutants(all, mutantsPerCase), report)
 	finish(t, report)
 }
 

@@ -26,7 +26,7 @@ func Worlds(first, n uint64) []*Group {
 		for i, write := range w.Writes(writesPerWorld) {
 			g.Cases = append(g.Cases, &Case{
 				ID: fmt.Sprintf("%d/%d", seed, i), Project: "worlds", CRD: g.CRD,
-				Version: write.Version, Subresource: write.Subresource, FieldValidation: write.FieldValidation,
+				Version: write.Version, OldVersion: write.OldVersion, Subresource: write.Subresource, FieldValidation: write.FieldValidation,
 				Object: decoded(write.Object), OldObject: decoded(write.Old),
 			})
 		}

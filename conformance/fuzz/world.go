@@ -180,8 +180,8 @@ func reason(r apiextensionsv1.FieldValueErrorReason) *apiextensionsv1.FieldValue
 
 // Write is one request for an object of a world.
 type Write struct {
-	Version, Subresource, FieldValidation string
-	Object, Old                           map[string]any // Old nil: a create
+	Version, OldVersion, Subresource, FieldValidation string
+	Object, Old                                       map[string]any // Old nil: a create
 }
 
 // Writes are requests of every kind, for either version.
@@ -206,7 +206,8 @@ func (w *World) write(c choice) Write {
 		return one
 	}
 	if old, ok := c.mutate(one.Object, schema, pick(c, []int{6, 20, 1000})).(map[string]any); ok {
-		one.Old = c.resource(old, w.group()+"/"+one.Version, 0)
+		one.OldVersion = pick(c, []string{one.Version, one.Version, version, other})
+		one.Old = c.resource(old, w.group()+"/"+one.OldVersion, 0)
 	}
 	if w.hasStatus() && c.one(3) {
 		one.Subresource = "status"
