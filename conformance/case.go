@@ -27,7 +27,8 @@ type Case struct {
 	Variant bool
 
 	Version string
-	// OldVersion is the version in which the old object is; "" is Version.
+	// OldVersion is the version in which the old object is, this one ("") or
+	// the one in storage: what any other shows may lack fields.
 	OldVersion      string
 	Subresource     string
 	FieldValidation string

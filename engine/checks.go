@@ -143,6 +143,7 @@ func (w *write) rules(earlier field.ErrorList) {
 	var old any
 	if w.old != nil {
 		old = w.old.Object
+		defer w.manage()()
 	}
 	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.trace)
 	run.warn = w.warnings.add

@@ -50,6 +50,25 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 	}
 }
 
+// manage gives the object the managedFields that it has on the server when
+// rules compare it with the old one: those of before where nothing changed, and
+// others where something did. undo takes them away again.
+func (w *write) manage() (undo func()) {
+	meta, ok := w.obj.Object["metadata"].(map[string]any)
+	was, had := w.old.Object["metadata"].(map[string]any)
+	if !ok || !had || w.unstored {
+		return func() {}
+	}
+	if w.bodyChanged {
+		meta[managedFields] = []any{}
+	} else if fields := was[managedFields]; fields != nil {
+		meta[managedFields] = fields
+	}
+	return func() { delete(meta, managedFields) }
+}
+
+const managedFields = "managedFields"
+
 // dedupOwners drops owner references that stand twice, and warns.
 func dedupOwners(u *unstructured.Unstructured, warn func(string)) {
 	var kept []metav1.OwnerReference

@@ -72,6 +72,10 @@ type write struct {
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
+	// unstored: the old object came from a file, not from a server.
+	unstored bool
+	// bodyChanged: an update changes more than metadata.
+	bodyChanged bool
 	// exactly one of these when refused
 	failure  *metav1.Status
 	findings []finding
@@ -181,7 +185,8 @@ func (w *write) update() error {
 	}
 	w.old = owned(old)
 	if w.old.GetResourceVersion() == "" {
-		w.old.SetResourceVersion("1") // a file's old object was never stored
+		w.unstored = true
+		w.old.SetResourceVersion("1")
 	}
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
@@ -191,7 +196,7 @@ func (w *write) update() error {
 	}
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
-	if !apiequality.Semantic.DeepEqual(withoutMetadata(w.obj.Object), withoutMetadata(w.old.Object)) {
+	if w.bodyChanged = !apiequality.Semantic.DeepEqual(withoutMetadata(w.obj.Object), withoutMetadata(w.old.Object)); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
 	w.checkUpdate()
@@ -224,6 +229,7 @@ func (w *write) updateStatus() error {
 	if ok {
 		w.obj.Object["status"] = status
 	}
+	w.bodyChanged = !apiequality.Semantic.DeepEqual(status, w.old.Object["status"])
 	w.checkStatus()
 	return nil
 }

@@ -206,7 +206,8 @@ func (w *World) write(c choice) Write {
 		return one
 	}
 	if old, ok := c.mutate(one.Object, schema, pick(c, []int{6, 20, 1000})).(map[string]any); ok {
-		one.OldVersion = pick(c, []string{one.Version, one.Version, version, other})
+		// Of any other version than these two something may be pruned.
+		one.OldVersion = pick(c, []string{one.Version, w.storage()})
 		one.Old = c.resource(old, w.group()+"/"+one.OldVersion, 0)
 	}
 	if w.hasStatus() && c.one(3) {
@@ -229,7 +230,7 @@ func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[s
 		}
 	}
 	if c.one(8) {
-		obj[pick(c, names)] = c.anything(1)
+		obj[pick(c, names[:17])] = c.anything(1) // not metadata
 	}
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	return obj

@@ -33,7 +33,7 @@ func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd.Spec.Scope = apiextensionsv1.NamespaceScoped
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: kind, ListKind: kind + "List"}
 	for name, schema := range map[string]*props{version: w.props, other: w.second} {
-		v := apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Storage: (name == version) != (w.seed%3 == 0)}
+		v := apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Storage: name == w.storage()}
 		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schema}
 		if w.hasStatus() {
 			v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
@@ -50,6 +50,13 @@ func (w *World) alone() *apiextensionsv1.CustomResourceDefinition {
 	crd.Spec.Versions = crd.Spec.Versions[:1]
 	crd.Spec.Versions[0].Storage = true
 	return crd
+}
+
+func (w *World) storage() string {
+	if w.seed%3 == 0 {
+		return other
+	}
+	return version
 }
 
 func (w *World) hasStatus() bool { return w.seed%2 == 0 }
