@@ -210,7 +210,7 @@ func (w *World) write(c choice) Write {
 		one.OldVersion = pick(c, []string{one.Version, w.storage()})
 		one.Old = c.resource(old, w.group()+"/"+one.OldVersion, 0)
 	}
-	if w.hasStatus() && c.one(3) {
+	if one.Old != nil && w.hasStatus() && c.one(3) {
 		one.Subresource = "status"
 	}
 	return one
