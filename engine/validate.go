@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"maps"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // NotCheckedError means that the engine cannot know the server's answer.
@@ -191,7 +192,7 @@ func (w *write) update() error {
 	}
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
-	if !apiequality.Semantic.DeepEqual(withoutMetadata(w.obj.Object), withoutMetadata(w.old.Object)) {
+	if !sameButMetadata(w.obj.Object, w.old.Object) {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
 	w.checkUpdate()
@@ -228,14 +229,17 @@ func (w *write) updateStatus() error {
 	return nil
 }
 
-func withoutMetadata(obj map[string]any) map[string]any {
-	rest := make(map[string]any, len(obj))
+// sameButMetadata compares all that a generation counts changes of.
+func sameButMetadata(obj, old map[string]any) bool {
+	if len(obj) != len(old) || (obj["metadata"] == nil) != (old["metadata"] == nil) {
+		return false
+	}
 	for name, v := range obj {
-		if name != "metadata" {
-			rest[name] = v
+		if was, ok := old[name]; name != "metadata" && (!ok || !schema.Equal(v, was)) {
+			return false
 		}
 	}
-	return rest
+	return true
 }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }

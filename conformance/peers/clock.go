@@ -10,14 +10,16 @@ import (
 const turnTime = 2 * time.Millisecond
 
 // perCall is the processor's time for one call, in nanoseconds.
-func perCall(f func()) float64 {
+func perCall(f func()) float64 { return perCallOver(turnTime, f) }
+
+func perCallOver(atLeast time.Duration, f func()) float64 {
 	f()
 	for n := 1; ; n *= 4 {
 		start := processorTime()
 		for range n {
 			f()
 		}
-		if took := processorTime() - start; took >= turnTime {
+		if took := processorTime() - start; took >= atLeast {
 			return float64(took) / float64(n)
 		}
 	}

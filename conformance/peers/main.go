@@ -42,18 +42,19 @@ func main() {
 	objects := flag.Int("objects", 60, "how many objects of a CRD file are measured; 0 means all")
 	turns := flag.Int("turns", 5, "how often each is measured")
 	crds := flag.String("crds", "", "measure only CRDs with this in their name")
+	works := flag.String("works", "", "measure only work with this in its name, as \"rules, create\"")
 	profile := flag.String("profile", "", "write a profile of our side to this file, measuring nothing")
 	flag.Parse()
 	runtime.GOMAXPROCS(1)
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
-	if err := run(*crds, *objects, *turns, *profile); err != nil {
+	if err := run(*crds, *works, *objects, *turns, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(crds string, objects, turns int, profile string) error {
+func run(crds, works string, objects, turns int, profile string) error {
 	all, err := read()
 	if err != nil {
 		return err
@@ -61,11 +62,11 @@ func run(crds string, objects, turns int, profile string) error {
 	all = append(all, nested())
 	all = slices.DeleteFunc(all, func(s *subject) bool { return !strings.Contains(s.name, crds) })
 	if profile != "" {
-		return profileOurs(all, objects, profile)
+		return profileOurs(all, works, objects, profile)
 	}
 	var t table
 	for _, s := range all {
-		m, err := newMeasure(s.crd, turns)
+		m, err := newMeasure(s.crd, works, turns)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -80,7 +81,7 @@ func run(crds string, objects, turns int, profile string) error {
 }
 
 // profileOurs runs our side alone.
-func profileOurs(all []*subject, objects int, file string) error {
+func profileOurs(all []*subject, works string, objects int, file string) error {
 	out, err := os.Create(file)
 	if err != nil {
 		return err
@@ -88,13 +89,15 @@ func profileOurs(all []*subject, objects int, file string) error {
 	defer out.Close()
 	var runs []func()
 	for _, s := range all {
-		m, err := newMeasure(s.crd, 1)
+		m, err := newMeasure(s.crd, works, 1)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		for _, c := range spread(s.cases, objects) {
 			for _, w := range m.works(c) {
-				runs = append(runs, w.ours)
+				if strings.Contains(w.name, works) {
+					runs = append(runs, w.ours)
+				}
 			}
 		}
 	}
@@ -103,7 +106,7 @@ func profileOurs(all []*subject, objects int, file string) error {
 	}
 	defer pprof.StopCPUProfile()
 	for _, run := range runs {
-		perCall(run)
+		perCallOver(10*turnTime, run)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -19,6 +20,7 @@ import (
 
 // measure holds both sides of one CRD.
 type measure struct {
+	filter   string // of works, by name
 	turns    int
 	engine   *engine.Engine
 	versions map[string]*version
@@ -31,8 +33,8 @@ type version struct {
 	recorded *recordedRules
 }
 
-func newMeasure(crd *conformance.CRD, turns int) (*measure, error) {
-	m := &measure{turns: turns, versions: map[string]*version{}}
+func newMeasure(crd *conformance.CRD, filter string, turns int) (*measure, error) {
+	m := &measure{filter: filter, turns: turns, versions: map[string]*version{}}
 	var err error
 	if m.engine, err = engine.Compile(crd.Definition, engine.Config{}); m.engine == nil {
 		return nil, err
@@ -91,6 +93,9 @@ type row struct {
 func (m *measure) rows(crd string, cases []*conformance.Case) []row {
 	byKind := map[kind]*row{}
 	add := func(w work) {
+		if !strings.Contains(w.name, m.filter) {
+			return
+		}
 		s := m.sample(w)
 		k := kind{crd, w.name, w.outcome, s.library >= fewLibraries}
 		if byKind[k] == nil {
