@@ -157,7 +157,7 @@ func (w *write) typeMeta() field.ErrorList {
 	if kind := w.obj.GetKind(); kind != w.engine.kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+w.engine.kind))
 	}
-	want := w.engine.group + "/" + w.version.name
+	want := w.version.apiVersion
 	if apiVersion := w.obj.GetAPIVersion(); apiVersion != want {
 		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want))
 	}

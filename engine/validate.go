@@ -32,7 +32,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	w := &write{engine: e, req: &req, ctx: ctx}
+	w := &write{engine: e, req: req, ctx: ctx}
 	if req.Trace {
 		w.trace = newTrace()
 	}
@@ -66,7 +66,7 @@ func (r *Request) check() error {
 // write is one request on its way through the server.
 type write struct {
 	engine   *Engine
-	req      *Request
+	req      Request
 	ctx      context.Context
 	warnings warnings
 	trace    *trace
@@ -81,7 +81,7 @@ type write struct {
 
 // decide takes the steps of the server's handler and store.
 func (w *write) decide() error {
-	obj, strict, failure, err := w.engine.received(w.req)
+	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *write) decide() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj)
+	w.obj = owned(obj, w.req.Object)
 	if w.strictness(strict) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (w *write) decide() error {
 	if w.place() {
 		return nil
 	}
-	dedupOwners(w.obj, w.warnings.add)
+	dedupOwners(w.obj, &w.warnings)
 	if w.req.OldObject == nil {
 		w.create()
 		return nil
@@ -110,9 +110,12 @@ func (w *write) decide() error {
 }
 
 // owned is an object whose own fields and metadata may be changed; what is
-// below them is shared.
-func owned(obj map[string]any) *unstructured.Unstructured {
-	obj = maps.Clone(obj)
+// below them is shared. given is not to be changed: what differs from it is a
+// copy already.
+func owned(obj, given map[string]any) *unstructured.Unstructured {
+	if sameMapping(obj, given) {
+		obj = maps.Clone(obj)
+	}
 	if meta, ok := obj["metadata"].(map[string]any); ok {
 		obj["metadata"] = maps.Clone(meta)
 	}
@@ -171,7 +174,7 @@ func (w *write) create() {
 	}
 	w.checkCreate()
 	if !w.refused() {
-		finalizerWarnings(w.obj, nil, w.warnings.add)
+		finalizerWarnings(w.obj, nil, &w.warnings)
 	}
 }
 
@@ -180,7 +183,7 @@ func (w *write) update() error {
 	if err != nil {
 		return err
 	}
-	w.old = owned(old)
+	w.old = owned(old, w.req.OldObject)
 	if w.old.GetResourceVersion() == "" {
 		w.old.SetResourceVersion("1") // a file's old object was never stored
 	}
@@ -197,7 +200,7 @@ func (w *write) update() error {
 	}
 	w.checkUpdate()
 	if !w.refused() {
-		finalizerWarnings(w.obj, w.old, w.warnings.add)
+		finalizerWarnings(w.obj, w.old, &w.warnings)
 	}
 	return nil
 }
@@ -219,7 +222,7 @@ func (w *write) updateStatus() error {
 		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
 	}
 	status, ok := w.obj.Object["status"]
-	w.obj = owned(w.old.Object)
+	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)
 	delete(w.obj.Object, "status")
 	if ok {
@@ -258,7 +261,7 @@ func (w *write) result() *Result {
 		res.Failure = w.failure
 	case len(w.findings) > 0:
 		res.Causes = causes(w.findings)
-		res.Failure = invalid(w.obj, w.findings, res.Causes)
+		res.Failure = invalid(w.obj, res.Causes)
 	default:
 		res.Allowed = true
 		res.Object = w.engine.persisted(w.obj.Object, w.version)
