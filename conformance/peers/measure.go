@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -22,6 +21,8 @@ import (
 type measure struct {
 	filter   string // of works, by name
 	turns    int
+	// collector is the garbage collector's time for a byte, in nanoseconds.
+	collector float64
 	engine   *engine.Engine
 	versions map[string]*version
 }
@@ -91,6 +92,11 @@ type row struct {
 }
 
 func (m *measure) rows(crd string, cases []*conformance.Case) []row {
+	all := m.allWorks(cases)
+	for _, v := range m.versions {
+		v.recorded = nil // much memory, which the collector would go through
+	}
+	m.collector = collectorTime()
 	byKind := map[kind]*row{}
 	add := func(w work) {
 		if !strings.Contains(w.name, m.filter) {
@@ -103,10 +109,8 @@ func (m *measure) rows(crd string, cases []*conformance.Case) []row {
 		}
 		byKind[k].samples = append(byKind[k].samples, s)
 	}
-	for _, c := range cases {
-		for _, w := range m.works(c) {
-			add(w)
-		}
+	for _, w := range all {
+		add(w)
 	}
 	add(work{name: "compile", theirs: m.compileTheirs, ours: m.compileOurs})
 	var out []row
@@ -125,6 +129,14 @@ func compareKinds(a, b kind) int {
 		cmp.Compare(a.outcome, b.outcome),
 		cmp.Compare(len(a.library()), len(b.library())),
 	)
+}
+
+func (m *measure) allWorks(cases []*conformance.Case) []work {
+	var out []work
+	for _, c := range cases {
+		out = append(out, m.works(c)...)
+	}
+	return out
 }
 
 // works are the rules alone and the whole write of one case.
@@ -211,23 +223,35 @@ func (m *measure) compileOurs() {
 
 // sample measures in turns; each figure is the median of them.
 func (m *measure) sample(w work) sample {
-	var ratios, libraries, bounds []float64
-	for range m.turns {
-		theirs, ours, library := perCall(w.theirs), perCall(w.ours), 0.0
+	var out sample
+	withoutCollector(func() {
+		theirBytes, theirAllocs := allocated(w.theirs)
+		ourBytes, ourAllocs := allocated(w.ours)
 		if w.harness != nil {
-			theirs -= perCall(w.harness)
+			bytes, allocs := allocated(w.harness)
+			theirBytes, theirAllocs = theirBytes-bytes, theirAllocs-allocs
 		}
-		if len(w.library) > 0 {
-			library = perCall(func() { callAll(w.library) })
+		var ratios, libraries, bounds []float64
+		for range m.turns {
+			theirs := perCall(w.theirs) + theirBytes*m.collector
+			if w.harness != nil {
+				theirs -= perCall(w.harness)
+			}
+			ours := perCall(w.ours) + ourBytes*m.collector
+			library := 0.0
+			if len(w.library) > 0 {
+				library = perCall(func() { callAll(w.library) })
+			}
+			ratios = append(ratios, theirs/ours)
+			libraries = append(libraries, library/theirs)
+			bounds = append(bounds, library/ours)
 		}
-		ratios = append(ratios, theirs/ours)
-		libraries = append(libraries, library/theirs)
-		bounds = append(bounds, library/ours)
-	}
-	return sample{
-		ratio: median(ratios), library: median(libraries), bound: median(bounds),
-		theirAllocs: allocs(w.theirs), ourAllocs: allocs(w.ours),
-	}
+		out = sample{
+			ratio: median(ratios), library: median(libraries), bound: median(bounds),
+			theirAllocs: theirAllocs, ourAllocs: ourAllocs,
+		}
+	})
+	return out
 }
 
 func callAll(calls []func()) {
@@ -239,16 +263,4 @@ func callAll(calls []func()) {
 func median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	return s[len(s)/2]
-}
-
-func allocs(f func()) float64 {
-	const n = 10
-	f()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range n {
-		f()
-	}
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / n
 }

@@ -23,11 +23,11 @@ type scaling struct {
 func (m *measure) scaling(cases []*conformance.Case) scaling {
 	var requests []engine.Request
 	for _, c := range cases {
-		if len(m.works(c)) > 0 {
-			requests = append(requests, engine.Request{Object: c.Object, OldObject: c.OldObject})
+		if c.Raw == nil {
+			requests = append(requests, engine.Request{Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource})
 		}
 	}
-	if len(requests) == 0 {
+	if len(requests) == 0 || m.filter != "" {
 		return scaling{}
 	}
 	pass := func() {
