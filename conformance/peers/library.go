@@ -96,7 +96,7 @@ func (r *recorder) program(d *types.Decl, optional bool, src string) (recordedPr
 		}
 		p.functionCalls = true
 		apply := binding(env, call)
-		return &recordedCall{call, apply, r}, nil
+		return &recordedCall{call, call.Args(), apply, r}, nil
 	}))
 	return p, err == nil && p.functionCalls
 }
@@ -120,8 +120,10 @@ var standard = func() map[string]bool {
 }()
 
 // recordedCall is a call that is recorded with its arguments when it is made.
+// To cel-go it is no call any more, which could be replaced by a faster one.
 type recordedCall struct {
-	interpreter.InterpretableCall
+	interpreter.InterpretableV2
+	args     []interpreter.InterpretableV2
 	apply    func(args []ref.Val)
 	recorder *recorder
 }
@@ -130,9 +132,9 @@ type recordedCall struct {
 func (c *recordedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	if !c.recorder.muted && c.apply != nil {
 		c.recorder.muted = true
-		args := make([]ref.Val, len(c.Args()))
+		args := make([]ref.Val, len(c.args))
 		fails := false
-		for i, arg := range c.Args() {
+		for i, arg := range c.args {
 			args[i] = arg.Exec(frame)
 			fails = fails || celtypes.IsUnknownOrError(args[i])
 		}
@@ -141,19 +143,20 @@ func (c *recordedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 			c.recorder.calls = append(c.recorder.calls, func() { c.apply(args) })
 		}
 	}
-	return c.InterpretableCall.Exec(frame)
+	return c.InterpretableV2.Exec(frame)
 }
 
 // binding is the function that the environment binds to a call, nil when there
 // is none. Constant patterns are compiled before.
 func binding(env *cel.Env, call interpreter.InterpretableCall) func(args []ref.Val) {
-	if call.Function() == overloads.Matches {
-		if pattern, ok := call.Args()[1].(interpreter.InterpretableConst); ok {
-			re, err := regexp.Compile(string(pattern.Value().(celtypes.String)))
-			if err != nil {
-				return nil
-			}
+	if re := constantPattern(call); re != nil {
+		switch call.Function() {
+		case overloads.Matches:
 			return func(args []ref.Val) { re.MatchString(string(args[0].(celtypes.String))) }
+		case "find":
+			return func(args []ref.Val) { re.FindString(string(args[0].(celtypes.String))) }
+		case "findAll":
+			return func(args []ref.Val) { re.FindAllString(string(args[0].(celtypes.String)), -1) }
 		}
 	}
 	bindings, err := env.Functions()[call.Function()].Bindings()
@@ -177,6 +180,24 @@ func binding(env *cel.Env, call interpreter.InterpretableCall) func(args []ref.V
 		return func(args []ref.Val) { bound.Function(args...) }
 	}
 	return nil
+}
+
+// constantPattern is nil when the second argument is no constant that can be
+// one.
+func constantPattern(call interpreter.InterpretableCall) *regexp.Regexp {
+	if len(call.Args()) < 2 {
+		return nil
+	}
+	arg, ok := call.Args()[1].(interpreter.InterpretableConst)
+	if !ok {
+		return nil
+	}
+	text, ok := arg.Value().(celtypes.String)
+	if !ok {
+		return nil
+	}
+	re, _ := regexp.Compile(string(text))
+	return re
 }
 
 // libraryCalls are those that the rules make on an object.

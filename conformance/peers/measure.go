@@ -19,12 +19,12 @@ import (
 
 // measure holds both sides of one CRD.
 type measure struct {
-	filter   string // of works, by name
-	turns    int
+	filter string // of works, by name
+	turns  int
 	// collector is the garbage collector's time for a byte, in nanoseconds.
 	collector float64
-	engine   *engine.Engine
-	versions map[string]*version
+	engine    *engine.Engine
+	versions  map[string]*version
 }
 
 type version struct {
@@ -60,6 +60,7 @@ func newMeasure(crd *conformance.CRD, filter string, turns int) (*measure, error
 // work is one thing that both sides do, and do again and again.
 type work struct {
 	name, outcome string
+	object        string // by the case's ID
 	theirs, ours  func()
 	// harness is what theirs does only to be done again.
 	harness func()
@@ -69,7 +70,8 @@ type work struct {
 
 // sample is what was measured of one work.
 type sample struct {
-	ratio float64
+	object string
+	ratio  float64
 	// library is the share of their time that is spent in libraries, bound the
 	// same of ours: what is left of it is what could still be won.
 	library, bound         float64
@@ -163,7 +165,7 @@ func (m *measure) works(c *conformance.Case) []work {
 		return nil
 	}
 	write := work{
-		name: "write, " + op, outcome: outcome(res.Allowed),
+		name: "write, " + op, outcome: outcome(res.Allowed), object: c.ID,
 		theirs:  func() { v.theirs.write(c.Object, c.OldObject) },
 		harness: func() { copyBoth(c.Object, c.OldObject) },
 		ours:    func() { _, _ = m.engine.Validate(context.Background(), request) },
@@ -175,7 +177,7 @@ func (m *measure) works(c *conformance.Case) []work {
 	calls := v.libraryCalls(obj, old)
 	write.library = append(write.library, calls...)
 	return []work{{
-		name: "rules, " + op, outcome: outcome(len(v.theirs.run(obj, old)) == 0),
+		name: "rules, " + op, outcome: outcome(len(v.theirs.run(obj, old)) == 0), object: c.ID,
 		theirs:  func() { v.theirs.run(obj, old) },
 		ours:    func() { runOurs(v.ours, obj, old) },
 		library: calls,
@@ -247,7 +249,7 @@ func (m *measure) sample(w work) sample {
 			bounds = append(bounds, library/ours)
 		}
 		out = sample{
-			ratio: median(ratios), library: median(libraries), bound: median(bounds),
+			object: w.object, ratio: median(ratios), library: median(libraries), bound: median(bounds),
 			theirAllocs: theirAllocs, ourAllocs: ourAllocs,
 		}
 	})

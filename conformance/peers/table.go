@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -72,6 +73,20 @@ func (t *table) summarize(out io.Writer) {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareKinds(a.kind, b.kind) })
 	printRows(out, rows)
+	fmt.Fprintln(out)
+	for _, r := range rows {
+		printWorst(out, r)
+	}
+}
+
+// worstShown is how many objects of a kind are named.
+const worstShown = 3
+
+func printWorst(out io.Writer, r row) {
+	slices.SortFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.ratio, b.ratio) })
+	for _, s := range r.samples[:min(worstShown, len(r.samples))] {
+		fmt.Fprintf(out, "worst %-14s %-8s library %-8s %6.1fx  allocs %3.0f of %4.0f  %s\n", r.work, r.outcome, r.library(), s.ratio, s.ourAllocs, s.theirAllocs, s.object)
+	}
 }
 
 func geomean(ratios []float64) float64 {
