@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // TestComplete asks at the place of the | in each line: the first candidates,
@@ -56,7 +58,7 @@ func TestUnfinished(t *testing.T) {
 		"": false, "1": false, "1 +": true, "(1": true, "[1,": true, "a.b(": true, "a.b()": false, "'(": false, "'''a": true, "'''a'''": false,
 		"a in": true, "in": false, "a ? b :": true, "a // +": false, "a + // b": true, "a.": true, "{'a':": true, ")": false, "r'\\": false,
 	} {
-		if got := unfinished(src); got != want {
+		if got := lex.Unfinished(src); got != want {
 			t.Errorf("%q: %v, want %v", src, got, want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 func add(_ context.Context, s *Session, arg string) (string, error) {
@@ -29,7 +31,7 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		now := oneLine(s.rulesHere()[n].Rule)
+		now := lex.OneLine(s.rulesHere()[n].Rule)
 		return "", &incompleteError{
 			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
 			fmt.Sprintf(":edit %d %s", n+1, now),
@@ -54,7 +56,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	if err := s.editRule(ruleEdit{op: dropRule, index: n}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("dropped %s\n", oneLine(dropped)), nil
+	return fmt.Sprintf("dropped %s\n", lex.OneLine(dropped)), nil
 }
 
 // setPart is the command for one part of a rule.

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -232,7 +233,7 @@ func argument(t *cel.Type) string {
 func documentation(description string, examples []string) string {
 	var b strings.Builder
 	if description = strings.TrimSpace(description); description != "" {
-		b.WriteString("  " + oneLine(description) + "\n")
+		b.WriteString("  " + lex.OneLine(description) + "\n")
 	}
 	for _, example := range examples[:min(3, len(examples))] {
 		first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")

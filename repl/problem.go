@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // Problem is what is wrong with an expression: its line with a caret, the
@@ -98,9 +99,9 @@ func wordNear(src []rune, bad *engine.CompileError, name string) int {
 		}
 	}
 	place, best := start+bad.Column-1, -1
-	for _, t := range lex(src) {
-		if t.kind == tokenIdent && t.text == name && (best < 0 || abs(t.start-place) < abs(best-place)) {
-			best = t.start
+	for _, t := range lex.Tokens(src) {
+		if t.Kind == lex.Ident && t.Text == name && (best < 0 || abs(t.Start-place) < abs(best-place)) {
+			best = t.Start
 		}
 	}
 	return best

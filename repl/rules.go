@@ -11,6 +11,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // reasons are what the API server takes.
@@ -105,7 +106,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 				verdict = "too expensive"
 			}
 		}
-		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, oneLine(rule.Rule)})
+		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.OneLine(rule.Rule)})
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
@@ -140,7 +141,7 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 	var out []string
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, name+": "+oneLine(value))
+			out = append(out, name+": "+lex.OneLine(value))
 		}
 	}
 	add("message", r.Message)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // LineReader gives one line after the other, without its end, and io.EOF after
@@ -155,7 +157,7 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	case goesOn(trimmed):
 		s.partial = trimmed
 		return Reply{}
-	case s.last != "" && continues(trimmed):
+	case s.last != "" && lex.Continues(trimmed):
 		return s.finished(ctx, s.last+"\n"+line)
 	default:
 		return s.finished(ctx, trimmed)
@@ -184,11 +186,11 @@ func (s *Session) interrupted(ctx context.Context, line string) Reply {
 // goesOn is true for a line that needs another.
 func goesOn(line string) bool {
 	if !strings.HasPrefix(line, ":") {
-		return unfinished(line)
+		return lex.Unfinished(line)
 	}
 	name, arg, _ := strings.Cut(line[1:], " ")
 	cmd, ok := findCommand(name)
-	return ok && cmd.expression && unfinished(arg)
+	return ok && cmd.expression && lex.Unfinished(arg)
 }
 
 // finished answers a whole expression or command.

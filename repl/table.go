@@ -1,7 +1,10 @@
 package repl
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // maxValue bounds the columns that one value may take in a list of values.
@@ -43,13 +46,13 @@ func fit(line string, width int) string {
 	return screen.Truncate(line, width, "…")
 }
 
-// whyText is the values inside a false expression, one a line.
-func whyText(parts []Part, width int) string {
+// whyText is the values that decided, one a line.
+func whyText(parts []trace.Part, width int) string {
 	var rows [][]string
 	for _, p := range parts {
 		value := preview(printable(Format(p.Value)), maxValue)
-		if p.Note != "" {
-			value += "  (" + p.Note + ")"
+		if notes := slices.DeleteFunc([]string{p.At, p.Note}, func(s string) bool { return s == "" }); len(notes) > 0 {
+			value += "  (" + strings.Join(notes, ", ") + ")"
 		}
 		rows = append(rows, []string{"  " + strings.Repeat("  ", p.Depth) + preview(p.Text, maxValue), value})
 	}

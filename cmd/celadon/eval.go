@@ -11,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -135,7 +136,7 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
 	}
 	if answer.Value != nil {
-		rep.Value, rep.CEL = repl.Native(answer.Value), repl.Format(answer.Value)
+		rep.Value, rep.CEL = trace.Native(answer.Value), repl.Format(answer.Value)
 	}
 	if answer.Err != nil {
 		rep.Error = &evalError{Message: answer.Err.Error()}

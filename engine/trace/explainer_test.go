@@ -1,4 +1,4 @@
-package engine_test
+package trace_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 const whyCRD = `
@@ -118,15 +119,12 @@ func whyOf(t *testing.T, at, rule, obj, old string) []string {
 	if err != nil || res.Allowed {
 		t.Fatalf("allowed: %v", err)
 	}
-	whys := e.Explainer().Why(req, res.Causes)
+	whys := trace.NewExplainer(e).Why(t.Context(), req, res.Causes)
 	if len(whys) != 1 || whys[0] == nil {
 		t.Fatalf("no explanation of %+v", res.Causes)
 	}
-	if whys[0].Rule != rule {
-		t.Errorf("rule %q, want %q", whys[0].Rule, rule)
-	}
 	var got []string
-	for _, v := range whys[0].Values {
+	for _, v := range whys[0] {
 		got = append(got, fmt.Sprintf("%s=%v", v.Expr, v.Value))
 	}
 	return got
