@@ -242,7 +242,7 @@ func (w *why) loop(e ast.Expr, depth int) {
 // element shows the variables of a macro at the element that ended it.
 func (w *why) element(l Loop, last element, size, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
-	note := fmt.Sprintf("%d of %d", last.number, size)
+	note := fmt.Sprintf("element %d of %d", last.number, size)
 	if l.Index != "" {
 		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index], Note: note})
 		note = ""
