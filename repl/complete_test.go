@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // TestComplete asks at the place of the | in each line: the first candidates,
@@ -49,17 +47,6 @@ func TestComplete(t *testing.T) {
 		wanted := strings.Fields(want.first)
 		if !slices.Equal(texts[:min(len(wanted), len(texts))], wanted) || len(texts) > 0 && len(wanted) == 0 || c.Start != want.start && len(texts) > 0 {
 			t.Errorf("%s: %q from %d, want %q from %d", line, texts, c.Start, wanted, want.start)
-		}
-	}
-}
-
-func TestUnfinished(t *testing.T) {
-	for src, want := range map[string]bool{
-		"": false, "1": false, "1 +": true, "(1": true, "[1,": true, "a.b(": true, "a.b()": false, "'(": false, "'''a": true, "'''a'''": false,
-		"a in": true, "in": false, "a ? b :": true, "a // +": false, "a + // b": true, "a.": true, "{'a':": true, ")": false, "r'\\": false,
-	} {
-		if got := lex.Unfinished(src); got != want {
-			t.Errorf("%q: %v, want %v", src, got, want)
 		}
 	}
 }

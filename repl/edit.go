@@ -31,7 +31,10 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		now := lex.OneLine(s.rulesHere()[n].Rule)
+		now, ok := lex.Join(s.rulesHere()[n].Rule)
+		if !ok {
+			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n+1, s.rulesHere()[n].Rule)
+		}
 		return "", &incompleteError{
 			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
 			fmt.Sprintf(":edit %d %s", n+1, now),

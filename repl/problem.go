@@ -19,7 +19,7 @@ func (s *Session) Problem(err error) string {
 		return "error: " + printable(err.Error()) + "\n"
 	}
 	text := ""
-	if snippet := caret(bad); snippet != "" {
+	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
 	return text + "error: " + summary(bad) + s.advice(bad) + "\n"
@@ -48,17 +48,27 @@ func (s *Session) advice(bad *engine.CompileError) string {
 	return ""
 }
 
-// caret is the line with a mark below the place, as wide as the screen shows
-// what is before it.
-func caret(bad *engine.CompileError) string {
+// caret is the line with a mark below the place. Of a line that is wider than
+// the screen it is the part around the place.
+func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
 		return ""
 	}
 	line := printable(strings.ReplaceAll(lines[bad.Line-1], "\t", " "))
-	before := []rune(line)
-	before = before[:min(bad.Column-1, len(before))]
-	return line + "\n" + strings.Repeat(" ", screen.StringWidth(string(before))) + "^"
+	before, after := []rune(line), ""
+	if at := bad.Column - 1; at < len(before) {
+		before, after = before[:at], string(before[at:])
+	}
+	left := string(before)
+	if width > 2 && screen.StringWidth(line) > width {
+		room := max(width-min(screen.StringWidth(after), width/2)-2, 1)
+		if over := screen.StringWidth(left) - room; over > 0 {
+			left = screen.TruncateLeft(left, over+1, "…")
+		}
+		after = fit(after, width-screen.StringWidth(left))
+	}
+	return left + after + "\n" + strings.Repeat(" ", screen.StringWidth(left)) + "^"
 }
 
 var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)

@@ -9,6 +9,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
@@ -48,7 +50,26 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	case "all":
 		return s.rulesAll(ran)
 	}
-	return "", fmt.Errorf(":rules %s: want all, or nothing", arg)
+	if _, ok := ruleNumber(arg); !ok {
+		return "", fmt.Errorf(":rules %s: want all, a number, or nothing", arg)
+	}
+	n, err := s.numbered(arg)
+	if err != nil {
+		return "", err
+	}
+	return s.wholeRule(n, ran)
+}
+
+// wholeRule is one rule as the CRD has it, nothing cut off.
+func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
+	text, err := yaml.Marshal(s.rulesHere()[n])
+	if err != nil {
+		return "", err
+	}
+	l := s.rulesAt(s.state.place, ran, false)
+	l.rows = l.rows[n : n+1]
+	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
+	return l.text(s) + indent(printable(string(text))), nil
 }
 
 // verdicts are what each rule did over the loaded object.
@@ -81,8 +102,15 @@ func (l *listing) text(s *Session) string {
 	if len(l.rows) == 0 {
 		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
 	}
-	return table(append([][]string{{"", "verdict", "cost", "at most", "limit", "rule"}}, l.rows...), s.Width)
+	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
+	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), s.Width)
+	if slices.ContainsFunc(l.rows, func(row []string) bool { return row[1] == tooExpensive }) {
+		text += "too expensive: :advice says what would help\n"
+	}
+	return text
 }
+
+const tooExpensive = "too expensive"
 
 // rulesAt lists the rules of one place; with parts, their messages too.
 func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
@@ -103,7 +131,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 			l.total = cost.Add(l.total, total)
 			most, headroom = number(total), share(total, limit)
 			if total > limit {
-				verdict = "too expensive"
+				verdict = tooExpensive
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.OneLine(rule.Rule)})

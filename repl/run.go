@@ -53,6 +53,9 @@ type Reply struct {
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	for ctx.Err() == nil {
+		if evaluation != nil {
+			s.Width = evaluation.Width()
+		}
 		line, err := in.ReadLine(s.Prompt())
 		eof := errors.Is(err, io.EOF)
 		switch {
@@ -65,7 +68,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		run, done := ctx, func() {}
 		if evaluation != nil {
 			run, done = evaluation.Evaluating(ctx)
-			s.Width = evaluation.Width()
+			s.Width = evaluation.Width() // it may have changed meanwhile
 		}
 		var reply Reply
 		if eof {

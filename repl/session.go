@@ -286,16 +286,22 @@ func (s *Session) Unsaved() bool {
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt is what stands before the cursor: kind, version and place.
+// Prompt is what stands before the cursor: kind, version and place. On a narrow
+// screen it is the end of that.
 func (s *Session) Prompt() string {
 	switch st := s.state; {
 	case s.partial != "":
 		return "... "
 	case st.crd == nil:
 		return "celadon> "
-	case len(st.place.steps) == 0:
-		return fmt.Sprintf("%s/%s> ", st.crd.engine.GroupKind().Kind, st.version)
 	default:
-		return fmt.Sprintf("%s/%s %s> ", st.crd.engine.GroupKind().Kind, st.version, st.place.path())
+		text := fmt.Sprintf("%s/%s", st.crd.engine.GroupKind().Kind, st.version)
+		if len(st.place.steps) > 0 {
+			text += " " + st.place.path()
+		}
+		if over := screen.StringWidth(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = screen.TruncateLeft(text, over+1, "…")
+		}
+		return text + "> "
 	}
 }

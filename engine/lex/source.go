@@ -99,3 +99,30 @@ var lineEnds = regexp.MustCompile(`\s*\n\s*`)
 func OneLine(text string) string {
 	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
 }
+
+// Join is an expression on one line, without its comments, that means the same;
+// ok is false where a string goes over several lines.
+func Join(src string) (line string, ok bool) {
+	text := []rune(src)
+	var b strings.Builder
+	last := 0
+	for _, t := range Tokens(text) {
+		if t.Kind == Comment {
+			last = t.End
+			continue
+		}
+		if t.Kind == String && strings.ContainsAny(t.Text, "\n\r") {
+			return "", false
+		}
+		if between := text[last:t.Start]; b.Len() > 0 && t.Start > last {
+			if strings.ContainsAny(string(between), "\n\r") {
+				b.WriteByte(' ')
+			} else {
+				b.WriteString(string(between))
+			}
+		}
+		b.WriteString(t.Text)
+		last = t.End
+	}
+	return b.String(), true
+}

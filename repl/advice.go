@@ -1,0 +1,120 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// advice is what an API server would have against the CRD as it is now, the
+// rules in the version here that are too expensive, and what would mend them.
+func advice(ctx context.Context, s *Session, arg string) (string, error) {
+	st := s.state
+	switch {
+	case st.crd == nil:
+		return "", errNoCRD
+	case arg != "":
+		return "", fmt.Errorf(":advice %s: want nothing behind it", arg)
+	}
+	r, err := vet.VetCRD(ctx, st.crd.def, vet.Config{KubeVersion: st.kube, Limits: s.limits})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	i := slices.IndexFunc(r.Versions, func(v vet.Version) bool { return v.Name == st.version })
+	if i < 0 {
+		writeCauses(&b, r, nil)
+		return b.String(), nil
+	}
+	v := &r.Versions[i]
+	writeCauses(&b, r, v)
+	for _, rule := range v.Rules {
+		if rule.Reason != nil && rule.Over {
+			writeOver(&b, &rule)
+		}
+	}
+	s.writeBounds(&b, v)
+	for _, l := range r.Lints {
+		if l.Version == "" || l.Version == v.Name {
+			fmt.Fprintf(&b, "%s: %s (%s)\n", rulePlace(l.Path, l.Index), l.Message, l.Name)
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing to mend\n")
+	}
+	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name)
+	return printable(b.String()), nil
+}
+
+// writeCauses tells why the CRD would be refused, but for what is told of rules
+// that are too expensive.
+func writeCauses(b *strings.Builder, r *vet.Report, v *vet.Version) {
+	if r.Status != nil && len(r.Causes) == 0 {
+		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
+	}
+	for _, cause := range r.Causes {
+		if v == nil || !toldOf(v, cause) {
+			fmt.Fprintf(b, "the API server would refuse the CRD: %s: %s\n", cause.Field, cause.Message)
+		}
+	}
+}
+
+// toldOf is true for the cause that an expensive rule makes.
+func toldOf(v *vet.Version, cause engine.Cause) bool {
+	return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
+		return rule.Over && rule.Reason != nil && strings.HasPrefix(cause.Field, rule.Field)
+	})
+}
+
+func rulePlace(path string, index int) string {
+	return fmt.Sprintf("%s, rule %d", show(path), index+1)
+}
+
+// writeOver tells why a rule costs too much.
+func writeOver(b *strings.Builder, rule *vet.Rule) {
+	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
+	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.OneLine(rule.Rule), maxValue))
+	if part := lex.OneLine(rule.Reason.Expression); part != "" {
+		fmt.Fprintf(b, "  most of it: %s\n", preview(part, maxValue))
+	}
+	for _, f := range rule.Factors {
+		if f.Bounded && f.Max > 1 {
+			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", show(f.Path), f.Word(), f.Max)
+		}
+	}
+	for _, m := range rule.Reason.Missing {
+		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", show(m.Path), m.Set, m.Assumed)
+	}
+	for _, note := range rule.Reason.Notes {
+		fmt.Fprintf(b, "  note: %s\n", note)
+	}
+	if !rule.Reason.Mendable {
+		b.WriteString("  no bounds make it fit: write this part another way\n")
+	}
+}
+
+// writeBounds says what to set in the schema.
+func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
+	if len(v.Advice) == 0 {
+		return
+	}
+	which := "all rules"
+	if !v.Mendable {
+		which = "the other rules"
+	}
+	fmt.Fprintf(b, "set these bounds in the schema, and %s fit:\n", which)
+	var rows [][]string
+	for _, a := range v.Advice {
+		now := ""
+		if a.Now > 0 {
+			now = fmt.Sprintf("(now %d)", a.Now)
+		}
+		rows = append(rows, []string{"  " + show(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
+	}
+	b.WriteString(table(rows, s.Width))
+}
