@@ -78,8 +78,8 @@ func rulePlace(path string, index int) string {
 // writeOver tells why a rule costs too much.
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
-	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.OneLine(rule.Rule), maxValue))
-	if part := lex.OneLine(rule.Reason.Expression); part != "" {
+	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.Flat(rule.Rule), maxValue))
+	if part := lex.Flat(rule.Reason.Expression); part != "" {
 		fmt.Fprintf(b, "  most of it: %s\n", preview(part, maxValue))
 	}
 	for _, f := range rule.Factors {

@@ -59,7 +59,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	if err := s.editRule(ruleEdit{op: dropRule, index: n}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("dropped %s\n", lex.OneLine(dropped)), nil
+	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), nil
 }
 
 // setPart is the command for one part of a rule.

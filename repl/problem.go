@@ -81,7 +81,7 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	}
 	src := []rune(bad.Rule)
 	known := s.names(src[:offset])
-	best, nearest := 1+len(name)/3, []string(nil)
+	best, nearest := max(1, len(name)/3), []string(nil)
 	for _, candidate := range known {
 		switch d := distance(name, candidate); {
 		case candidate == "in":

@@ -134,7 +134,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 				verdict = tooExpensive
 			}
 		}
-		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.OneLine(rule.Rule)})
+		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})

@@ -160,8 +160,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	case goesOn(trimmed):
 		s.partial = trimmed
 		return Reply{}
-	case s.last != "" && lex.Continues(trimmed):
-		return s.finished(ctx, s.last+"\n"+line)
+	case s.last.text != "" && lex.Continues(trimmed):
+		return s.continued(ctx, line)
 	default:
 		return s.finished(ctx, trimmed)
 	}
@@ -196,20 +196,47 @@ func goesOn(line string) bool {
 	return ok && cmd.expression && lex.Unfinished(arg)
 }
 
+// lastLine is an expression, or a command with one, that the next line may go on
+// with, and the session before it and after.
+type lastLine struct {
+	text   string
+	before moment
+	after  *state
+}
+
 // finished answers a whole expression or command.
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
+	s.last = lastLine{before: s.moment()}
+	defer func() { s.last.after = s.state }()
 	if strings.HasPrefix(line, ":") {
-		s.last = ""
+		name, _, _ := strings.Cut(line[1:], " ")
+		if cmd, ok := findCommand(name); ok && cmd.expression {
+			s.last.text = line
+		}
 		return s.command(ctx, line)
 	}
-	s.last = line
+	s.last.text = line
 	a, err := s.Eval(ctx, line)
 	if err != nil {
 		return s.failed(err)
 	}
 	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
+}
+
+// continued answers the last line once more, with another that goes on with it.
+// What the last one changed, as :add does, is changed anew.
+func (s *Session) continued(ctx context.Context, line string) Reply {
+	last, now := s.last, s.moment()
+	if s.state == last.after {
+		s.restore(last.before)
+	}
+	reply := s.finished(ctx, last.text+"\n"+line)
+	if reply.Failed {
+		s.restore(now)
+	}
+	return reply
 }
 
 func (s *Session) command(ctx context.Context, line string) Reply {

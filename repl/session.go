@@ -34,9 +34,10 @@ type Session struct {
 	// saved is the text of each CRD file as it stands there.
 	saved   map[string]string
 	history []string
-	// partial is an expression that is not finished yet, last the one before.
-	partial, last string
-	warned        bool // of unsaved rules
+	// partial is an expression that is not finished yet.
+	partial string
+	last    lastLine
+	warned  bool // of unsaved rules
 	kube          *kubeVersions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
@@ -238,6 +239,18 @@ func (s *Session) enter(next *state) {
 		}
 	}
 }
+
+// moment is where a session is, and where :undo and :redo go.
+type moment struct {
+	state        *state
+	past, future []*state
+}
+
+func (s *Session) moment() moment {
+	return moment{s.state, slices.Clone(s.past), slices.Clone(s.future)}
+}
+
+func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
 
 // undo goes a state back, redo forward again.
 func (s *Session) undo() error { return s.travel(&s.past, &s.future, "undo") }

@@ -38,7 +38,7 @@ func (s *Source) Of(e ast.Expr) string {
 		return ""
 	}
 	first, last = s.balance(s.operand(first), s.field(last))
-	return OneLine(string(s.text[s.tokens[first].Start:s.tokens[last].End]))
+	return Flat(string(s.text[s.tokens[first].Start:s.tokens[last].End]))
 }
 
 // token is the token at an offset; -1 when there is none.
@@ -95,9 +95,17 @@ func (s *Source) balance(first, last int) (int, int) {
 
 var lineEnds = regexp.MustCompile(`\s*\n\s*`)
 
-// OneLine joins the lines of an expression, to be shown on one.
+// OneLine joins the lines of a text.
 func OneLine(text string) string {
 	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
+}
+
+// Flat is an expression on one line, to be shown.
+func Flat(src string) string {
+	if line, ok := Join(src); ok {
+		return line
+	}
+	return OneLine(src)
 }
 
 // Join is an expression on one line, without its comments, that means the same;
