@@ -13,13 +13,10 @@ import (
 
 // advice is what an API server would have against the CRD as it is now, the
 // rules in the version here that are too expensive, and what would mend them.
-func advice(ctx context.Context, s *Session, arg string) (string, error) {
+func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
-	switch {
-	case st.crd == nil:
+	if st.crd == nil {
 		return "", errNoCRD
-	case arg != "":
-		return "", fmt.Errorf(":advice %s: want nothing behind it", arg)
 	}
 	r, err := vet.VetCRD(ctx, st.crd.def, vet.Config{KubeVersion: st.kube, Limits: s.limits})
 	if err != nil {

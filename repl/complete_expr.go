@@ -117,9 +117,9 @@ func methods(env *cel.Env, t *cel.Type) []Candidate {
 				continue
 			}
 			if len(o.ArgTypes()) > 1 {
-				found[name+"("] = words(o.ResultType())
+				found[name+"("] = argument(o.ResultType())
 			} else if _, ok := found[name+"("]; !ok {
-				found[name+"()"] = words(o.ResultType())
+				found[name+"()"] = argument(o.ResultType())
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 	found := map[string]string{}
 	for name, f := range env.Functions() {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && identifier(rest) {
-			found[rest+"("] = words(f.OverloadDecls()[0].ResultType())
+			found[rest+"("] = argument(f.OverloadDecls()[0].ResultType())
 		}
 	}
 	return candidates(found)
@@ -194,7 +194,7 @@ func (s *Session) words(sc *scope) []Candidate {
 		}
 		for _, o := range f.OverloadDecls() {
 			if !o.IsMemberFunction() {
-				found[name+"("] = words(o.ResultType())
+				found[name+"("] = argument(o.ResultType())
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 // last added or changed, else the only one.
 func (s *Session) target(arg string) (n int, value string, err error) {
 	first, rest, _ := strings.Cut(arg, " ")
-	if _, ok := ruleNumber(first); ok && strings.TrimSpace(rest) != "" {
+	if _, ok := ruleNumber(first); ok {
 		n, err = s.numbered(first)
 		return n, strings.TrimSpace(rest), err
 	}

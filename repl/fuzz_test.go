@@ -105,33 +105,6 @@ func readDocuments(t testing.TB, file string) []Document {
 	return docs
 }
 
-// TestFailedCommandsChangeNothing runs what fails, and looks at the session.
-func TestFailedCommandsChangeNothing(t *testing.T) {
-	s := crontab(t)
-	must(t, s, ":cd spec")
-	must(t, s, ":add self.replicas < 50")
-	must(t, s, ":old copy")
-	for _, line := range []string{
-		"self.nope", "1 / 0", ":load nothing", ":load crd a", ":load old", ":use v9", ":kube 9.9", ":kube x", ":cd nope", ":cd [", ":cd ../../..",
-		":set", ":set replicas", ":set replicas = x", ":set nope = 1", ":set replicas[0] = 1", ":set env[9] = {}", ":set /kind = \"X\"", ":unset nope", ":unset /",
-		":old set x = 1", ":old set nope = 1", ":old unset status", ":old what", ":check", ":add", ":add 1", ":add self.", ":add self.nope", ":edit", ":edit 9 true", ":edit 1", ":edit 1 1",
-		":drop", ":drop 9", ":message", ":message 1", ":messageExpression 1 2", ":reason X", ":fieldPath .nope", ":optionalOldSelf maybe", ":rules x",
-		":funcs nope", ":redo", ":nonsense", ":", ":type", ":cost nope", ":explain nope", "\xff",
-	} {
-		before, past, future := s.state, len(s.past), len(s.future)
-		reply := s.Do(context.Background(), line)
-		if s.partial != "" {
-			reply = s.Do(context.Background(), "")
-		}
-		if !reply.Failed && line != ":message 1" {
-			t.Errorf("%s: did not fail: %s", line, reply.Text)
-		}
-		if line != ":message 1" && (s.state != before || len(s.past) != past || len(s.future) != future) {
-			t.Errorf("%s: failed and changed the session", line)
-		}
-	}
-}
-
 // TestUndoAll takes everything back, and makes it again.
 func TestUndoAll(t *testing.T) {
 	s := crontab(t)

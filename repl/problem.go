@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Problem is what is wrong with an expression: its line with a caret, the
@@ -35,7 +36,7 @@ func summary(bad *engine.CompileError) string {
 func (s *Session) advice(bad *engine.CompileError) string {
 	match := unknownName.FindStringSubmatch(bad.Summary())
 	if match == nil {
-		return ""
+		return s.forgotten(bad)
 	}
 	if s.state.kube != "" && strings.HasPrefix(match[0], "undeclared") {
 		if err := s.laterFunction(match[1]); err != nil {
@@ -44,6 +45,25 @@ func (s *Session) advice(bad *engine.CompileError) string {
 	}
 	if names := s.meant(bad, match[1]); len(names) > 0 {
 		return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
+	}
+	return ""
+}
+
+// forgotten is the method that was written as a field: self.list.size.
+func (s *Session) forgotten(bad *engine.CompileError) string {
+	lines := strings.Split(bad.Rule, "\n")
+	if !strings.Contains(bad.Summary(), "does not support field selection") || bad.Line < 1 || bad.Line > len(lines) {
+		return ""
+	}
+	src := []rune(strings.Join(lines[:bad.Line], "\n"))
+	start := len(src) - len([]rune(lines[bad.Line-1])) + bad.Column
+	for _, t := range lex.Tokens(src) {
+		if t.Start >= start && t.Kind == lex.Ident {
+			if slices.Contains(s.names(src[:t.Start]), t.Text) {
+				return fmt.Sprintf("; did you mean %s()?", t.Text)
+			}
+			break
+		}
 	}
 	return ""
 }
@@ -76,11 +96,14 @@ var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference t
 // meant are the names nearest to one that does not exist.
 func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	offset := wordNear([]rune(bad.Rule), bad, name)
-	if offset < 0 {
+	if offset < 0 || len(name) < 2 {
 		return nil
 	}
 	src := []rune(bad.Rule)
 	known := s.names(src[:offset])
+	if escaped := asWritten(known, string(src[offset:])); escaped != "" {
+		return []string{escaped}
+	}
 	best, nearest := max(1, len(name)/3), []string(nil)
 	for _, candidate := range known {
 		switch d := distance(name, candidate); {
@@ -93,6 +116,19 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	}
 	slices.Sort(nearest)
 	return nearest[:min(3, len(nearest))]
+}
+
+// asWritten is the name that CEL has for a field whose own name the text begins
+// with, as namespace or a-b; "" for none.
+func asWritten(known []string, text string) (ident string) {
+	longest := 0
+	for _, candidate := range known {
+		name, ok := types.Unescape(candidate)
+		if ok && name != candidate && len(name) > longest && strings.HasPrefix(text, name) {
+			ident, longest = candidate, len(name)
+		}
+	}
+	return ident
 }
 
 // wordNear is where a name stands nearest to the place of an error; -1 where it

@@ -245,6 +245,8 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	switch {
 	case !ok:
 		return s.failed(noCommand(name))
+	case cmd.args == "" && strings.TrimSpace(arg) != "":
+		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(strings.TrimSpace(arg), maxValue), cmd.name))
 	case cmd.name == "quit":
 		return s.quit()
 	}

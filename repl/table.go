@@ -78,7 +78,7 @@ func whyText(parts []trace.Part, width int) string {
 	}
 	var rows [][]string
 	for i, p := range parts {
-		note := strings.Join(slices.DeleteFunc([]string{p.At, p.Note}, func(s string) bool { return s == "" }), ", ")
+		note := strings.Join(slices.DeleteFunc([]string{preview(p.At, maxValue/2), p.Note}, func(s string) bool { return s == "" }), ", ")
 		if note != "" {
 			note = "  (" + note + ")"
 		}

@@ -95,7 +95,7 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
 		return nil, err
 	}
-	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}}
+	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}, failed: map[int64]*moment{}}
 	r.trace = t
 	r.run(frame)
 	return t, nil

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"maps"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
@@ -22,8 +24,10 @@ type Trace struct {
 	seen    map[int64]observed
 	// chains are the values of a.b.c as a whole, by the id of one of its links.
 	chains map[int64]observed
-	// last is where each macro stood last, by the id of its step.
-	last map[int64]element
+	// last is where each macro stood last, by the id of its step; failed is
+	// what there was where its body first failed.
+	last   map[int64]element
+	failed map[int64]*moment
 }
 
 // observed is what a node gave last; cost is that of all its runs, operands
@@ -55,6 +59,48 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 		}
 	}
 	return nil, 0, false
+}
+
+// moment is what the nodes of a macro's body gave for one element.
+type moment struct {
+	seen, chains map[int64]ref.Val
+	last         map[int64]element
+}
+
+// keep notes what there is when a macro's body first fails: the macro may go on
+// to other elements, and still fail for this one.
+func (t *Trace) keep(id int64, inner []int64) {
+	if t.failed[id] != nil {
+		return
+	}
+	m := &moment{map[int64]ref.Val{}, map[int64]ref.Val{}, map[int64]element{}}
+	for _, at := range inner {
+		if s, ok := t.seen[at]; ok {
+			m.seen[at] = s.value
+		}
+		if s, ok := t.chains[at]; ok {
+			m.chains[at] = s.value
+		}
+		if e, ok := t.last[at]; ok {
+			m.last[at] = e
+		}
+	}
+	t.failed[id] = m
+}
+
+// recall makes what was kept of a macro that failed what the trace tells.
+func (t *Trace) recall(id int64) {
+	m := t.failed[id]
+	if m == nil {
+		return
+	}
+	for at, v := range m.seen {
+		t.seen[at] = observed{v, t.seen[at].cost}
+	}
+	for at, v := range m.chains {
+		t.chains[at] = observed{v, t.chains[at].cost}
+	}
+	maps.Copy(t.last, m.last)
 }
 
 // chained is what a selection or an index is taken from, else nil.
@@ -120,13 +166,14 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 		return
 	}
 	for _, inner := range body.inner {
+		if inner != id {
+			delete(r.trace.last, inner)
+			delete(r.trace.failed, inner)
+		}
 		for _, steps := range []map[int64]observed{r.trace.seen, r.trace.chains} {
 			if s, ok := steps[inner]; ok {
 				steps[inner] = observed{cost: s.cost}
 			}
-		}
-		if inner != id {
-			delete(r.trace.last, inner)
 		}
 	}
 	values := map[string]ref.Val{}
@@ -166,6 +213,9 @@ func (w *watched) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	w.r.begin(w.ID(), frame)
 	v := w.InterpretableV2.Exec(frame)
 	note(w.r.trace.seen, w.ID(), v, w.r.units()-before)
+	if body, ok := w.r.loops[w.ID()]; ok && celtypes.IsError(v) {
+		w.r.trace.keep(w.ID(), body.inner)
+	}
 	return v
 }
 

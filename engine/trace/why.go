@@ -195,6 +195,9 @@ func (w *why) operand(e ast.Expr, depth int) {
 	v := w.value(e)
 	failed := v == nil || celtypes.IsUnknownOrError(v)
 	switch {
+	case failed && e.Kind() == ast.ComprehensionKind:
+		w.loop(e, depth)
+		return
 	case failed && chained(e) != nil: // what it was to be taken from
 		w.operand(chained(e), depth)
 	case e.Kind() == ast.ListKind || e.Kind() == ast.MapKind:
@@ -217,14 +220,19 @@ func (w *why) operand(e ast.Expr, depth int) {
 func (w *why) loop(e ast.Expr, depth int) {
 	l, ok := LoopOf(e)
 	if !ok {
-		w.operand(e, depth)
+		w.operandsOf(children(e), depth)
 		return
 	}
 	over, v := w.value(l.Over), w.value(e)
-	last := w.last[e.AsComprehension().LoopStep().ID()]
-	switch size := sizeOf(over); {
+	step := e.AsComprehension().LoopStep().ID()
+	if celtypes.IsError(v) {
+		w.recall(step)
+	}
+	last, size := w.last[step], sizeOf(over)
+	decided := l.Settled != nil && v == l.Settled || celtypes.IsError(v) && w.failed[step] != nil
+	switch {
 	case over == nil:
-	case l.Settled != nil && v == l.Settled && last.number > 0:
+	case decided && last.number > 0:
 		w.element(l, last, size, depth)
 		return
 	case constant(l.Over):
@@ -242,16 +250,14 @@ func (w *why) loop(e ast.Expr, depth int) {
 // element shows the variables of a macro at the element that ended it.
 func (w *why) element(l Loop, last element, size, depth int) {
 	_, isList := w.value(l.Over).(traits.Lister)
-	note := fmt.Sprintf("element %d of %d", last.number, size)
+	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
+	if isList {
+		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), last.number-1)
+	}
 	if l.Index != "" {
-		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index], Note: note})
-		note = ""
+		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index]})
 	}
-	at := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: note}
-	if isList && l.Index == "" {
-		at.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), last.number-1)
-	}
-	w.part(at)
+	w.part(element)
 	outer := maps.Clone(w.bound)
 	maps.Copy(w.bound, last.values)
 	w.decide(l.Body, depth+1)
