@@ -35,13 +35,14 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script string) {
 		s := crontab(t)
+		first := string(s.state.crd.doc.Text)
 		for _, line := range strings.Split(script, "\n")[:min(40, strings.Count(script, "\n")+1)] {
-			before, past := s.state, len(s.past)
+			before, alone := s.moment(), s.partial == ""
 			reply := s.Do(t.Context(), line)
 			if strings.Contains(reply.Text, "internal error") {
 				t.Fatalf("%q: %s", line, reply.Text)
 			}
-			if reply.Failed && s.partial == "" && (s.state != before || len(s.past) != past) && !strings.HasPrefix(line, ":") {
+			if reply.Failed && alone && (s.state != before.state || len(s.past) != len(before.past) || len(s.future) != len(before.future)) {
 				t.Errorf("%q failed and changed the session", line)
 			}
 			if !utf8.ValidString(line) {
@@ -54,10 +55,18 @@ func FuzzSession(f *testing.F) {
 				}
 				Highlight(runes, pos)
 			}
+			s.Width = len(runes) % 90
 		}
-		_ = s.Prompt()
 		if _, err := newCRD(s.state.crd.doc, s.state.crd.config); err != nil {
 			t.Error(err)
+		}
+		for len(s.past) > 0 {
+			if err := s.undo(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.state.crd != nil && string(s.state.crd.doc.Text) != first {
+			t.Error("after :undo of all, the CRD is not what it was")
 		}
 	})
 }

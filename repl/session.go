@@ -38,7 +38,7 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	kube          *kubeVersions
+	kube    *kubeVersions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }

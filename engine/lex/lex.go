@@ -57,7 +57,7 @@ func next(src []rune, i int) Token {
 			return lexString(src, i, quote, raw)
 		}
 		return Token{Kind: Ident, Start: i, End: span(src, i, LetterOrDigit)}
-	case unicode.IsDigit(r):
+	case digit(r):
 		return Token{Kind: Number, Start: i, End: lexNumber(src, i)}
 	}
 	if two := string(src[i:min(i+2, len(src))]); strings.Contains(" && || == != <= >= .? [? ", " "+two+" ") && len(two) == 2 {
@@ -77,7 +77,9 @@ func at(src []rune, i int) rune {
 func Letter(r rune) bool { return r == '_' || r < 128 && unicode.IsLetter(r) }
 
 // LetterOrDigit is true for what a name can go on with.
-func LetterOrDigit(r rune) bool { return Letter(r) || r >= '0' && r <= '9' }
+func LetterOrDigit(r rune) bool { return Letter(r) || digit(r) }
+
+func digit(r rune) bool { return r >= '0' && r <= '9' }
 
 func span(src []rune, i int, in func(rune) bool) int {
 	for i < len(src) && in(src[i]) {
@@ -88,11 +90,11 @@ func span(src []rune, i int, in func(rune) bool) int {
 
 func lexNumber(src []rune, i int) int {
 	end := span(src, i, LetterOrDigit)
-	if at(src, end) == '.' && unicode.IsDigit(at(src, end+1)) {
+	if at(src, end) == '.' && digit(at(src, end+1)) {
 		end = span(src, end+1, LetterOrDigit)
 	}
 	if last := src[end-1]; (last == 'e' || last == 'E') && (at(src, end) == '-' || at(src, end) == '+') {
-		end = span(src, end+1, unicode.IsDigit)
+		end = span(src, end+1, digit)
 	}
 	return end
 }

@@ -1,6 +1,10 @@
 package lex
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/cel-go/cel"
+)
 
 func TestUnfinished(t *testing.T) {
 	t.Parallel()
@@ -41,4 +45,42 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%q: %q (%v), want %q", src, got, ok, want)
 		}
 	}
+}
+
+// FuzzJoin holds that what parses means the same on one line, and that tokens
+// lie in the text one behind the other.
+func FuzzJoin(f *testing.F) {
+	for _, seed := range []string{"a\n&& b // c\n|| d", "'''x\ny'''", "r'\\' + \"//\" // \n + b'\\x00'", "a.?b[?c] == -1.0e-9 ? {'k': [1u]} : has(a.b)", "日本"} {
+		f.Add(seed)
+	}
+	env, err := cel.NewEnv(cel.OptionalTypes())
+	if err != nil {
+		f.Fatal(err)
+	}
+	text := func(src string) string {
+		parsed, issues := env.Parse(src)
+		if issues.Err() != nil {
+			return ""
+		}
+		text, err := cel.AstToString(parsed)
+		if err != nil {
+			return ""
+		}
+		return text
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		end := 0
+		for _, token := range Tokens([]rune(src)) {
+			if token.Start < end || token.End <= token.Start {
+				t.Fatalf("%q: %+v behind %d", src, token, end)
+			}
+			end = token.End
+		}
+		want := text(src)
+		if joined, ok := Join(src); ok && want != "" && text(joined) != want {
+			t.Errorf("%q on one line is %q, which means %q and not %q", src, joined, text(joined), want)
+		}
+		Unfinished(src)
+		Continues(src)
+	})
 }
