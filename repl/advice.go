@@ -25,13 +25,20 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	var b strings.Builder
 	i := slices.IndexFunc(r.Versions, func(v vet.Version) bool { return v.Name == st.version })
 	if i < 0 {
-		writeCauses(&b, r, nil)
+		writeCauses(&b, r, func(engine.Cause) bool { return false })
 		return b.String(), nil
 	}
 	v := &r.Versions[i]
-	writeCauses(&b, r, v)
+	writeCauses(&b, r, func(cause engine.Cause) bool {
+		return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
+			return strings.HasPrefix(cause.Field, rule.Field) && (costly(&rule) || s.brokenAt(&rule) != nil)
+		})
+	})
 	for _, rule := range v.Rules {
-		if rule.Reason != nil && rule.Over {
+		if bad := s.brokenAt(&rule); bad != nil {
+			fmt.Fprintf(&b, "%s: %s: %s\n", rulePlace(rule.Path, rule.Index), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+		}
+		if costly(&rule) {
 			writeOver(&b, &rule)
 		}
 	}
@@ -48,24 +55,31 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return printable(b.String()), nil
 }
 
-// writeCauses tells why the CRD would be refused, but for what is told of rules
-// that are too expensive.
-func writeCauses(b *strings.Builder, r *vet.Report, v *vet.Version) {
+// costly is true for a rule whose price is told.
+func costly(rule *vet.Rule) bool { return rule.Over && rule.Reason != nil }
+
+// brokenAt is what is wrong with a rule that does not compile; nil for one that
+// does.
+func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
+	for _, bad := range s.state.crd.broken {
+		if rule.Broken && bad.Version == s.state.version && bad.Path == rule.Path && bad.Index == rule.Index {
+			return bad
+		}
+	}
+	return nil
+}
+
+// writeCauses tells why the CRD would be refused, but for what is told
+// elsewhere.
+func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {
 		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
 	}
 	for _, cause := range r.Causes {
-		if v == nil || !toldOf(v, cause) {
+		if !told(cause) {
 			fmt.Fprintf(b, "the API server would refuse the CRD: %s: %s\n", cause.Field, cause.Message)
 		}
 	}
-}
-
-// toldOf is true for the cause that an expensive rule makes.
-func toldOf(v *vet.Version, cause engine.Cause) bool {
-	return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
-		return rule.Over && rule.Reason != nil && strings.HasPrefix(cause.Field, rule.Field)
-	})
 }
 
 func rulePlace(path string, index int) string {

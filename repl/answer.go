@@ -187,6 +187,8 @@ func share(n, limit uint64) string {
 	switch percent := 100 * float64(n) / float64(limit); {
 	case n == 0:
 		return "0%"
+	case n == cost.Unbounded:
+		return ">1000x"
 	case percent < 0.1:
 		return "<0.1%"
 	case percent < 10:

@@ -70,7 +70,8 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 			return "", err
 		}
 		if value == "" {
-			return "", fmt.Errorf("no %s given: want :%s [N] TEXT, or - to remove it", field, field)
+			cmd, _ := findCommand(field)
+			return "", fmt.Errorf("no %s given: want :%s %s, or - to remove it", field, field, cmd.args)
 		}
 		e := ruleEdit{op: setField, index: n, field: field, value: value}
 		if value == "-" {
@@ -219,7 +220,8 @@ func (s *Session) oneRule(n int) (string, error) {
 			break
 		}
 	}
-	return (&listing{rows: rows}).text(s), nil
+	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
+	return (&listing{rows: rows, costly: costly}).text(s), nil
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

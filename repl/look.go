@@ -127,7 +127,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil

@@ -23,7 +23,7 @@ func (s *Session) Problem(err error) string {
 	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	return text + "error: " + summary(bad) + s.advice(bad) + "\n"
+	return text + "error: " + summary(bad) + s.hint(bad) + "\n"
 }
 
 // summary is the checker's words without its own places.
@@ -32,8 +32,8 @@ func summary(bad *engine.CompileError) string {
 	return printable(selfType.ReplaceAllString(text, "self"))
 }
 
-// advice on an unknown name: the version that knows it, or what is like it.
-func (s *Session) advice(bad *engine.CompileError) string {
+// hint at an unknown name: the version that knows it, or what is like it.
+func (s *Session) hint(bad *engine.CompileError) string {
 	match := unknownName.FindStringSubmatch(bad.Summary())
 	if match == nil {
 		return s.forgotten(bad)
@@ -106,7 +106,11 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	}
 	best, nearest := max(1, len(name)/3), []string(nil)
 	for _, candidate := range known {
-		switch d := distance(name, candidate); {
+		d := distance(name, candidate)
+		if len(candidate) > 1 && (strings.HasPrefix(candidate, name) || strings.HasPrefix(name, candidate)) {
+			d = min(d, 1)
+		}
+		switch {
 		case candidate == "in":
 		case d < best:
 			best, nearest = d, []string{candidate}

@@ -67,7 +67,7 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 		return "", err
 	}
 	l := s.rulesAt(s.state.place, ran, false)
-	l.rows = l.rows[n : n+1]
+	l.rows, l.costly = l.rows[n:n+1], false
 	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
 	return l.text(s) + indent(printable(string(text))), nil
 }
@@ -94,8 +94,9 @@ func (s *Session) run(ctx context.Context) (verdicts, error) {
 
 // listing is rules with their costs.
 type listing struct {
-	rows  [][]string
-	total uint64
+	rows   [][]string
+	total  uint64
+	costly bool // some rule costs more than it may
 }
 
 func (l *listing) text(s *Session) string {
@@ -104,13 +105,16 @@ func (l *listing) text(s *Session) string {
 	}
 	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), s.Width)
-	if slices.ContainsFunc(l.rows, func(row []string) bool { return row[1] == tooExpensive }) {
-		text += "too expensive: :advice says what would help\n"
+	if l.costly {
+		text += costlyHint
 	}
 	return text
 }
 
-const tooExpensive = "too expensive"
+const (
+	tooExpensive = "too expensive"
+	costlyHint   = tooExpensive + ": :advice says what would help\n"
+)
 
 // rulesAt lists the rules of one place; with parts, their messages too.
 func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
@@ -131,7 +135,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 			l.total = cost.Add(l.total, total)
 			most, headroom = number(total), share(total, limit)
 			if total > limit {
-				verdict = tooExpensive
+				verdict, l.costly = tooExpensive, true
 			}
 		}
 		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
@@ -187,7 +191,7 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 // rulesAll lists the rules of the version, place by place.
 func (s *Session) rulesAll(ran verdicts) (string, error) {
 	var b strings.Builder
-	total := uint64(0)
+	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
 		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
@@ -195,10 +199,14 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 			return "", err
 		}
 		l := s.rulesAt(p, ran, false)
-		total = cost.Add(total, l.total)
+		total, costly = cost.Add(total, l.total), costly || l.costly
+		l.costly = false // told once
 		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s)))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
+	if costly {
+		b.WriteString(costlyHint)
+	}
 	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(total), share(total, limit), st.version)
 	return b.String(), nil
 }
