@@ -102,14 +102,12 @@ func findCommand(name string) (command, bool) {
 
 // noCommand says what is wrong with a command's name.
 func noCommand(name string) error {
-	var near []string
-	for _, c := range commands() {
-		if name != "" && (strings.HasPrefix(c.name, name) || distance(name, c.name) <= 1+len(name)/4) {
-			near = append(near, ":"+c.name)
-		}
+	names := commandNames(nil)
+	for i := range names {
+		names[i] = ":" + names[i]
 	}
-	if len(near) > 0 {
-		return fmt.Errorf("unknown command :%s; did you mean %s?", name, strings.Join(near, " or "))
+	if near := didYouMean(":"+name, names); near != "" && name != "" {
+		return fmt.Errorf("unknown command :%s%s", name, near)
 	}
 	return fmt.Errorf("unknown command :%s (:help lists them)", name)
 }

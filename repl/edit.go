@@ -221,7 +221,21 @@ func (s *Session) oneRule(n int) (string, error) {
 		}
 	}
 	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	return (&listing{rows: rows, costly: costly}).text(s), nil
+	return (&listing{rows: rows, costly: costly}).text(s) + s.lacks(n), nil
+}
+
+// lacks is what a rule still needs before an API server takes it.
+func (s *Session) lacks(n int) string {
+	rule, text := s.rulesHere()[n], ""
+	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
+		text += "a rule of several lines must have a message: :message TEXT\n"
+	}
+	if rule.OptionalOldSelf != nil {
+		if x, err := s.compile(rule.Rule, *rule.OptionalOldSelf); err == nil && !x.UsesOldSelf() {
+			text += "a rule with optionalOldSelf must use oldSelf: :edit it\n"
+		}
+	}
+	return text
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

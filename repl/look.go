@@ -145,10 +145,13 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 		}
 	}
 	err := s.move(steps)
-	if err != nil && s.state.place.leads("/"+arg) {
-		err = fmt.Errorf("%w; did you mean /%s?", err, arg)
+	switch {
+	case err == nil:
+		return "", nil
+	case s.state.place.leads("/" + arg):
+		return "", fmt.Errorf("%w; did you mean /%s?", err, arg)
 	}
-	return "", err
+	return "", fmt.Errorf("%w%s", err, s.state.place.meant(steps))
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
@@ -172,7 +175,11 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	p, err := newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
+	}
+	return p, err
 }
 
 func ls(_ context.Context, s *Session, arg string) (string, error) {

@@ -104,13 +104,9 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	if escaped := asWritten(known, string(src[offset:])); escaped != "" {
 		return []string{escaped}
 	}
-	best, nearest := max(1, len(name)/3), []string(nil)
+	best, nearest := apartAtMost(name), []string(nil)
 	for _, candidate := range known {
-		d := distance(name, candidate)
-		if len(candidate) > 1 && (strings.HasPrefix(candidate, name) || strings.HasPrefix(name, candidate)) {
-			d = min(d, 1)
-		}
-		switch {
+		switch d := apart(name, candidate); {
 		case candidate == "in":
 		case d < best:
 			best, nearest = d, []string{candidate}
@@ -155,6 +151,33 @@ func wordNear(src []rune, bad *engine.CompileError, name string) int {
 		}
 	}
 	return best
+}
+
+// apart is how far a name is from one that may be meant: one that begins so is
+// near.
+func apart(name, meant string) int {
+	d := distance(name, meant)
+	if min(len(name), len(meant)) > 1 && (strings.HasPrefix(meant, name) || strings.HasPrefix(name, meant)) {
+		d = min(d, 1)
+	}
+	return d
+}
+
+// apartAtMost is how far a name may be from one that is meant.
+func apartAtMost(name string) int { return max(1, len(name)/3) }
+
+// didYouMean ends an error about a name with those that are near it.
+func didYouMean(name string, known []string) string {
+	var near []string
+	for _, candidate := range known {
+		if name != "" && apart(name, candidate) <= apartAtMost(name) {
+			near = append(near, candidate)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", strings.Join(near[:min(3, len(near))], " or "))
 }
 
 func abs(n int) int { return max(n, -n) }
