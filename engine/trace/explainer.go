@@ -3,6 +3,8 @@ package trace
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -93,10 +95,13 @@ func (x *Explainer) trace(ctx context.Context, cause engine.Cause, self, old map
 // placeOf is the rule's path with the indexes and keys of the cause's field.
 func placeOf(cause engine.Cause) ([]engine.Step, error) {
 	steps, err := engine.ParsePath(cause.Rule.Path)
-	if err != nil || len(steps) == 0 {
-		return nil, err
+	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
+		return steps, err
 	}
 	field, err := engine.ParsePath(cause.Field)
+	if err != nil { // a rule's fieldPath can end it as ".[key]"
+		field, err = engine.ParsePath(strings.ReplaceAll(cause.Field, ".[", "["))
+	}
 	if err != nil || len(field) < len(steps) {
 		return nil, errNotFound
 	}

@@ -88,6 +88,7 @@ func TestWhy(t *testing.T) {
 			[]string{"p (self.nested[1])=map[ports:[]]", "x (self.keyed[0])=map[k:a v:1]", "x.v=1", "p.ports=[]"}},
 		{"spec", "self.nested.map(p, p.ports[0]).sum() > 0", "{nested: [{ports: [1]}, {ports: []}, {ports: [2]}]}", "",
 			[]string{"p (self.nested[1])=map[ports:[]]", "p.ports=[]"}},
+		{"spec", "has(self.nested[0].ports)", "{nested: []}", "", []string{"self.nested=[]"}},
 		{"spec", "self.list[5] == 1 || self.m == 2", "{list: [1], m: 3}", "", []string{"self.list=[1]"}},
 		{"spec", "self.list[self.m] == 1", "{list: [1], m: 3}", "", []string{"self.list=[1]", "self.m=3"}},
 		{"spec", "self.m == 3 && (self.count > 3 || self.list[1] == 1) ", "{list: [1], m: 3, count: 1}", "", []string{"self.list=[1]"}},

@@ -200,6 +200,8 @@ func (w *why) operand(e ast.Expr, depth int) {
 		return
 	case failed && chained(e) != nil: // what it was to be taken from
 		w.operand(chained(e), depth)
+	case failed && e.Kind() == ast.SelectKind:
+		w.operand(e.AsSelect().Operand(), depth)
 	case e.Kind() == ast.ListKind || e.Kind() == ast.MapKind:
 		w.operandsOf(children(e), depth)
 		return
