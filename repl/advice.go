@@ -29,7 +29,11 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		return b.String(), nil
 	}
 	v := &r.Versions[i]
+	schema := []string{"spec.validation.openAPIV3Schema", fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i)}
 	writeCauses(&b, r, func(cause engine.Cause) bool {
+		if v.EstimatedCost > v.Limit && slices.Contains(schema, cause.Field) {
+			return true // it is of the sum, which stands at the end
+		}
 		return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
 			return strings.HasPrefix(cause.Field, rule.Field) && (costly(&rule) || s.brokenAt(&rule) != nil)
 		})
@@ -51,7 +55,11 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	if b.Len() == 0 {
 		b.WriteString("nothing to mend\n")
 	}
-	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name)
+	verdict := ""
+	if v.EstimatedCost > v.Limit {
+		verdict = ": too expensive"
+	}
+	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s%s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name, verdict)
 	return printable(b.String()), nil
 }
 
@@ -90,7 +98,7 @@ func rulePlace(path string, index int) string {
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
 	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.Flat(rule.Rule), maxValue))
-	if part := lex.Flat(rule.Reason.Expression); part != "" {
+	if part := lex.Flat(rule.Reason.Expression); part != "" && part != lex.Flat(rule.Rule) {
 		fmt.Fprintf(b, "  most of it: %s\n", preview(part, maxValue))
 	}
 	for _, f := range rule.Factors {

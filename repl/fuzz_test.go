@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,9 +34,12 @@ func FuzzSession(f *testing.F) {
 			}
 		}
 	}
+	loaded := crontab(f)
+	loaded.past = nil // what is loaded stays
 	f.Fuzz(func(t *testing.T, script string) {
-		s := crontab(t)
-		s.past = nil // what is loaded stays
+		again := *loaded // a state never changes
+		s := &again
+		s.saved = maps.Clone(loaded.saved)
 		first := string(s.state.crd.doc.Text)
 		for _, line := range strings.Split(script, "\n")[:min(40, strings.Count(script, "\n")+1)] {
 			before, alone := s.moment(), s.partial == ""
@@ -75,10 +79,9 @@ func FuzzSession(f *testing.F) {
 // crontab is a session over the example.
 func crontab(t testing.TB) *Session {
 	t.Helper()
+	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
 	s, err := NewSession(Config{Host: Host{
-		Load: func(path string) ([]Document, error) {
-			return readDocuments(t, "../examples/crontab/objects/good.yaml"), nil
-		},
+		Load: func(string) ([]Document, error) { return good, nil },
 		Save: func(Document, []byte, string) error { return nil },
 		Files: func(string) []string {
 			return []string{"a.yaml"}
