@@ -47,11 +47,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		}
 	}
 	s.writeBounds(&b, v)
-	for _, l := range r.Lints {
-		if l.Version == "" || l.Version == v.Name {
-			fmt.Fprintf(&b, "%s: %s (%s)\n", rulePlace(l.Path, l.Index), l.Message, l.Name)
-		}
-	}
+	s.writeLints(&b, r.Lints)
 	if b.Len() == 0 {
 		b.WriteString("nothing to mend\n")
 	}
@@ -136,4 +132,23 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 		rows = append(rows, []string{"  " + show(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
 	}
 	b.WriteString(table(rows, s.Width))
+}
+
+// writeLints tells what is accepted and regretted, of the rules here and below.
+func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
+	here, elsewhere := s.state.place.pattern(), 0
+	for _, l := range lints {
+		if l.Version != "" && l.Version != s.state.version {
+			continue
+		}
+		rest, below := strings.CutPrefix(l.Path, here)
+		if below && (here == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
+			fmt.Fprintf(b, "%s: %s (%s)\n", rulePlace(l.Path, l.Index), l.Message, l.Name)
+		} else {
+			elsewhere++
+		}
+	}
+	if elsewhere > 0 {
+		fmt.Fprintf(b, "and %s elsewhere: :cd / to see all\n", count(elsewhere, "lint"))
+	}
 }
