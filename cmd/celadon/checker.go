@@ -141,7 +141,7 @@ func (c *checker) request(ctx context.Context, def *definition, req engine.Reque
 	rep.Cost, rep.Rules = res.Cost, res.Rules
 	rep.Warnings = append(rep.Warnings, res.Warnings...)
 	if !res.Allowed {
-		c.refuse(def, req, doc, res, rep)
+		c.refuse(ctx, def, req, doc, res, rep)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"regexp"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -9,7 +10,7 @@ import (
 )
 
 // refuse tells of a refused object what the server says, and where and why.
-func (c *checker) refuse(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
+func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := def.secrets(doc.Object, req.OldObject)
@@ -26,7 +27,7 @@ func (c *checker) refuse(def *definition, req engine.Request, doc *input.Documen
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		explain(def, req, res.Causes, rep.Causes, secrets)
+		explain(ctx, def, req, res.Causes, rep.Causes, secrets)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
 		rep.Strict = strictPlaces(doc, rep.Status.Message, secrets)
@@ -53,12 +54,9 @@ func excerpt(doc *input.Document, at input.Position, secrets report.Secrets) rep
 }
 
 // explain adds the values in the rules that failed.
-func explain(def *definition, req engine.Request, causes []engine.Cause, to []report.Cause, secrets report.Secrets) {
-	for i, why := range def.explainer.Why(req, causes) {
-		if why == nil {
-			continue
-		}
-		for _, v := range why.Values {
+func explain(ctx context.Context, def *definition, req engine.Request, causes []engine.Cause, to []report.Cause, secrets report.Secrets) {
+	for i, why := range def.explainer.Why(ctx, req, causes) {
+		for _, v := range why {
 			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
 		}
 	}

@@ -43,9 +43,9 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 	switch {
 	case u.RefusedOnUpdate():
 		rep.Operation = "update"
-		c.refuse(def, update, doc, unchanged, rep)
+		c.refuse(ctx, def, update, doc, unchanged, rep)
 	case u.RefusedOnCreate():
-		c.refuse(def, create, doc, now, rep)
+		c.refuse(ctx, def, create, doc, now, rep)
 	}
 }
 
