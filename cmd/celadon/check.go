@@ -170,7 +170,7 @@ func (t *tally) end(interrupted bool) error {
 
 func (a *app) verdict(t *tally, interrupted bool) error {
 	if interrupted {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the report is of the objects before")}
+		return &exitError{exitInterrupted, errors.New(report.Partial)}
 	}
 	problems := t.checker.problems()
 	for _, problem := range problems {
