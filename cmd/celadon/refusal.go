@@ -12,7 +12,8 @@ import (
 func (c *checker) refuse(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	secrets := def.secrets(doc.Object, req.OldObject)
+	secrets := def.secrets(doc.Object)
+	excerpts := secrets.excerpts(doc, def.secrets(req.OldObject).texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
@@ -21,15 +22,15 @@ func (c *checker) refuse(def *definition, req engine.Request, doc *input.Documen
 		}
 		if places[i].Line > 0 {
 			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
-			r.Excerpt = excerpt(doc, places[i], secrets)
+			r.Excerpt = excerpts.at(places[i])
 		}
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		explain(def, req, res.Causes, rep.Causes, secrets)
+		explain(def, req, res.Causes, rep.Causes, excerpts.texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
-		rep.Strict = strictPlaces(doc, rep.Status.Message, secrets)
+		rep.Strict = strictPlaces(doc, rep.Status.Message, excerpts)
 	}
 }
 
@@ -42,14 +43,6 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 		fields[i] = cause.Field
 	}
 	return doc.Locate(fields)
-}
-
-func excerpt(doc *input.Document, at input.Position, secrets report.Secrets) report.Excerpt {
-	line, index, ok := doc.SourceLine(at)
-	if !ok {
-		return report.Excerpt{}
-	}
-	return report.NewExcerpt(line, index, secrets)
 }
 
 // explain adds the values in the rules that failed.
@@ -68,7 +61,7 @@ var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
 
 // strictPlaces finds the fields that strict decoding names in its text; there
 // are no causes for them.
-func strictPlaces(doc *input.Document, message string, secrets report.Secrets) []report.Place {
+func strictPlaces(doc *input.Document, message string, excerpts *excerpts) []report.Place {
 	var fields []string
 	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
 		fields = append(fields, match[1])
@@ -76,7 +69,7 @@ func strictPlaces(doc *input.Document, message string, secrets report.Secrets) [
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
 		if at.Line > 0 {
-			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpt(doc, at, secrets)})
+			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpts.at(at)})
 		}
 	}
 	return places

@@ -67,7 +67,7 @@ func silent(before, now *definition, obj map[string]any) []report.Change {
 	if err != nil {
 		return nil
 	}
-	d := differ{secrets: append(before.secrets(obj), now.secrets(obj)...)}
+	d := differ{secrets: append(before.secrets(was).texts, now.secrets(is).texts...)}
 	d.compare(nil, was, is)
 	return d.changes
 }

@@ -22,23 +22,20 @@ const (
 	ellipsis   = "…"
 )
 
-// NewExcerpt cuts a long line around its index and hides secrets.
-func NewExcerpt(line string, index int, secrets Secrets) Excerpt {
+// NewExcerpt cuts a long line around its index. What stands from character hide
+// on is left out, and a line that then still holds a secret.
+func NewExcerpt(line string, index, hide int, secrets Secrets) Excerpt {
 	runes := []rune(strings.Map(printable, line))
-	index = min(index, len(runes))
-	if secrets.in(line) {
-		// What is before the secret may stay: it is the field's name.
-		keep := runes[:index]
-		rest := runes[index:]
-		if end := slices.Index(rest, ':'); end >= 0 {
-			rest = rest[:end+1]
+	if hide < len(runes) {
+		if index > hide {
+			return Excerpt{}
 		}
-		if text := string(keep) + string(rest); !secrets.in(text) {
-			return cut([]rune(text+" "+hidden), index)
-		}
+		runes = append(runes[:hide:hide], []rune(hidden)...)
+	}
+	if secrets.in(string(runes)) {
 		return Excerpt{}
 	}
-	return cut(runes, index)
+	return cut(runes, min(index, len(runes)))
 }
 
 func printable(r rune) rune {
@@ -78,12 +75,19 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 // Secrets are the strings of an object that must not be shown.
 type Secrets []string
 
+// in is true where the text holds a secret, whatever its case.
 func (s Secrets) in(text string) bool {
-	return slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(text, secret) })
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(text, strings.ToLower(secret)) })
+}
+
+// partOf is true where the text is a piece of a secret.
+func (s Secrets) partOf(text string) bool {
+	return text != "" && slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }
 
 // Preview is a value as JSON, a long one shortened in the middle; map keys are
-// sorted. Strings that hold a secret are hidden.
+// sorted. Strings that hold a secret or are a piece of one are hidden.
 func Preview(v any, secrets Secrets) string {
 	if len(secrets) > 0 {
 		v = secrets.hide(v)
@@ -100,7 +104,7 @@ func Preview(v any, secrets Secrets) string {
 func (s Secrets) hide(v any) any {
 	switch v := v.(type) {
 	case string:
-		if s.in(v) {
+		if s.in(v) || s.partOf(v) {
 			return hidden
 		}
 	case []any:

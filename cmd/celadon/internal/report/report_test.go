@@ -143,19 +143,23 @@ func TestExcerpt(t *testing.T) {
 	for name, test := range map[string]struct {
 		line    string
 		index   int
+		hide    int
 		secrets Secrets
 		want    Excerpt
 	}{
-		"short":       {"  a: 1  ", 2, nil, Excerpt{"  a: 1", 2}},
-		"tabs":        {"\ta: \x1b1", 1, nil, Excerpt{" a:  1", 1}},
-		"begin":       {long, 0, nil, Excerpt{long[:100] + "…", 0}},
-		"end":         {long, 299, nil, Excerpt{"…" + long[:100], 100}},
-		"middle":      {long, 150, nil, Excerpt{"…" + long[:100] + "…", 26}},
-		"secret":      {"  password: hunter2", 2, Secrets{"hunter2"}, Excerpt{"  password: (hidden)", 2}},
-		"flow secret": {"x: {password: hunter2, a: 1}", 4, Secrets{"hunter2"}, Excerpt{"x: {password: (hidden)", 4}},
-		"all secret":  {"hunter2: x", 0, Secrets{"hunter2"}, Excerpt{}},
+		"short":       {"  a: 1  ", 2, 1 << 20, nil, Excerpt{"  a: 1", 2}},
+		"tabs":        {"\ta: \x1b1", 1, 1 << 20, nil, Excerpt{" a:  1", 1}},
+		"begin":       {long, 0, 1 << 20, nil, Excerpt{long[:100] + "…", 0}},
+		"end":         {long, 299, 1 << 20, nil, Excerpt{"…" + long[:100], 100}},
+		"middle":      {long, 150, 1 << 20, nil, Excerpt{"…" + long[:100] + "…", 26}},
+		"secret":      {"  password: hunter2", 2, 12, nil, Excerpt{"  password: (hidden)", 2}},
+		"its item":    {"- hunter2", 2, 2, nil, Excerpt{"- (hidden)", 2}},
+		"flow secret": {"x: {password: hunter2, a: 1}", 4, 14, nil, Excerpt{"x: {password: (hidden)", 4}},
+		"behind it":   {"x: {password: hunter2, a: 1}", 23, 14, nil, Excerpt{}},
+		"elsewhere":   {"a: my hunter2", 0, 1 << 20, Secrets{"hunter2"}, Excerpt{}},
+		"all secret":  {"Hunter2: x", 0, 9, Secrets{"hunter2"}, Excerpt{}},
 	} {
-		if got := NewExcerpt(test.line, test.index, test.secrets); got != test.want {
+		if got := NewExcerpt(test.line, test.index, test.hide, test.secrets); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -163,8 +167,8 @@ func TestExcerpt(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	v := map[string]any{"b": "<x>", "a": []any{"hunter2", int64(1)}}
-	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1],"b":"<x>"}`; got != want {
+	v := map[string]any{"b": "<x>", "a": []any{"my hunter2", int64(1), "HUNTER2", "hunt", ""}}
+	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1,"(hidden)","(hidden)",""],"b":"<x>"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	got := []rune(Preview(strings.Repeat("é", 500), nil))
