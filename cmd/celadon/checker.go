@@ -68,12 +68,9 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	if def.engine.Namespaced() && rep.Namespace == "" {
 		rep.Namespace = metav1.NamespaceDefault
 	}
-	if unserved(def.engine, id.APIVersion, rep) {
-		return rep
-	}
 	if c.before != nil {
 		c.upgrade(ctx, def, doc, rep)
-	} else {
+	} else if !unserved(def.engine, rep) {
 		c.write(ctx, def, doc, rep)
 	}
 	if ctx.Err() != nil {
@@ -98,8 +95,8 @@ func readable(doc *input.Document) error {
 
 // unserved refuses an object of a version that the CRD does not serve: clients
 // find no endpoint to send it to.
-func unserved(e *engine.Engine, apiVersion string, rep *report.Object) bool {
-	_, version, _ := strings.Cut(apiVersion, "/")
+func unserved(e *engine.Engine, rep *report.Object) bool {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
 	served := e.Served()
 	if slices.Contains(served, version) {
 		return false
@@ -108,7 +105,7 @@ func unserved(e *engine.Engine, apiVersion string, rep *report.Object) bool {
 	rep.Status = &report.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
-		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, apiVersion, strings.Join(served, ", ")),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
 	}
 	return true
 }
