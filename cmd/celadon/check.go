@@ -169,7 +169,7 @@ func (t *tally) count(r *report.Object) {
 func (t *tally) end(interrupted bool) error {
 	t.summary.Interrupted = interrupted
 	if !interrupted {
-		t.summary.Vanished = t.checker.olds.vanished(t.checker.crds)
+		t.summary.Vanished = t.checker.olds.vanished()
 	}
 	if t.tables != nil {
 		t.tables.Fill(&t.summary)

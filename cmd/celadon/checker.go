@@ -20,7 +20,7 @@ type checker struct {
 	options *checkOptions
 	crds    *definitions
 	before  *definitions // of --crd-old; nil without it
-	olds    oldObjects
+	olds    *oldObjects
 }
 
 func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (*checker, error) {
@@ -39,9 +39,9 @@ func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (
 	return c, err
 }
 
-// problems are those of the CRDs.
+// problems are those of the CRDs and of old objects.
 func (c *checker) problems() []error {
-	problems := c.crds.found()
+	problems := append(c.crds.found(), c.olds.problems...)
 	if c.before != nil {
 		problems = append(problems, c.before.found()...)
 	}
@@ -117,7 +117,7 @@ func (c *checker) write(ctx context.Context, def *definition, doc *input.Documen
 		req.Object, req.Raw = nil, doc.Raw
 	}
 	rep.Operation, rep.Subresource = "create", c.options.subresource
-	if old, ok := c.olds.find(c.crds, doc.Object); ok {
+	if old, ok := c.olds.find(c.crds, doc); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.options.subresource != "" {
 		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
