@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"golang.org/x/term"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,10 +23,11 @@ type checker struct {
 	crds    *definitions
 	before  *definitions // of --crd-old; nil without it
 	olds    *oldObjects
+	width   int // of excerpts
 }
 
 func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (*checker, error) {
-	c := &checker{options: o}
+	c := &checker{options: o, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.kubeVersion}
 	var err error
 	if c.crds, err = readCRDs(ctx, a.stdin, o.crds, cfg); err != nil {
@@ -37,6 +40,22 @@ func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (
 	}
 	c.olds, err = a.readOld(ctx, o, paths, c.crds)
 	return c, err
+}
+
+// gutter is what stands around an excerpt: the line's number, and dots.
+const gutter = 10
+
+// excerptWidth lets excerpts fit the terminal, where the report goes to one.
+func (a *app) excerptWidth() int {
+	f, ok := a.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return report.LineWidth
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return report.LineWidth
+	}
+	return min(report.LineWidth, max(2*gutter, width-gutter))
 }
 
 // problems are those of the CRDs and of old objects.
@@ -123,7 +142,7 @@ func (c *checker) write(ctx context.Context, def *definition, doc *input.Documen
 		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
 		return
 	}
-	if c.duplicateKeys(doc, rep) {
+	if c.duplicateKeys(def, doc, rep) {
 		return
 	}
 	c.request(ctx, def, req, doc, rep)
@@ -159,7 +178,7 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *re
 }
 
 // duplicateKeys of YAML are judged here, in the server's words for a YAML body.
-func (c *checker) duplicateKeys(doc *input.Document, rep *report.Object) (refused bool) {
+func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *report.Object) (refused bool) {
 	if doc.Duplicate == nil {
 		return false
 	}
@@ -169,6 +188,9 @@ func (c *checker) duplicateKeys(doc *input.Document, rep *report.Object) (refuse
 		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
 		rep.Verdict = report.Invalid
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
+		if c.options.locates() {
+			rep.Strict = duplicatePlaces(doc, def.secrets(doc.Object).excerpts(doc, c.width, nil))
+		}
 		return true
 	case "Warn":
 		rep.Warnings = append(rep.Warnings, doc.Duplicate.Error())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"strconv"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -13,7 +14,7 @@ func (c *checker) refuse(def *definition, req engine.Request, doc *input.Documen
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := def.secrets(doc.Object)
-	excerpts := secrets.excerpts(doc, def.secrets(req.OldObject).texts)
+	excerpts := secrets.excerpts(doc, c.width, def.secrets(req.OldObject).texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
@@ -70,6 +71,26 @@ func strictPlaces(doc *input.Document, message string, excerpts *excerpts) []rep
 	for i, at := range doc.Locate(fields) {
 		if at.Line > 0 {
 			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpts.at(at)})
+		}
+	}
+	return places
+}
+
+var duplicateKey = regexp.MustCompile(`line (\d+): key ("(?:[^"\\]|\\.)*") already set`)
+
+// duplicatePlaces finds the keys that the YAML decoder's complaint names.
+func duplicatePlaces(doc *input.Document, excerpts *excerpts) []report.Place {
+	var places []report.Place
+	for _, match := range duplicateKey.FindAllStringSubmatch(doc.Duplicate.Error(), -1) {
+		line, err1 := strconv.Atoi(match[1])
+		key, err2 := strconv.Unquote(match[2])
+		at, ok := doc.KeyOnLine(line, key)
+		if err1 == nil && err2 == nil && ok {
+			place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: key}
+			if len(excerpts.texts) == 0 { // the key's other value is not known
+				place.Excerpt = excerpts.at(at)
+			}
+			places = append(places, place)
 		}
 	}
 	return places

@@ -64,12 +64,13 @@ func (s *secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 // excerpts are lines of a document, without the secrets that stand on them.
 type excerpts struct {
 	doc   *input.Document
+	width int
 	texts report.Secrets
 	spans []input.Span
 }
 
-func (s *secrets) excerpts(doc *input.Document, more report.Secrets) *excerpts {
-	return &excerpts{doc, slices.Concat(s.texts, more), doc.Spans(s.paths)}
+func (s *secrets) excerpts(doc *input.Document, width int, more report.Secrets) *excerpts {
+	return &excerpts{doc, width, slices.Concat(s.texts, more), doc.Spans(s.paths)}
 }
 
 func (e *excerpts) at(place input.Position) report.Excerpt {
@@ -86,5 +87,5 @@ func (e *excerpts) at(place input.Position) report.Excerpt {
 			return report.Excerpt{}
 		}
 	}
-	return report.NewExcerpt(line, index, hide, e.texts)
+	return report.NewExcerpt(line, index, hide, e.width, e.texts)
 }

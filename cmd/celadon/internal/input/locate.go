@@ -80,6 +80,16 @@ func (d *Document) Locate(fields []string) []Position {
 	return found
 }
 
+// KeyOnLine is where a key stands on a line.
+func (d *Document) KeyOnLine(line int, key string) (at Position, ok bool) {
+	text, _, ok := d.SourceLine(Position{line, 1})
+	i := strings.Index(text, key)
+	if !ok || i < 0 {
+		return Position{}, false
+	}
+	return Position{line, utf8.RuneCountInString(text[:i]) + 1}, true
+}
+
 // root is the object's own node; nil where it is not known.
 func (d *Document) root() *yaml3.Node {
 	if d.text == nil {

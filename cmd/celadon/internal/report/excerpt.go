@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Excerpt is a line of a file with the index of the character that is meant.
@@ -15,16 +17,18 @@ type Excerpt struct {
 	Index int
 }
 
+// LineWidth is how many characters an excerpt has where nothing sets a bound.
+const LineWidth = 100
+
 const (
-	lineWidth  = 100 // characters of an excerpt
 	valueWidth = 120 // characters of a value
 	hidden     = "(hidden)"
 	ellipsis   = "…"
 )
 
-// NewExcerpt cuts a long line around its index. What stands from character hide
-// on is left out, and a line that then still holds a secret.
-func NewExcerpt(line string, index, hide int, secrets Secrets) Excerpt {
+// NewExcerpt cuts a long line to a width around its index. What stands from
+// character hide on is left out, and a line that then still holds a secret.
+func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
 	runes := []rune(strings.Map(printable, line))
 	if hide < len(runes) {
 		if index > hide {
@@ -35,7 +39,7 @@ func NewExcerpt(line string, index, hide int, secrets Secrets) Excerpt {
 	if secrets.in(string(runes)) {
 		return Excerpt{}
 	}
-	return cut(runes, min(index, len(runes)))
+	return cut(runes, min(index, len(runes)), width)
 }
 
 func printable(r rune) rune {
@@ -45,12 +49,12 @@ func printable(r rune) rune {
 	return r
 }
 
-func cut(runes []rune, index int) Excerpt {
-	if len(runes) <= lineWidth {
+func cut(runes []rune, index, width int) Excerpt {
+	if len(runes) <= width {
 		return Excerpt{strings.TrimRight(string(runes), " "), index}
 	}
-	from := max(0, min(index-lineWidth/4, len(runes)-lineWidth))
-	to := min(len(runes), from+lineWidth)
+	from := max(0, min(index-width/4, len(runes)-width))
+	to := min(len(runes), from+width)
 	text := string(runes[from:to])
 	index -= from
 	if from > 0 {
@@ -69,7 +73,14 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	}
 	gutter := fmt.Sprintf("%5d", number)
 	fmt.Fprintf(b, "%s | %s\n", gutter, e.Line)
-	fmt.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.Index))
+	fmt.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
+}
+
+// indent is how many columns of a terminal stand before the character.
+func (e Excerpt) indent() int {
+	runes := []rune(e.Line)
+	widths := runewidth.Condition{StrictEmojiNeutral: true} // whatever the locale
+	return widths.StringWidth(string(runes[:min(e.Index, len(runes))]))
 }
 
 // Secrets are the strings of an object that must not be shown.

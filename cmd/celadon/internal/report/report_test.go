@@ -159,9 +159,20 @@ func TestExcerpt(t *testing.T) {
 		"elsewhere":   {"a: my hunter2", 0, 1 << 20, Secrets{"hunter2"}, Excerpt{}},
 		"all secret":  {"Hunter2: x", 0, 9, Secrets{"hunter2"}, Excerpt{}},
 	} {
-		if got := NewExcerpt(test.line, test.index, test.hide, test.secrets); got != test.want {
+		if got := NewExcerpt(test.line, test.index, test.hide, LineWidth, test.secrets); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
+	}
+}
+
+func TestNarrowExcerpt(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	NewExcerpt("  日本語: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, b: 1", 39, 1<<20, 20, nil).show(&b, 7)
+	NewExcerpt("{日本語: 1, b: 2}", 9, 1<<20, 20, nil).show(&b, 123456)
+	want := "    7 | …aaaaaaaaaaaaaa, b: 1\n      |                  ^\n123456 | {日本語: 1, b: 2}\n       |             ^\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
 	}
 }
 
