@@ -23,7 +23,7 @@ type checker struct {
 	crds    *definitions
 	before  *definitions // of --crd-old; nil without it
 	olds    *oldObjects
-	width   int // of excerpts
+	width   int // of excerpts; 0 is the usual one
 }
 
 func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (*checker, error) {
@@ -45,17 +45,18 @@ func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (
 // gutter is what stands around an excerpt: the line's number, and dots.
 const gutter = 10
 
-// excerptWidth lets excerpts fit the terminal, where the report goes to one.
+// excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
+// is the usual width.
 func (a *app) excerptWidth() int {
 	f, ok := a.stdout.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return report.LineWidth
+		return 0
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return report.LineWidth
+		return 0
 	}
-	return min(report.LineWidth, max(2*gutter, width-gutter))
+	return max(2*gutter, width-gutter)
 }
 
 // problems are those of the CRDs and of old objects.

@@ -17,18 +17,20 @@ type Excerpt struct {
 	Index int
 }
 
-// LineWidth is how many characters an excerpt has where nothing sets a bound.
-const LineWidth = 100
-
 const (
+	lineWidth  = 100 // characters of an excerpt where nothing sets a bound
 	valueWidth = 120 // characters of a value
 	hidden     = "(hidden)"
 	ellipsis   = "…"
 )
 
-// NewExcerpt cuts a long line to a width around its index. What stands from
-// character hide on is left out, and a line that then still holds a secret.
+// NewExcerpt cuts a long line to a width around its index; width 0, or more than
+// is good to read, is a usual one. What stands from character hide on is left
+// out, and a line that then still holds a secret.
 func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
+	if width == 0 || width > lineWidth {
+		width = lineWidth
+	}
 	runes := []rune(strings.Map(printable, line))
 	if hide < len(runes) {
 		if index > hide {

@@ -159,7 +159,7 @@ func TestExcerpt(t *testing.T) {
 		"elsewhere":   {"a: my hunter2", 0, 1 << 20, Secrets{"hunter2"}, Excerpt{}},
 		"all secret":  {"Hunter2: x", 0, 9, Secrets{"hunter2"}, Excerpt{}},
 	} {
-		if got := NewExcerpt(test.line, test.index, test.hide, LineWidth, test.secrets); got != test.want {
+		if got := NewExcerpt(test.line, test.index, test.hide, 0, test.secrets); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
