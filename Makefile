@@ -46,6 +46,10 @@ fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
 bench-peers: ## Measure against the code inside the API server, as ratios
 	cd conformance && $(GO) run ./peers
 
+.PHONY: bench-check
+bench-check: ## Measure celadon check against kubectl-validate, as whole processes
+	cd conformance && $(GO) run ./peers/check
+
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
