@@ -104,7 +104,7 @@ func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	}
 	obj, err := engine.Decode(data)
 	if err != nil {
-		return nil, badRequest("%s: %v", name, err)
+		return nil, badRequest("%s: %s", name, shorten(err.Error()))
 	}
 	return obj, nil
 }
