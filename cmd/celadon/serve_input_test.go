@@ -29,17 +29,17 @@ func TestServeBadInput(t *testing.T) {
 		code                            int
 		want                            string
 	}{
-		"not JSON":           {"POST", "/validate", json, "spec: {}", 400, "not an AdmissionReview"},
-		"empty":              {"POST", "/validate", json, "", 400, "not an AdmissionReview"},
-		"cut off":            {"POST", "/validate", json, good[:100], 400, "not an AdmissionReview"},
-		"two values":         {"POST", "/validate", json, good + good, 400, "not an AdmissionReview"},
-		"a list":             {"POST", "/validate", json, "[]", 400, "not an AdmissionReview"},
+		"not JSON":           {"POST", "/validate", json, "spec: {}", 400, "not an admission request: "},
+		"empty":              {"POST", "/validate", json, "", 400, "not an admission request: "},
+		"cut off":            {"POST", "/validate", json, good[:100], 400, "not an admission request: "},
+		"two values":         {"POST", "/validate", json, good + good, 400, "not an admission request: "},
+		"a list":             {"POST", "/validate", json, "[]", 400, "not an admission request: "},
 		"null":               {"POST", "/validate", json, "null", 400, `kind ""`},
 		"wrong kind":         {"POST", "/validate", json, strings.Replace(good, "AdmissionReview", "Pod", 1), 400, `kind "Pod"`},
 		"old version":        {"POST", "/validate", json, strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
 		"no request":         {"POST", "/validate", json, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "no request"},
 		"no object":          {"POST", "/validate", json, strings.Replace(good, `"object":`, `"thing":`, 1), 400, "no object"},
-		"object no object":   {"POST", "/mutate", json, strings.Replace(good, `"object":{`, `"object":"x","y":{`, 1), 400, "object: not a JSON object"},
+		"object no object":   {"POST", "/mutate", json, strings.Replace(good, `"object":{`, `"object":"x","y":{`, 1), 400, "request.object of type map"},
 		"no operation":       {"POST", "/validate", json, strings.Replace(good, "CREATE", "", 1), 400, "operation"},
 		"huge":               {"POST", "/validate", json, cronTab(`{"schedule":"` + strings.Repeat("a", maxBody) + `"}`), 413, "more than"},
 		"too deep":           {"POST", "/validate", json, cronTab(strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001)), 400, "max depth"},
