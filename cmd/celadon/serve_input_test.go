@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -96,9 +98,9 @@ func TestServeOddClients(t *testing.T) {
 		half bool
 		want int
 	}{
-		"slow":             {head("200ms", len(good)) + good[:10], false, 408},
-		"half-closed":      {head("5s", len(good)) + good, true, 200},
-		"half, and closed": {head("5s", len(good)) + good[:10], true, 400},
+		"slow":             {head("1s", len(good)) + good[:10], false, 408},
+		"half-closed":      {head("30s", len(good)) + good, true, 200},
+		"half, and closed": {head("30s", len(good)) + good[:10], true, 400},
 		"header too large": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2*maxHeaderBytes) + "\r\n\r\n", false, 431},
 		"no HTTP":          {"hello\r\n\r\n", false, 400},
 	} {
@@ -169,35 +171,119 @@ func TestServePanic(t *testing.T) {
 	}
 }
 
-// TestServeTime: what is not decided in time, or gets no slot, is said so, even
-// where the work goes on and looks at no deadline. It keeps its slot.
+// TestServeTime: what is not decided in time, or gets no turn, is said so, even
+// where the work goes on and looks at no deadline. It keeps its turn. The clock
+// is the test's own.
 func TestServeTime(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(1)
-	finish, deadline := make(chan struct{}), make(chan time.Time, 2)
-	s.validate = func(ctx context.Context, _ *admissionv1.AdmissionRequest) (*admission.Decision, error) {
-		at, _ := ctx.Deadline()
-		deadline <- at
-		<-finish
-		return nil, fmt.Errorf("too late: %w", ctx.Err())
-	}
-	if w := recorded(s, "/validate?timeout=100ms", cronTab(goodSpec)); w.Code != 504 {
-		t.Errorf("not in time: %d %s", w.Code, w.Body)
-	}
-	if at := time.Until(<-deadline); at > 0 {
-		t.Errorf("the deadline is %s ahead", at)
-	}
-	if w := recorded(s, "/mutate?timeout=1ms", cronTab(goodSpec)); w.Code != 503 {
-		t.Errorf("without a slot: %d %s", w.Code, w.Body)
-	}
-	close(finish)
-	if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
-		t.Errorf("with a slot: %d %s", w.Code, w.Body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(1)
+		finish := make(chan struct{})
+		s.validate = func(ctx context.Context, _ *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+			<-finish
+			return nil, fmt.Errorf("too late: %w", ctx.Err())
+		}
+		start := time.Now()
+		if w := recorded(s, "/validate?timeout=100ms", cronTab(goodSpec)); w.Code != 504 || time.Since(start) != 100*time.Millisecond {
+			t.Errorf("not in time: %d %s after %s", w.Code, w.Body, time.Since(start))
+		}
+		if w := recorded(s, "/mutate?timeout=1ms", cronTab(goodSpec)); w.Code != 503 {
+			t.Errorf("without a turn: %d %s", w.Code, w.Body)
+		}
+		close(finish)
+		if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
+			t.Errorf("with a turn: %d %s", w.Code, w.Body)
+		}
+	})
 	for query, want := range map[string]time.Duration{"": defaultTimeout, "?timeout=2s": 2 * time.Second, "?timeout=1h": maxTimeout, "?timeout=-1s": defaultTimeout} {
 		if got := timeoutOf(httptest.NewRequest(http.MethodPost, "/validate"+query, nil)); got != want {
 			t.Errorf("timeout of %q: %s, want %s", query, got, want)
 		}
+	}
+}
+
+// TestServeLargeBodies: few of them are decided at once, whatever there is of
+// slots, and small ones find their place.
+func TestServeLargeBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(100)
+		finish := make(chan struct{})
+		s.validate = func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+			<-finish
+			return &admission.Decision{Response: &admissionv1.AdmissionResponse{}}, nil
+		}
+		large := cronTab(goodSpec) + strings.Repeat(" ", maxBody*3/5)
+		codes := make(chan int)
+		for _, timeout := range []string{"1s", "30s", "30s"} {
+			go func() { codes <- recorded(s, "/validate?timeout="+timeout, large).Code }()
+			synctest.Wait()
+		}
+		if w := recorded(s, "/validate?timeout=1s", large); w.Code != 503 {
+			t.Errorf("a fourth: %d %s", w.Code, w.Body)
+		}
+		if code := <-codes; code != 504 {
+			t.Errorf("the first: %d", code)
+		}
+		if w := recorded(s, "/mutate?timeout=1s", cronTab(goodSpec)); w.Code != 200 {
+			t.Errorf("a small one: %d %s", w.Code, w.Body)
+		}
+		close(finish)
+		for range 2 {
+			if code := <-codes; code != 200 {
+				t.Errorf("the others: %d", code)
+			}
+		}
+	})
+}
+
+// TestServeUnread: a body that nobody reads and that does not come holds its
+// connection for a while only.
+func TestServeUnread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(1)
+		network := make(pipes)
+		ctx, terminate := context.WithCancel(t.Context())
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.run(ctx, network, 0) }()
+		for request, want := range map[string]int{
+			"POST /validate HTTP/1.1\r\nContent-Type: text/plain":       415,
+			"POST /validation HTTP/1.1\r\nContent-Type: text/plain":     404,
+			"GET /healthz HTTP/1.1\r\nContent-Type: text/plain":         200,
+			"POST /validate HTTP/1.1\r\nContent-Type: application/json": 408,
+		} {
+			start := time.Now()
+			conn, _ := network.dial(ctx, "", "")
+			_, _ = io.WriteString(conn, request+"\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || res.StatusCode != want || time.Since(start) > readTimeout {
+				t.Errorf("%s: %v, %v after %s", request, res, err, time.Since(start))
+			}
+			conn.Close()
+		}
+		terminate()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestServeBug: what the engine could not decide is neither a refusal nor an
+// acceptance, and is counted.
+func TestServeBug(t *testing.T) {
+	t.Parallel()
+	s, log := testServer(1)
+	s.validate = func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+		return nil, errors.New("internal error in the engine")
+	}
+	if w := recorded(s, "/validate", cronTab(goodSpec)); w.Code != 500 || w.Body.String() != "internal error\n" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "celadon_panics_total 1") || !strings.Contains(log.String(), "internal error in the engine") {
+		t.Errorf("not counted, or not logged: %s", log)
 	}
 }
 
