@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -24,6 +24,8 @@ const (
 	// maxDeciding is of all bodies being decided at once: two of the largest,
 	// or as many of the usual kind as there are slots.
 	maxDeciding = 2 * maxBody
+	// maxPooled is what a buffer may have grown to and be used again.
+	maxPooled = 64 << 10
 	// The API server sends a webhook's timeoutSeconds along; these are its
 	// default and the most that it allows.
 	defaultTimeout = 10 * time.Second
@@ -90,19 +92,7 @@ func (h *admissionHandler) inTurn(ctx context.Context, w http.ResponseWriter, r 
 	h.metrics.inFlight.Inc()
 	held := turn{server: h.server}
 	defer func() { held.end() }()
-	body, err := readBody(w, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	if h.deciding.Acquire(ctx, int64(len(body))) != nil {
-		return nil, nil, errTooMany
-	}
-	held.bytes = int64(len(body))
-	review, err := admission.DecodeReview(body)
-	if err != nil {
-		return nil, nil, err
-	}
-	req, err := admission.RequestOf(review)
+	req, err := h.read(ctx, w, r, &held)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,18 +166,44 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+// read reads a request. Nothing of the body is kept.
+func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *turn) (*admissionv1.AdmissionRequest, error) {
+	body, _ := h.bodies.Get().(*bytes.Buffer)
+	if body == nil {
+		body = &bytes.Buffer{}
+	}
+	defer func() {
+		if body.Cap() <= maxPooled {
+			body.Reset()
+			h.bodies.Put(body)
+		}
+	}()
+	if err := readBody(body, w, r); err != nil {
+		return nil, err
+	}
+	if h.deciding.Acquire(ctx, int64(body.Len())) != nil {
+		return nil, errTooMany
+	}
+	held.bytes = int64(body.Len())
+	review, err := admission.DecodeReview(body.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return admission.RequestOf(review)
+}
+
+func readBody(into *bytes.Buffer, w http.ResponseWriter, r *http.Request) error {
+	_, err := into.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &tooLarge):
-		return nil, &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody)}
+		return &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &httpError{http.StatusRequestTimeout, "the body did not come in time"}
-	case err != nil:
-		return nil, &httpError{http.StatusBadRequest, "cannot read the body: " + err.Error()}
+		return &httpError{http.StatusRequestTimeout, "the body did not come in time"}
 	}
-	return body, nil
+	return &httpError{http.StatusBadRequest, "cannot read the body: " + err.Error()}
 }
 
 // undecided is the answer where a Set has none. What is left is a bug.

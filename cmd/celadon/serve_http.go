@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,7 @@ type server struct {
 	// of those being decided: a body of tiny values takes some hundred times its
 	// size.
 	slots, deciding *semaphore.Weighted
+	bodies          sync.Pool // of *bytes.Buffer
 	draining        atomic.Bool
 	log             *slog.Logger
 	metrics         *serveMetrics
