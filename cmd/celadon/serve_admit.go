@@ -21,11 +21,10 @@ const (
 	// for what a review puts around it. An update carries two objects, but
 	// etcd stores none that is larger than half of that.
 	maxBody = 3<<20 + 128<<10
-	// maxDeciding is of all bodies being decided at once: two of the largest,
-	// or as many of the usual kind as there are slots.
+	// maxDeciding is of all large bodies being decided at once. Small ones never
+	// wait for them, and their buffers are used again.
 	maxDeciding = 2 * maxBody
-	// maxPooled is what a buffer may have grown to and be used again.
-	maxPooled = 64 << 10
+	smallBody   = 64 << 10
 	// The API server sends a webhook's timeoutSeconds along; these are its
 	// default and the most that it allows.
 	defaultTimeout = 10 * time.Second
@@ -173,7 +172,7 @@ func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *h
 		body = &bytes.Buffer{}
 	}
 	defer func() {
-		if body.Cap() <= maxPooled {
+		if body.Cap() <= smallBody {
 			body.Reset()
 			h.bodies.Put(body)
 		}
@@ -181,10 +180,12 @@ func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *h
 	if err := readBody(body, w, r); err != nil {
 		return nil, err
 	}
-	if h.deciding.Acquire(ctx, int64(body.Len())) != nil {
-		return nil, errTooMany
+	if size := int64(body.Len()); size > smallBody {
+		if h.deciding.Acquire(ctx, size) != nil {
+			return nil, errTooMany
+		}
+		held.bytes = size
 	}
-	held.bytes = int64(body.Len())
 	review, err := admission.DecodeReview(body.Bytes())
 	if err != nil {
 		return nil, err

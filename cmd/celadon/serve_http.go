@@ -43,8 +43,8 @@ type server struct {
 	set              *admission.Set
 	validate, mutate decide
 	// slots are taken by requests being read and decided, deciding by the bytes
-	// of those being decided: a body of tiny values takes some hundred times its
-	// size.
+	// of the large ones being decided: a body of tiny values takes some hundred
+	// times its size.
 	slots, deciding *semaphore.Weighted
 	bodies          sync.Pool // of *bytes.Buffer
 	draining        atomic.Bool

@@ -203,7 +203,7 @@ func TestServeTime(t *testing.T) {
 }
 
 // TestServeLargeBodies: few of them are decided at once, whatever there is of
-// slots, and small ones find their place.
+// slots, and small ones do not wait behind them.
 func TestServeLargeBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,24 +215,30 @@ func TestServeLargeBodies(t *testing.T) {
 		}
 		large := cronTab(goodSpec) + strings.Repeat(" ", maxBody*3/5)
 		codes := make(chan int)
-		for _, timeout := range []string{"1s", "30s", "30s"} {
+		send := func(timeout string) {
 			go func() { codes <- recorded(s, "/validate?timeout="+timeout, large).Code }()
 			synctest.Wait()
 		}
-		if w := recorded(s, "/validate?timeout=1s", large); w.Code != 503 {
-			t.Errorf("a fourth: %d %s", w.Code, w.Body)
+		for _, timeout := range []string{"1s", "30s", "30s", "2s", "30s"} { // three are decided
+			send(timeout)
+		}
+		if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
+			t.Errorf("a small one: %d %s", w.Code, w.Body)
 		}
 		if code := <-codes; code != 504 {
 			t.Errorf("the first: %d", code)
 		}
-		if w := recorded(s, "/mutate?timeout=1s", cronTab(goodSpec)); w.Code != 200 {
-			t.Errorf("a small one: %d %s", w.Code, w.Body)
+		if code := <-codes; code != 503 {
+			t.Errorf("the fourth, without a turn: %d", code)
 		}
 		close(finish)
-		for range 2 {
+		for range 3 {
 			if code := <-codes; code != 200 {
 				t.Errorf("the others: %d", code)
 			}
+		}
+		if !s.deciding.TryAcquire(maxDeciding) || !s.slots.TryAcquire(100) {
+			t.Error("something is still held")
 		}
 	})
 }
