@@ -72,7 +72,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 			return c, nil
 		}
 	case overloads.Matches, "find", "findAll":
-		if c, err := regexCall(inv); c != nil || err != nil {
+		if c, err := p.regexCall(inv); c != nil || err != nil {
 			return c, err
 		}
 	}

@@ -2,25 +2,34 @@ package eval
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/functions"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Planner plans expressions that were checked in one environment. It is not
-// safe for concurrent use.
+// Planner plans expressions that were checked in one environment. Programs
+// share what is equal in them. It is not safe for concurrent use.
 type Planner struct {
-	env       *cel.Env
-	functions map[string]*function // by name, as far as they were asked for
-	known     map[string]*decls.FunctionDecl
+	env     *cel.Env
+	known   map[string]*decls.FunctionDecl // nil until some function is asked for
+	made    map[string]*function           // of the known ones
+	regexps map[string]*regexp.Regexp
+	missing map[celtypes.String]*celtypes.Err
 }
 
 // NewPlanner makes a planner for an environment.
 func NewPlanner(env *cel.Env) *Planner {
-	return &Planner{env: env, functions: map[string]*function{}}
+	return &Planner{
+		env:     env,
+		made:    map[string]*function{},
+		regexps: map[string]*regexp.Regexp{},
+		missing: map[celtypes.String]*celtypes.Err{},
+	}
 }
 
 // New plans one expression; where there are several, a Planner is faster.
@@ -57,7 +66,7 @@ type function struct {
 
 // function is nil where the environment has none of that name.
 func (p *Planner) function(name string) (*function, error) {
-	if f := p.functions[name]; f != nil {
+	if f := p.made[name]; f != nil {
 		return f, nil
 	}
 	if p.known == nil {
@@ -72,6 +81,26 @@ func (p *Planner) function(name string) (*function, error) {
 		return nil, err
 	}
 	f := &function{decl.OverloadDecls(), bindings}
-	p.functions[name] = f
+	p.made[name] = f
 	return f, nil
+}
+
+func (p *Planner) regexp(pattern string) (*regexp.Regexp, error) {
+	if re := p.regexps[pattern]; re != nil {
+		return re, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err == nil {
+		p.regexps[pattern] = re
+	}
+	return re, err
+}
+
+func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
+	err := p.missing[key]
+	if err == nil {
+		err = noSuchKey(key)
+		p.missing[key] = err
+	}
+	return err
 }
