@@ -21,6 +21,7 @@ type compiler struct {
 	scope   *types.Scope  // nil before the first rule
 	planner *eval.Planner // of the scope's environment
 	cache   map[exprKey]*compiled
+	schemas []*versionSchema
 	version string
 	errs    []*CompileError
 }
@@ -64,9 +65,9 @@ func (c *compiler) err() error {
 	return &CompileErrors{Errors: c.errs}
 }
 
-// compile compiles the rules of one schema; version names it in errors.
-func (c *compiler) compile(version string, s *schema.Structural, at types.Place) (*Rules, error) {
-	d := c.decls.FromSchema(s, at)
+// compile compiles the rules of one schema, declared as d; version names it in
+// errors.
+func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}
 	if !hasRules(s) {

@@ -68,7 +68,7 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	if cfg.Subtree {
 		at = types.Subtree
 	}
-	if r, err = c.compile("", s, at); err != nil {
+	if r, err = c.compile("", s, c.decls.FromSchema(s, at)); err != nil {
 		return nil, err
 	}
 	return r, c.err()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
 )
 
 // Check parses and checks one expression in an environment that For or Compile
@@ -90,12 +91,33 @@ func (c *checks) check(parsed *cel.Ast, env *checker.Env) bool {
 		return false
 	}
 	*parsed.NativeRep() = *checked
+	if !validated(checked.Expr()) {
+		return true
+	}
 	issues := cel.NewIssuesWithSourceInfo(errs, checked.SourceInfo())
 	for _, v := range c.validators {
 		v.Validate(c.env, c.config, checked, issues)
 	}
 	return len(issues.Errors()) == 0
 }
+
+// validated says whether an expression has anything that some validator looks
+// at: each goes through it twice.
+func validated(e ast.Expr) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			found = found || validatedCalls[e.AsCall().FunctionName()]
+		case ast.ListKind, ast.MapKind:
+			found = true
+		}
+	}))
+	return found
+}
+
+// validatedCalls are the functions that the validators of all versions look
+// at, beside lists and maps.
+var validatedCalls = map[string]bool{"duration": true, "timestamp": true, "matches": true, "format": true}
 
 // validatorConfig is a cel.MutableValidatorConfig.
 type validatorConfig map[string]any

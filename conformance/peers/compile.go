@@ -32,12 +32,14 @@ type expression struct {
 	src string
 }
 
-// compileTimes are medians of CPU time.
-type compileTimes struct {
-	validator, rules, engine time.Duration
-	// parsing and checking the distinct expressions of each version, and of
-	// the CRD, in environments that are there.
-	boundRules, boundEngine time.Duration
+// compileRatios are medians of the turns.
+type compileRatios struct {
+	// rules are CompileRules, whole is Compile, both how many times as fast as
+	// upstream's.
+	rules, whole float64
+	// the part of our time that parsing and checking the distinct expressions
+	// takes, of each version and of the CRD, in environments that are there.
+	boundRules, boundWhole float64
 }
 
 // printCompile measures compiling each subject's CRD, in CPU time: garbage
@@ -53,8 +55,8 @@ func printCompile(out io.Writer, subjects []*subject, turns int) error {
 		}
 		t := c.measure(turns)
 		fmt.Fprintf(out, "%-62s %4d expressions, %4d distinct  rules %5.1fx, bound %3.0f %%  CRD %5.1fx, bound %3.0f %%\n", shorten(s.name, 62),
-			count(c.versions), len(c.all), ratio(t.validator, t.rules), 100*ratio(t.boundRules, t.rules), ratio(t.validator, t.engine), 100*ratio(t.boundEngine, t.engine))
-		rules, whole = append(rules, ratio(t.validator, t.rules)), append(whole, ratio(t.validator, t.engine))
+			count(c.versions), len(c.all), t.rules, 100*t.boundRules, t.whole, 100*t.boundWhole)
+		rules, whole = append(rules, t.rules), append(whole, t.whole)
 	}
 	for name, ratios := range map[string][]float64{"rules": rules, "CRD": whole} {
 		slices.Sort(ratios)
@@ -69,8 +71,6 @@ func count(versions [][]expression) (n int) {
 	}
 	return n
 }
-
-func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
 func newCompiling(s *subject) (*compiling, error) {
 	c := &compiling{subject: s}
@@ -93,7 +93,7 @@ func newCompiling(s *subject) (*compiling, error) {
 	return c, nil
 }
 
-func (c *compiling) measure(turns int) compileTimes {
+func (c *compiling) measure(turns int) compileRatios {
 	works := []func(){
 		func() {
 			for _, s := range c.schemas {
@@ -113,17 +113,22 @@ func (c *compiling) measure(turns int) compileTimes {
 		},
 		func() { parseAndCheck(c.all) },
 	}
-	times := make([][]time.Duration, len(works))
+	// A turn's figures are taken one after the other, and only they compared.
+	var rules, whole, boundRules, boundWhole []float64
 	for range turns {
+		var t [5]float64
 		for i, work := range works {
-			times[i] = append(times[i], cpuTime(work))
+			t[i] = float64(cpuTime(work))
 		}
+		rules, whole = append(rules, t[0]/t[1]), append(whole, t[0]/t[2])
+		boundRules, boundWhole = append(boundRules, t[3]/t[1]), append(boundWhole, t[4]/t[2])
 	}
-	for _, t := range times {
-		slices.Sort(t)
-	}
-	m := turns / 2
-	return compileTimes{times[0][m], times[1][m], times[2][m], times[3][m], times[4][m]}
+	return compileRatios{median(rules), median(whole), median(boundRules), median(boundWhole)}
+}
+
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
 }
 
 func parseAndCheck(list []expression) {
