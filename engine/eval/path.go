@@ -142,8 +142,8 @@ func isList(d *types.Decl) bool {
 func walkable(d *types.Decl) bool { return isObject(d) || isMap(d) || isList(d) }
 
 // typedPath is the code of an attribute that is declared all along, else nil.
-func typedPath(a *attribute, counted bool) *code {
-	p := &path{key: a.key}
+func (pl *Planner) typedPath(a *attribute, counted bool) *code {
+	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {
 		return nil
 	}
@@ -153,7 +153,7 @@ func typedPath(a *attribute, counted bool) *code {
 		steps = steps[:len(steps)-1]
 	}
 	for _, q := range steps {
-		if q.optional || !p.step(q, d) {
+		if q.optional || !p.step(pl, q, d) {
 			return nil
 		}
 		d = p.steps[len(p.steps)-1].to
@@ -168,7 +168,7 @@ func typedPath(a *attribute, counted bool) *code {
 		}
 		return p.code(a, counted)
 	}
-	if !isObject(d) && !isMap(d) || !p.step(a.qualifiers[len(steps)], d) {
+	if !isObject(d) && !isMap(d) || !p.step(pl, a.qualifiers[len(steps)], d) {
 		return nil
 	}
 	last := p.steps[len(steps)]
@@ -204,7 +204,7 @@ func (p *path) from(a *attribute) bool {
 }
 
 // step resolves one qualifier on a value declared as d.
-func (p *path) step(q qualifier, d *types.Decl) bool {
+func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
 	if p.root == listRoot && len(p.steps) == 0 {
 		s.op, s.to = indexOp, p.decl
@@ -224,11 +224,11 @@ func (p *path) step(q qualifier, d *types.Decl) bool {
 		if f == nil || f.Decl.Kind == types.Hidden {
 			return false
 		}
-		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, noSuchKey(ident)
+		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, pl.noSuchKey(ident)
 	case isMap(d):
 		s.to = d.Elem
 		if key, ok := q.key.konst.(celtypes.String); ok {
-			s.op, s.name, s.missing = keyOp, string(key), noSuchKey(key)
+			s.op, s.name, s.missing = keyOp, string(key), pl.noSuchKey(key)
 		} else if s.op, s.str = dynKeyOp, q.key.strings(); s.str == nil {
 			return false
 		}

@@ -54,7 +54,7 @@ func bothText(f *frame, x, y strFunc, cost func(s, t uint64) uint64) (s, t strin
 // regexCall is matches, find or findAll with a constant pattern, which is
 // compiled now. As CEL sees it the pattern is then no argument that is reached
 // when the text is an error, and such a call is not priced.
-func regexCall(inv *invocation) (*code, error) {
+func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	if len(inv.args) < 2 {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func regexCall(inv *invocation) (*code, error) {
 	if !ok {
 		return nil, nil
 	}
-	re, err := regexp.Compile(string(pattern))
+	re, err := p.regexp(string(pattern))
 	if err != nil {
 		return nil, err
 	}
