@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -133,33 +134,8 @@ func missing(a, b []string) []string {
 
 func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 	n := 0
-	eachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
+	mutant.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
 	return n
-}
-
-// eachNode visits the spine of a schema, properties by name; changes of a
-// node are kept.
-func eachNode(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.JSONSchemaProps)) {
-	if s == nil {
-		return
-	}
-	f(s)
-	if s.Items != nil {
-		eachNode(s.Items.Schema, f)
-	}
-	if s.AdditionalProperties != nil {
-		eachNode(s.AdditionalProperties.Schema, f)
-	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		prop := s.Properties[name]
-		eachNode(&prop, f)
-		s.Properties[name] = prop
-	}
 }
 
 const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
@@ -202,13 +178,4 @@ func smaller(t testing.TB, files []string, n int) []string {
 		}
 	}
 	return picked
-}
-
-// eachSchema visits the schemas of all versions.
-func eachSchema(crd *apiextensionsv1.CustomResourceDefinition, f func(*apiextensionsv1.JSONSchemaProps)) {
-	for i := range crd.Spec.Versions {
-		if s := crd.Spec.Versions[i].Schema; s != nil {
-			eachNode(s.OpenAPIV3Schema, f)
-		}
-	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
 // TestRulesTime holds the time that rules add to a vetting against what they
@@ -25,7 +27,7 @@ func TestRulesTime(t *testing.T) {
 	for _, path := range largest(t, files, 5) {
 		crd := readCRD(t, path)
 		bare := crd.DeepCopy()
-		eachSchema(bare, func(s *schemaProps) { s.XValidations = nil })
+		mutant.EachSchema(bare, func(s *schemaProps) { s.XValidations = nil })
 		got := fastest(
 			func() { upstream(t, crd, nil) },
 			func() { upstream(t, bare, nil) },
