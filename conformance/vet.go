@@ -124,13 +124,14 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 	return json.Marshal(crd)
 }
 
-// parseCRDResponse reads an answer. That the server panics is one too.
+// parseCRDResponse reads an answer. That the server panics is one too: it then
+// breaks off the response.
 func parseCRDResponse(r *response, err error) (Answer, error) {
-	switch {
-	case err != nil:
+	if err != nil && strings.HasSuffix(err.Error(), "INTERNAL_ERROR; received from peer") {
+		return Answer{Code: http.StatusInternalServerError}, nil
+	}
+	if err != nil {
 		return Answer{}, err
-	case r.code == http.StatusInternalServerError:
-		return Answer{Code: r.code}, nil
 	}
 	a, err := parseResponse(r)
 	a.Object = nil // what is stored is not vet's

@@ -24,6 +24,8 @@ type Advice struct {
 	Value int64
 	// Now is the bound that is there; 0 when there is none.
 	Now int64
+	// Field is the place of the value's schema in the CRD.
+	Field string
 }
 
 // advisor looks for the fewest bounds with which all rules of a schema fit,
@@ -322,7 +324,7 @@ func roundUp(v int64) int64 {
 func (set values) list() []Advice {
 	var out []Advice
 	for b, v := range set {
-		out = append(out, Advice{Path: b.path, Set: b.word, Value: v, Now: b.declared})
+		out = append(out, Advice{Path: b.path, Set: b.word, Value: v, Now: b.declared, Field: b.field})
 	}
 	slices.SortFunc(out, func(x, y Advice) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Set, y.Set)) })
 	return out

@@ -28,6 +28,9 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
+		if above.decl == nil && b.sought(above) {
+			return nil, errPanics
+		}
 		if s := b.seenFrom(above); s != nil {
 			return s, nil
 		}
@@ -59,6 +62,19 @@ func (b *branch) declared(decls *types.Interner) []*types.Decl {
 		list = append(list, child.declared(decls)...)
 	}
 	return list
+}
+
+// sought is true where the API server looks for the node in the parent's
+// declaration, there or not.
+func (b *branch) sought(above *scope) bool {
+	switch b.kind {
+	case atProperty:
+		_, escapes := types.Escape(b.name)
+		return escapes && above.node.Properties != nil
+	case atItems:
+		return above.node.Items != nil
+	}
+	return above.node.AdditionalProperties != nil
 }
 
 // seenFrom is nil where the parent's declaration does not show the node.

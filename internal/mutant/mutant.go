@@ -116,9 +116,11 @@ func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bo
 	return true
 }
 
-func anyNode(*schemaProps) bool  { return true }
-func ruled(s *schemaProps) bool  { return len(s.XValidations) > 0 }
-func list(s *schemaProps) bool   { return s.Type == "array" && s.Items != nil }
+func anyNode(*schemaProps) bool { return true }
+func ruled(s *schemaProps) bool { return len(s.XValidations) > 0 }
+func list(s *schemaProps) bool {
+	return s.Type == "array" && s.Items != nil && s.Items.Schema != nil
+}
 func object(s *schemaProps) bool { return len(s.Properties) > 0 }
 func scalar(s *schemaProps) bool {
 	return s.Type == "string" || s.Type == "integer"

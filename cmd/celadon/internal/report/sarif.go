@@ -13,23 +13,28 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
-// sarifPrinter collects findings, with rules as SARIF rules, and writes one log
-// at the end: a SARIF run names its rules before its results.
-type sarifPrinter struct {
-	w           io.Writer
-	strictKinds bool
-	log         *sarif.Report
-	run         *sarif.Run
-	rules       map[string]bool
+// SARIF collects findings in one log, to be written at the end: a SARIF run
+// names its rules before its results.
+type SARIF struct {
+	run   *sarif.Run
+	rules map[string]bool
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
-func newSARIF(w io.Writer, o Options) *sarifPrinter {
+// NewSARIF starts a log; version is Celadon's own.
+func NewSARIF(version string) *SARIF {
 	run := sarif.NewRunWithInformationURI("celadon", home)
 	run.WithColumnKind("unicodeCodePoints")
-	run.Tool.Driver.WithVersion(o.Version)
-	return &sarifPrinter{w: w, strictKinds: o.StrictKinds, log: sarif.NewReport(), run: run, rules: map[string]bool{}}
+	run.Tool.Driver.WithVersion(version)
+	return &SARIF{run: run, rules: map[string]bool{}}
+}
+
+// sarifPrinter is SARIF with objects' findings, rules as SARIF rules.
+type sarifPrinter struct {
+	*SARIF
+	w           io.Writer
+	strictKinds bool
 }
 
 func (p *sarifPrinter) Object(o *Object) error {
@@ -76,9 +81,18 @@ func (p *sarifPrinter) cause(o *Object, c *Cause) {
 }
 
 func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) {
-	if !p.rules[id] {
-		p.rules[id] = true
-		rule := p.run.AddRule(id)
+	p.Add(id, description, level, at, message, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
+}
+
+func (p *sarifPrinter) End(s *Summary) error { return p.Write(p.w, s.Interrupted) }
+
+// Add adds a finding; a level is error, warning or note. What it was found in
+// has an identity, by which a code-scanning page knows the finding again when
+// its line moved.
+func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) {
+	if !s.rules[id] {
+		s.rules[id] = true
+		rule := s.run.AddRule(id)
 		rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
 	}
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
@@ -94,24 +108,24 @@ func (p *sarifPrinter) result(o *Object, id, description, level string, at Place
 		place.WithRegion(region)
 	}
 	result := sarif.NewRuleResult(id).WithLevel(level).WithMessage(sarif.NewTextMessage(message))
-	result.WithRuleIndex(p.run.GetRuleIndex(id))
+	result.WithRuleIndex(s.run.GetRuleIndex(id))
 	result.AddLocation(sarif.NewLocationWithPhysicalLocation(place))
-	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(o, id, at.Field)})
-	p.run.AddResult(result)
+	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))})
+	s.run.AddResult(result)
 }
 
-// fingerprint lets a code-scanning page know a finding again whose line moved.
-func fingerprint(o *Object, id, field string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name, id, field}, "\x00")))
+func fingerprint(identity []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(identity, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-func (p *sarifPrinter) End(s *Summary) error {
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(!s.Interrupted)
-	p.run.AddInvocation(invocation)
-	p.log.AddRun(p.run)
+// Write writes the log.
+func (s *SARIF) Write(w io.Writer, interrupted bool) error {
+	s.run.AddInvocation(sarif.NewInvocation().WithExecutionSuccessful(!interrupted))
+	report := sarif.NewReport()
+	report.AddRun(s.run)
 	var raw strings.Builder
-	if err := p.log.Write(&raw); err != nil {
+	if err := report.Write(&raw); err != nil {
 		return err
 	}
 	var log map[string]any
@@ -119,7 +133,7 @@ func (p *sarifPrinter) End(s *Summary) error {
 		return err
 	}
 	withoutDefaults(log)
-	enc := Encoder(p.w)
+	enc := Encoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(log)
 }
