@@ -64,19 +64,6 @@ func (b *branch) declared(decls *types.Interner) []*types.Decl {
 	return list
 }
 
-// sought is true where the API server looks for the node in the parent's
-// declaration, there or not.
-func (b *branch) sought(above *scope) bool {
-	switch b.kind {
-	case atProperty:
-		_, escapes := types.Escape(b.name)
-		return escapes && above.node.Properties != nil
-	case atItems:
-		return above.node.Items != nil
-	}
-	return above.node.AdditionalProperties != nil
-}
-
 // seenFrom is nil where the parent's declaration does not show the node.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {
@@ -107,6 +94,19 @@ func (s *scope) element() *types.Decl {
 		return nil
 	}
 	return s.decl.Elem
+}
+
+// sought is true where the API server looks for the node in the parent's
+// declaration, there or not.
+func (b *branch) sought(above *scope) bool {
+	switch b.kind {
+	case atProperty:
+		_, escapes := types.Escape(b.name)
+		return escapes && above.node.Properties != nil
+	case atItems:
+		return above.node.Items != nil
+	}
+	return above.node.AdditionalProperties != nil
 }
 
 // internalText is the API server's complaint about a node whose rules cannot
