@@ -17,7 +17,7 @@ type bound struct {
 	path string // "spec.hosts[*]"
 	// field is the place in the CRD.
 	field string
-	word string // maxLength, maxItems, maxProperties
+	word  string // maxLength, maxItems, maxProperties
 	// assumed is the size that stands for a missing bound; 0 when declared.
 	assumed int64
 	// declared is the value of a bound that is there.

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,17 +161,10 @@ func anonymous(errs field.ErrorList) field.ErrorList {
 // first.
 func smaller(t testing.TB, files []string, n int) []string {
 	t.Helper()
-	size := func(path string) int64 {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Size()
-	}
 	perFolder := map[string]int{}
 	var picked []string
 	files = slices.Clone(files)
-	slices.SortFunc(files, func(a, b string) int { return int(size(a) - size(b)) })
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(bytesOf(t, a), bytesOf(t, b)) })
 	for _, path := range files {
 		if dir := filepath.Dir(path); perFolder[dir] < 6 && len(picked) < n {
 			perFolder[dir]++
