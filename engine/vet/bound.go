@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -15,8 +16,9 @@ import (
 // bound is a place in a schema whose greatest size decides what rules cost.
 type bound struct {
 	path string // "spec.hosts[*]"
-	// field is the place in the CRD.
+	// field is the schema's place in the CRD, props the schema.
 	field string
+	props *apiextensions.JSONSchemaProps
 	word  string // maxLength, maxItems, maxProperties
 	// assumed is the size that stands for a missing bound; 0 when declared.
 	assumed int64
@@ -28,9 +30,10 @@ type bound struct {
 
 func (b *bound) missing() bool { return b.assumed > 0 }
 
-// boundOf is nil for places whose size no word of the schema can bound.
-func boundOf(path, field string, d *types.Decl) *bound {
-	b := &bound{path: path, field: field, bytes: 1}
+// of sizes a bound by the declaration of its place. It is nil for places whose
+// size no word of the schema can bound.
+func (b *bound) of(d *types.Decl) *bound {
+	b.bytes = 1
 	switch d.Kind {
 	case types.List:
 		b.word = "maxItems"
@@ -108,7 +111,8 @@ func (bs *bounds) of(r *rule) *dependence {
 	d := &dependence{sizes: map[string]*bound{}}
 	for _, f := range r.cardinality.Factors {
 		at := r.at.above(f.Path)
-		b := &bound{path: f.Path, field: r.unit.fieldOf(at.steps()).String(), word: f.Word(), bytes: 1, declared: int64(f.Max)}
+		field, _ := r.unit.find(at.steps())
+		b := &bound{path: f.Path, field: field.String(), props: at.props, word: f.Word(), bytes: 1, declared: int64(f.Max)}
 		if !f.Bounded {
 			b.assumed = at.assumed()
 		}
@@ -123,8 +127,9 @@ func (bs *bounds) of(r *rule) *dependence {
 			}
 			d.sizes[key] = nil
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.decl, path)...)
-			if at := r.unit.fieldOf(steps); at != nil {
-				d.sizes[key] = bs.intern(boundOf(engine.FormatPath(steps), at.String(), decl))
+			if field, props := r.unit.find(steps); props != nil {
+				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props}
+				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
 		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
@@ -239,12 +244,12 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 	return c.Times(r.expr.key.decl)
 }
 
-// fieldOf is the place in the CRD of a place in objects. It is nil for places
+// find is the schema of a place in objects. It is nil for places
 // that the schema does not have and yet rules can name: metadata.name, and
 // apiVersion and kind where they are not declared.
-func (u *unit) fieldOf(steps []engine.Step) *field.Path {
+func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
-		return nil
+		return nil, nil
 	}
 	s, path := u.root, u.schemaPath()
 	for _, step := range steps {
@@ -256,10 +261,10 @@ func (u *unit) fieldOf(steps []engine.Step) *field.Path {
 		default:
 			prop, ok := s.Properties[step.Name]
 			if !ok || step.Any {
-				return nil
+				return nil, nil
 			}
 			s, path = &prop, path.Child("properties").Key(step.Name)
 		}
 	}
-	return path
+	return path, s
 }
