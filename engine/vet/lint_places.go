@@ -3,6 +3,7 @@ package vet
 import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/types"
@@ -26,7 +27,7 @@ type exprPlace struct {
 // placeWalk follows self, oldSelf and the variables of macros.
 type placeWalk struct {
 	vars   map[string]*exprPlace
-	tested map[string]bool // by has()
+	tested map[string]bool // by has() or an optional selection
 }
 
 func newPlaceWalk(r *rule, x *compiled) *placeWalk {
@@ -44,8 +45,35 @@ func newPlaceWalk(r *rule, x *compiled) *placeWalk {
 		if at != nil && e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 			w.tested[at.path] = true
 		}
+		if path := w.optional(e); path != "" {
+			w.tested[path] = true
+		}
 	})
 	return w
+}
+
+// optional is the path of an optional selection, as self.?a or self.?a.b; "" of
+// others.
+func (w *placeWalk) optional(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if above := w.optional(e.AsSelect().Operand()); above != "" {
+			return above + "." + e.AsSelect().FieldName()
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.OptSelect {
+			return ""
+		}
+		above := w.optional(call.Args()[0])
+		if at := w.place(call.Args()[0]); at != nil {
+			above = at.path
+		}
+		if name, ok := call.Args()[1].AsLiteral().(celtypes.String); ok && above != "" {
+			return above + "." + string(name)
+		}
+	}
+	return ""
 }
 
 // visit calls f for each part of an expression, with its place if it has one.

@@ -28,6 +28,7 @@ properties:
   e: {type: string, enum: [a, b]}
   num: {type: integer, minimum: 1, maximum: 5}
   l: {type: array, maxItems: 3, items: {type: object, properties: {may: {type: string, maxLength: 9}}}}
+  o: {type: object, properties: {may: {type: string, maxLength: 9}}}
   free: {type: string}
 x-kubernetes-validations: [{%}]
 `
@@ -55,6 +56,8 @@ type: object
 		{"required read", fields, "rule: self.must == 'a'", ""},
 		{"default read", fields, "rule: self.set == 'a'", ""},
 		{"optional selection", fields, "rule: \"self.?may.orValue('') == 'a'\"", ""},
+		{"guarded by an optional selection", fields, "rule: \"self.?may.hasValue() && self.may == 'a'\"", ""},
+		{"guarded by an optional path", fields, "rule: \"self.?o.may.hasValue() && self.o.may == 'a'\"", ""},
 		{"read in a loop", fields, "rule: \"has(self.l) && self.l.all(x, x.may == 'a')\"", "optional-read"},
 		{"guarded in a loop", fields, "rule: \"has(self.l) && self.l.all(x, !has(x.may) || x.may == 'a')\"", ""},
 
