@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"syscall"
-	"time"
 
 	"github.com/google/cel-go/cel"
 
@@ -118,7 +116,7 @@ func (c *compiling) measure(turns int) compileRatios {
 	for range turns {
 		var t [5]float64
 		for i, work := range works {
-			t[i] = float64(cpuTime(work))
+			t[i] = perCallOver(10*turnTime, work)
 		}
 		rules, whole = append(rules, t[0]/t[1]), append(whole, t[0]/t[2])
 		boundRules, boundWhole = append(boundRules, t[3]/t[1]), append(boundWhole, t[4]/t[2])
@@ -126,35 +124,10 @@ func (c *compiling) measure(turns int) compileRatios {
 	return compileRatios{median(rules), median(whole), median(boundRules), median(boundWhole)}
 }
 
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
-}
-
 func parseAndCheck(list []expression) {
 	for _, x := range list {
 		_, _ = types.Check(x.env, x.src)
 	}
-}
-
-// cpuTime is that of one call, of a turn that takes a while.
-func cpuTime(f func()) time.Duration {
-	start, n := processTime(), 0
-	for {
-		f()
-		n++
-		if took := processTime() - start; took >= 10*turnTime {
-			return took / time.Duration(n)
-		}
-	}
-}
-
-func processTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // expressions collects those that differ in text or declaration.

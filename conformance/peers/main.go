@@ -79,7 +79,19 @@ func run(crds, works string, objects, turns int, profile string) error {
 	}
 	fmt.Println()
 	t.summarize(os.Stdout)
-	return nil
+	if works != "" {
+		return nil
+	}
+	fmt.Println()
+	if err := printCompile(os.Stdout, all, turns); err != nil {
+		return err
+	}
+	fmt.Println()
+	if err := printHeap(os.Stdout, all); err != nil {
+		return err
+	}
+	fmt.Println()
+	return printVet(os.Stdout, turns)
 }
 
 // profileOurs runs our side alone.

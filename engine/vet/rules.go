@@ -137,6 +137,9 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	if err == nil && s.decl == nil {
 		err = errNoType
 	}
+	if err == errPanics && shown {
+		return err
+	}
 	if err != nil {
 		if shown {
 			v.cel = append(v.cel, field.InternalError(at, internalText(err)))

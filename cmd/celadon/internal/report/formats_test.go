@@ -195,7 +195,7 @@ func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	title, file := "t: 100%,\r\n%0A", "a,b:c%25 \n.yaml"
-	annotate(&b, "error", Place{File: file, Line: 3, Column: 4}, title, nasty)
+	Annotate(&b, "error", Place{File: file, Line: 3, Column: 4}, title, nasty)
 	c, err := parseCommand(strings.TrimSuffix(b.String(), "\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func New(format string, w io.Writer, o Options) (Printer, error) {
 	case "junit":
 		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
 	case "sarif":
-		return newSARIF(w, o), nil
+		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
 	case "github":
 		return &githubPrinter{w: w, strictKinds: o.StrictKinds}, nil
 	}

@@ -13,23 +13,29 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
-// sarifPrinter writes each finding as it comes. The CEL rules that it refers to
+// SARIF writes a log, each finding as it comes. The rules that findings refer to
 // follow at the end: JSON objects have no order.
-type sarifPrinter struct {
-	w           io.Writer
-	strictKinds bool
-	run         *sarif.Run // without its results
-	rules       map[string]int
-	results     int
+type SARIF struct {
+	w       io.Writer
+	run     *sarif.Run // without its results
+	rules   map[string]int
+	results int
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
-func newSARIF(w io.Writer, o Options) *sarifPrinter {
+// NewSARIF starts a log; version is Celadon's own.
+func NewSARIF(w io.Writer, version string) *SARIF {
 	run := sarif.NewRunWithInformationURI("celadon", home)
 	run.WithColumnKind("unicodeCodePoints")
-	run.Tool.Driver.WithVersion(o.Version)
-	return &sarifPrinter{w: w, strictKinds: o.StrictKinds, run: run, rules: map[string]int{}}
+	run.Tool.Driver.WithVersion(version)
+	return &SARIF{w: w, run: run, rules: map[string]int{}}
+}
+
+// sarifPrinter is SARIF of objects' findings, with CEL rules as its rules.
+type sarifPrinter struct {
+	*SARIF
+	strictKinds bool
 }
 
 func (p *sarifPrinter) Object(o *Object) error {
@@ -86,6 +92,15 @@ func (p *sarifPrinter) cause(o *Object, c *Cause) error {
 }
 
 func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) error {
+	return p.Add(id, description, level, at, message, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
+}
+
+func (p *sarifPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
+
+// Add writes a finding; a level is error, warning or note. What it was found in
+// has an identity, by which a code-scanning page knows the finding again when
+// its line moved.
+func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
 	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri.String()))
 	if at.Line > 0 {
@@ -100,70 +115,70 @@ func (p *sarifPrinter) result(o *Object, id, description, level string, at Place
 		}
 	}
 	result := sarif.NewRuleResult(id).WithLevel(level).WithMessage(sarif.NewTextMessage(message))
-	result.WithRuleIndex(p.rule(id, description))
+	result.WithRuleIndex(s.rule(id, description))
 	result.AddLocation(sarif.NewLocationWithPhysicalLocation(place))
-	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(o, id, at.Field)})
-	return p.write(result)
+	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))})
+	return s.write(result)
 }
 
 // rule is the index of a rule, which is added where it is new.
-func (p *sarifPrinter) rule(id, description string) int {
-	index, ok := p.rules[id]
+func (s *SARIF) rule(id, description string) int {
+	index, ok := s.rules[id]
 	if !ok {
-		index = len(p.rules)
-		p.rules[id] = index
-		p.run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
+		index = len(s.rules)
+		s.rules[id] = index
+		s.run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
 	}
 	return index
 }
 
 // write writes one result, and before the first what stands around them.
-func (p *sarifPrinter) write(result *sarif.Result) error {
-	if p.results++; p.results == 1 {
-		if err := p.begin(); err != nil {
+func (s *SARIF) write(result *sarif.Result) error {
+	if s.results++; s.results == 1 {
+		if err := s.begin(); err != nil {
 			return err
 		}
-	} else if _, err := io.WriteString(p.w, ","); err != nil {
+	} else if _, err := io.WriteString(s.w, ","); err != nil {
 		return err
 	}
 	text, err := bare(result, "        ")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.w, "\n        %s", text)
+	_, err = fmt.Fprintf(s.w, "\n        %s", text)
 	return err
 }
 
-func (p *sarifPrinter) begin() error {
+func (s *SARIF) begin() error {
 	log := sarif.NewReport()
-	_, err := fmt.Fprintf(p.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", log.Schema, log.Version)
+	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", log.Schema, log.Version)
 	return err
 }
 
-// fingerprint lets a code-scanning page know a finding again whose line moved.
-func fingerprint(o *Object, id, field string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name, id, field}, "\x00")))
+func fingerprint(identity []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(identity, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-func (p *sarifPrinter) End(s *Summary) error {
+// Close ends the log, which says so where the run was interrupted.
+func (s *SARIF) Close(interrupted bool) error {
 	end := "\n      ]"
-	if p.results == 0 {
-		if err := p.begin(); err != nil {
+	if s.results == 0 {
+		if err := s.begin(); err != nil {
 			return err
 		}
 		end = "]"
 	}
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(!s.Interrupted)
-	if s.Interrupted {
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(!interrupted)
+	if interrupted {
 		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("error").WithMessage(sarif.NewTextMessage(Partial)))
 	}
-	p.run.AddInvocation(invocation)
-	rest, err := bare(p.run, "    ")
+	s.run.AddInvocation(invocation)
+	rest, err := bare(s.run, "    ")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.w, "%s,%s\n  ]\n}\n", end, strings.TrimPrefix(rest, "{"))
+	_, err = fmt.Fprintf(s.w, "%s,%s\n  ]\n}\n", end, strings.TrimPrefix(rest, "{"))
 	return err
 }
 
