@@ -255,7 +255,7 @@ func (one *vetted) strict() []report.Place {
 	if r := one.report; r.Status == nil || len(r.Causes) > 0 {
 		return nil
 	}
-	return strictPlaces(one.doc, one.report.Status.Message, nil)
+	return strictPlaces(one.doc, one.report.Status.Message, &excerpts{doc: one.doc})
 }
 
 // places finds fields of the CRD in its file. The API server's fields name the
