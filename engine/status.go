@@ -80,18 +80,32 @@ func messages(causes []Cause) string {
 }
 
 // warnings are recorded once each, as the server's Warning headers.
-type warnings struct{ texts []string }
+type warnings struct {
+	texts []string
+	seen  map[string]bool // one object can make half a million
+}
 
 func (w *warnings) add(text string) {
-	if text != "" && !slices.Contains(w.texts, text) {
+	if w.isNew(text) {
 		w.texts = append(w.texts, text)
 	}
+}
+
+func (w *warnings) isNew(text string) bool {
+	if text == "" || w.seen[text] {
+		return false
+	}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
+	}
+	w.seen[text] = true
+	return true
 }
 
 // first puts a warning before all others: the server gives it before it reads
 // the request.
 func (w *warnings) first(text string) {
-	if text != "" {
+	if w.isNew(text) {
 		w.texts = append([]string{text}, w.texts...)
 	}
 }

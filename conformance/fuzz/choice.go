@@ -3,10 +3,14 @@ package fuzz
 import "math/rand/v2"
 
 // choice makes the decisions of one world; the same seed makes the same world.
-type choice struct{ *rand.Rand }
+type choice struct {
+	*rand.Rand
+	// lenient worlds have rules and schemas that mostly accept.
+	lenient bool
+}
 
 func newChoice(seed uint64) choice {
-	return choice{rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
+	return choice{rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), seed%4 == 1}
 }
 
 // one in n times it is true.

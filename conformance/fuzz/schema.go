@@ -51,10 +51,14 @@ func (c choice) object(depth int) *props {
 func (c choice) node(depth int) *props {
 	s := c.kind(depth)
 	s.Nullable = c.one(6)
-	if c.one(6) {
+	chance := 6
+	if c.lenient {
+		chance = 40
+	}
+	if c.one(chance) {
 		c.restrict(s)
 	}
-	if c.one(6) {
+	if c.one(chance) {
 		c.alternatives(s)
 	}
 	if c.one(8) {
