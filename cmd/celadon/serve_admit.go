@@ -23,7 +23,7 @@ const (
 	maxBody = 3<<20 + 128<<10
 	// maxDeciding is of all large bodies being decided at once. Small ones never
 	// wait for them, and their buffers are used again.
-	maxDeciding = 2 * maxBody
+	maxDeciding = maxBody
 	smallBody   = 64 << 10
 	// The API server sends a webhook's timeoutSeconds along; these are its
 	// default and the most that it allows.

@@ -213,7 +213,7 @@ func TestServeLargeBodies(t *testing.T) {
 			<-finish
 			return &admission.Decision{Response: &admissionv1.AdmissionResponse{}}, nil
 		}
-		large := cronTab(goodSpec) + strings.Repeat(" ", maxBody*3/5)
+		large := cronTab(goodSpec) + strings.Repeat(" ", maxDeciding*3/10)
 		codes := make(chan int)
 		send := func(timeout string) {
 			go func() { codes <- recorded(s, "/validate?timeout="+timeout, large).Code }()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -141,10 +140,7 @@ func TestServeMountedConfigMap(t *testing.T) {
 		}
 		write(t, filepath.Join(folder, "a.yaml"), crdOf(t, "Alpha", limit))
 		write(t, filepath.Join(folder, "b.yaml"), crdOf(t, "Beta", limit))
-		link(t, name, filepath.Join(dir, "..data_tmp"))
-		if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		swapData(t, dir, name)
 	}
 	version("..2026_01_01", "10")
 	link(t, "..data/a.yaml", filepath.Join(dir, "a.yaml"))
@@ -173,6 +169,15 @@ func TestServeMountedConfigMap(t *testing.T) {
 	}
 }
 
+// swapData makes a version of a mount the current one, as the kubelet does.
+func swapData(t testing.TB, dir, version string) {
+	t.Helper()
+	link(t, version, filepath.Join(dir, "..data_tmp"))
+	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func link(t testing.TB, to, path string) {
 	t.Helper()
 	if err := os.Symlink(to, path); err != nil {
@@ -195,6 +200,17 @@ func TestServeSingleFile(t *testing.T) {
 	}
 }
 
+// served is the name in the certificate that a server shows.
+func served(t testing.TB, s *serving) string {
+	t.Helper()
+	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
+}
+
 // TestServeCertificateChanges: new connections get the new certificate, and one
 // whose key does not fit changes nothing.
 func TestServeCertificateChanges(t *testing.T) {
@@ -203,26 +219,52 @@ func TestServeCertificateChanges(t *testing.T) {
 	writeCertificate(t, dir, "first")
 	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	s := startServe(t, "--crds", exampleD, "--tls-cert", cert, "--tls-key", key)
-	served := func() *x509.Certificate {
-		conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		return conn.ConnectionState().PeerCertificates[0]
-	}
-	if got := served().Subject.CommonName; got != "first" {
+	if got := served(t, s); got != "first" {
 		t.Errorf("served %s", got)
 	}
 	replace(t, key, "half a key")
 	s.await("the bad key is seen", func() bool { return len(s.log.records("certificate not changed")) == 1 })
-	if got := served().Subject.CommonName; got != "first" {
+	if got := served(t, s); got != "first" {
 		t.Errorf("served %s", got)
 	}
 	writeCertificate(t, dir, "second")
 	s.await("the new one is seen", func() bool { return len(s.log.records("certificate changed")) == 1 })
-	if got := served().Subject.CommonName; got != "second" {
+	if got := served(t, s); got != "second" {
 		t.Errorf("served %s", got)
+	}
+}
+
+// TestServeMountedSecret swaps certificate and key as the kubelet does: no moment
+// at which they do not fit.
+func TestServeMountedSecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	version := func(name string) {
+		folder := filepath.Join(dir, name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeCertificate(t, folder, name)
+		swapData(t, dir, name)
+	}
+	version("..first")
+	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	link(t, "..data/tls.crt", cert)
+	link(t, "..data/tls.key", key)
+	s := startServe(t, "--crds", exampleD, "--tls-cert", cert, "--tls-key", key)
+	if got := served(t, s); got != "..first" {
+		t.Errorf("served %s", got)
+	}
+	version("..second")
+	if err := os.RemoveAll(filepath.Join(dir, "..first")); err != nil {
+		t.Fatal(err)
+	}
+	s.await("the new one is seen", func() bool { return len(s.log.records("certificate changed")) == 1 })
+	if got := served(t, s); got != "..second" {
+		t.Errorf("served %s", got)
+	}
+	if problems := s.log.records("certificate not changed"); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
 	}
 }
 

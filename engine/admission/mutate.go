@@ -10,9 +10,10 @@ import (
 // Mutate answers a request as a mutating webhook: with the CRD's defaults that
 // the object lacks, as a JSON patch (RFC 6902) that only adds. It never
 // refuses what a CRD refuses: that is Validate's, which sees the object after
-// all mutations. Nor does it send a patch of megabytes, but a warning. Only what the request may write is filled in: not status
-// where the CRD has the status subresource, and only status through it. In the
-// modes Warn and Audit there is no patch; the audit annotations tell of it.
+// all mutations. Nor does it send a patch of megabytes, but a warning. Only what
+// the request may write is filled in: not status where the CRD has the status
+// subresource, and only status through it. In the modes Warn and Audit there is
+// no patch; the audit annotations tell of it.
 func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
 	crd, d, err := s.route(req)
 	if crd == nil || err != nil {

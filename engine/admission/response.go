@@ -100,9 +100,9 @@ func bounded(status *metav1.Status) *metav1.Status {
 		return status
 	}
 	out, details := *status, *status.Details
-	more := fmt.Sprintf(" … (%d causes in all)", len(details.Causes))
+	out.Message = fmt.Sprintf("%s (%d causes in all)", cut(out.Message, maxMessage), len(details.Causes))
 	details.Causes = details.Causes[:maxCauses]
-	out.Details, out.Message = &details, cut(out.Message, maxMessage)+more
+	out.Details = &details
 	return &out
 }
 
@@ -114,7 +114,7 @@ func readable(warnings []string) []string {
 			return append(slices.Clone(warnings[:i]), fmt.Sprintf("celadon: and %d more warnings", len(warnings)-i))
 		}
 	}
-	return warnings
+	return slices.Clip(warnings) // they are the result's
 }
 
 // wouldRefuse is a refusal as warnings.
