@@ -83,6 +83,9 @@ func (d *Desk) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, ol
 	return x.program.Eval(ctx, d.activation(optionalOldSelf, self, old))
 }
 
+// Limit is what one evaluation may cost.
+func (d *Desk) Limit() int64 { return d.limits.PerCall }
+
 func (d *Desk) activation(optionalOldSelf bool, self, old any) *eval.Activation {
 	a := eval.BindOld(d.node.decl, self, old)
 	if optionalOldSelf {

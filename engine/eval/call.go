@@ -98,7 +98,11 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(inv.id, v, inv.typ), nil
 	}
-	return lib.code(inv), nil
+	c := lib.code(inv)
+	if s := newSplit(inv); s != nil {
+		c.split, c.list, c.elem = s, s.list, stringDecl
+	}
+	return c, nil
 }
 
 // junction flattens nested && or ||: errors and costs are the same.

@@ -13,6 +13,7 @@ type path struct {
 	slot    int
 	raw     rawFunc // operandRoot
 	list    listFunc
+	split   *split
 	decl    *types.Decl // of the root
 	steps   []pathStep
 	last    *types.Decl // of the value
@@ -179,8 +180,8 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandRoot, a.operand.decl, a.operand.raw
-		if a.operand.kind == listKind {
-			p.root, p.list, p.decl = listRoot, a.operand.list, a.operand.elem
+		if a.operand.kind == listKind || a.operand.split != nil {
+			p.root, p.list, p.decl, p.split = listRoot, a.operand.list, a.operand.elem, a.operand.split
 			return len(a.qualifiers) > 0
 		}
 		return a.operand.kind == rawKind

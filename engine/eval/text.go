@@ -67,9 +67,11 @@ func (p *Planner) regexCall(inv *invocation) (*code, error) {
 		return nil, err
 	}
 	x := inv.args[0].strings()
-	typed := x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString)
-	if inv.function == overloads.Matches && typed {
+	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
 		return &code{kind: boolKind, test: matches(x, re, runes(string(pattern)))}, nil
+	}
+	if inv.overload == "string_find_string" && x != nil {
+		return &code{kind: stringKind, str: findText(x, re, runes(string(pattern)))}, nil
 	}
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
 	switch inv.function {
@@ -92,6 +94,17 @@ func matches(x strFunc, re *regexp.Regexp, pattern uint64) testFunc {
 		}
 		f.charge(matchCost(runes(s), pattern))
 		return truthOf(re.MatchString(s))
+	}
+}
+
+func findText(x strFunc, re *regexp.Regexp, pattern uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		s, ok := x(f)
+		if !ok {
+			return "", false
+		}
+		f.charge(matchCost(runes(s), pattern))
+		return re.FindString(s), true
 	}
 }
 

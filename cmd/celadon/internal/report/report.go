@@ -116,6 +116,9 @@ type Summary struct {
 	Rules []RuleRow `json:"rules,omitempty"`
 }
 
+// Partial is what a report says that ended early.
+const Partial = "interrupted: the report is of the objects before"
+
 // Printer writes a report as objects are decided.
 type Printer interface {
 	Object(*Object) error
