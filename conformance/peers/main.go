@@ -79,7 +79,7 @@ func run(crds, works string, objects, turns int, profile string) error {
 	}
 	fmt.Println()
 	t.summarize(os.Stdout)
-	return nil
+	return printCompiled(os.Stdout, all, works, turns)
 }
 
 // profileOurs runs our side alone.
