@@ -54,6 +54,12 @@ func TestRuleNodes(t *testing.T) {
 			"root[a]: Invalid value: 0: failed rule: self > 0",
 			"root[c.d]: Invalid value: -1: failed rule: self > 0",
 		}},
+		{name: "map with the fields of a resource", schema: `{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, additionalProperties: {type: string}, x-kubernetes-validations: [{rule: "self['kind'] == 'L'"}, {rule: "self['metadata'] == 'x'"}, {rule: "has(self.metadata) && self.other == 'o'"}, {rule: "self['a.b'] == 'c'"}]}}}`, obj: `{e: {apiVersion: v1, kind: K, metadata: {name: n}, other: p, a.b: c}}`, want: []string{
+			`root.e: Invalid value: "object": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self['metadata'] == 'x'`,
+			`root.e: Invalid value: "object": no such key: a.b evaluating rule: self['a.b'] == 'c'`,
+			`root.e: Invalid value: "object": no such key: other evaluating rule: has(self.metadata) && self.other == 'o'`,
+			`root.e: Invalid value: failed rule: self['kind'] == 'L'`,
+		}},
 		{name: "list", schema: `{type: array, items: {type: integer}, x-kubernetes-validations: [{rule: "size(self) < 2"}]}`, obj: `[1, 2]`, want: []string{
 			"root: Invalid value: failed rule: size(self) < 2",
 		}},

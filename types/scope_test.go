@@ -9,11 +9,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestScope compiles at many places with one environment, and holds the
+// TestScope compiles at many places with one checker, and holds the
 // answers against those of an environment of each place.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	root := types.FromSchema(structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)
+	root := types.FromSchema(structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, namespace: {type: string}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)
 	places := []*types.Decl{
 		root, root.Fields["a"].Decl, root.Fields["a"].Decl.Fields["b"].Decl, root.Fields["a"].Decl.Fields["b"].Decl.Elem,
 		root.Fields["m"].Decl, root.Fields["u"].Decl, root.Fields["9"].Decl, root.Fields["9"].Decl.Fields["d"].Decl,
@@ -22,6 +22,9 @@ func TestScope(t *testing.T) {
 		`self == oldSelf`, `self.c > 0`, `self.b.all(self, self.c > 0)`, `self.a.b[0].c == oldSelf.a.b[0].c`, `[self].exists(x, x == self)`, `self.all(oldSelf, oldSelf.c > 0)`,
 		`has(self.a)`, `self.m.all(k, self.m[k] != '')`, `{'self': self}.self == self`, `oldSelf.hasValue()`, `oldSelf.orValue(self) == self`, `oldSelf.?c.hasValue()`, `.self == self`, `self.zz`, `self +`, ``,
 		`self.metadata.name + self.kind`, `type(self) == type(oldSelf)`, `self.size() > 1 && self.startsWith('x')`, `'self' == 'oldSelf'`, `self.b.map(x, x.c).sum() + size(self.b)`, `self.@self`, `self@1`,
+		`duration('x') == duration('1s')`, `timestamp('x') < timestamp('y')`, `'a'.matches('[')`, `'%d'.format(['a']) == ''`, `[1, 'a'].size() == 2`, `{'a': 1, 'b': 'c'}.size() == 2`,
+		`type(1s) == duration`, `type(self) == string || type(self) == int`, `google.protobuf.NullValue.NULL_VALUE == 0`, `google.protobuf.Duration{seconds: 1} == duration('1s')`,
+		`self.namespace == ''`, `self.__namespace__ == ''`, `self.a.namespace == oldSelf.a.namespace`, `1 < 2.0`, `has(self.a.b) && self.a.?b.hasValue()`, `self.m.namespace == ''`, `self.?m.?k.hasValue()`,
 	}
 	for _, env := range []*types.Env{types.StoredEnv(types.Version{Minor: types.Newest}), types.NewRulesEnv(types.Version{Minor: 30})} {
 		scope, err := env.Scope()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ type vetted struct {
 	bug     bool
 }
 
-// vetter vets one document after the other.
+// vetter vets documents, on many goroutines.
 type vetter struct {
 	cfg  vet.Config
 	olds map[string]*apiextensionsv1.CustomResourceDefinition
@@ -109,19 +110,21 @@ func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
 		return err
 	}
 	sum := vetSummary{}
-	each(a.stdin, paths, func(doc *input.Document) bool {
-		one := v.vet(ctx, doc)
+	vetOne := func(doc *input.Document) *vetted { return v.vet(ctx, doc) }
+	err = decodeAll(ctx, a.stdin, paths, vetOne, func(one *vetted) error {
 		if ctx.Err() != nil {
-			return false
+			return ctx.Err() // what it says may be cut short
 		}
-		if one != nil {
-			sum.count(one)
-			err = printer.crd(one)
+		if one == nil {
+			return nil
 		}
-		return err == nil
+		sum.count(one)
+		return printer.crd(one)
 	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		sum.Interrupted, err = true, nil
+	}
 	if err == nil {
-		sum.Interrupted = ctx.Err() != nil
 		err = printer.end(&sum)
 	}
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -15,16 +17,38 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// printCompiled measures what is done once for each CRD, as far as works names
+// it.
+func printCompiled(out io.Writer, subjects []*subject, works string, turns int) error {
+	for _, part := range []struct {
+		name  string
+		print func() error
+	}{
+		{"compile", func() error { return printCompile(out, subjects, turns) }},
+		{"heap", func() error { return printHeap(out, subjects) }},
+	} {
+		if !strings.Contains(part.name, works) {
+			continue
+		}
+		fmt.Fprintln(out)
+		if err := part.print(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // compiling is the compilation of one CRD in all its versions.
 type compiling struct {
-	subject *subject
+	crd     *apiextensionsv1.CustomResourceDefinition
+	plain   *apiextensionsv1.CustomResourceDefinition // without rules
 	schemas []*schema.Structural
-	// once are the distinct expressions of each version, all those of the CRD.
+	// what cannot be avoided to parse and check: the distinct expressions of
+	// each version, and of the CRD.
 	versions [][]expression
 	all      []expression
 }
 
-// expression is one that cannot be avoided to parse and check.
 type expression struct {
 	env *cel.Env
 	src string
@@ -32,35 +56,40 @@ type expression struct {
 
 // compileRatios are medians of the turns.
 type compileRatios struct {
-	// rules are CompileRules, whole is Compile, both how many times as fast as
-	// upstream's.
-	rules, whole float64
-	// the part of our time that parsing and checking the distinct expressions
-	// takes, of each version and of the CRD, in environments that are there.
-	boundRules, boundWhole float64
+	// How many times as fast as cel.NewValidator for each version: CompileRules
+	// for each, Compile less what it takes for a CRD without rules, Compile.
+	each, shared, whole float64
+	// What the first and the others would be if all our time went into parsing
+	// and checking in environments that are there.
+	eachMost, most float64
 }
 
-// printCompile measures compiling each subject's CRD, in CPU time: garbage
-// collection is part of it.
 func printCompile(out io.Writer, subjects []*subject, turns int) error {
-	fmt.Fprintln(out, "compile a CRD in all versions: CompileRules of each version, and Compile, against cel.NewValidator of each version;")
-	fmt.Fprintln(out, "bound: the part of our time that it takes to parse and check the distinct expressions")
-	var rules, whole []float64
+	fmt.Fprintln(out, "compile a CRD in all versions, against cel.NewValidator of each: CompileRules of each; the rules' part of Compile, where")
+	fmt.Fprintln(out, "versions share; and all of Compile, which makes the schemas too. At most: if it did no more than parse and check each")
+	fmt.Fprintln(out, "distinct expression once, in environments that are there.")
+	var each, shared, whole []float64
 	for _, s := range subjects {
 		c, err := newCompiling(s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		t := c.measure(turns)
-		fmt.Fprintf(out, "%-62s %4d expressions, %4d distinct  rules %5.1fx, bound %3.0f %%  CRD %5.1fx, bound %3.0f %%\n", shorten(s.name, 62),
-			count(c.versions), len(c.all), t.rules, 100*t.boundRules, t.whole, 100*t.boundWhole)
-		rules, whole = append(rules, t.rules), append(whole, t.whole)
+		r := c.measure(turns)
+		fmt.Fprintf(out, "%-40s %4d expressions, %4d distinct  CompileRules %5.1fx of at most %5.1fx (%3.0f %%)  Compile's rules %5.1fx of at most %5.1fx (%3.0f %%), all %5.1fx\n",
+			shorten(s.name, 40), count(c.versions), len(c.all), r.each, r.eachMost, 100*r.each/r.eachMost, r.shared, r.most, 100*r.shared/r.most, r.whole)
+		each, shared, whole = append(each, r.each), append(shared, r.shared), append(whole, r.whole)
 	}
-	for name, ratios := range map[string][]float64{"rules": rules, "CRD": whole} {
-		slices.Sort(ratios)
-		fmt.Fprintf(out, "compile, %s: geomean %.1fx  median %.1fx  worst %.1fx\n", name, geomean(ratios), ratios[len(ratios)/2], ratios[0])
+	for _, row := range []struct {
+		name   string
+		ratios []float64
+	}{{"CompileRules", each}, {"Compile's rules", shared}, {"Compile", whole}} {
+		fmt.Fprintf(out, "%-40s %-16s %s\n", "all", row.name, spreadOf(row.ratios))
 	}
 	return nil
+}
+
+func spreadOf(ratios []float64) string {
+	return fmt.Sprintf("geomean %.1fx  median %.1fx  worst %.1fx", geomean(ratios), median(ratios), slices.Min(ratios))
 }
 
 func count(versions [][]expression) (n int) {
@@ -71,17 +100,19 @@ func count(versions [][]expression) (n int) {
 }
 
 func newCompiling(s *subject) (*compiling, error) {
-	c := &compiling{subject: s}
+	schemas, err := s.schemas()
+	if err != nil {
+		return nil, err
+	}
+	c := &compiling{crd: s.crd.Definition, plain: s.crd.Definition.DeepCopy(), schemas: schemas}
+	for i := range c.plain.Spec.Versions {
+		withoutRules(c.plain.Spec.Versions[i].Schema.OpenAPIV3Schema)
+	}
 	all := newExpressions()
-	for i := range s.crd.Definition.Spec.Versions {
-		u, err := newUpstream(s.crd.Definition, &s.crd.Definition.Spec.Versions[i])
-		if err != nil {
-			return nil, err
-		}
-		c.schemas = append(c.schemas, u.schema)
+	for _, s := range schemas {
 		one := newExpressions()
 		for _, x := range []*expressions{one, all} {
-			if err := x.schema(u.schema); err != nil {
+			if err := x.node(s, x.decls.FromSchema(s, types.ResourceRoot)); err != nil {
 				return nil, err
 			}
 		}
@@ -91,8 +122,8 @@ func newCompiling(s *subject) (*compiling, error) {
 	return c, nil
 }
 
-func (c *compiling) measure(turns int) compileRatios {
-	works := []func(){
+func (c *compiling) works() []func() {
+	return []func(){
 		func() {
 			for _, s := range c.schemas {
 				upstreamcel.NewValidator(s, true, celconfig.PerCallLimit)
@@ -103,25 +134,52 @@ func (c *compiling) measure(turns int) compileRatios {
 				_, _ = engine.CompileRules(s, engine.Config{})
 			}
 		},
-		func() { _, _ = engine.Compile(c.subject.crd.Definition, engine.Config{}) },
+		func() { _, _ = engine.Compile(c.crd, engine.Config{}) },
 		func() {
 			for _, v := range c.versions {
 				parseAndCheck(v)
 			}
 		},
 		func() { parseAndCheck(c.all) },
+		func() { _, _ = engine.Compile(c.plain, engine.Config{}) },
 	}
-	// A turn's figures are taken one after the other, and only they compared.
-	var rules, whole, boundRules, boundWhole []float64
+}
+
+// measure compares only what was timed in one turn.
+func (c *compiling) measure(turns int) compileRatios {
+	works, collector := c.works(), collectorTime()
+	garbage := make([]float64, len(works))
+	for i, work := range works {
+		bytes, _ := allocated(work)
+		garbage[i] = collector * bytes
+	}
+	var each, shared, whole, eachMost, most []float64
 	for range turns {
-		var t [5]float64
+		took := make([]float64, len(works))
 		for i, work := range works {
-			t[i] = perCallOver(10*turnTime, work)
+			withoutCollector(func() { took[i] = perCallOver(10*turnTime, work) + garbage[i] })
 		}
-		rules, whole = append(rules, t[0]/t[1]), append(whole, t[0]/t[2])
-		boundRules, boundWhole = append(boundRules, t[3]/t[1]), append(boundWhole, t[4]/t[2])
+		each = append(each, took[0]/took[1])
+		shared = append(shared, took[0]/(took[2]-took[5]))
+		whole = append(whole, took[0]/took[2])
+		eachMost = append(eachMost, took[0]/took[3])
+		most = append(most, took[0]/took[4])
 	}
-	return compileRatios{median(rules), median(whole), median(boundRules), median(boundWhole)}
+	return compileRatios{median(each), median(shared), median(whole), median(eachMost), median(most)}
+}
+
+func withoutRules(s *apiextensionsv1.JSONSchemaProps) {
+	s.XValidations = nil
+	for name, prop := range s.Properties {
+		withoutRules(&prop)
+		s.Properties[name] = prop
+	}
+	if s.Items != nil {
+		withoutRules(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		withoutRules(s.AdditionalProperties.Schema)
+	}
 }
 
 func parseAndCheck(list []expression) {
@@ -151,10 +209,6 @@ func newExpressions() *expressions {
 		envs:  map[place]*cel.Env{},
 		seen:  map[expression]bool{},
 	}
-}
-
-func (x *expressions) schema(s *schema.Structural) error {
-	return x.node(s, x.decls.FromSchema(s, types.ResourceRoot))
 }
 
 func (x *expressions) node(s *schema.Structural, d *types.Decl) error {

@@ -79,15 +79,7 @@ func run(crds, works string, objects, turns int, profile string) error {
 	}
 	fmt.Println()
 	t.summarize(os.Stdout)
-	if works != "" {
-		return nil
-	}
-	fmt.Println()
-	if err := printCompile(os.Stdout, all, turns); err != nil {
-		return err
-	}
-	fmt.Println()
-	if err := printHeap(os.Stdout, all); err != nil {
+	if err := printCompiled(os.Stdout, all, works, turns); err != nil || works != "" {
 		return err
 	}
 	fmt.Println()

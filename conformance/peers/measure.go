@@ -114,7 +114,6 @@ func (m *measure) rows(crd string, cases []*conformance.Case) []row {
 	for _, w := range all {
 		add(w)
 	}
-	add(work{name: "compile", theirs: m.compileTheirs, ours: m.compileOurs})
 	var out []row
 	for _, r := range byKind {
 		out = append(out, *r)
@@ -123,7 +122,7 @@ func (m *measure) rows(crd string, cases []*conformance.Case) []row {
 	return out
 }
 
-var works = []string{"rules, create", "rules, update", "write, create", "write, update", "compile"}
+var works = []string{"rules, create", "rules, update", "write, create", "write, update"}
 
 func compareKinds(a, b kind) int {
 	return cmp.Or(
@@ -209,18 +208,6 @@ func (u *upstream) run(obj, old map[string]any) field.ErrorList {
 	}
 	errs, _ := u.rules.Validate(context.Background(), nil, u.schema, obj, was, celconfig.RuntimeCELCostBudget, opts...)
 	return errs
-}
-
-func (m *measure) compileTheirs() {
-	for _, v := range m.versions {
-		upstreamcel.NewValidator(v.theirs.schema, true, celconfig.PerCallLimit)
-	}
-}
-
-func (m *measure) compileOurs() {
-	for _, v := range m.versions {
-		_, _ = engine.CompileRules(v.theirs.schema, engine.Config{})
-	}
 }
 
 // sample measures in turns; each figure is the median of them.

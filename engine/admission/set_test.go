@@ -194,3 +194,37 @@ func TestConcurrent(t *testing.T) {
 	close(done)
 	readers.Wait()
 }
+
+// CRDs compile on many goroutines; what is wrong with them is told in their
+// order.
+func TestApplyInOrder(t *testing.T) {
+	t.Parallel()
+	set := admission.NewSet(admission.Config{})
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	var want []string
+	for i := range 12 {
+		limit := "5"
+		if i%3 == 0 {
+			limit = "sise"
+		}
+		c := widgetCRD(t, limit)
+		c.Name, c.Spec.Names.Kind = fmt.Sprintf("widgets%d.example.com", i), fmt.Sprintf("Widget%d", i)
+		crds = append(crds, c)
+		if limit == "sise" {
+			want = append(want, c.Name)
+		}
+	}
+	crds = append(crds, nil, crds[1], crds[0])
+	want = append(want, "", crds[1].Name, crds[0].Name)
+	var failed *admission.UpdateErrors
+	if err := set.Apply(crds, nil); !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	var got []string
+	for _, e := range failed.Errors {
+		got = append(got, e.Name)
+	}
+	if !slices.Equal(got, want) || len(set.Names()) != 8 {
+		t.Errorf("got errors of %v, want %v; in force: %v", got, want, set.Names())
+	}
+}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -87,7 +90,8 @@ func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []st
 	}
 	failed := &UpdateErrors{}
 	seen := map[string]bool{}
-	for _, crd := range put {
+	compiled := s.defineAll(put, known)
+	for i, crd := range put {
 		if crd == nil {
 			failed.add("", errors.New("no CRD given"))
 			continue
@@ -97,12 +101,11 @@ func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []st
 			continue
 		}
 		seen[crd.Name] = true
-		d, err := s.define(crd, known[crd.Name])
-		if err != nil {
+		if err := compiled[i].err; err != nil {
 			failed.add(crd.Name, err)
 			continue
 		}
-		next[crd.Name] = d
+		next[crd.Name] = compiled[i].definition
 	}
 	failed.conflicts(next, known)
 	s.swap(next)
@@ -151,6 +154,30 @@ func (s *Set) swap(byName map[string]*definition) {
 		next.byKind[d.kind] = d
 	}
 	s.current.Store(next)
+}
+
+// defined is what define gives.
+type defined struct {
+	definition *definition
+	err        error
+}
+
+// defineAll compiles CRDs on all cores, and passes over those that are nil.
+func (s *Set) defineAll(crds []*apiextensionsv1.CustomResourceDefinition, known map[string]*definition) []defined {
+	all := make([]defined, len(crds))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(crds), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(crds)); i = next.Add(1) - 1 {
+				if crd := crds[i]; crd != nil {
+					all[i].definition, all[i].err = s.define(crd, known[crd.Name])
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return all
 }
 
 // define compiles a CRD; known is the one of its name in force, or nil.

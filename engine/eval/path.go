@@ -128,7 +128,7 @@ func (k fit) fitsOther(v any, d *types.Decl) bool {
 func isObject(d *types.Decl) bool { return d.Kind == types.Object }
 
 func isMap(d *types.Decl) bool {
-	return d.Kind == types.Map && d.Schema.Properties == nil
+	return d.Kind == types.Map && d.Schema.Properties == nil && !d.Root // a root has some
 }
 
 func isList(d *types.Decl) bool {

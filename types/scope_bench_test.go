@@ -1,0 +1,52 @@
+package types_test
+
+import (
+	"testing"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// BenchmarkCompile compiles one expression: in an environment of its own, in a
+// scope of its own, and in a scope that is there.
+func BenchmarkCompile(b *testing.B) {
+	d := types.FromSchema(structural(b, `{type: object, properties: {a: {type: array, items: {type: object, properties: {name: {type: string}}}}, b: {type: string}}}`), types.ResourceRoot)
+	const src = `self.a.all(x, x.name != '' && x.name.size() < 64) && (!has(self.b) || self.b == oldSelf.b)`
+	env := types.StoredEnv(types.Version{Minor: types.Newest})
+	shared, err := env.Scope()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		compile func() error
+	}{
+		{"environment", func() error { _, _, err := env.Compile(d, false, src); return err }},
+		{"scope", func() error {
+			scope, err := env.Scope()
+			if err == nil {
+				_, err = scope.Compile(d, false, src)
+			}
+			return err
+		}},
+		{"shared", func() error { _, err := shared.Compile(d, false, src); return err }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.compile(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFromSchema declares a schema with two equal nodes.
+func BenchmarkFromSchema(b *testing.B) {
+	const node = `{type: object, properties: {a: {type: string}, b: {type: array, items: {type: object, properties: {c: {type: integer}, d: {type: string, maxLength: 9}}}}}}`
+	s := structural(b, `{type: object, properties: {x: `+node+`, y: `+node+`}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		types.NewInterner().FromSchema(s, types.ResourceRoot)
+	}
+}
