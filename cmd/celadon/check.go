@@ -48,7 +48,7 @@ func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error 
 	if err != nil {
 		return interruptedBefore(ctx, err)
 	}
-	t := tally{checker: c, printer: printer, progress: a.progress()}
+	t := tally{checker: c, printer: printer, progress: a.progress("checking", "objects")}
 	pipe := parallel(a.stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, t.take)
 	pipe.Idle = out.Flush
 	err = pipe.Run(ctx)

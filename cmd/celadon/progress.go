@@ -11,21 +11,22 @@ import (
 // progress shows on a terminal how many objects are done, when that takes long.
 // A nil progress shows nothing.
 type progress struct {
-	started time.Time
-	stderr  *os.File
-	bar     *progressbar.ProgressBar
-	count   int
+	verb, noun string
+	started    time.Time
+	stderr     *os.File
+	bar        *progressbar.ProgressBar
+	count      int
 }
 
 // patience is how long nothing is shown.
 const patience = time.Second
 
-func (a *app) progress() *progress {
+func (a *app) progress(verb, noun string) *progress {
 	f, ok := a.stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &progress{started: time.Now(), stderr: f}
+	return &progress{verb: verb, noun: noun, started: time.Now(), stderr: f}
 }
 
 func (p *progress) add(n int) {
@@ -39,10 +40,10 @@ func (p *progress) add(n int) {
 		}
 		p.bar = progressbar.NewOptions(-1,
 			progressbar.OptionSetWriter(p.stderr),
-			progressbar.OptionSetDescription("checking"),
+			progressbar.OptionSetDescription(p.verb),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("objects"),
+			progressbar.OptionSetItsString(p.noun),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 		)

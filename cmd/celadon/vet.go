@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ type vetted struct {
 	bug     bool
 }
 
-// vetter vets one document after the other.
+// vetter vets documents; it is safe for concurrent use.
 type vetter struct {
 	cfg  vet.Config
 	olds map[string]*apiextensionsv1.CustomResourceDefinition
@@ -108,20 +109,24 @@ func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
 	if err != nil {
 		return err
 	}
-	sum := vetSummary{}
-	each(a.stdin, paths, func(doc *input.Document) bool {
-		one := v.vet(ctx, doc)
-		if ctx.Err() != nil {
-			return false
+	sum, progress := vetSummary{}, a.progress("vetting", "CRDs")
+	err = parallel(a.stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+		switch {
+		case ctx.Err() != nil:
+			return errStopped
+		case one == nil:
+			return nil
 		}
-		if one != nil {
-			sum.count(one)
-			err = printer.crd(one)
-		}
-		return err == nil
-	})
+		progress.add(1)
+		sum.count(one)
+		return printer.crd(one)
+	}).Run(ctx)
+	progress.done()
+	sum.Interrupted = ctx.Err() != nil
+	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
+		err = nil
+	}
 	if err == nil {
-		sum.Interrupted = ctx.Err() != nil
 		err = printer.end(&sum)
 	}
 	if err != nil {
