@@ -19,9 +19,9 @@ const module = "github.com/celadon-cel/celadon"
 var storeys = [][]string{
 	{"types", "internal/mutant"},
 	{"cost"},
-	{"engine/eval", "engine/schema"},
+	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
-	{"engine/vet", "engine/admission"},
+	{"engine/vet", "engine/admission", "engine/trace"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},

@@ -64,7 +64,7 @@ func (d *Desk) Compile(src string, optionalOldSelf bool) (x *Expr, err error) {
 	checked, err := types.Check(env, src)
 	if err == nil {
 		x = newExpr(d.node.decl, checked, src)
-		err = x.plan(env, d.limits.PerCall)
+		err = x.plan(eval.NewPlanner(env), d.limits.PerCall)
 	}
 	if err == nil {
 		err = x.price(env)
@@ -82,6 +82,9 @@ func (d *Desk) Compile(src string, optionalOldSelf bool) (x *Expr, err error) {
 func (d *Desk) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
 	return x.program.Eval(ctx, d.activation(optionalOldSelf, self, old))
 }
+
+// Limit is what one evaluation may cost.
+func (d *Desk) Limit() int64 { return d.limits.PerCall }
 
 func (d *Desk) activation(optionalOldSelf bool, self, old any) *eval.Activation {
 	a := eval.BindOld(d.node.decl, self, old)

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -30,8 +29,8 @@ type Answer struct {
 	Occurrences uint64
 	Limit       uint64
 	Cost        uint64
-	// Why are the values inside an expression that is false.
-	Why []Part
+	// Why are the values that made an expression false, or fail.
+	Why []trace.Part
 	// Err is why there is no value: a run-time error, or nothing to evaluate
 	// over.
 	Err error
@@ -59,12 +58,21 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	if a.Err != nil && x.UsesOldSelf() && p.old == nil {
 		a.Err = fmt.Errorf("%w: %s", a.Err, s.noOld())
 	}
-	if a.Value == celtypes.False {
-		if t, err := p.desk.Trace(ctx, x, false, p.self, p.old); err == nil {
-			a.Why = newTracer(x, t).reasons(x.AST().NativeRep().Expr())
+	if a.Value == celtypes.False || a.Err != nil && ctx.Err() == nil {
+		if t, err := s.trace(ctx, x); err == nil {
+			a.Why = t.Why()
 		}
 	}
 	return a, nil
+}
+
+func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {
+	here := s.state.place
+	p, err := trace.New(here.desk, x, false)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, here.self, here.old)
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error) {
@@ -139,7 +147,7 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		fmt.Fprintf(&b, "error: %s\n", printable(a.Err.Error()))
+		fmt.Fprintf(&b, "error: %s\n%s", printable(a.Err.Error()), whyText(a.Why, width))
 	default:
 		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
 	}
@@ -179,6 +187,8 @@ func share(n, limit uint64) string {
 	switch percent := 100 * float64(n) / float64(limit); {
 	case n == 0:
 		return "0%"
+	case n == cost.Unbounded:
+		return ">1000x"
 	case percent < 0.1:
 		return "<0.1%"
 	case percent < 10:
@@ -193,7 +203,7 @@ func share(n, limit uint64) string {
 // asYAML is an object, or a list of them, as its author would write it; "" for
 // any other value.
 func asYAML(v ref.Val) string {
-	native := Native(v)
+	native := trace.Native(v)
 	switch v := native.(type) {
 	case map[string]any:
 		if len(v) == 0 {
@@ -214,34 +224,6 @@ func asYAML(v ref.Val) string {
 		return ""
 	}
 	return string(text)
-}
-
-// Native is a value as JSON would have it; what JSON does not know is text.
-func Native(v ref.Val) any {
-	switch v := v.(type) {
-	case celtypes.Double:
-		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return f
-		}
-	case celtypes.String, celtypes.Bool, celtypes.Int, celtypes.Uint:
-		return v.Value()
-	case celtypes.Null:
-		return nil
-	case traits.Mapper:
-		out := map[string]any{}
-		for it := v.Iterator(); it.HasNext() == celtypes.True; {
-			key := it.Next()
-			out[fmt.Sprint(key.Value())] = Native(v.Get(key))
-		}
-		return out
-	case traits.Lister:
-		out := []any{}
-		for it := v.Iterator(); it.HasNext() == celtypes.True; {
-			out = append(out, Native(it.Next()))
-		}
-		return out
-	}
-	return Format(v)
 }
 
 func indent(text string) string {

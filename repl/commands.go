@@ -50,7 +50,7 @@ func objectCommands() []command {
 
 func ruleCommands() []command {
 	return []command{
-		{name: "rules", args: "[all]", help: "list the rules here, or all, with verdict, cost and headroom", run: rules, complete: completeWords(func(*Session) []string { return []string{"all"} })},
+		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
 		{name: "add", args: "RULE", help: "add a rule here", run: add, expression: true, complete: completeExpression},
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
@@ -59,6 +59,7 @@ func ruleCommands() []command {
 		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
 		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "let a transition rule run on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
+		{name: "advice", help: "print which rules cost too much, what bounds to set, and what else to mend", run: advice},
 		{name: "diff", help: "print what changed in the CRD", run: diffCRD},
 		{name: "save", args: "[FILE]", help: "write the CRD; all that did not change stays as it is", run: save, complete: completeFiles},
 	}
@@ -101,14 +102,12 @@ func findCommand(name string) (command, bool) {
 
 // noCommand says what is wrong with a command's name.
 func noCommand(name string) error {
-	var near []string
-	for _, c := range commands() {
-		if name != "" && (strings.HasPrefix(c.name, name) || distance(name, c.name) <= 1+len(name)/4) {
-			near = append(near, ":"+c.name)
-		}
+	names := commandNames(nil)
+	for i := range names {
+		names[i] = ":" + names[i]
 	}
-	if len(near) > 0 {
-		return fmt.Errorf("unknown command :%s; did you mean %s?", name, strings.Join(near, " or "))
+	if near := didYouMean(":"+name, names); near != "" && name != "" {
+		return fmt.Errorf("unknown command :%s%s", name, near)
 	}
 	return fmt.Errorf("unknown command :%s (:help lists them)", name)
 }

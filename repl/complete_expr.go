@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -19,35 +20,35 @@ func (s *Session) completeExpr(src []rune) Completion {
 	if s.state.place == nil {
 		return Completion{Start: len(src)}
 	}
-	tokens := lex(src)
-	word := token{start: len(src), end: len(src)}
-	if n := len(tokens); n > 0 && tokens[n-1].end == len(src) {
+	tokens := lex.Tokens(src)
+	word := lex.Token{Start: len(src), End: len(src)}
+	if n := len(tokens); n > 0 && tokens[n-1].End == len(src) {
 		switch last := tokens[n-1]; {
-		case last.kind == tokenComment, last.kind == tokenNumber:
+		case last.Kind == lex.Comment, last.Kind == lex.Number:
 			return Completion{Start: len(src)}
-		case last.open:
+		case last.Open:
 			return s.completeString(src, tokens[:n-1], last)
-		case last.kind == tokenIdent:
+		case last.Kind == lex.Ident:
 			word, tokens = last, tokens[:n-1]
 		}
 	}
-	c := Completion{Start: word.start}
+	c := Completion{Start: word.Start}
 	sc := s.scope(bindings(src, tokens))
-	if n := len(tokens); n > 1 && (tokens[n-1].text == "." || tokens[n-1].text == ".?") {
-		c.Candidates = s.members(sc, src, tokens[:n-1], tokens[n-1].text == ".?")
+	if n := len(tokens); n > 1 && (tokens[n-1].Text == "." || tokens[n-1].Text == ".?") {
+		c.Candidates = s.members(sc, src, tokens[:n-1], tokens[n-1].Text == ".?")
 	} else {
 		c.Candidates = s.words(sc)
 	}
-	return c.only(word.text)
+	return c.only(word.Text)
 }
 
 // members are the fields and methods of the operand that the tokens end with.
-func (s *Session) members(sc *scope, src []rune, tokens []token, optional bool) []Candidate {
+func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
 	start := receiver(tokens, len(tokens)-1)
 	if start < 0 {
 		return nil
 	}
-	text := string(src[tokens[start].start:tokens[len(tokens)-1].end])
+	text := string(src[tokens[start].Start:tokens[len(tokens)-1].End])
 	f := sc.parse(text)
 	var out []Candidate
 	if f.decl != nil && f.decl.Kind == types.Object {
@@ -116,9 +117,9 @@ func methods(env *cel.Env, t *cel.Type) []Candidate {
 				continue
 			}
 			if len(o.ArgTypes()) > 1 {
-				found[name+"("] = words(o.ResultType())
+				found[name+"("] = argument(o.ResultType())
 			} else if _, ok := found[name+"("]; !ok {
-				found[name+"()"] = words(o.ResultType())
+				found[name+"()"] = argument(o.ResultType())
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 	found := map[string]string{}
 	for name, f := range env.Functions() {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && identifier(rest) {
-			found[rest+"("] = words(f.OverloadDecls()[0].ResultType())
+			found[rest+"("] = argument(f.OverloadDecls()[0].ResultType())
 		}
 	}
 	return candidates(found)
@@ -193,7 +194,7 @@ func (s *Session) words(sc *scope) []Candidate {
 		}
 		for _, o := range f.OverloadDecls() {
 			if !o.IsMemberFunction() {
-				found[name+"("] = words(o.ResultType())
+				found[name+"("] = argument(o.ResultType())
 			}
 		}
 	}
@@ -203,7 +204,7 @@ func (s *Session) words(sc *scope) []Candidate {
 // identifier is true for names that an expression can hold; not operators.
 func identifier(name string) bool {
 	for i, r := range name {
-		if !letter(r) && (i == 0 || !letterOrDigit(r)) {
+		if !lex.Letter(r) && (i == 0 || !lex.LetterOrDigit(r)) {
 			return false
 		}
 	}
@@ -212,9 +213,9 @@ func identifier(name string) bool {
 
 // completeString offers what can stand in the quotes that are open at the end:
 // the values of an enum, the keys of a map.
-func (s *Session) completeString(src []rune, before []token, open token) Completion {
-	quote, raw := open.start, false
-	if q, r := stringPrefix(src, open.start); q > open.start {
+func (s *Session) completeString(src []rune, before []lex.Token, open lex.Token) Completion {
+	quote, raw := open.Start, false
+	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
 		quote, raw = q, r
 	}
 	c := Completion{Start: quote + 1}
@@ -235,7 +236,7 @@ func (s *Session) completeString(src []rune, before []token, open token) Complet
 	return c.only(string(src[quote+1:]))
 }
 
-func (s *Session) stringsAt(sc *scope, src []rune, before []token) []string {
+func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string {
 	n := len(before)
 	if n < 2 {
 		return nil
@@ -245,9 +246,9 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []token) []string {
 		if start < 0 {
 			return found{}
 		}
-		return sc.parse(string(src[before[start].start:before[last].end]))
+		return sc.parse(string(src[before[start].Start:before[last].End]))
 	}
-	switch before[n-1].text {
+	switch before[n-1].Text {
 	case "==", "!=":
 		return enumOf(operand(n - 2))
 	case "[", "[?":
@@ -255,18 +256,18 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []token) []string {
 			return mapKeys(f.values)
 		}
 	}
-	if i := openList(before); i > 1 && before[i-1].text == "in" {
+	if i := openList(before); i > 1 && before[i-1].Text == "in" {
 		return enumOf(operand(i - 2))
 	}
 	return nil
 }
 
 // openList is the bracket of the list that the tokens end in; -1 for none.
-func openList(tokens []token) int {
+func openList(tokens []lex.Token) int {
 	depth := 0
 	for i := len(tokens) - 1; i >= 0; i-- {
-		if depth += bracketDepth(tokens[i]); depth > 0 {
-			if tokens[i].text == "[" {
+		if depth += lex.Depth(tokens[i]); depth > 0 {
+			if tokens[i].Text == "[" {
 				return i
 			}
 			return -1

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 func add(_ context.Context, s *Session, arg string) (string, error) {
@@ -29,7 +31,10 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	if rule = strings.TrimSpace(rule); rule == "" {
-		now := oneLine(s.rulesHere()[n].Rule)
+		now, ok := lex.Join(s.rulesHere()[n].Rule)
+		if !ok {
+			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n+1, s.rulesHere()[n].Rule)
+		}
 		return "", &incompleteError{
 			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
 			fmt.Sprintf(":edit %d %s", n+1, now),
@@ -54,7 +59,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	if err := s.editRule(ruleEdit{op: dropRule, index: n}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("dropped %s\n", oneLine(dropped)), nil
+	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), nil
 }
 
 // setPart is the command for one part of a rule.
@@ -65,7 +70,8 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 			return "", err
 		}
 		if value == "" {
-			return "", fmt.Errorf("no %s given: want :%s [N] TEXT, or - to remove it", field, field)
+			cmd, _ := findCommand(field)
+			return "", fmt.Errorf("no %s given: want :%s %s, or - to remove it", field, field, cmd.args)
 		}
 		e := ruleEdit{op: setField, index: n, field: field, value: value}
 		if value == "-" {
@@ -84,7 +90,7 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 // last added or changed, else the only one.
 func (s *Session) target(arg string) (n int, value string, err error) {
 	first, rest, _ := strings.Cut(arg, " ")
-	if _, ok := ruleNumber(first); ok && strings.TrimSpace(rest) != "" {
+	if _, ok := ruleNumber(first); ok {
 		n, err = s.numbered(first)
 		return n, strings.TrimSpace(rest), err
 	}
@@ -214,7 +220,22 @@ func (s *Session) oneRule(n int) (string, error) {
 			break
 		}
 	}
-	return (&listing{rows: rows}).text(s), nil
+	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
+	return (&listing{rows: rows, costly: costly}).text(s) + s.lacks(n), nil
+}
+
+// lacks is what a rule still needs before an API server takes it.
+func (s *Session) lacks(n int) string {
+	rule, text := s.rulesHere()[n], ""
+	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
+		text += "a rule of several lines must have a message: :message TEXT\n"
+	}
+	if rule.OptionalOldSelf != nil {
+		if x, err := s.compile(rule.Rule, *rule.OptionalOldSelf); err == nil && !x.UsesOldSelf() {
+			text += "a rule with optionalOldSelf must use oldSelf: :edit it\n"
+		}
+	}
+	return text
 }
 
 func diffCRD(_ context.Context, s *Session, _ string) (string, error) {

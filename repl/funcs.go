@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -136,14 +137,8 @@ func (s *Session) noFunction(name string, names []string) error {
 	if err := s.laterFunction(name); err != nil {
 		return err
 	}
-	var near []string
-	for _, known := range names {
-		if distance(name, known) <= 1+len(name)/4 || len(name) > 2 && strings.Contains(strings.ToLower(known), strings.ToLower(name)) {
-			near = append(near, known)
-		}
-	}
-	if len(near) > 0 {
-		return fmt.Errorf("no function %s; did you mean %s?", name, strings.Join(near[:min(4, len(near))], " or "))
+	if near := didYouMean(name, names); near != "" {
+		return fmt.Errorf("no function %s%s", name, near)
 	}
 	return fmt.Errorf("no function %s (:funcs lists them)", name)
 }
@@ -232,7 +227,7 @@ func argument(t *cel.Type) string {
 func documentation(description string, examples []string) string {
 	var b strings.Builder
 	if description = strings.TrimSpace(description); description != "" {
-		b.WriteString("  " + oneLine(description) + "\n")
+		b.WriteString("  " + lex.OneLine(description) + "\n")
 	}
 	for _, example := range examples[:min(3, len(examples))] {
 		first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")

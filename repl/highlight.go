@@ -3,6 +3,8 @@ package repl
 import (
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // The colours of a terminal that has them, by what they are for.
@@ -36,11 +38,11 @@ func Highlight(line []rune, pos int) string {
 			return b.String()
 		}
 	}
-	tokens := lex(line[from:])
+	tokens := lex.Tokens(line[from:])
 	marks := brackets(tokens, pos-from)
 	last := from
 	for i, t := range tokens {
-		start, end := t.start+from, t.end+from
+		start, end := t.Start+from, t.End+from
 		b.WriteString(string(line[last:start]))
 		colour := colourOf(tokens, i)
 		if marks[i] != "" {
@@ -57,21 +59,21 @@ func Highlight(line []rune, pos int) string {
 	return b.String()
 }
 
-func colourOf(tokens []token, i int) string {
-	switch t := tokens[i]; t.kind {
-	case tokenString:
+func colourOf(tokens []lex.Token, i int) string {
+	switch t := tokens[i]; t.Kind {
+	case lex.String:
 		return colourString
-	case tokenNumber:
+	case lex.Number:
 		return colourNumber
-	case tokenComment:
+	case lex.Comment:
 		return colourComment
-	case tokenIdent:
+	case lex.Ident:
 		switch {
-		case i+1 < len(tokens) && tokens[i+1].text == "(":
+		case i+1 < len(tokens) && tokens[i+1].Text == "(":
 			return colourCall
-		case i > 0 && (tokens[i-1].text == "." || tokens[i-1].text == ".?"):
+		case i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?"):
 			return ""
-		case slices.Contains([]string{"true", "false", "null"}, t.text):
+		case slices.Contains([]string{"true", "false", "null"}, t.Text):
 			return colourNumber
 		}
 		return colourVariable
@@ -81,11 +83,11 @@ func colourOf(tokens []token, i int) string {
 
 // brackets marks the bracket at or before the cursor with its partner, and
 // those that close nothing.
-func brackets(tokens []token, pos int) map[int]string {
+func brackets(tokens []lex.Token, pos int) map[int]string {
 	marks := map[int]string{}
 	var open []int
 	for i, t := range tokens {
-		switch bracketDepth(t) {
+		switch lex.Depth(t) {
 		case 1:
 			open = append(open, i)
 		case -1:
@@ -103,4 +105,4 @@ func brackets(tokens []token, pos int) map[int]string {
 	return marks
 }
 
-func near(t token, pos int) bool { return t.start == pos || t.end == pos }
+func near(t lex.Token, pos int) bool { return t.Start == pos || t.End == pos }

@@ -12,6 +12,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -125,7 +127,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(oneLine(bad.Rule), maxValue), summary(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -143,10 +145,13 @@ func cd(_ context.Context, s *Session, arg string) (string, error) {
 		}
 	}
 	err := s.move(steps)
-	if err != nil && s.state.place.leads("/"+arg) {
-		err = fmt.Errorf("%w; did you mean /%s?", err, arg)
+	switch {
+	case err == nil:
+		return "", nil
+	case s.state.place.leads("/" + arg):
+		return "", fmt.Errorf("%w; did you mean /%s?", err, arg)
 	}
-	return "", err
+	return "", fmt.Errorf("%w%s", err, s.state.place.meant(steps))
 }
 
 func pwd(_ context.Context, s *Session, _ string) (string, error) {
@@ -170,7 +175,11 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	p, err := newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
+	}
+	return p, err
 }
 
 func ls(_ context.Context, s *Session, arg string) (string, error) {
@@ -271,18 +280,18 @@ func (s *Session) unbounded(x *engine.Expr) [][]string {
 		}
 		d = below(d, step)
 	}
-	src := newSource(x.Source(), x.AST())
+	src := lex.NewSource(x.Source(), x.AST())
 	r := resolver{session: s, vars: map[string]found{}}
 	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := loopOf(e); ok {
-			over := r.expr(l.over)
-			r.vars[l.variable] = over.elements()
-			if over.decl != nil && over.decl.Kind == types.Map && !e.AsComprehension().HasIterVar2() {
-				r.vars[l.variable] = found{} // a key
+		if l, ok := trace.LoopOf(e); ok {
+			over := r.expr(l.Over)
+			r.vars[l.Variable] = over.elements()
+			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
+				r.vars[l.Variable] = found{} // a key
 			}
 		}
 		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
-			say(src.of(e), f.decl)
+			say(src.Of(e), f.decl)
 		}
 	}))
 	return rows
@@ -307,12 +316,12 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()
 	}
-	t, err := p.desk.Trace(ctx, x, false, p.self, p.old)
+	t, err := s.trace(ctx, x)
 	if err != nil {
 		return "", err
 	}
 	rows := [][]string{{"cost", "value", "expression"}}
-	for _, part := range newTracer(x, t).all(x.AST().NativeRep().Expr(), 0) {
+	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
 			units, value = fmt.Sprint(part.Cost), preview(printable(Format(part.Value)), 32)

@@ -126,7 +126,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 		}
 		at := d
 		if d = below(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
-			return nil, fmt.Errorf("path %q: no %s in %s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at)
+			return nil, fmt.Errorf("path %q: no %s in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.meant(steps))
 		}
 		if d == nil {
 			return steps, nil
@@ -140,6 +140,9 @@ func decodeJSON(text string) (any, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		if text == "" || strings.ContainsRune(`{["-0123456789`, rune(text[0])) {
+			return nil, fmt.Errorf("value %s: not JSON: %w", preview(text, maxValue), err)
+		}
 		return nil, fmt.Errorf("value %s: want JSON, a text as %s", preview(text, maxValue), formatJSON(preview(text, maxValue)))
 	}
 	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))

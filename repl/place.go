@@ -214,6 +214,20 @@ func show(path string) string {
 	return path
 }
 
+// meant ends an error about a path that leads nowhere: the field that is near
+// the one that is not there.
+func (p *place) meant(steps []engine.Step) string {
+	d := p.root
+	for _, step := range steps {
+		next := below(d, step)
+		if next == nil {
+			return didYouMean(step.Name, d.FieldNames())
+		}
+		d = next
+	}
+	return ""
+}
+
 // leads is true for a path that the schema has.
 func (p *place) leads(arg string) bool {
 	steps, err := p.resolve(arg)

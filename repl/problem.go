@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Problem is what is wrong with an expression: its line with a caret, the
@@ -18,10 +20,10 @@ func (s *Session) Problem(err error) string {
 		return "error: " + printable(err.Error()) + "\n"
 	}
 	text := ""
-	if snippet := caret(bad); snippet != "" {
+	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	return text + "error: " + summary(bad) + s.advice(bad) + "\n"
+	return text + "error: " + summary(bad) + s.hint(bad) + "\n"
 }
 
 // summary is the checker's words without its own places.
@@ -30,11 +32,11 @@ func summary(bad *engine.CompileError) string {
 	return printable(selfType.ReplaceAllString(text, "self"))
 }
 
-// advice on an unknown name: the version that knows it, or what is like it.
-func (s *Session) advice(bad *engine.CompileError) string {
+// hint at an unknown name: the version that knows it, or what is like it.
+func (s *Session) hint(bad *engine.CompileError) string {
 	match := unknownName.FindStringSubmatch(bad.Summary())
 	if match == nil {
-		return ""
+		return s.forgotten(bad)
 	}
 	if s.state.kube != "" && strings.HasPrefix(match[0], "undeclared") {
 		if err := s.laterFunction(match[1]); err != nil {
@@ -47,17 +49,46 @@ func (s *Session) advice(bad *engine.CompileError) string {
 	return ""
 }
 
-// caret is the line with a mark below the place, as wide as the screen shows
-// what is before it.
-func caret(bad *engine.CompileError) string {
+// forgotten is the method that was written as a field: self.list.size.
+func (s *Session) forgotten(bad *engine.CompileError) string {
+	lines := strings.Split(bad.Rule, "\n")
+	if !strings.Contains(bad.Summary(), "does not support field selection") || bad.Line < 1 || bad.Line > len(lines) {
+		return ""
+	}
+	src := []rune(strings.Join(lines[:bad.Line], "\n"))
+	start := len(src) - len([]rune(lines[bad.Line-1])) + bad.Column
+	for _, t := range lex.Tokens(src) {
+		if t.Start >= start && t.Kind == lex.Ident {
+			if slices.Contains(s.names(src[:t.Start]), t.Text) {
+				return fmt.Sprintf("; did you mean %s()?", t.Text)
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// caret is the line with a mark below the place. Of a line that is wider than
+// the screen it is the part around the place.
+func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {
 		return ""
 	}
 	line := printable(strings.ReplaceAll(lines[bad.Line-1], "\t", " "))
-	before := []rune(line)
-	before = before[:min(bad.Column-1, len(before))]
-	return line + "\n" + strings.Repeat(" ", screen.StringWidth(string(before))) + "^"
+	before, after := []rune(line), ""
+	if at := bad.Column - 1; at < len(before) {
+		before, after = before[:at], string(before[at:])
+	}
+	left := string(before)
+	if width > 2 && screen.StringWidth(line) > width {
+		room := max(width-min(screen.StringWidth(after), width/2)-2, 1)
+		if over := screen.StringWidth(left) - room; over > 0 {
+			left = screen.TruncateLeft(left, over+1, "…")
+		}
+		after = fit(after, width-screen.StringWidth(left))
+	}
+	return left + after + "\n" + strings.Repeat(" ", screen.StringWidth(left)) + "^"
 }
 
 var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
@@ -65,14 +96,17 @@ var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference t
 // meant are the names nearest to one that does not exist.
 func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	offset := wordNear([]rune(bad.Rule), bad, name)
-	if offset < 0 {
+	if offset < 0 || len(name) < 2 {
 		return nil
 	}
 	src := []rune(bad.Rule)
 	known := s.names(src[:offset])
-	best, nearest := 1+len(name)/3, []string(nil)
+	if escaped := asWritten(known, string(src[offset:])); escaped != "" {
+		return []string{escaped}
+	}
+	best, nearest := apartAtMost(name), []string(nil)
 	for _, candidate := range known {
-		switch d := distance(name, candidate); {
+		switch d := apart(name, candidate); {
 		case candidate == "in":
 		case d < best:
 			best, nearest = d, []string{candidate}
@@ -82,6 +116,19 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	}
 	slices.Sort(nearest)
 	return nearest[:min(3, len(nearest))]
+}
+
+// asWritten is the name that CEL has for a field whose own name the text begins
+// with, as namespace or a-b; "" for none.
+func asWritten(known []string, text string) (ident string) {
+	longest := 0
+	for _, candidate := range known {
+		name, ok := types.Unescape(candidate)
+		if ok && name != candidate && len(name) > longest && strings.HasPrefix(text, name) {
+			ident, longest = candidate, len(name)
+		}
+	}
+	return ident
 }
 
 // wordNear is where a name stands nearest to the place of an error; -1 where it
@@ -98,12 +145,39 @@ func wordNear(src []rune, bad *engine.CompileError, name string) int {
 		}
 	}
 	place, best := start+bad.Column-1, -1
-	for _, t := range lex(src) {
-		if t.kind == tokenIdent && t.text == name && (best < 0 || abs(t.start-place) < abs(best-place)) {
-			best = t.start
+	for _, t := range lex.Tokens(src) {
+		if t.Kind == lex.Ident && t.Text == name && (best < 0 || abs(t.Start-place) < abs(best-place)) {
+			best = t.Start
 		}
 	}
 	return best
+}
+
+// apart is how far a name is from one that may be meant: one that begins so is
+// near.
+func apart(name, meant string) int {
+	d := distance(name, meant)
+	if min(len(name), len(meant)) > 1 && (strings.HasPrefix(meant, name) || strings.HasPrefix(name, meant)) {
+		d = min(d, 1)
+	}
+	return d
+}
+
+// apartAtMost is how far a name may be from one that is meant.
+func apartAtMost(name string) int { return max(1, len(name)/3) }
+
+// didYouMean ends an error about a name with those that are near it.
+func didYouMean(name string, known []string) string {
+	var near []string
+	for _, candidate := range known {
+		if name != "" && apart(name, candidate) <= apartAtMost(name) {
+			near = append(near, candidate)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", strings.Join(near[:min(3, len(near))], " or "))
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -9,8 +9,11 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // reasons are what the API server takes.
@@ -47,7 +50,26 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	case "all":
 		return s.rulesAll(ran)
 	}
-	return "", fmt.Errorf(":rules %s: want all, or nothing", arg)
+	if _, ok := ruleNumber(arg); !ok {
+		return "", fmt.Errorf(":rules %s: want all, a number, or nothing", arg)
+	}
+	n, err := s.numbered(arg)
+	if err != nil {
+		return "", err
+	}
+	return s.wholeRule(n, ran)
+}
+
+// wholeRule is one rule as the CRD has it, nothing cut off.
+func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
+	text, err := yaml.Marshal(s.rulesHere()[n])
+	if err != nil {
+		return "", err
+	}
+	l := s.rulesAt(s.state.place, ran, false)
+	l.rows, l.costly = l.rows[n:n+1], false
+	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
+	return l.text(s) + indent(printable(string(text))), nil
 }
 
 // verdicts are what each rule did over the loaded object.
@@ -72,16 +94,27 @@ func (s *Session) run(ctx context.Context) (verdicts, error) {
 
 // listing is rules with their costs.
 type listing struct {
-	rows  [][]string
-	total uint64
+	rows   [][]string
+	total  uint64
+	costly bool // some rule costs more than it may
 }
 
 func (l *listing) text(s *Session) string {
 	if len(l.rows) == 0 {
 		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
 	}
-	return table(append([][]string{{"", "verdict", "cost", "at most", "limit", "rule"}}, l.rows...), s.Width)
+	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
+	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), s.Width)
+	if l.costly {
+		text += costlyHint
+	}
+	return text
 }
+
+const (
+	tooExpensive = "too expensive"
+	costlyHint   = tooExpensive + ": :advice says what would help\n"
+)
 
 // rulesAt lists the rules of one place; with parts, their messages too.
 func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
@@ -102,10 +135,10 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 			l.total = cost.Add(l.total, total)
 			most, headroom = number(total), share(total, limit)
 			if total > limit {
-				verdict = "too expensive"
+				verdict, l.costly = tooExpensive, true
 			}
 		}
-		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, oneLine(rule.Rule)})
+		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
@@ -140,7 +173,7 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 	var out []string
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, name+": "+oneLine(value))
+			out = append(out, name+": "+lex.OneLine(value))
 		}
 	}
 	add("message", r.Message)
@@ -158,7 +191,7 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 // rulesAll lists the rules of the version, place by place.
 func (s *Session) rulesAll(ran verdicts) (string, error) {
 	var b strings.Builder
-	total := uint64(0)
+	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
 		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
@@ -166,10 +199,14 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 			return "", err
 		}
 		l := s.rulesAt(p, ran, false)
-		total = cost.Add(total, l.total)
+		total, costly = cost.Add(total, l.total), costly || l.costly
+		l.costly = false // told once
 		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s)))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
+	if costly {
+		b.WriteString(costlyHint)
+	}
 	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(total), share(total, limit), st.version)
 	return b.String(), nil
 }

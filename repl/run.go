@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // LineReader gives one line after the other, without its end, and io.EOF after
@@ -51,6 +53,9 @@ type Reply struct {
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	for ctx.Err() == nil {
+		if evaluation != nil {
+			s.Width = evaluation.Width()
+		}
 		line, err := in.ReadLine(s.Prompt())
 		eof := errors.Is(err, io.EOF)
 		switch {
@@ -63,7 +68,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		run, done := ctx, func() {}
 		if evaluation != nil {
 			run, done = evaluation.Evaluating(ctx)
-			s.Width = evaluation.Width()
+			s.Width = evaluation.Width() // it may have changed meanwhile
 		}
 		var reply Reply
 		if eof {
@@ -155,8 +160,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	case goesOn(trimmed):
 		s.partial = trimmed
 		return Reply{}
-	case s.last != "" && continues(trimmed):
-		return s.finished(ctx, s.last+"\n"+line)
+	case s.last.text != "" && lex.Continues(trimmed):
+		return s.continued(ctx, line)
 	default:
 		return s.finished(ctx, trimmed)
 	}
@@ -184,27 +189,54 @@ func (s *Session) interrupted(ctx context.Context, line string) Reply {
 // goesOn is true for a line that needs another.
 func goesOn(line string) bool {
 	if !strings.HasPrefix(line, ":") {
-		return unfinished(line)
+		return lex.Unfinished(line)
 	}
 	name, arg, _ := strings.Cut(line[1:], " ")
 	cmd, ok := findCommand(name)
-	return ok && cmd.expression && unfinished(arg)
+	return ok && cmd.expression && lex.Unfinished(arg)
+}
+
+// lastLine is an expression, or a command with one, that the next line may go on
+// with, and the session before it and after.
+type lastLine struct {
+	text   string
+	before moment
+	after  *state
 }
 
 // finished answers a whole expression or command.
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
+	s.last = lastLine{before: s.moment()}
+	defer func() { s.last.after = s.state }()
 	if strings.HasPrefix(line, ":") {
-		s.last = ""
+		name, _, _ := strings.Cut(line[1:], " ")
+		if cmd, ok := findCommand(name); ok && cmd.expression {
+			s.last.text = line
+		}
 		return s.command(ctx, line)
 	}
-	s.last = line
+	s.last.text = line
 	a, err := s.Eval(ctx, line)
 	if err != nil {
 		return s.failed(err)
 	}
 	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
+}
+
+// continued answers the last line once more, with another that goes on with it.
+// What the last one changed, as :add does, is changed anew.
+func (s *Session) continued(ctx context.Context, line string) Reply {
+	last, now := s.last, s.moment()
+	if s.state == last.after {
+		s.restore(last.before)
+	}
+	reply := s.finished(ctx, last.text+"\n"+line)
+	if reply.Failed {
+		s.restore(now)
+	}
+	return reply
 }
 
 func (s *Session) command(ctx context.Context, line string) Reply {
@@ -213,6 +245,8 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	switch {
 	case !ok:
 		return s.failed(noCommand(name))
+	case cmd.args == "" && strings.TrimSpace(arg) != "":
+		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(strings.TrimSpace(arg), maxValue), cmd.name))
 	case cmd.name == "quit":
 		return s.quit()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -29,10 +30,10 @@ var loopMacros = map[string]string{
 }
 
 // bindings are the macro variables in scope behind the tokens, outermost first.
-func bindings(src []rune, tokens []token) []binding {
+func bindings(src []rune, tokens []lex.Token) []binding {
 	var open []int
 	for i, t := range tokens {
-		switch bracketDepth(t) {
+		switch lex.Depth(t) {
 		case 1:
 			open = append(open, i)
 		case -1:
@@ -49,45 +50,45 @@ func bindings(src []rune, tokens []token) []binding {
 }
 
 // bindingsAt are those of the macro whose bracket is tokens[i].
-func bindingsAt(src []rune, tokens []token, i int) []binding {
-	if tokens[i].text != "(" || i < 3 || tokens[i-2].text != "." {
+func bindingsAt(src []rune, tokens []lex.Token, i int) []binding {
+	if tokens[i].Text != "(" || i < 3 || tokens[i-2].Text != "." {
 		return nil
 	}
-	wrap, ok := loopMacros[tokens[i-1].text]
+	wrap, ok := loopMacros[tokens[i-1].Text]
 	rest := tokens[i+1:]
-	if !ok || len(rest) < 2 || rest[0].kind != tokenIdent || rest[1].text != "," {
+	if !ok || len(rest) < 2 || rest[0].Kind != lex.Ident || rest[1].Text != "," {
 		return nil
 	}
 	start := receiver(tokens, i-3)
 	if start < 0 {
 		return nil
 	}
-	over := string(src[tokens[start].start:tokens[i-3].end])
-	first := binding{name: rest[0].text, over: over, wrap: wrap}
-	if len(rest) >= 4 && rest[2].kind == tokenIdent && rest[3].text == "," && wrap == "map" {
+	over := string(src[tokens[start].Start:tokens[i-3].End])
+	first := binding{name: rest[0].Text, over: over, wrap: wrap}
+	if len(rest) >= 4 && rest[2].Kind == lex.Ident && rest[3].Text == "," && wrap == "map" {
 		first.wrap = ""
-		return []binding{first, {name: rest[2].text, over: over, second: true, wrap: "transformList"}}
+		return []binding{first, {name: rest[2].Text, over: over, second: true, wrap: "transformList"}}
 	}
 	return []binding{first}
 }
 
 // receiver is the first token of the operand that ends at tokens[last]; -1
 // where none does.
-func receiver(tokens []token, last int) int {
+func receiver(tokens []lex.Token, last int) int {
 	for i := last; i >= 0; i-- {
 		t := tokens[i]
 		switch {
-		case bracketDepth(t) < 0:
+		case lex.Depth(t) < 0:
 			if i = opening(tokens, i); i < 0 {
 				return -1
 			}
-			if i > 0 && (tokens[i].text == "(" || tokens[i].text == "[" || tokens[i].text == "[?") && operandEnd(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
+			if i > 0 && (tokens[i].Text == "(" || tokens[i].Text == "[" || tokens[i].Text == "[?") && operandEnd(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
 				continue // a call or an index: what it is of comes before
 			}
-		case t.kind == tokenOperator || t.kind == tokenComment:
+		case t.Kind == lex.Operator || t.Kind == lex.Comment:
 			return -1
 		}
-		if i == 0 || tokens[i-1].text != "." && tokens[i-1].text != ".?" {
+		if i == 0 || tokens[i-1].Text != "." && tokens[i-1].Text != ".?" {
 			return i
 		}
 		i-- // the dot
@@ -95,17 +96,17 @@ func receiver(tokens []token, last int) int {
 	return -1
 }
 
-// operandEnd is true for a token that a call's or an index's bracket can follow.
-func operandEnd(t token) bool {
-	return t.kind == tokenIdent && t.text != "in" || t.kind == tokenString || t.text == ")" || t.text == "]"
+// operandEnd is true for a lex.Token that a call's or an index's bracket can follow.
+func operandEnd(t lex.Token) bool {
+	return t.Kind == lex.Ident && t.Text != "in" || t.Kind == lex.String || t.Text == ")" || t.Text == "]"
 }
 
-func adjacent(a, b token) bool { return a.end == b.start }
+func adjacent(a, b lex.Token) bool { return a.End == b.Start }
 
-func opening(tokens []token, i int) int {
+func opening(tokens []lex.Token, i int) int {
 	depth := 0
 	for ; i >= 0; i-- {
-		if depth += bracketDepth(tokens[i]); depth == 0 {
+		if depth += lex.Depth(tokens[i]); depth == 0 {
 			return i
 		}
 	}

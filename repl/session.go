@@ -34,10 +34,11 @@ type Session struct {
 	// saved is the text of each CRD file as it stands there.
 	saved   map[string]string
 	history []string
-	// partial is an expression that is not finished yet, last the one before.
-	partial, last string
-	warned        bool // of unsaved rules
-	kube          *kubeVersions
+	// partial is an expression that is not finished yet.
+	partial string
+	last    lastLine
+	warned  bool // of unsaved rules
+	kube    *kubeVersions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -239,6 +240,18 @@ func (s *Session) enter(next *state) {
 	}
 }
 
+// moment is where a session is, and where :undo and :redo go.
+type moment struct {
+	state        *state
+	past, future []*state
+}
+
+func (s *Session) moment() moment {
+	return moment{s.state, slices.Clone(s.past), slices.Clone(s.future)}
+}
+
+func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
+
 // undo goes a state back, redo forward again.
 func (s *Session) undo() error { return s.travel(&s.past, &s.future, "undo") }
 func (s *Session) redo() error { return s.travel(&s.future, &s.past, "redo") }
@@ -286,16 +299,22 @@ func (s *Session) Unsaved() bool {
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt is what stands before the cursor: kind, version and place.
+// Prompt is what stands before the cursor: kind, version and place. On a narrow
+// screen it is the end of that.
 func (s *Session) Prompt() string {
 	switch st := s.state; {
 	case s.partial != "":
 		return "... "
 	case st.crd == nil:
 		return "celadon> "
-	case len(st.place.steps) == 0:
-		return fmt.Sprintf("%s/%s> ", st.crd.engine.GroupKind().Kind, st.version)
 	default:
-		return fmt.Sprintf("%s/%s %s> ", st.crd.engine.GroupKind().Kind, st.version, st.place.path())
+		text := fmt.Sprintf("%s/%s", st.crd.engine.GroupKind().Kind, st.version)
+		if len(st.place.steps) > 0 {
+			text += " " + st.place.path()
+		}
+		if over := screen.StringWidth(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = screen.TruncateLeft(text, over+1, "…")
+		}
+		return text + "> "
 	}
 }

@@ -1,11 +1,18 @@
 package repl
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // maxValue bounds the columns that one value may take in a list of values.
 const maxValue = 72
+
+// leastLast is the room that a table's last column must have; where the screen
+// leaves less, it stands on lines of its own.
+const leastLast = 24
 
 // table arranges rows in columns, as wide as their cells are on a screen. The
 // last column is cut where the screen ends; width 0 is no end.
@@ -21,18 +28,34 @@ func table(rows [][]string, width int) string {
 			}
 		}
 	}
+	before := 0
+	for _, w := range widths[:max(0, len(widths)-1)] {
+		before += w + 2
+	}
+	narrow := width > 0 && width-before < leastLast && len(widths) > 1
 	var b strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell)
-			if i < len(row)-1 {
+			if last := i == len(row)-1; last && narrow && i > 0 {
+				if strings.TrimSpace(line.String()) != "" {
+					writeLine(&b, line.String(), width)
+				}
+				line.Reset()
+				line.WriteString("    " + cell)
+			} else if line.WriteString(cell); !last {
 				line.WriteString(strings.Repeat(" ", widths[i]-screen.StringWidth(cell)+2))
 			}
 		}
-		b.WriteString(fit(strings.TrimRight(line.String(), " "), width) + "\n")
+		if strings.TrimSpace(line.String()) != "" || !narrow {
+			writeLine(&b, line.String(), width)
+		}
 	}
 	return b.String()
+}
+
+func writeLine(b *strings.Builder, line string, width int) {
+	b.WriteString(fit(strings.TrimRight(line, " "), width) + "\n")
 }
 
 // fit cuts a line at the end of the screen.
@@ -43,15 +66,27 @@ func fit(line string, width int) string {
 	return screen.Truncate(line, width, "…")
 }
 
-// whyText is the values inside a false expression, one a line.
-func whyText(parts []Part, width int) string {
-	var rows [][]string
+// whyText is the values that decided, one a line. A value gives way to what is
+// said of it.
+func whyText(parts []trace.Part, width int) string {
+	var texts []string
+	widest := 0
 	for _, p := range parts {
-		value := preview(printable(Format(p.Value)), maxValue)
-		if p.Note != "" {
-			value += "  (" + p.Note + ")"
+		text := "  " + strings.Repeat("  ", p.Depth) + preview(p.Text, maxValue)
+		texts = append(texts, text)
+		widest = max(widest, screen.StringWidth(text))
+	}
+	var rows [][]string
+	for i, p := range parts {
+		note := strings.Join(slices.DeleteFunc([]string{preview(p.At, maxValue/2), p.Note}, func(s string) bool { return s == "" }), ", ")
+		if note != "" {
+			note = "  (" + note + ")"
 		}
-		rows = append(rows, []string{"  " + strings.Repeat("  ", p.Depth) + preview(p.Text, maxValue), value})
+		room := maxValue
+		if width > 0 {
+			room = min(room, max(leastLast/2, width-widest-2-screen.StringWidth(note)))
+		}
+		rows = append(rows, []string{texts[i], preview(printable(Format(p.Value)), room) + note})
 	}
 	return table(rows, width)
 }

@@ -3,7 +3,6 @@ package repl
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -11,6 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/mattn/go-runewidth"
 
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -109,7 +109,7 @@ func bounds(d *types.Decl, node *schemaNode) string {
 		add("enum", strings.Join(values, ", "))
 	}
 	if node.Default != nil {
-		add("default", preview(oneLine(string(node.Default.Raw)), 40))
+		add("default", preview(lex.OneLine(string(node.Default.Raw)), 40))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -147,13 +147,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-var lineEnds = regexp.MustCompile(`\s*\n\s*`)
-
-// oneLine joins lines, as an expression over several can be.
-func oneLine(text string) string {
-	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
 }
 
 // screen tells how wide text is. It does not ask the locale, so that the same

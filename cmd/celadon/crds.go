@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // definitions are the CRDs of a run. Each is compiled once, when an object
@@ -34,7 +35,7 @@ type definition struct {
 
 	once      sync.Once
 	engine    *engine.Engine
-	explainer *engine.Explainer
+	explainer *trace.Explainer
 	problems  []error
 }
 
@@ -150,7 +151,7 @@ func (def *definition) compile(cfg engine.Config) {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))
 	}
 	if e != nil {
-		def.engine, def.explainer = e, e.Explainer()
+		def.engine, def.explainer = e, trace.NewExplainer(e)
 	}
 }
 

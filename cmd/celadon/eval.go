@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -97,17 +99,22 @@ type evalReport struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`
 	// Value is the value as JSON has it; CEL is how CEL writes it.
-	Value any    `json:"value,omitempty"`
-	CEL   string `json:"cel,omitempty"`
-	Type  string `json:"type,omitempty"`
-	Cost  uint64 `json:"cost"`
+	Value json.RawMessage `json:"value,omitempty"`
+	CEL   string          `json:"cel,omitempty"`
+	Type  string          `json:"type,omitempty"`
+	Cost  uint64          `json:"cost"`
+	*priceReport
+	Error *evalError `json:"error,omitempty"`
+}
+
+// priceReport is what is known of an expression that compiles.
+type priceReport struct {
 	// EstimatedCost is that of one evaluation; Cardinality how often a rule
 	// there may run for one object.
-	EstimatedCost  *estimateReport `json:"estimatedCost,omitempty"`
-	Cardinality    uint64          `json:"cardinality,omitempty"`
-	EstimatedTotal uint64          `json:"estimatedTotal,omitempty"`
-	Limit          uint64          `json:"limit,omitempty"`
-	Error          *evalError      `json:"error,omitempty"`
+	EstimatedCost  estimateReport `json:"estimatedCost"`
+	Cardinality    uint64         `json:"cardinality"`
+	EstimatedTotal uint64         `json:"estimatedTotal"`
+	Limit          uint64         `json:"limit"`
 }
 
 type estimateReport struct {
@@ -129,13 +136,18 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 		_, err := fmt.Fprintln(a.stdout, repl.Format(answer.Value))
 		return err
 	}
-	rep := evalReport{
-		Type: answer.Type, Cost: answer.Cost,
-		EstimatedCost: &estimateReport{answer.Estimate.Min, answer.Estimate.Max},
+	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
+		EstimatedCost: estimateReport{answer.Estimate.Min, answer.Estimate.Max},
 		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
-	}
+	}}
 	if answer.Value != nil {
-		rep.Value, rep.CEL = repl.Native(answer.Value), repl.Format(answer.Value)
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(trace.Native(answer.Value)); err != nil {
+			return err
+		}
+		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
 	}
 	if answer.Err != nil {
 		rep.Error = &evalError{Message: answer.Err.Error()}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -19,6 +20,7 @@ type replOptions struct {
 	crd, object, old string
 	kubeVersion      string
 	echo, noHistory  bool
+	limits           cost.Limits // of the API server, but in tests
 }
 
 func (a *app) replCommand() *cobra.Command {
@@ -111,7 +113,7 @@ func (a *app) lineReader(s *repl.Session, o *replOptions) (repl.LineReader, func
 // session loads what the flags name.
 func (a *app) session(o *replOptions) (*repl.Session, error) {
 	host := a.host()
-	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Host: host})
+	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Limits: o.limits, Host: host})
 	if err != nil {
 		return nil, err
 	}

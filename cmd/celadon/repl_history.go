@@ -52,7 +52,7 @@ func (h *history) lines() []string {
 		lines = lines[over:]
 	}
 	if text := strings.Join(lines, "\n") + "\n"; len(text) < len(data) {
-		_ = os.WriteFile(h.path, []byte(text), 0o600) // the next session tries again
+		_ = replaceFile(h.path, []byte(text)) // the next session tries again
 	}
 	return lines
 }

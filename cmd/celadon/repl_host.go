@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -148,7 +149,7 @@ func checkDocument(ctx context.Context, e *engine.Engine, obj, old *repl.Documen
 	if err != nil {
 		return "", err
 	}
-	def := &definition{engine: e, explainer: e.Explainer()}
+	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
 	c := &checker{options: &checkOptions{output: "text", validation: "Strict"}}
 	doc := input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value)
 	rep := newReport(doc)

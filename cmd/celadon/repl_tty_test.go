@@ -4,7 +4,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/mattn/go-runewidth"
+
+	"github.com/celadon-cel/celadon/cost"
 )
 
 // console is celadon repl on a pseudo-terminal.
@@ -31,7 +36,11 @@ type console struct {
 
 func openConsole(t *testing.T, env []string, args ...string) *console {
 	t.Helper()
-	cmd := exec.Command("celadon", append([]string{"repl"}, args...)...)
+	return startConsole(t, env, exec.Command("celadon", append([]string{"repl"}, args...)...))
+}
+
+func startConsole(t *testing.T, env []string, cmd *exec.Cmd) *console {
+	t.Helper()
 	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm"}, env...)...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
@@ -87,6 +96,23 @@ func (c *console) expect(text string) string {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// pressUntil presses a key again and again until text comes: a key that came
+// before the line was taken was one of the line editor's.
+func (c *console) pressUntil(key, text string) {
+	c.t.Helper()
+	for range 100 {
+		c.typed(key)
+		time.Sleep(50 * time.Millisecond)
+		c.mu.Lock()
+		plain := escapes.ReplaceAllString(c.out.String(), "")
+		c.mu.Unlock()
+		if strings.Contains(plain[min(c.read, len(plain)):], text) {
+			break
+		}
+	}
+	c.expect(text)
 }
 
 func (c *console) raw() string {
@@ -151,6 +177,12 @@ func TestTerminalKeys(t *testing.T) {
 	c.expect("self.spec.replicas")
 	c.expect("integer; cost 3")
 
+	c.typed("'日本' + '語'" + left + left + "国" + "\r") // the cursor goes by characters
+	c.expect("\"日本国語\"\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("'half a line" + ctrlC)
+	c.expect("^C")
+	c.expect("CronTab/v1> ")
 	c.typed("'日本語' + self.spec.nope\r")
 	c.expect("\r\n" + strings.Repeat(" ", runewidth.StringWidth("'日本語' + self.spec")) + "^")
 }
@@ -165,6 +197,37 @@ func TestTerminalInterrupt(t *testing.T) {
 	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
+	c.typed("40 + 2\r")
+	c.expect("42\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed(ctrlD)
+	if err := c.exit(); err != nil {
+		t.Error(err)
+	}
+}
+
+// unlimited is celadon repl without cost limits, so that an evaluation can take
+// as long as a test needs.
+func unlimited() {
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	o := &replOptions{crd: os.Args[1], noHistory: true, limits: cost.Limits{PerCall: math.MaxInt64}}
+	if err := a.repl(context.Background(), o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitUsage)
+	}
+}
+
+// TestTerminalStopsEvaluation presses Ctrl-C in an evaluation that would go on
+// for hours: it ends, and the session does not.
+func TestTerminalStopsEvaluation(t *testing.T) {
+	c := startConsole(t, nil, exec.Command("celadon-unlimited", "../../examples/crontab/crd.yaml"))
+	c.expect("CronTab/v1> ")
+	c.typed("lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
+	c.expect("b >= 0))\r\n") // the line is taken, and the terminal ours no more
+	c.pressUntil(ctrlC, "operation interrupted")
+	c.typed(":explain lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))\r")
+	c.expect("b >= 0))\r\n")
+	c.pressUntil(ctrlC, "operation interrupted")
 	c.typed("40 + 2\r")
 	c.expect("42\r\n")
 	c.expect("CronTab/v1> ")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,11 +106,13 @@ func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
 	if err != nil {
 		return err
 	}
-	printer, err := a.vetPrinter(o)
+	progress := a.progress("vetting", "CRDs")
+	out, _ := progress.beside(a.stdout) // a CRD's report is written at once
+	printer, err := a.vetPrinter(o, out)
 	if err != nil {
 		return err
 	}
-	sum, progress := vetSummary{}, a.progress("vetting", "CRDs")
+	sum := vetSummary{}
 	err = parallel(a.stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
@@ -222,20 +225,20 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-func (a *app) vetPrinter(o *vetOptions) (vetPrinter, error) {
+func (a *app) vetPrinter(o *vetOptions, out io.Writer) (vetPrinter, error) {
 	v, err := types.ParseVersion(o.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	switch o.output {
 	case "text":
-		return newVetText(a.stdout, o.all), nil
+		return a.newVetText(out, o.all), nil
 	case "json":
-		return &vetJSON{out: a.stdout, kubeVersion: v.String()}, nil
+		return &vetJSON{out: out, kubeVersion: v.String()}, nil
 	case "github":
-		return &vetGitHub{out: a.stdout}, nil
+		return &vetGitHub{out: out}, nil
 	case "sarif":
-		return &vetSARIF{out: a.stdout, log: report.NewSARIF(ownVersion())}, nil
+		return &vetSARIF{report.NewSARIF(out, ownVersion())}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, sarif or github", o.output)
 }
@@ -260,7 +263,7 @@ func (one *vetted) strict() []report.Place {
 	if r := one.report; r.Status == nil || len(r.Causes) > 0 {
 		return nil
 	}
-	return strictPlaces(one.doc, one.report.Status.Message, nil)
+	return strictPlaces(one.doc, one.report.Status.Message, &excerpts{doc: one.doc})
 }
 
 // places finds fields of the CRD in its file. The API server's fields name the

@@ -77,11 +77,7 @@ func (p *vetGitHub) end(s *vetSummary) error {
 	return err
 }
 
-// vetSARIF writes one log at the end.
-type vetSARIF struct {
-	out io.Writer
-	log *report.SARIF
-}
+type vetSARIF struct{ log *report.SARIF }
 
 func (p *vetSARIF) crd(one *vetted) error {
 	name := ""
@@ -89,9 +85,11 @@ func (p *vetSARIF) crd(one *vetted) error {
 		name = one.report.Name
 	}
 	for _, f := range one.findings() {
-		p.log.Add(f.id, f.description, f.level, f.at, f.message, f.at.File, name)
+		if err := p.log.Add(f.id, f.description, f.level, f.at, f.message, f.at.File, name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (p *vetSARIF) end(s *vetSummary) error { return p.log.Write(p.out, s.Interrupted) }
+func (p *vetSARIF) end(s *vetSummary) error { return p.log.Close(s.Interrupted) }

@@ -50,20 +50,6 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 	return &scope{node, d}, nil
 }
 
-// declared are the declarations of all places with rules, those above first.
-func (b *branch) declared(decls *types.Interner) []*types.Decl {
-	var list []*types.Decl
-	if len(b.props.XValidations) > 0 {
-		if s, err := b.typed(decls); err == nil && s.decl != nil {
-			list = append(list, s.decl)
-		}
-	}
-	for _, child := range b.children {
-		list = append(list, child.declared(decls)...)
-	}
-	return list
-}
-
 // seenFrom is nil where the parent's declaration does not show the node.
 func (b *branch) seenFrom(above *scope) *scope {
 	switch b.kind {

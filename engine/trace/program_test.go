@@ -1,4 +1,4 @@
-package engine_test
+package trace
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 func cronTab(t *testing.T) *engine.Engine {
 	t.Helper()
-	data, err := os.ReadFile("../examples/crontab/crd.yaml")
+	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,11 @@ func TestTraceCosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := desk.Eval(context.Background(), x, false, obj, obj)
-			got, err := desk.Trace(context.Background(), x, false, obj, obj)
+			p, err := New(desk, x, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Run(context.Background(), obj, obj)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,8 +69,7 @@ func TestTraceCosts(t *testing.T) {
 			if want.Err != nil {
 				return
 			}
-			root := x.AST().NativeRep().Expr()
-			v, units, ok := got.At(root)
+			v, units, ok := got.at(p.root())
 			if !ok || v.Equal(want.Value).Value() != true {
 				t.Errorf("root %v (%v), want %v", v, ok, want.Value)
 			}

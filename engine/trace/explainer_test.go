@@ -1,4 +1,4 @@
-package engine_test
+package trace_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 const whyCRD = `
@@ -80,7 +81,19 @@ func TestWhy(t *testing.T) {
 		{"spec", "self.list.map(x, x * 2).sum() < 3", "{list: [1, 2]}", "", []string{"self.list.map(x, x * 2).sum()=6", "self.list=[1 2]"}},
 		{"spec", "self.nested.all(p, p.ports.all(x, x > 0))", "{nested: [{ports: [1]}, {ports: [5, 0]}]}", "",
 			[]string{"p (self.nested[1])=map[ports:[5 0]]", "x (p.ports[1])=0"}},
-		{"spec", "self.list.all(i, v, v > i)", "{list: [5, 1]}", "", []string{"i=1", "v=1"}},
+		{"spec", "self.list.all(i, v, v > i)", "{list: [5, 1]}", "", []string{"i=1", "v (self.list[1])=1"}},
+		{"keyed", "self.v > 0", "{keyed: [{k: a, v: 1}, {k: b}]}", "", []string{"self=map[k:b]"}},
+		{"spec", "self.keyed.all(x, x.v > 0)", "{keyed: [{k: a, v: 1}, {k: b}, {k: c, v: 3}]}", "", []string{"x (self.keyed[1])=map[k:b]"}},
+		{"spec", "self.nested.all(p, self.keyed.exists(x, x.v == p.ports[0]))", "{nested: [{ports: [1]}, {ports: []}], keyed: [{k: a, v: 1}, {k: b, v: 2}]}", "",
+			[]string{"p (self.nested[1])=map[ports:[]]", "x (self.keyed[0])=map[k:a v:1]", "x.v=1", "p.ports=[]"}},
+		{"spec", "self.nested.map(p, p.ports[0]).sum() > 0", "{nested: [{ports: [1]}, {ports: []}, {ports: [2]}]}", "",
+			[]string{"p (self.nested[1])=map[ports:[]]", "p.ports=[]"}},
+		{"spec", "has(self.nested[0].ports)", "{nested: []}", "", []string{"self.nested=[]"}},
+		{"spec", "self.list[5] == 1 || self.m == 2", "{list: [1], m: 3}", "", []string{"self.list=[1]"}},
+		{"spec", "self.list[self.m] == 1", "{list: [1], m: 3}", "", []string{"self.list=[1]", "self.m=3"}},
+		{"spec", "self.m == 3 && (self.count > 3 || self.list[1] == 1) ", "{list: [1], m: 3, count: 1}", "", []string{"self.list=[1]"}},
+		{"spec", "self == oldSelf", "{list: [1, 2]}", "{list: [1, 3]}", []string{"self.list[1]=2", "oldSelf.list[1]=3"}},
+		{"spec", "self.?s.orValue('x') == 'y'", "{m: 1}", "", []string{"self.?s.orValue('x')=x", "self.?s=<nil>"}},
 		{"spec", "self.labels.all(k, k.startsWith('x'))", "{labels: {xa: a, b: b}}", "", []string{"k=b"}},
 		{"spec", "duration(self.d) < duration('1h')", "{d: 2h}", "", []string{"duration(self.d)=7200s", "self.d=7200s"}},
 		{"spec", "self.d < duration('1h')", "{d: 2h}", "", []string{"self.d=7200s"}},
@@ -118,15 +131,12 @@ func whyOf(t *testing.T, at, rule, obj, old string) []string {
 	if err != nil || res.Allowed {
 		t.Fatalf("allowed: %v", err)
 	}
-	whys := e.Explainer().Why(req, res.Causes)
+	whys := trace.NewExplainer(e).Why(t.Context(), req, res.Causes)
 	if len(whys) != 1 || whys[0] == nil {
 		t.Fatalf("no explanation of %+v", res.Causes)
 	}
-	if whys[0].Rule != rule {
-		t.Errorf("rule %q, want %q", whys[0].Rule, rule)
-	}
 	var got []string
-	for _, v := range whys[0].Values {
+	for _, v := range whys[0] {
 		got = append(got, fmt.Sprintf("%s=%v", v.Expr, v.Value))
 	}
 	return got

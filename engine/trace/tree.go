@@ -1,29 +1,35 @@
-package repl
+package trace
 
 import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 )
 
-// loop is a macro as its author wrote it.
-type loop struct {
-	over ast.Expr
-	// variable is the element's name; body what is asked of each.
-	variable string
-	body     ast.Expr
-	// decides is true where one element settles all.
-	decides bool
+// Loop is a macro as its author wrote it.
+type Loop struct {
+	// Over is the list or map that it goes over.
+	Over ast.Expr
+	// Variable is the name of the element, of a map with one variable that of
+	// the key; Index is the first of two variables, else "".
+	Variable, Index string
+	// Body is what is asked of each element.
+	Body ast.Expr
+	// Settled is the value of Body with which one element settles all: false
+	// for all, true for exists, nil for other macros.
+	Settled ref.Val
 }
 
-// loopOf reads a comprehension back; ok is false where it is no known macro.
-func loopOf(e ast.Expr) (l loop, ok bool) {
+// LoopOf reads a comprehension back; ok is false where it is no known macro.
+func LoopOf(e ast.Expr) (l Loop, ok bool) {
 	if e.Kind() != ast.ComprehensionKind {
-		return loop{}, false
+		return Loop{}, false
 	}
 	c := e.AsComprehension()
-	l = loop{over: c.IterRange(), variable: c.IterVar()}
+	l = Loop{Over: c.IterRange(), Variable: c.IterVar()}
 	if c.HasIterVar2() {
-		l.variable = c.IterVar2()
+		l.Index, l.Variable = c.IterVar(), c.IterVar2()
 	}
 	step := c.LoopStep()
 	if step.Kind() != ast.CallKind || len(step.AsCall().Args()) < 2 {
@@ -31,15 +37,17 @@ func loopOf(e ast.Expr) (l loop, ok bool) {
 	}
 	args := step.AsCall().Args()
 	switch step.AsCall().FunctionName() {
-	case operators.LogicalAnd, operators.LogicalOr:
-		l.body, l.decides = args[1], true
+	case operators.LogicalAnd:
+		l.Body, l.Settled = args[1], celtypes.False
+	case operators.LogicalOr:
+		l.Body, l.Settled = args[1], celtypes.True
 	case operators.Conditional:
-		l.body = args[0]
+		l.Body = args[0]
 	case operators.Add:
 		if args[1].Kind() != ast.ListKind || len(args[1].AsList().Elements()) != 1 {
 			return l, false
 		}
-		l.body = args[1].AsList().Elements()[0]
+		l.Body = args[1].AsList().Elements()[0]
 	default:
 		return l, false
 	}
@@ -51,8 +59,8 @@ func loopOf(e ast.Expr) (l loop, ok bool) {
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
-		if l, ok := loopOf(e); ok {
-			return []ast.Expr{l.over, l.body}
+		if l, ok := LoopOf(e); ok {
+			return []ast.Expr{l.Over, l.Body}
 		}
 		return []ast.Expr{e.AsComprehension().IterRange()}
 	case ast.ListKind:
@@ -133,4 +141,9 @@ func simple(e ast.Expr) bool {
 		return e.AsCall().FunctionName() == operators.Negate && simple(e.AsCall().Args()[0])
 	}
 	return false
+}
+
+// constant is true for what reads no variable, and so is the same each time.
+func constant(e ast.Expr) bool {
+	return len(ast.MatchDescendants(ast.NavigateExpr(nil, e), ast.KindMatcher(ast.IdentKind))) == 0
 }

@@ -1,0 +1,136 @@
+package lex
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+)
+
+// Source finds the text that the nodes of an expression were written as.
+type Source struct {
+	text   []rune
+	tokens []Token
+	info   *ast.SourceInfo
+}
+
+// NewSource reads the text that checked was compiled from.
+func NewSource(src string, checked *cel.Ast) *Source {
+	text := []rune(src)
+	return &Source{text: text, tokens: Tokens(text), info: checked.NativeRep().SourceInfo()}
+}
+
+// Of is a node's text on one line; "" for what a macro made up.
+func (s *Source) Of(e ast.Expr) string {
+	start, end := math.MaxInt32, -1
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if o, ok := s.info.GetOffsetRange(e.ID()); ok {
+			start, end = min(start, int(o.Start)), max(end, int(o.Start))
+		}
+	}))
+	if end < 0 {
+		return ""
+	}
+	first, last := s.token(start), s.token(end)
+	if first < 0 || last < 0 {
+		return ""
+	}
+	first, last = s.balance(s.operand(first), s.field(last))
+	return Flat(string(s.text[s.tokens[first].Start:s.tokens[last].End]))
+}
+
+// token is the token at an offset; -1 when there is none.
+func (s *Source) token(offset int) int {
+	for i, t := range s.tokens {
+		if t.Start <= offset && offset < t.End {
+			return i
+		}
+	}
+	return -1
+}
+
+// operand takes a call's name along, whose node stands at the bracket.
+func (s *Source) operand(first int) int {
+	if s.tokens[first].Text != "(" {
+		return first
+	}
+	for first > 0 && (s.tokens[first-1].Kind == Ident || s.tokens[first-1].Text == ".") {
+		first--
+	}
+	return first
+}
+
+// field takes the name behind a selection's dot along.
+func (s *Source) field(last int) int {
+	if t := s.tokens[last].Text; (t == "." || t == ".?") && last+1 < len(s.tokens) {
+		return last + 1
+	}
+	return last
+}
+
+// balance widens a range of tokens until its brackets match.
+func (s *Source) balance(first, last int) (int, int) {
+	open, missing := 0, 0
+	for _, t := range s.tokens[first : last+1] {
+		open += Depth(t)
+		missing = min(missing, open)
+	}
+	for depth := 0; missing < 0 && first > 0; {
+		first--
+		depth += Depth(s.tokens[first])
+		if depth > 0 {
+			depth--
+			missing++
+			open++
+		}
+	}
+	for open > 0 && last+1 < len(s.tokens) {
+		last++
+		open += Depth(s.tokens[last])
+	}
+	return first, last
+}
+
+var lineEnds = regexp.MustCompile(`\s*\n\s*`)
+
+// OneLine joins the lines of a text.
+func OneLine(text string) string {
+	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
+}
+
+// Flat is an expression on one line, to be shown.
+func Flat(src string) string {
+	if line, ok := Join(src); ok {
+		return line
+	}
+	return OneLine(src)
+}
+
+// Join is an expression on one line, without its comments, that means the same;
+// ok is false where a string goes over several lines.
+func Join(src string) (line string, ok bool) {
+	text := []rune(src)
+	var b strings.Builder
+	last := 0
+	for _, t := range Tokens(text) {
+		if t.Kind == Comment {
+			last = t.End
+			continue
+		}
+		if t.Kind == String && strings.ContainsAny(t.Text, "\n\r") {
+			return "", false
+		}
+		if between := text[last:t.Start]; b.Len() > 0 && t.Start > last {
+			if strings.ContainsAny(string(between), "\n\r") {
+				b.WriteByte(' ')
+			} else {
+				b.WriteString(string(between))
+			}
+		}
+		b.WriteString(t.Text)
+		last = t.End
+	}
+	return b.String(), true
+}

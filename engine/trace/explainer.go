@@ -1,0 +1,160 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Value is a part of a rule and what it was, in the form of decoded JSON.
+type Value struct {
+	Expr  string
+	Value any
+}
+
+// Explainer tells why the rules of one CRD refused an object. It is safe for
+// concurrent use and remembers what it compiled.
+type Explainer struct {
+	engine *engine.Engine
+
+	mu       sync.Mutex
+	desks    map[string]*engine.Desk // by version and path
+	programs map[engine.RuleRef]*Program
+}
+
+// NewExplainer makes an explainer.
+func NewExplainer(e *engine.Engine) *Explainer {
+	return &Explainer{engine: e, desks: map[string]*engine.Desk{}, programs: map[engine.RuleRef]*Program{}}
+}
+
+// Why explains the causes of a refusal: for each the values that decided, in the
+// order of its rule; nil where no rule made the cause, or where it cannot be
+// told. It never changes what was decided.
+func (x *Explainer) Why(ctx context.Context, req engine.Request, causes []engine.Cause) (whys [][]Value) {
+	whys = make([][]Value, len(causes))
+	defer func() { _ = recover() }() // an explanation is not worth a failure
+	var self, old map[string]any
+	for i, cause := range causes {
+		if cause.Rule == nil {
+			continue
+		}
+		if self == nil {
+			var err error
+			if self, old, err = x.engine.Seen(req); err != nil {
+				return whys
+			}
+		}
+		if t, err := x.trace(ctx, cause, self, old); err == nil {
+			whys[i] = values(t.Why())
+		}
+	}
+	return whys
+}
+
+// values leaves the steps between out.
+func values(parts []Part) (out []Value) {
+	for _, p := range parts {
+		if p.Step {
+			continue
+		}
+		text := p.Text
+		if p.At != "" {
+			text += " (" + p.At + ")"
+		}
+		out = append(out, Value{text, Native(p.Value)})
+	}
+	return out
+}
+
+var errNotFound = errors.New("the cause's place is not found in the object")
+
+// trace evaluates a cause's rule once more, where it failed.
+func (x *Explainer) trace(ctx context.Context, cause engine.Cause, self, old map[string]any) (*Trace, error) {
+	steps, err := placeOf(cause)
+	if err != nil {
+		return nil, err
+	}
+	at, before, ok := x.engine.Values(cause.Rule.Version, steps, self, old)
+	if !ok {
+		return nil, errNotFound
+	}
+	p, err := x.program(*cause.Rule)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, at, before)
+}
+
+// placeOf is the rule's path with the indexes and keys of the cause's field.
+func placeOf(cause engine.Cause) ([]engine.Step, error) {
+	steps, err := engine.ParsePath(cause.Rule.Path)
+	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
+		return steps, err
+	}
+	field, err := engine.ParsePath(cause.Field)
+	if err != nil { // a rule's fieldPath can end it as ".[key]"
+		field, err = engine.ParsePath(strings.ReplaceAll(cause.Field, ".[", "["))
+	}
+	if err != nil || len(field) < len(steps) {
+		return nil, errNotFound
+	}
+	for i := range steps {
+		if steps[i].Any {
+			steps[i] = field[i]
+		}
+	}
+	return steps, nil
+}
+
+func (x *Explainer) program(rule engine.RuleRef) (*Program, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p, ok := x.programs[rule]; ok {
+		return p, nil
+	}
+	d, err := x.desk(rule)
+	if err != nil {
+		return nil, err
+	}
+	optional := false
+	if rules := d.Node().Decl().Schema.XValidations; rule.Index < len(rules) && rules[rule.Index].Rule == rule.Rule {
+		flag := rules[rule.Index].OptionalOldSelf
+		optional = flag != nil && *flag
+	}
+	env, err := d.Env(optional)
+	if err != nil {
+		return nil, err
+	}
+	var checked *cel.Ast
+	if checked, err = types.Check(env, rule.Rule); err != nil {
+		return nil, err
+	}
+	p, err := newProgram(d, checked, rule.Rule, optional)
+	if err == nil {
+		x.programs[rule] = p
+	}
+	return p, err
+}
+
+func (x *Explainer) desk(rule engine.RuleRef) (*engine.Desk, error) {
+	key := rule.Version + " " + rule.Path
+	if d, ok := x.desks[key]; ok {
+		return d, nil
+	}
+	node, err := x.engine.At(rule.Version, rule.Path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := node.Desk()
+	if err == nil {
+		x.desks[key] = d
+	}
+	return d, err
+}

@@ -1,0 +1,154 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// advice is what an API server would have against the CRD as it is now, the
+// rules in the version here that are too expensive, and what would mend them.
+func advice(ctx context.Context, s *Session, _ string) (string, error) {
+	st := s.state
+	if st.crd == nil {
+		return "", errNoCRD
+	}
+	r, err := vet.VetCRD(ctx, st.crd.def, vet.Config{KubeVersion: st.kube, Limits: s.limits})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	i := slices.IndexFunc(r.Versions, func(v vet.Version) bool { return v.Name == st.version })
+	if i < 0 {
+		writeCauses(&b, r, func(engine.Cause) bool { return false })
+		return b.String(), nil
+	}
+	v := &r.Versions[i]
+	schema := []string{"spec.validation.openAPIV3Schema", fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i)}
+	writeCauses(&b, r, func(cause engine.Cause) bool {
+		if v.EstimatedCost > v.Limit && slices.Contains(schema, cause.Field) {
+			return true // it is of the sum, which stands at the end
+		}
+		return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
+			return strings.HasPrefix(cause.Field, rule.Field) && (costly(&rule) || s.brokenAt(&rule) != nil)
+		})
+	})
+	for _, rule := range v.Rules {
+		if bad := s.brokenAt(&rule); bad != nil {
+			fmt.Fprintf(&b, "%s: %s: %s\n", rulePlace(rule.Path, rule.Index), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+		}
+		if costly(&rule) {
+			writeOver(&b, &rule)
+		}
+	}
+	s.writeBounds(&b, v)
+	s.writeLints(&b, r.Lints)
+	if b.Len() == 0 {
+		b.WriteString("nothing to mend\n")
+	}
+	verdict := ""
+	if v.EstimatedCost > v.Limit {
+		verdict = ": too expensive"
+	}
+	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s%s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name, verdict)
+	return printable(b.String()), nil
+}
+
+// costly is true for a rule whose price is told.
+func costly(rule *vet.Rule) bool { return rule.Over && rule.Reason != nil }
+
+// brokenAt is what is wrong with a rule that does not compile; nil for one that
+// does.
+func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
+	for _, bad := range s.state.crd.broken {
+		if rule.Broken && bad.Version == s.state.version && bad.Path == rule.Path && bad.Index == rule.Index {
+			return bad
+		}
+	}
+	return nil
+}
+
+// writeCauses tells why the CRD would be refused, but for what is told
+// elsewhere.
+func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool) {
+	if r.Status != nil && len(r.Causes) == 0 {
+		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
+	}
+	for _, cause := range r.Causes {
+		if !told(cause) {
+			fmt.Fprintf(b, "the API server would refuse the CRD: %s: %s\n", cause.Field, cause.Message)
+		}
+	}
+}
+
+func rulePlace(path string, index int) string {
+	return fmt.Sprintf("%s, rule %d", show(path), index+1)
+}
+
+// writeOver tells why a rule costs too much.
+func writeOver(b *strings.Builder, rule *vet.Rule) {
+	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
+	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.Flat(rule.Rule), maxValue))
+	if part := lex.Flat(rule.Reason.Expression); part != "" && part != lex.Flat(rule.Rule) {
+		fmt.Fprintf(b, "  most of it: %s\n", preview(part, maxValue))
+	}
+	for _, f := range rule.Factors {
+		if f.Bounded && f.Max > 1 {
+			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", show(f.Path), f.Word(), f.Max)
+		}
+	}
+	for _, m := range rule.Reason.Missing {
+		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", show(m.Path), m.Set, m.Assumed)
+	}
+	for _, note := range rule.Reason.Notes {
+		fmt.Fprintf(b, "  note: %s\n", note)
+	}
+	if !rule.Reason.Mendable {
+		b.WriteString("  no bounds make it fit: write this part another way\n")
+	}
+}
+
+// writeBounds says what to set in the schema.
+func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
+	if len(v.Advice) == 0 {
+		return
+	}
+	which := "all rules"
+	if !v.Mendable {
+		which = "the other rules"
+	}
+	fmt.Fprintf(b, "set these bounds in the schema, and %s fit:\n", which)
+	var rows [][]string
+	for _, a := range v.Advice {
+		now := ""
+		if a.Now > 0 {
+			now = fmt.Sprintf("(now %d)", a.Now)
+		}
+		rows = append(rows, []string{"  " + show(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
+	}
+	b.WriteString(table(rows, s.Width))
+}
+
+// writeLints tells what is accepted and regretted, of the rules here and below.
+func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
+	here, elsewhere := s.state.place.pattern(), 0
+	for _, l := range lints {
+		if l.Version != "" && l.Version != s.state.version {
+			continue
+		}
+		rest, below := strings.CutPrefix(l.Path, here)
+		if below && (here == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
+			fmt.Fprintf(b, "%s: %s (%s)\n", rulePlace(l.Path, l.Index), l.Message, l.Name)
+		} else {
+			elsewhere++
+		}
+	}
+	if elsewhere > 0 {
+		fmt.Fprintf(b, "and %s elsewhere: :cd / to see all\n", count(elsewhere, "lint"))
+	}
+}

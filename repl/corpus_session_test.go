@@ -1,0 +1,140 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// largeCRD is the size from which on only some CRDs of the corpus are edited by
+// a session: each edit compiles all rules anew.
+const largeCRD = 100_000
+
+// TestCorpusSessions makes edits of all kinds at random places of each CRD. What
+// is no rule stays byte for byte, what fails changes nothing, and when all is
+// undone the text is the one before.
+func TestCorpusSessions(t *testing.T) {
+	sessions, edits, refused := 0, 0, 0
+	for n, file := range corpusCRDs(t) {
+		for _, doc := range corpusDocuments(t, file) {
+			if len(doc.Text) > largeCRD && n%20 != 0 {
+				continue
+			}
+			h := fnv.New64()
+			h.Write([]byte(file))
+			random := rand.New(rand.NewPCG(h.Sum64(), 7))
+			s, err := NewSession(Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.LoadCRD(doc); err != nil {
+				t.Logf("%s: %v", file, err)
+				continue
+			}
+			s.past = nil
+			sessions++
+			outside := withoutRules(t, doc.Text)
+			for range 6 {
+				line := randomEdit(s, random)
+				before := s.state
+				reply := s.Do(context.Background(), line)
+				if edits++; reply.Failed {
+					refused++
+					if s.state != before {
+						t.Errorf("%s: %s failed and changed the session", file, line)
+					}
+				}
+				if strings.Contains(reply.Text, "by hand") || strings.Contains(reply.Text, "internal error") {
+					t.Errorf("%s: at %s: %s: %s", file, s.state.place.path(), line, reply.Text)
+				}
+			}
+			if withoutRules(t, s.state.crd.doc.Text) != outside {
+				t.Errorf("%s: more than rules has changed:\n%s", file, must(t, s, ":diff"))
+			}
+			for len(s.past) > 0 {
+				must(t, s, ":undo")
+			}
+			if string(s.state.crd.doc.Text) != string(doc.Text) {
+				t.Errorf("%s: the text differs after :undo of all", file)
+			}
+		}
+	}
+	t.Logf("%d CRDs, %d edits, of which %d were refused", sessions, edits, refused)
+	if refused > edits/2 {
+		t.Error("most edits were refused: nothing was tried")
+	}
+}
+
+// randomEdit goes to a place with rules, or to any, and says what to do there.
+func randomEdit(s *Session, random *rand.Rand) string {
+	c := s.state.crd
+	version := random.IntN(len(c.def.Spec.Versions))
+	places := rulePlaces(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, nil)
+	if len(places) == 0 || random.IntN(3) == 0 {
+		places = editablePlaces(c, version, nil, nil)
+	}
+	place := places[random.IntN(len(places))]
+	s.Do(context.Background(), ":use "+c.def.Spec.Versions[version].Name)
+	s.Do(context.Background(), ":cd /"+engine.FormatPath(place))
+	rules := len(s.rulesHere())
+	add := fmt.Sprintf(":add self == self || %d > 0 // it's \"new\"", random.IntN(9))
+	if rules == 0 {
+		return add
+	}
+	n := 1 + random.IntN(rules)
+	lines := []string{
+		add, add + "\n || false",
+		fmt.Sprintf(":edit %d true || self == self", n),
+		fmt.Sprintf(":edit %d true ||\n  // why: \"not\"\n  self != self", n),
+		fmt.Sprintf(":drop %d", n), fmt.Sprintf(":drop %d", n),
+		fmt.Sprintf(":message %d it's: \"new\" # not a comment", n),
+		fmt.Sprintf(":message %d -", n),
+		fmt.Sprintf(":messageExpression %d 'a: ' + \"b\"", n),
+		fmt.Sprintf(":messageExpression %d -", n),
+		fmt.Sprintf(":reason %d FieldValueForbidden", n),
+		fmt.Sprintf(":reason %d -", n),
+		fmt.Sprintf(":fieldPath %d -", n),
+	}
+	for _, name := range s.state.place.node.Decl().FieldNames() {
+		lines = append(lines, fmt.Sprintf(":fieldPath %d .%s", n, name))
+		break
+	}
+	return lines[random.IntN(len(lines))]
+}
+
+// withoutRules is a text without its lists of rules.
+func withoutRules(t *testing.T, text []byte) string {
+	t.Helper()
+	y, err := parseYAML(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cuts []splice
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if k, v, _ := get(n, validations); v != nil {
+			cuts = append(cuts, y.cutLines(k.Line, y.pairEnd(v, k.Line, n.Column-1)))
+		}
+		for _, child := range n.Content {
+			walk(child)
+		}
+	}
+	walk(y.root)
+	out := string(text)
+	for i := len(cuts) - 1; i >= 0; i-- { // from the end, where they do not move
+		for j := range i {
+			if cuts[j].start > cuts[i].start {
+				cuts[i], cuts[j] = cuts[j], cuts[i]
+			}
+		}
+		out = cuts[i].in(out)
+	}
+	return out
+}

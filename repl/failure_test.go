@@ -1,0 +1,121 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// snapshot is all that a user could see of a session, but its history.
+func snapshot(s *Session) map[string]string {
+	st := s.state
+	out := map[string]string{
+		"prompt": s.Prompt(), "kube": st.kube, "version": st.version, "rule": fmt.Sprint(st.rule),
+		"place": engine.FormatPath(st.steps), "undo": fmt.Sprint(len(s.past), len(s.future)),
+		"unsaved": fmt.Sprint(s.Unsaved()), "saved": fmt.Sprint(s.saved),
+	}
+	if st.crd != nil {
+		out["crd"], out["config"] = string(st.crd.doc.Text), fmt.Sprintf("%+v", st.crd.config)
+	}
+	for name, o := range map[string]*object{"object": st.object, "old": st.old} {
+		if o != nil {
+			out[name] = fmt.Sprint(o.doc.File, string(o.doc.Text), o.value, o.prepared)
+		}
+	}
+	if st.place != nil {
+		out["self"] = fmt.Sprint(st.place.self, st.place.old, st.place.has)
+	}
+	return out
+}
+
+// badArguments are tried on every command.
+var badArguments = []string{
+	"", "nope", "1", "9", "-1", "0", "99999999999999999999", "1 1", "nope = 1", "replicas", "replicas = x", "replicas[0] = 1", "env[9] = {}", "/kind = \"X\"", "unset status", "set nope = 1", "x", "all all", "replicas = {", "replicas = ", "= 1", "[", "[9]", "['", "..", "../../../..", "/nope",
+	"spec.nope", "[*]", "env[*].name = \"x\"", "env[99] = {}", "/ = {}", "set", "set nope", "set x = {", "unset nope", "unset", "copy that", "crd", "crd nope", "object nope", "old nope", "old",
+	"v9", "1.99", "2.0", "1.30.1", "self.", "self.nope", "1 / 0", "self", "true true", "'", "(", ")", "1 self.nope", "9 true", "2 1", "1 - -", "X", "1 X", ".nope", "1 .nope", "1 ..", "maybe", "1 maybe", "1 'x' + 1",
+	"\x00", "日本", strings.Repeat("(", 300), strings.Repeat("a.", 300) + "a", ": :", "//", "-",
+}
+
+// TestEveryFailureChangesNothing tries every command with bad arguments on
+// sessions with much and with little in them. What fails leaves all as it was.
+func TestEveryFailureChangesNothing(t *testing.T) {
+	full := func() *Session {
+		s := crontab(t)
+		for _, line := range []string{":cd spec", ":add self.replicas < 50", ":message few", ":old copy", ":set replicas = 7", ":undo"} {
+			must(t, s, line)
+		}
+		s.host.Save = func(Document, []byte, string) error { return errors.New("disk full") }
+		s.host.Load = func(path string) ([]Document, error) {
+			if path == "" || strings.ContainsAny(path, "abcdefghijklmnopqrstuvwxyz") {
+				return nil, errors.New("no such file")
+			}
+			return []Document{{File: path, JSON: []byte(`{"kind":"Other"}`)}, {File: path, JSON: []byte(`[]`)}}, nil
+		}
+		return s
+	}
+	sessions := map[string]func() *Session{
+		"full": full,
+		"empty": func() *Session {
+			s, err := NewSession(Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		"without object": func() *Session {
+			s := crontab(t)
+			next := *s.state
+			next.object = nil
+			if err := s.commit(&next, nil); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		"at an item": func() *Session { s := full(); must(t, s, ":cd env[0].name"); return s },
+		"at nothing": func() *Session { s := full(); must(t, s, ":cd /status.phase"); return s },
+	}
+	for name, make := range sessions {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failed := map[string]bool{}
+			s := make()
+			for _, c := range commands() {
+				for _, arg := range badArguments {
+					before := snapshot(s)
+					kept := s.moment()
+					saved := maps.Clone(s.saved)
+					reply := s.Do(context.Background(), strings.TrimSpace(":"+c.name+" "+arg))
+					if s.partial != "" {
+						reply = s.End(context.Background())
+					}
+					if strings.Contains(reply.Text, "internal error") {
+						t.Errorf(":%s %s: %s", c.name, arg, reply.Text)
+					}
+					if !reply.Failed { // it did what it was told
+						s.restore(kept)
+						s.saved = saved
+						continue
+					}
+					failed[c.name] = true
+					if diff := cmp.Diff(before, snapshot(s)); diff != "" {
+						t.Errorf(":%s %.40s failed and changed the session:\n%s", c.name, arg, diff)
+						s = make()
+					}
+					if !strings.HasSuffix(reply.Text, "\n") || reply.Text == "error: \n" {
+						t.Errorf(":%s %.40s: says %q", c.name, arg, reply.Text)
+					}
+				}
+				if !failed[c.name] && name == "full" {
+					t.Errorf(":%s never failed", c.name)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package repl
+
+import (
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestEveryCommandHasATranscript looks for each command in the scripts of
+// cmd/celadon: one line that it answers, and one that it refuses.
+func TestEveryCommandHasATranscript(t *testing.T) {
+	scripts, err := filepath.Glob("../cmd/celadon/testdata/script/repl*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts (%v)", err)
+	}
+	var all []byte
+	for _, script := range scripts {
+		a, err := txtar.ParseFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range a.Files {
+			all = append(all, file.Data...)
+		}
+	}
+	for _, c := range commands() {
+		answered := regexp.MustCompile(`(?m)^\S.*> :` + c.name + `\b.*\n([^e]|e[^r])`)
+		if !answered.Match(all) {
+			t.Errorf(":%s: no transcript shows an answer", c.name)
+		}
+		refused := regexp.MustCompile(`(?m)^\S.*> :` + c.name + `\b.*\n(.*\n *\^\n)?(error: |there are unsaved)`)
+		if !refused.Match(all) {
+			t.Errorf(":%s: no transcript shows a refusal", c.name)
+		}
+	}
+}
