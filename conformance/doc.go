@@ -17,6 +17,10 @@
 //     CELADON_FULL all of it.
 //   - unit-calls (TestUnitCalls): calls recorded from the API server's own unit
 //     tests, with the exact cost of each.
+//   - vet-corpus, vet-mutants and vet-slips (TestVet): CRDs instead of objects.
+//     A corpus's CRDs, spoilt copies of them, and copies with slips of the pen
+//     are created and updated on the server, and engine/vet must say what it
+//     says: a sample, or with CELADON_FULL all CRDs and many more copies.
 //
 // Compared are the verdict, the HTTP code, status.details.causes as a multiset
 // of reason, field and message, the persisted object, and for our own cases

@@ -143,3 +143,40 @@ func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourc
 	}
 	return &vetCase{id: id, name: crd.Name, body: body, old: old}
 }
+
+// TestNamedForTotal: which of equally expensive rules are named, where only
+// their sum is too much, is the same in each run.
+func TestNamedForTotal(t *testing.T) {
+	t.Parallel()
+	many := int64(1_500_000)
+	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	for i := range 20 {
+		spec.Properties[fmt.Sprintf("list%02d", i)] = apiextensionsv1.JSONSchemaProps{
+			Type: "array", MaxItems: &many,
+			Items:        &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "boolean"}},
+			XValidations: apiextensionsv1.ValidationRules{{Rule: "self.all(x, x)"}},
+		}
+	}
+	crd, err := parseCRD([]byte(differencesCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	c := newVetCase(t, "total", crd, nil)
+	first, err := vetCRD(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Causes) != 5 {
+		t.Fatalf("want four rules and the sum, got %q", first.Causes)
+	}
+	for range runs {
+		again, err := vetCRD(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(first.Causes, again.Causes) {
+			t.Fatalf("%q, then %q", first.Causes, again.Causes)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (a *app) checkCommand() *cobra.Command {
 // check is the whole of one celadon check.
 func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error {
 	defer collectLess(o)()
-	progress := a.progress()
+	progress := a.progress("checking", "objects")
 	stdout, whole := progress.beside(a.stdout)
 	out := bufio.NewWriterSize(stdout, 64<<10)
 	printer, err := a.printer(o, out)

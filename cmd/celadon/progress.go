@@ -24,7 +24,8 @@ const (
 	barWidth = 60
 )
 
-func (a *app) progress() *progress {
+// progress says what is done to what.
+func (a *app) progress(verb, noun string) *progress {
 	f, ok := a.stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -32,17 +33,17 @@ func (a *app) progress() *progress {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < barWidth {
 		return nil
 	}
-	return newProgress(f, patience)
+	return newProgress(f, patience, verb, noun)
 }
 
-func newProgress(w io.Writer, patience time.Duration) *progress {
+func newProgress(w io.Writer, patience time.Duration, verb, noun string) *progress {
 	out := &patient{w: w, from: time.Now().Add(patience)}
 	bar := progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetDescription("checking"),
+		progressbar.OptionSetDescription(verb),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("objects"),
+		progressbar.OptionSetItsString(noun),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)

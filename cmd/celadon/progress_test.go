@@ -24,7 +24,7 @@ func TestProgressWaits(t *testing.T) {
 		want     bool
 	}{{time.Hour, false}, {-time.Hour, true}} {
 		var out bytes.Buffer
-		p := newProgress(&out, test.patience)
+		p := newProgress(&out, test.patience, "checking", "objects")
 		p.add(7)
 		if shown := strings.Contains(out.String(), "checking (7/"); shown != test.want {
 			t.Errorf("patience %v: %q", test.patience, out.String())
@@ -46,7 +46,7 @@ func TestProgressInPipes(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	for _, a := range []*app{{stderr: w}, {stderr: &bytes.Buffer{}}} {
-		p := a.progress()
+		p := a.progress("checking", "objects")
 		if p != nil {
 			t.Errorf("a bar goes to %T", a.stderr)
 		}

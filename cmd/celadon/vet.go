@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,7 @@ type vetted struct {
 	bug     bool
 }
 
-// vetter vets documents, on many goroutines.
+// vetter vets documents; it is safe for concurrent use.
 type vetter struct {
 	cfg  vet.Config
 	olds map[string]*apiextensionsv1.CustomResourceDefinition
@@ -105,24 +106,28 @@ func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
 	if err != nil {
 		return err
 	}
-	printer, err := a.vetPrinter(o)
+	progress := a.progress("vetting", "CRDs")
+	out, _ := progress.beside(a.stdout) // a CRD's report is written at once
+	printer, err := a.vetPrinter(o, out)
 	if err != nil {
 		return err
 	}
 	sum := vetSummary{}
-	vetOne := func(doc *input.Document) *vetted { return v.vet(ctx, doc) }
-	err = decodeAll(ctx, a.stdin, paths, vetOne, func(one *vetted) error {
-		if ctx.Err() != nil {
-			return ctx.Err() // what it says may be cut short
-		}
-		if one == nil {
+	err = parallel(a.stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+		switch {
+		case ctx.Err() != nil:
+			return errStopped
+		case one == nil:
 			return nil
 		}
+		progress.add(1)
 		sum.count(one)
 		return printer.crd(one)
-	})
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		sum.Interrupted, err = true, nil
+	}).Run(ctx)
+	progress.done()
+	sum.Interrupted = ctx.Err() != nil
+	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
+		err = nil
 	}
 	if err == nil {
 		err = printer.end(&sum)
@@ -220,20 +225,20 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-func (a *app) vetPrinter(o *vetOptions) (vetPrinter, error) {
+func (a *app) vetPrinter(o *vetOptions, out io.Writer) (vetPrinter, error) {
 	v, err := types.ParseVersion(o.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	switch o.output {
 	case "text":
-		return newVetText(a.stdout, o.all), nil
+		return a.newVetText(out, o.all), nil
 	case "json":
-		return &vetJSON{out: a.stdout, kubeVersion: v.String()}, nil
+		return &vetJSON{out: out, kubeVersion: v.String()}, nil
 	case "github":
-		return &vetGitHub{out: a.stdout}, nil
+		return &vetGitHub{out: out}, nil
 	case "sarif":
-		return &vetSARIF{report.NewSARIF(a.stdout, ownVersion())}, nil
+		return &vetSARIF{report.NewSARIF(out, ownVersion())}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, sarif or github", o.output)
 }

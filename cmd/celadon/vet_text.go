@@ -24,9 +24,9 @@ type vetText struct {
 	written  bool
 }
 
-func newVetText(out io.Writer, all bool) *vetText {
+func (a *app) newVetText(out io.Writer, all bool) *vetText {
 	p := &vetText{out: out, all: all}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal = os.Getenv("NO_COLOR") == ""
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
