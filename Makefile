@@ -11,6 +11,7 @@ export CELADON_CORPUS
 CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
 export CELADON_VERSIONS
 WORLDS ?= 20000
+SERVER_WORLDS ?= 500
 
 .PHONY: help
 help: ## Show what can be made
@@ -34,8 +35,8 @@ test: ## Run every test, the real API server's included
 	cd conformance && $(GO) test -v -timeout 30m ./...
 
 .PHONY: conformance
-conformance: ## Run all corpora on the real API server (CELADON_CORPUS names them)
-	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m .
+conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
+	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m . -worlds $(SERVER_WORLDS)
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
@@ -44,6 +45,10 @@ fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
 .PHONY: bench-peers
 bench-peers: ## Measure against the code inside the API server, as ratios
 	cd conformance && $(GO) run ./peers
+
+.PHONY: bench-check
+bench-check: ## Measure celadon check against kubectl-validate, as whole processes
+	cd conformance && $(GO) run ./peers/check
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, tidy modules

@@ -26,7 +26,10 @@ type Case struct {
 	// demand the same verdict, and nothing was recorded.
 	Variant bool
 
-	Version         string
+	Version string
+	// OldVersion is the version in which the old object is, this one ("") or
+	// the one in storage: what any other shows may lack fields.
+	OldVersion      string
 	Subresource     string
 	FieldValidation string
 	// Ratcheting says that the old object was stored under an older schema.
@@ -91,6 +94,9 @@ func parseCRD(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 func (c *CRD) variant() string {
 	return strings.TrimSuffix(filepath.Base(c.Path), filepath.Ext(c.Path))
 }
+
+// oldVersion is the version in which the old object is.
+func (c *Case) oldVersion() string { return cmp.Or(c.OldVersion, c.Version) }
 
 // Group is all cases of one CRD.
 type Group struct {

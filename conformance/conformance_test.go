@@ -19,9 +19,14 @@ const (
 
 	// A sample is this much of each project.
 	sampleCRDs, sampleCases = 4, 60
+	mutantsPerCase          = 2
 )
 
-var update = flag.Bool("update", false, "TestCases: rewrite what testdata wants from the real server's answers")
+var (
+	update     = flag.Bool("update", false, "TestCases: rewrite what testdata wants from the real server's answers")
+	worlds     = flag.Uint64("worlds", 60, "TestWorldsOnServer: how many made-up CRDs are tried")
+	firstWorld = flag.Uint64("seed", 1, "TestWorldsOnServer: the first one's seed")
+)
 
 // TestCases tries our own cases on a real server: the server must answer what
 // the file wants, and the engine what the server answers.
@@ -54,6 +59,27 @@ func TestServer(t *testing.T) {
 	report := NewReport("server")
 	reportUnreadable(corpus, report)
 	startServer(t).Sweep(t.Context(), all, report)
+	finish(t, report)
+}
+
+// TestMutants tries objects of a corpus on a real server with something changed
+// in each.
+func TestMutants(t *testing.T) {
+	corpus := readCorpora(t)
+	all := groups(corpus.Cases)
+	if os.Getenv(fullVariable) == "" {
+		all = sample(all, sampleCRDs/2, sampleCases/6)
+	}
+	report := NewReport("mutants")
+	startServer(t).Sweep(t.Context(), Mutants(all, mutantsPerCase), report)
+	finish(t, report)
+}
+
+// TestWorldsOnServer tries made-up CRDs and objects on a real server: cases
+// that nobody wrote. -seed and -worlds choose others.
+func TestWorldsOnServer(t *testing.T) {
+	report := NewReport("worlds")
+	startServer(t).Sweep(t.Context(), Worlds(*firstWorld, *worlds), report)
 	finish(t, report)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -176,6 +177,54 @@ func TestSortedComparison(t *testing.T) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	}
+}
+
+// TestRulesUnderMetadata: no CRD may have rules there. The server's validator
+// declares name and generateName for them, and shows no values.
+func TestRulesUnderMetadata(t *testing.T) {
+	rule := apiextensionsv1.ValidationRules{{Rule: "has(self.name)"}}
+	call := UnitCall{IsResourceRoot: true, Schema: apiextensionsv1.JSONSchemaProps{
+		Type:       "object",
+		Properties: map[string]apiextensionsv1.JSONSchemaProps{"metadata": {Type: "object", XValidations: rule}},
+	}}
+	s, err := call.structural()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := map[string]any{"metadata": map[string]any{"name": "a"}}
+	rules, err := call.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errs, _ := rules.Validate(t.Context(), nil, object, nil, 1000); len(errs) > 0 {
+		t.Errorf("ours sees no name: %v", errs)
+	}
+	server := cel.NewValidator(s, true, 1000)
+	if errs, _ := server.Validate(t.Context(), nil, s, object, nil, 1000); len(errs) != 1 {
+		t.Errorf("the server sees the name; so should this difference end: %v", errs)
+	}
+}
+
+// TestKeysThatPanic: such a rule is a rule that does not compile.
+func TestKeysThatPanic(t *testing.T) {
+	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
+		Type: "object", XValidations: apiextensionsv1.ValidationRules{{Rule: "{b'a': 1}.size() > 0"}},
+	}}
+	s, err := call.structural()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.CompileRules(s, engine.Config{Subtree: true}); err == nil {
+		t.Error("our rule compiles")
+	} else {
+		t.Log(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the server's rule does not panic; so should this difference end")
+		}
+	}()
+	cel.NewValidator(s, false, 1000)
 }
 
 // TestServerMetadata: what only a server can know is not in our persisted

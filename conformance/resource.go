@@ -150,18 +150,23 @@ type response struct {
 }
 
 func (r *Resource) do(ctx context.Context, c call) (*response, error) {
-	request, err := http.NewRequestWithContext(ctx, c.method, r.url(c), bytes.NewReader(c.body))
+	return r.server.do(ctx, c.method, r.path(c), c.body)
+}
+
+// do makes a request; path is what follows the server's address.
+func (s *Server) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.host+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
-	answer, err := r.server.client.Do(request)
+	answer, err := s.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	content, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -169,14 +174,14 @@ func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 	if len(errs) > 0 {
 		return nil, errs[0]
 	}
-	out := &response{code: answer.StatusCode, body: body}
+	out := &response{code: answer.StatusCode, body: content}
 	for _, h := range headers {
 		out.warnings = append(out.warnings, h.Text)
 	}
 	return out, nil
 }
 
-func (r *Resource) url(c call) string {
+func (r *Resource) path(c call) string {
 	parts := []string{"/apis", r.crd.Spec.Group, c.version}
 	if c.namespace != "" {
 		parts = append(parts, "namespaces", c.namespace)
@@ -186,5 +191,5 @@ func (r *Resource) url(c call) string {
 	if c.fieldValidation != "" {
 		query = "?fieldValidation=" + url.QueryEscape(c.fieldValidation)
 	}
-	return r.server.host + path.Join(parts...) + query
+	return path.Join(parts...) + query
 }

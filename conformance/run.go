@@ -111,7 +111,7 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 	if !c.Ratcheting {
 		stored, err := r.storeByRequest(ctx, c, object, namespace, name)
 		if stored || err != nil {
-			old, err = r.get(ctx, c.Version, namespace, name)
+			old, err = r.get(ctx, c.oldVersion(), namespace, name)
 			return old, false, err
 		}
 		if err := r.forget(ctx, namespace, name); err != nil {
@@ -121,7 +121,7 @@ func (r *Resource) store(ctx context.Context, c *Case, namespace, name string) (
 	if err := r.put(ctx, namespace, name, object); err != nil {
 		return nil, true, err
 	}
-	old, err = r.get(ctx, c.Version, namespace, name)
+	old, err = r.get(ctx, c.oldVersion(), namespace, name)
 	return old, true, err
 }
 
@@ -133,11 +133,11 @@ func (r *Resource) storeByRequest(ctx context.Context, c *Case, object map[strin
 	if err != nil {
 		return false, err
 	}
-	created, err := r.do(ctx, call{method: http.MethodPost, version: c.Version, namespace: namespace, body: body})
+	created, err := r.do(ctx, call{method: http.MethodPost, version: c.oldVersion(), namespace: namespace, body: body})
 	if err != nil || created.code != http.StatusCreated {
 		return false, err
 	}
-	if object["status"] == nil || !r.statusSubresource(c.Version) {
+	if object["status"] == nil || !r.statusSubresource(c.oldVersion()) {
 		return true, nil
 	}
 	answer, err := engine.Decode(created.body)
@@ -150,7 +150,7 @@ func (r *Resource) storeByRequest(ctx context.Context, c *Case, object map[strin
 		return false, err
 	}
 	updated, err := r.do(ctx, call{
-		method: http.MethodPut, version: c.Version, namespace: namespace, name: name, subresource: "status", body: body,
+		method: http.MethodPut, version: c.oldVersion(), namespace: namespace, name: name, subresource: "status", body: body,
 	})
 	return err == nil && updated.code == http.StatusOK, err
 }

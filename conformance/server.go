@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/url"
 	"os"
@@ -152,6 +153,7 @@ func silenceLogs() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	klog.SetLogger(logr.Discard())
+	log.SetOutput(io.Discard) // net/http tells there of panics
 }
 
 // quiet swallows what the fixtures log; they report failures as errors too.

@@ -67,12 +67,16 @@ func (u *UnitCall) replay(ctx context.Context) ([]Difference, error) {
 	return append(u.compareErrors(errs), u.compareCost(remaining)...), nil
 }
 
-func (u *UnitCall) compile() (*engine.Rules, error) {
+func (u *UnitCall) structural() (*schema.Structural, error) {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&u.Schema, internal, nil); err != nil {
 		return nil, err
 	}
-	structural, err := schema.NewStructural(internal)
+	return schema.NewStructural(internal)
+}
+
+func (u *UnitCall) compile() (*engine.Rules, error) {
+	structural, err := u.structural()
 	if err != nil {
 		return nil, err
 	}

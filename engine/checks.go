@@ -143,6 +143,10 @@ func (w *write) rules(earlier field.ErrorList) {
 	var old any
 	if w.old != nil {
 		old = w.old.Object
+		if root := w.version.rules.root; root.usesOld || len(root.allOf) > 0 { // they can see metadata
+			w.manage()
+			defer w.unmanage()
+		}
 	}
 	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.trace)
 	run.warn = w.warnings.add
@@ -157,7 +161,7 @@ func (w *write) typeMeta() field.ErrorList {
 	if kind := w.obj.GetKind(); kind != w.engine.kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+w.engine.kind))
 	}
-	want := w.engine.group + "/" + w.version.name
+	want := w.version.apiVersion
 	if apiVersion := w.obj.GetAPIVersion(); apiVersion != want {
 		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want))
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -33,13 +34,17 @@ type Engine struct {
 
 // crdVersion is what decides objects of one version.
 type crdVersion struct {
-	name        string
-	served      bool
-	schema      *structuralschema.Structural
-	preserve    bool // spec.preserveUnknownFields: no pruning
-	values      *schema.Schema
-	hasStatus   bool
-	status      *schema.Schema // of the status property; nil: none
+	name       string
+	apiVersion string
+	served     bool
+	schema     *structuralschema.Structural
+	preserve   bool // spec.preserveUnknownFields: no pruning
+	values     *schema.Schema
+	hasStatus  bool
+	status     *schema.Schema // of the status property; nil: none
+	// settled: an object of this version needs no more than once to be pruned
+	// and defaulted, also when its status was taken away since.
+	settled     bool
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
 	rules       *Rules
 	deprecation string // the warning; "" when not deprecated
@@ -90,6 +95,7 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition, spec *apiextensionsv1.CustomResourceDefinitionVersion) (*crdVersion, error) {
 	v := &crdVersion{
 		name:        spec.Name,
+		apiVersion:  crd.Spec.Group + "/" + spec.Name,
 		served:      spec.Served,
 		preserve:    crd.Spec.PreserveUnknownFields,
 		deprecation: deprecation(crd, spec),
@@ -98,31 +104,62 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 		v.hasStatus = spec.Subresources.Status != nil
 		v.scale = spec.Subresources.Scale
 	}
-	if spec.Schema == nil || spec.Schema.OpenAPIV3Schema == nil {
+	s, err := c.schemaOf(spec.Schema)
+	if err != nil {
+		return nil, err
+	}
+	v.schema, v.values, v.status = s.structural, s.values, s.values.Property("status")
+	v.settled = v.values.Settled() && v.schema.Properties["status"].Default.Object == nil
+	v.rules, err = c.compile(v.name, s.structural, s.decl)
+	return v, err
+}
+
+// versionSchema is the schema of one version, or of several that have the same.
+type versionSchema struct {
+	source     *apiextensionsv1.CustomResourceValidation
+	structural *structuralschema.Structural
+	values     *schema.Schema
+	decl       *types.Decl
+}
+
+func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
+	for _, known := range c.schemas {
+		if reflect.DeepEqual(known.source, source) {
+			return known, nil
+		}
+	}
+	s, err := c.newSchema(source)
+	if err == nil {
+		c.schemas = append(c.schemas, s)
+	}
+	return s, err
+}
+
+func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
+	if source == nil || source.OpenAPIV3Schema == nil {
 		return nil, fmt.Errorf("no schema: want schema.openAPIV3Schema")
 	}
 	internal := &apiextensions.CustomResourceValidation{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(spec.Schema, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(source, internal, nil); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+	// It shares no default with the CRD: the conversion decodes these.
+	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
 	if err != nil {
 		return nil, fmt.Errorf("schema is not structural: %w", err)
 	}
-	v.schema = s.DeepCopy() // defaults are shared with the CRD otherwise
-	if err := defaulting.PruneDefaults(v.schema); err != nil {
+	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	formats, err := formatsVersion(c.cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	if v.values, err = schema.Compile(internal.OpenAPIV3Schema, v.schema, formats); err != nil {
+	values, err := schema.Compile(internal.OpenAPIV3Schema, structural, formats)
+	if err != nil {
 		return nil, err
 	}
-	v.status = v.values.Property("status")
-	v.rules, err = c.compile(v.name, v.schema, types.ResourceRoot)
-	return v, err
+	return &versionSchema{source, structural, values, c.decls.FromSchema(structural, types.ResourceRoot)}, nil
 }
 
 // formatsVersion is the minor whose string formats a server checks: the one

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -17,18 +18,12 @@ type compiler struct {
 	env     *types.Env
 	limits  limits
 	decls   *types.Interner
-	scope   *types.Scope
+	scope   *types.Scope  // nil before the first rule
+	planner *eval.Planner // of the scope's environment
 	cache   map[exprKey]*compiled
+	schemas []*versionSchema
 	version string
-	pending []pending
 	errs    []*CompileError
-}
-
-// pending is a node whose rules are not compiled yet.
-type pending struct {
-	node   *ruleNode
-	schema *schema.Structural
-	rules  []*rule
 }
 
 type exprKey struct {
@@ -70,38 +65,23 @@ func (c *compiler) err() error {
 	return &CompileErrors{Errors: c.errs}
 }
 
-// compile compiles the rules of one schema; version names it in errors.
-func (c *compiler) compile(version string, s *schema.Structural, at types.Place) (*Rules, error) {
-	d := c.decls.FromSchema(s, at)
-	c.version, c.pending = version, nil
+// compile compiles the rules of one schema, declared as d; version names it in
+// errors.
+func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
+	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}
 	if !hasRules(s) {
 		return r, nil
 	}
-	r.root = c.node("", s, s, d)
-	var err error
-	if c.scope, err = c.env.Scope(d, c.places()); err != nil {
-		return nil, err
-	}
-	for _, p := range c.pending {
-		for _, rule := range p.rules {
-			if p.node.noType != nil {
-				c.fail(rule.ref, ruleItself.String(), p.node.noType, p.node.noType.Error())
-				continue
-			}
-			c.rule(rule, p.node.decl, p.schema)
-			p.node.usesOld = p.node.usesOld || rule.usesOld()
+	if c.scope == nil {
+		var err error
+		if c.scope, err = c.env.Scope(); err != nil {
+			return nil, err
 		}
+		c.planner = eval.NewPlanner(c.scope.Env())
 	}
+	r.root = c.node("", s, s, d)
 	return r, nil
-}
-
-func (c *compiler) places() []*types.Decl {
-	places := make([]*types.Decl, len(c.pending))
-	for i, p := range c.pending {
-		places[i] = p.node.decl
-	}
-	return places
 }
 
 // expr compiles an expression, or finds it compiled.
@@ -126,7 +106,7 @@ func (c *compiler) typed(d *types.Decl, p part, optional bool, src string) (x *E
 			x, detail = nil, texts.plan+err.Error()
 		}
 	}()
-	env, checked, err := c.scope.Compile(d, optional, src)
+	checked, err := c.scope.Compile(d, optional, src)
 	if err != nil {
 		return nil, texts.compilation + err.Error(), err
 	}
@@ -134,7 +114,7 @@ func (c *compiler) typed(d *types.Decl, p part, optional bool, src string) (x *E
 	if x.Type() != texts.want {
 		return nil, texts.wrongType, errors.New(texts.wrongType)
 	}
-	if err := x.plan(env, c.limits.PerCall); err != nil {
+	if err := x.plan(c.planner, c.limits.PerCall); err != nil {
 		return nil, texts.plan + err.Error(), err
 	}
 	x.ast = nil // no object needs it

@@ -1,46 +1,31 @@
 package engine
 
 import (
-	"reflect"
-
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/common"
+
+	valueschema "github.com/celadon-cel/celadon/engine/schema"
 )
 
-// frame is a node on the way down an object: where it is, and its old value for
-// ratcheting. A path is only made for an error. See
+// frame is a node on the way down an object with its old self, for ratcheting.
+// See
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting.
 type frame struct {
-	up   int // index of the frame above; noFrame at the root
-	step step
-	name string // of a field, or a map's key
-	at   int    // index of a list
-
 	// correlated is false where the old value cannot be told; schema, obj and
 	// old are then unset.
 	correlated bool
+	equality   equality // asked for often, told once
 	// parent is the nearest correlated frame above; noFrame at the root.
 	parent   int
 	schema   *schema.Structural
 	obj, old any
-	equality equality // asked for often, told once
 }
 
-// frames are those from the root down to the node at hand.
+// frames are those from the root down to the node at hand, the last.
 type frames []frame
 
 const noFrame = -1
-
-type step uint8
-
-const (
-	stepNone step = iota // the root, and what allOf adds to a node
-	stepField
-	stepKey
-	stepIndex
-)
 
 type equality uint8
 
@@ -50,31 +35,14 @@ const (
 	different
 )
 
-// path is where a frame is, below root.
-func (fs frames) path(at int, root *field.Path) *field.Path {
-	if at == noFrame {
-		return root
-	}
-	f := &fs[at]
-	up := fs.path(f.up, root)
-	switch f.step {
-	case stepField:
-		return up.Child(f.name)
-	case stepKey:
-		return up.Key(f.name)
-	case stepIndex:
-		return up.Index(f.at)
-	}
-	return up
-}
-
-// unchanged tells whether errors at a frame are ratcheted: the value, or else
-// the nearest correlatable one above, equals its old self.
-func (fs frames) unchanged(at int) bool {
-	if !fs[at].correlated {
+// unchanged tells whether errors at the node at hand are ratcheted: its value,
+// or else the nearest correlatable one above, equals its old self.
+func (fs frames) unchanged() bool {
+	at := len(fs) - 1
+	if at >= 0 && !fs[at].correlated {
 		at = fs[at].parent
 	}
-	return at != noFrame && fs[at].same()
+	return at >= 0 && fs[at].same()
 }
 
 func (f *frame) same() bool {
@@ -88,20 +56,20 @@ func (f *frame) same() bool {
 }
 
 // allOf is the frame of a node's allOf: only what is above ratchets its errors.
-func (fs frames) allOf(at int) frame { return frame{up: at, parent: fs[at].parent} }
+func (fs frames) allOf() frame { return frame{parent: fs[len(fs)-1].parent} }
 
 // field is the frame of an object's field, or of a map's entry, whose schema is
 // s.
-func (fs frames) field(at int, step step, name string, s *schema.Structural) frame {
-	f := &fs[at]
-	child := frame{up: at, step: step, name: name, parent: f.parent}
+func (fs frames) field(name string, s *schema.Structural) frame {
+	f := &fs[len(fs)-1]
+	child := frame{parent: f.parent}
 	if !f.correlated {
 		return child
 	}
 	if f.parent == noFrame && (name == "apiVersion" || name == "kind") {
 		return child // both are converted to one version: a change is not seen
 	}
-	child.parent = at
+	child.parent = len(fs) - 1
 	if obj, old, both := entryPair(f.obj, f.old, name); both {
 		child.correlated, child.schema, child.obj, child.old = true, s, obj, old
 	}
@@ -109,13 +77,13 @@ func (fs frames) field(at int, step step, name string, s *schema.Structural) fra
 }
 
 // item is the frame of a list's item whose old self, by key, is old.
-func (fs frames) item(at, i int, obj, old any) frame {
-	f := &fs[at]
-	child := frame{up: at, step: stepIndex, at: i, parent: f.parent}
+func (fs frames) item(obj, old any) frame {
+	f := &fs[len(fs)-1]
+	child := frame{parent: f.parent}
 	if !f.correlated {
 		return child
 	}
-	child.parent = at
+	child.parent = len(fs) - 1
 	if old != nil && f.schema.Items != nil && isMapList(f.schema) {
 		child.correlated, child.schema, child.obj, child.old = true, f.schema.Items, obj, old
 	}
@@ -148,7 +116,7 @@ func same(obj, old any, s *schema.Structural) bool {
 		old, ok := old.(map[string]any)
 		return ok && sameMap(obj, old, s)
 	}
-	return reflect.DeepEqual(obj, old)
+	return valueschema.Equal(obj, old)
 }
 
 func sameList(obj, old []any, s *schema.Structural) bool {
@@ -156,7 +124,7 @@ func sameList(obj, old []any, s *schema.Structural) bool {
 		return false
 	}
 	if !isMapList(s) || s.Items == nil {
-		return reflect.DeepEqual(obj, old)
+		return valueschema.Equal(obj, old)
 	}
 	byKey := oldItems(s, old)
 	for _, item := range obj {

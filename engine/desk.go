@@ -64,7 +64,7 @@ func (d *Desk) Compile(src string, optionalOldSelf bool) (x *Expr, err error) {
 	checked, err := types.Check(env, src)
 	if err == nil {
 		x = newExpr(d.node.decl, checked, src)
-		err = x.plan(env, d.limits.PerCall)
+		err = x.plan(eval.NewPlanner(env), d.limits.PerCall)
 	}
 	if err == nil {
 		err = x.price(env)

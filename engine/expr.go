@@ -48,8 +48,8 @@ func newExpr(d *types.Decl, checked *cel.Ast, src string) *Expr {
 	return &Expr{src: src, decl: d, ast: checked, usesOld: mentions(checked, types.OldSelf)}
 }
 
-func (x *Expr) plan(env *cel.Env, limit int64) (err error) {
-	x.program, err = eval.New(env, x.ast, x.decl, limit)
+func (x *Expr) plan(p *eval.Planner, limit int64) (err error) {
+	x.program, err = p.Plan(x.ast, x.decl, limit)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 // refuse reports a rule that is false, in the words of its messageExpression
 // or else of its message.
 func (r *run) refuse(rule *rule, at *place) {
-	path := r.frames.path(at.frame, r.path)
+	path := r.here()
 	if rule.fieldPath != "" {
 		path = path.Child(rule.fieldPath)
 	}
@@ -21,7 +21,7 @@ func (r *run) refuse(rule *rule, at *place) {
 	if rule.message != nil {
 		text, fatal := r.message(rule)
 		if fatal != "" {
-			r.ratchet(rule, at.frame, field.Invalid(path, kind, fatal))
+			r.ratchet(rule, field.Invalid(path, kind, fatal))
 			r.budget = -1
 			return
 		}
@@ -33,7 +33,7 @@ func (r *run) refuse(rule *rule, at *place) {
 	if kind == "object" || kind == "array" {
 		value = field.OmitValueType{}
 	}
-	r.ratchet(rule, at.frame, refusal(path, value, detail, rule.spec.Reason))
+	r.ratchet(rule, refusal(path, value, detail, rule.spec.Reason))
 }
 
 // message evaluates a messageExpression. Text is "" where the message must

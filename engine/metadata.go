@@ -21,22 +21,29 @@ const (
 
 // fillCreate gives a new object's metadata what the server fills in.
 func fillCreate(u *unstructured.Unstructured) {
-	u.SetCreationTimestamp(metav1.Time{})
-	u.SetUID("")
-	u.SetDeletionTimestamp(nil)
-	u.SetDeletionGracePeriodSeconds(nil)
-	u.SetSelfLink("")
-	u.SetManagedFields(nil)
-	u.SetResourceVersion("")
-	u.SetGeneration(1)
+	meta, ok := u.Object["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		u.Object["metadata"] = meta
+	}
+	for _, name := range filledIn {
+		delete(meta, name)
+	}
+	meta[generation] = int64(1)
 	if name := u.GetGenerateName(); name != "" && u.GetName() == "" {
 		u.SetName(name[:min(len(name), maxGenerated)] + generatedSuffix)
 	}
 }
 
+// filledIn are the fields of a new object's metadata that are the server's own.
+var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "resourceVersion"}
+
 // fillUpdate takes from the old object what a client cannot set, so that the
 // update is the one that apply would make.
 func fillUpdate(u, old *unstructured.Unstructured) {
+	if fillPlainly(u.Object["metadata"], old.Object["metadata"]) {
+		return
+	}
 	u.SetUID(old.GetUID())
 	u.SetCreationTimestamp(old.GetCreationTimestamp())
 	u.SetManagedFields(nil)
@@ -50,8 +57,61 @@ func fillUpdate(u, old *unstructured.Unstructured) {
 	}
 }
 
+// fillPlainly does it for plain metadata, which has nothing else to be filled
+// in.
+func fillPlainly(v, old any) bool {
+	if !plainMetadata(v) || !plainMetadata(old) {
+		return false
+	}
+	meta, was := v.(map[string]any), old.(map[string]any)
+	if was[generation] == nil {
+		return false
+	}
+	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion", generation} {
+		if v, ok := was[name]; ok {
+			meta[name] = v
+		} else {
+			delete(meta, name)
+		}
+	}
+	return true
+}
+
+func hasMetadata(u *unstructured.Unstructured, name string) bool {
+	meta, _ := u.Object["metadata"].(map[string]any)
+	return meta[name] != nil
+}
+
+// manage gives the object the managedFields that it has on the server when
+// rules compare it with the old one: those of before where nothing changed, and
+// others where something did.
+func (w *write) manage() {
+	meta, ok := w.obj.Object["metadata"].(map[string]any)
+	was, had := w.old.Object["metadata"].(map[string]any)
+	if !ok || !had || w.unstored {
+		return
+	}
+	if w.bodyChanged {
+		meta[managedFields] = []any{}
+	} else if fields := was[managedFields]; fields != nil {
+		meta[managedFields] = fields
+	}
+}
+
+// unmanage takes them away again.
+func (w *write) unmanage() {
+	if meta, ok := w.obj.Object["metadata"].(map[string]any); ok {
+		delete(meta, managedFields)
+	}
+}
+
+const managedFields = "managedFields"
+
 // dedupOwners drops owner references that stand twice, and warns.
-func dedupOwners(u *unstructured.Unstructured, warn func(string)) {
+func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
+	if !hasMetadata(u, "ownerReferences") {
+		return
+	}
 	var kept []metav1.OwnerReference
 	var dropped []string
 	for _, ref := range u.GetOwnerReferences() {
@@ -65,7 +125,7 @@ func dedupOwners(u *unstructured.Unstructured, warn func(string)) {
 		return
 	}
 	u.SetOwnerReferences(kept)
-	warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
+	warnings.add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
 func hasOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
@@ -79,14 +139,17 @@ func hasOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
 
 // finalizerWarnings are about names that others may use too; old ones are not
 // warned of again.
-func finalizerWarnings(u, old *unstructured.Unstructured, warn func(string)) {
+func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
+	if !hasMetadata(u, "finalizers") {
+		return
+	}
 	added := sets.New(u.GetFinalizers()...)
 	if old != nil {
 		added = added.Difference(sets.New(old.GetFinalizers()...))
 	}
 	for _, name := range sets.List(added) {
 		for _, msg := range validation.IsQualifiedName(name) {
-			warn(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
+			warnings.add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
 		}
 		if strings.Contains(name, "/") || standardFinalizer(name) {
 			continue
@@ -95,7 +158,7 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warn func(string)) {
 		if strings.Contains(name, ".") {
 			form = "name including a path (/)"
 		}
-		warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
+		warnings.add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -83,7 +84,7 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	env, checked, err := c.env.Compile(n.decl, false, src)
 	if err == nil {
 		x = newExpr(n.decl, checked, src)
-		err = x.plan(env, c.limits.PerCall)
+		err = x.plan(eval.NewPlanner(env), c.limits.PerCall)
 	}
 	if err == nil {
 		err = x.price(env)

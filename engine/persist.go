@@ -16,12 +16,12 @@ func (e *Engine) stored(old map[string]any, v *crdVersion) (map[string]any, erro
 	if e.webhook && from != v.name {
 		return nil, &NotCheckedError{fmt.Sprintf("the old object is in version %s, the new one in %s, and the CRD converts by a webhook: give both in one version", from, v.name)}
 	}
-	return e.readBack(old, v)
+	return e.readBack(old, v, false)
 }
 
 // persisted is an accepted object as a later read in its version returns it.
 func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
-	out, err := e.readBack(obj, v)
+	out, err := e.readBack(obj, v, v.settled)
 	if err != nil {
 		panic(err) // it was coerced before
 	}
@@ -29,13 +29,13 @@ func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
 }
 
 // readBack takes an object to storage and from there to version v. It shares
-// memory with the object given.
-func (e *Engine) readBack(obj map[string]any, v *crdVersion) (map[string]any, error) {
+// memory with the object given, of which done says that it has v's form.
+func (e *Engine) readBack(obj map[string]any, v *crdVersion, done bool) (map[string]any, error) {
 	storage := e.storage
 	if e.webhook {
 		storage = v // what a webhook makes of it cannot be known
 	}
-	read, _, err := e.coerce(e.inVersion(obj, storage), storage, coercion{repair: true, fill: true})
+	read, _, err := e.coerce(e.inVersion(obj, storage), storage, coercion{repair: true, fill: true, done: done && storage == v})
 	if err != nil || storage == v {
 		return read, err
 	}

@@ -25,6 +25,8 @@ type coercion struct {
 	track bool
 	// fill puts in defaults.
 	fill bool
+	// done: all but the metadata has that form already.
+	done bool
 }
 
 // coerce prunes an object as the API server does after decoding it from a
@@ -47,11 +49,13 @@ func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced 
 	}
 	coerced = obj
 	if e.owns(obj) {
-		var paths []string
-		if coerced, paths, err = c.body(obj, v); err != nil {
-			return nil, nil, err
+		if !c.done {
+			var paths []string
+			if coerced, paths, err = c.body(obj, v); err != nil {
+				return nil, nil, err
+			}
+			unknown = append(unknown, paths...)
 		}
-		unknown = append(unknown, paths...)
 		if c.repair && meta != nil && meta[generation] == nil {
 			meta = maps.Clone(meta)
 			meta[generation] = int64(1) // very old objects have none

@@ -68,7 +68,7 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	if cfg.Subtree {
 		at = types.Subtree
 	}
-	if r, err = c.compile("", s, at); err != nil {
+	if r, err = c.compile("", s, c.decls.FromSchema(s, at)); err != nil {
 		return nil, err
 	}
 	return r, c.err()
@@ -167,10 +167,16 @@ func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiexte
 	}
 	if n.decl.Kind == types.Hidden {
 		n.noType = errNoType
-	} else {
-		n.rules = all
+		for _, r := range all {
+			c.fail(r.ref, ruleItself.String(), n.noType, n.noType.Error())
+		}
+		return
 	}
-	c.pending = append(c.pending, pending{n, node, all})
+	n.rules = all
+	for _, r := range all {
+		c.rule(r, n.decl, node)
+		n.usesOld = n.usesOld || r.usesOld()
+	}
 }
 
 // Validate runs the rules over an object, or a value of the schema's place; old

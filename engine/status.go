@@ -3,16 +3,16 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// causes gives each finding the server's words, and an order.
+// causes gives each finding the server's words.
 func causes(findings []finding) []Cause {
 	out := make([]Cause, len(findings))
 	for i, f := range findings {
@@ -31,34 +31,52 @@ func causes(findings []finding) []Cause {
 			out[i].Rule = &f.rule.ref
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Cause) int {
-		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Message, b.Message))
-	})
 	return out
 }
 
-// invalid is the Status that refuses an object with causes. Its message has the
-// server's order; the server's own function takes quadratic time for it.
-func invalid(obj *unstructured.Unstructured, findings []finding, causes []Cause) *metav1.Status {
+func sortCauses(causes []Cause) {
+	slices.SortStableFunc(causes, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+// invalid is the Status that refuses an object with causes, which it sorts. Its
+// message keeps their order before, the server's; the server's own function
+// takes quadratic time for it.
+func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 	gk := obj.GroupVersionKind().GroupKind()
-	status := apierrors.NewInvalid(gk, obj.GetName(), nil).ErrStatus
-	for _, c := range causes {
-		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Type: c.Reason, Field: c.Field, Message: c.Message})
+	status := &metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusUnprocessableEntity,
+		Reason:  metav1.StatusReasonInvalid,
+		Message: fmt.Sprintf("%s %q is invalid: %s", gk, obj.GetName(), messages(causes)),
+		Details: &metav1.StatusDetails{Group: gk.Group, Kind: gk.Kind, Name: obj.GetName()},
 	}
-	var messages []string
-	seen := make(map[string]bool, len(findings))
-	for _, f := range findings {
-		if message := f.err.Error(); !seen[message] {
+	sortCauses(causes)
+	status.Details.Causes = make([]metav1.StatusCause, len(causes))
+	for i, c := range causes {
+		status.Details.Causes[i] = metav1.StatusCause{Type: c.Reason, Field: c.Field, Message: c.Message}
+	}
+	return status
+}
+
+// messages are those of all causes, each once.
+func messages(causes []Cause) string {
+	if len(causes) == 1 {
+		return causes[0].Field + ": " + causes[0].Message
+	}
+	var all []string
+	seen := make(map[string]bool, len(causes))
+	for _, c := range causes {
+		if message := c.Field + ": " + c.Message; !seen[message] {
 			seen[message] = true
-			messages = append(messages, message)
+			all = append(all, message)
 		}
 	}
-	detail := strings.Join(messages, ", ")
-	if len(messages) > 1 {
-		detail = "[" + detail + "]"
+	if len(all) == 1 {
+		return all[0]
 	}
-	status.Message = fmt.Sprintf("%s %q is invalid: %s", gk, obj.GetName(), detail)
-	return &status
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
 // warnings are recorded once each, as the server's Warning headers.

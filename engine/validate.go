@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"maps"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // NotCheckedError means that the engine cannot know the server's answer.
@@ -31,7 +32,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	w := &write{engine: e, req: &req, ctx: ctx}
+	w := &write{engine: e, req: req, ctx: ctx}
 	if req.Trace {
 		w.trace = newTrace()
 	}
@@ -65,13 +66,17 @@ func (r *Request) check() error {
 // write is one request on its way through the server.
 type write struct {
 	engine   *Engine
-	req      *Request
+	req      Request
 	ctx      context.Context
 	warnings warnings
 	trace    *trace
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
+	// unstored: the old object came from a file, not from a server.
+	unstored bool
+	// bodyChanged: an update changes more than metadata.
+	bodyChanged bool
 	// exactly one of these when refused
 	failure  *metav1.Status
 	findings []finding
@@ -80,7 +85,7 @@ type write struct {
 
 // decide takes the steps of the server's handler and store.
 func (w *write) decide() error {
-	obj, strict, failure, err := w.engine.received(w.req)
+	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
 	}
@@ -88,7 +93,7 @@ func (w *write) decide() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj)
+	w.obj = owned(obj, w.req.Object)
 	if w.strictness(strict) {
 		return nil
 	}
@@ -100,7 +105,7 @@ func (w *write) decide() error {
 	if w.place() {
 		return nil
 	}
-	dedupOwners(w.obj, w.warnings.add)
+	dedupOwners(w.obj, &w.warnings)
 	if w.req.OldObject == nil {
 		w.create()
 		return nil
@@ -109,9 +114,12 @@ func (w *write) decide() error {
 }
 
 // owned is an object whose own fields and metadata may be changed; what is
-// below them is shared.
-func owned(obj map[string]any) *unstructured.Unstructured {
-	obj = maps.Clone(obj)
+// below them is shared. given is not to be changed: what differs from it is a
+// copy already.
+func owned(obj, given map[string]any) *unstructured.Unstructured {
+	if sameMapping(obj, given) {
+		obj = maps.Clone(obj)
+	}
 	if meta, ok := obj["metadata"].(map[string]any); ok {
 		obj["metadata"] = maps.Clone(meta)
 	}
@@ -170,7 +178,7 @@ func (w *write) create() {
 	}
 	w.checkCreate()
 	if !w.refused() {
-		finalizerWarnings(w.obj, nil, w.warnings.add)
+		finalizerWarnings(w.obj, nil, &w.warnings)
 	}
 }
 
@@ -179,9 +187,10 @@ func (w *write) update() error {
 	if err != nil {
 		return err
 	}
-	w.old = owned(old)
+	w.old = owned(old, w.req.OldObject)
 	if w.old.GetResourceVersion() == "" {
-		w.old.SetResourceVersion("1") // a file's old object was never stored
+		w.unstored = true
+		w.old.SetResourceVersion("1")
 	}
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
@@ -191,12 +200,12 @@ func (w *write) update() error {
 	}
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
-	if !apiequality.Semantic.DeepEqual(withoutMetadata(w.obj.Object), withoutMetadata(w.old.Object)) {
+	if w.bodyChanged = !sameButMetadata(w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
 	w.checkUpdate()
 	if !w.refused() {
-		finalizerWarnings(w.obj, w.old, w.warnings.add)
+		finalizerWarnings(w.obj, w.old, &w.warnings)
 	}
 	return nil
 }
@@ -218,24 +227,28 @@ func (w *write) updateStatus() error {
 		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
 	}
 	status, ok := w.obj.Object["status"]
-	w.obj = owned(w.old.Object)
+	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)
 	delete(w.obj.Object, "status")
 	if ok {
 		w.obj.Object["status"] = status
 	}
+	w.bodyChanged = !schema.Equal(status, w.old.Object["status"])
 	w.checkStatus()
 	return nil
 }
 
-func withoutMetadata(obj map[string]any) map[string]any {
-	rest := make(map[string]any, len(obj))
+// sameButMetadata compares all that a generation counts changes of.
+func sameButMetadata(obj, old map[string]any) bool {
+	if len(obj) != len(old) || (obj["metadata"] == nil) != (old["metadata"] == nil) {
+		return false
+	}
 	for name, v := range obj {
-		if name != "metadata" {
-			rest[name] = v
+		if was, ok := old[name]; name != "metadata" && (!ok || !schema.Equal(v, was)) {
+			return false
 		}
 	}
-	return rest
+	return true
 }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
@@ -254,7 +267,7 @@ func (w *write) result() *Result {
 		res.Failure = w.failure
 	case len(w.findings) > 0:
 		res.Causes = causes(w.findings)
-		res.Failure = invalid(w.obj, w.findings, res.Causes)
+		res.Failure = invalid(w.obj, res.Causes)
 	default:
 		res.Allowed = true
 		res.Object = w.engine.persisted(w.obj.Object, w.version)

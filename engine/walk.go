@@ -30,8 +30,27 @@ type run struct {
 	warn func(string)
 	// activation is bound anew at each node.
 	activation eval.Activation
-	frames     frames
+	// steps lead from the root down to the node at hand. A path is only made of
+	// them for an error.
+	steps []step
+	// frames go the same way, with old selves; empty on create.
+	frames frames
 }
+
+// step is one step down an object.
+type step struct {
+	kind stepKind
+	name string // of a field, or a map's key
+	at   int    // index of a list
+}
+
+type stepKind uint8
+
+const (
+	stepField stepKind = iota
+	stepKey
+	stepIndex
+)
 
 // finding is one error of a rule.
 type finding struct {
@@ -44,43 +63,47 @@ type finding struct {
 func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
 	p, ok := r.passes.Get().(*run)
 	if !ok {
-		p = &run{frames: make(frames, 0, usualDepth)}
+		p = new(run)
 	}
-	*p = run{ctx: ctx, rules: r, budget: budget, trace: t, frames: p.frames}
+	p.ctx, p.rules, p.budget, p.trace = ctx, r, budget, t
 	return p
 }
 
 func (r *run) done() {
-	clear(r.frames[:cap(r.frames)])
 	rules := r.rules
-	*r = run{frames: r.frames[:0]}
+	r.activation.Unbind()
+	clear(r.frames[:cap(r.frames)])
+	*r = run{activation: r.activation, steps: r.steps[:0], frames: r.frames[:0]}
 	rules.passes.Put(r)
 }
-
-// usualDepth spares most objects a second slice.
-const usualDepth = 16
 
 // root runs all rules; old is nil on create.
 func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
 	}
-	defer r.activation.Release()
 	r.path = path
 	old = nilIfEmpty(old)
-	f := frame{up: noFrame, parent: noFrame}
 	if old != nil && r.rules.ratchet {
-		f.correlated, f.schema, f.obj, f.old = true, r.rules.schema, obj, old
+		r.frames = append(r.frames, frame{parent: noFrame, correlated: true, schema: r.rules.schema, obj: obj, old: old})
 	}
-	r.below(r.rules.root, f, obj, old)
+	r.node(r.rules.root, obj, old)
 }
 
-// below goes down to a node and comes back.
-func (r *run) below(n *ruleNode, f frame, obj, old any) {
-	at := len(r.frames)
-	r.frames = append(r.frames, f)
-	r.node(n, at, obj, old)
-	r.frames = r.frames[:at]
+// here is the path of the node at hand.
+func (r *run) here() *field.Path {
+	path := r.path
+	for _, s := range r.steps {
+		switch s.kind {
+		case stepField:
+			path = path.Child(s.name)
+		case stepKey:
+			path = path.Key(s.name)
+		case stepIndex:
+			path = path.Index(s.at)
+		}
+	}
+	return path
 }
 
 // nilIfEmpty guards against typed nils of Go callers.
@@ -100,91 +123,128 @@ func nilIfEmpty(v any) any {
 
 // node runs the rules of a node, of its allOf, and of all below, until the
 // budget is spent.
-func (r *run) node(n *ruleNode, f int, obj, old any) {
+func (r *run) node(n *ruleNode, obj, old any) {
 	if obj == nil {
 		return // rules on a nullable node see only values
 	}
-	r.rulesAt(n, f, obj, nilIfEmpty(old))
+	if len(n.rules) > 0 || n.noType != nil {
+		r.rulesAt(n, obj, nilIfEmpty(old))
+	}
 	for _, sub := range n.allOf {
 		if r.budget < 0 {
 			return
 		}
-		r.below(sub, r.frames.allOf(f), obj, old)
+		r.allOf(sub, obj, old)
 	}
 	if r.budget < 0 {
 		return
 	}
 	switch obj := obj.(type) {
 	case []any:
-		old, _ := old.([]any)
-		r.list(n, f, obj, old)
+		if n.items != nil {
+			old, _ := old.([]any)
+			r.items(n, obj, old)
+		}
 	case map[string]any:
 		old, _ := old.(map[string]any)
-		if !upstreamcel.MapIsCorrelatable(n.decl.Schema.XMapType) {
+		if old != nil && !upstreamcel.MapIsCorrelatable(n.decl.Schema.XMapType) {
 			old = nil
 		}
-		r.entries(n, f, obj, old)
-		r.fields(n, f, obj, old)
+		if n.values != nil {
+			r.entries(n.values, obj, old)
+		}
+		r.fields(n, obj, old)
 	}
 }
 
-func (r *run) list(n *ruleNode, f int, obj, old []any) {
-	if n.items == nil {
+func (r *run) allOf(sub *ruleNode, obj, old any) {
+	if len(r.frames) == 0 {
+		r.node(sub, obj, old)
 		return
 	}
+	r.frames = append(r.frames, r.frames.allOf())
+	r.node(sub, obj, old)
+	r.frames = r.frames[:len(r.frames)-1]
+}
+
+func (r *run) items(n *ruleNode, obj, old []any) {
 	var byKey common.MapList
 	if len(old) > 0 && isMapList(n.decl.Schema) {
 		byKey = oldItems(n.decl.Schema, old)
 	}
+	at := len(r.steps)
+	r.steps = append(r.steps, step{kind: stepIndex})
 	for i, item := range obj {
 		if r.budget < 0 {
-			return
+			break
 		}
+		r.steps[at].at = i
 		var oldItem any
 		if byKey != nil {
 			oldItem = byKey.Get(item)
 		}
-		r.below(n.items, r.frames.item(f, i, item, oldItem), item, oldItem)
+		if len(r.frames) == 0 {
+			r.node(n.items, item, oldItem)
+			continue
+		}
+		r.frames = append(r.frames, r.frames.item(item, oldItem))
+		r.node(n.items, item, oldItem)
+		r.frames = r.frames[:len(r.frames)-1]
 	}
+	r.steps = r.steps[:at]
 }
 
 // entries goes by sorted key where upstream takes the order of a Go map.
-func (r *run) entries(n *ruleNode, f int, obj, old map[string]any) {
-	if n.values == nil {
-		return
-	}
+func (r *run) entries(values *ruleNode, obj, old map[string]any) {
+	at := len(r.steps)
+	r.steps = append(r.steps, step{kind: stepKey})
 	for _, key := range slices.Sorted(maps.Keys(obj)) {
 		if r.budget < 0 {
-			return
+			break
 		}
-		r.below(n.values, r.frames.field(f, stepKey, key, n.values.schema), obj[key], old[key])
+		r.steps[at].name = key
+		r.entry(values, key, obj[key], old[key])
 	}
+	r.steps[at].name = "" // the object's own, which must not outlive the pass
+	r.steps = r.steps[:at]
 }
 
-func (r *run) fields(n *ruleNode, f int, obj, old map[string]any) {
+func (r *run) fields(n *ruleNode, obj, old map[string]any) {
+	at := len(r.steps)
+	r.steps = append(r.steps, step{kind: stepField})
 	for i := range n.fields {
 		field := &n.fields[i]
-		v, ok := obj[field.name]
-		if !ok || v == nil {
+		v := obj[field.name]
+		if v == nil {
 			continue
 		}
 		if r.budget < 0 {
-			return
+			break
 		}
-		r.below(field.node, r.frames.field(f, stepField, field.name, field.node.schema), v, old[field.name])
+		r.steps[at].name = field.name
+		r.entry(field.node, field.name, v, old[field.name])
 	}
+	r.steps = r.steps[:at]
+}
+
+// entry goes down to a field, or to a map's value.
+func (r *run) entry(n *ruleNode, name string, obj, old any) {
+	if len(r.frames) == 0 {
+		r.node(n, obj, old)
+		return
+	}
+	r.frames = append(r.frames, r.frames.field(name, n.schema))
+	r.node(n, obj, old)
+	r.frames = r.frames[:len(r.frames)-1]
 }
 
 // rulesAt runs the rules that stand on one node.
-func (r *run) rulesAt(n *ruleNode, f int, obj, old any) {
+func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
-		r.report(nil, field.Invalid(r.frames.path(f, r.path), n.decl.Schema.Type, "rule compiler initialization error: "+n.noType.Error()))
+		r.report(nil, field.Invalid(r.here(), n.decl.Schema.Type, "rule compiler initialization error: "+n.noType.Error()))
 		return
 	}
-	if len(n.rules) == 0 {
-		return
-	}
-	at := place{node: n, frame: f, obj: obj, hasOld: old != nil}
+	at := place{node: n, obj: obj, hasOld: old != nil}
 	if r.budget <= 0 {
 		r.stop(nil, r.invalid(&at, outOfBudget))
 		return
@@ -205,7 +265,6 @@ func (r *run) rulesAt(n *ruleNode, f int, obj, old any) {
 // place is where a rule runs.
 type place struct {
 	node   *ruleNode
-	frame  int
 	obj    any
 	hasOld bool
 }
@@ -213,7 +272,7 @@ type place struct {
 // invalid shows the type in place of the value, as upstream does for all but a
 // false rule.
 func (r *run) invalid(at *place, detail string) *field.Error {
-	return field.Invalid(r.frames.path(at.frame, r.path), at.node.decl.Schema.Type, detail)
+	return field.Invalid(r.here(), at.node.decl.Schema.Type, detail)
 }
 
 func (r *run) rule(rule *rule, at *place) {
@@ -277,8 +336,8 @@ func (r *run) stop(rule *rule, err *field.Error) {
 
 // ratchet reports an error, or warns of it where nothing has changed. Rules
 // that mention oldSelf are about change and so never ratcheted.
-func (r *run) ratchet(rule *rule, f int, err *field.Error) {
-	if !rule.expr.usesOld && r.frames.unchanged(f) {
+func (r *run) ratchet(rule *rule, err *field.Error) {
+	if !rule.expr.usesOld && r.frames.unchanged() {
 		r.trace.failed(rule)
 		if r.warn != nil {
 			r.warn(err.Error())

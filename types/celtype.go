@@ -12,26 +12,13 @@ import (
 // object types below it are named by their path from name. Nil when d is
 // Hidden.
 func (d *Decl) DeclType(name string) *apiservercel.DeclType {
-	return d.declType(name, nil)
-}
-
-// declType notes the first type made for each declaration in named, if given.
-func (d *Decl) declType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
-	t := d.newType(name, named)
-	if named != nil && named[d] == nil {
-		named[d] = t
-	}
-	return t
-}
-
-func (d *Decl) newType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
 	switch d.Kind {
 	case Object:
-		return d.objectType(name, named)
+		return d.objectType(name)
 	case Map:
-		return apiservercel.NewMapType(apiservercel.StringType, d.Elem.declType(name+".@elem", named), d.Max.Max)
+		return apiservercel.NewMapType(apiservercel.StringType, d.Elem.DeclType(name+".@elem"), d.Max.Max)
 	case List:
-		return apiservercel.NewListType(d.Elem.declType(name+".@idx", named), d.Max.Max)
+		return apiservercel.NewListType(d.Elem.DeclType(name+".@idx"), d.Max.Max)
 	case Bool:
 		return apiservercel.BoolType
 	case Int:
@@ -52,11 +39,11 @@ func (d *Decl) newType(name string, named map[*Decl]*apiservercel.DeclType) *api
 	return nil
 }
 
-func (d *Decl) objectType(name string, named map[*Decl]*apiservercel.DeclType) *apiservercel.DeclType {
+func (d *Decl) objectType(name string) *apiservercel.DeclType {
 	fields := make(map[string]*apiservercel.DeclField, len(d.Fields))
 	for _, f := range d.Fields {
 		if f.Visible() {
-			t := f.Decl.declType(name+"."+f.Escaped, named)
+			t := f.Decl.DeclType(name + "." + f.Escaped)
 			fields[f.Escaped] = apiservercel.NewDeclField(f.Escaped, t, f.Required, nil, nil)
 		}
 	}

@@ -43,15 +43,16 @@ const (
 type Decl struct {
 	// Kind is the declared type.
 	Kind Kind
-	// Schema is the node itself, with apiVersion, kind and metadata added at
-	// the root of a resource; of an Interner's Decl, one of the nodes so
+	// Schema is the node itself; of an Interner's Decl, one of the nodes so
 	// declared.
 	Schema *schema.Structural
 	// Nullable values may be null; a null field of an object is absent.
 	Nullable bool
 	// Root is true at the root of a resource and of an embedded resource.
 	Root bool
-	// Fields are an object's properties by JSON name, the hidden ones too.
+	// Fields are an object's properties by JSON name, the hidden ones too. The
+	// root of a resource has apiVersion, kind and metadata whether its schema
+	// says so or not.
 	Fields map[string]*Field
 	// Elem is the declaration of a list's items or a map's values.
 	Elem *Decl
@@ -123,13 +124,13 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 		return d
 	}
 	if root {
-		d.Schema = model.WithTypeAndObjectMeta(s)
+		s = model.WithTypeAndObjectMeta(s)
 	}
-	switch d.Schema.Type {
+	switch s.Type {
 	case "object":
-		in.declareObject(d)
+		in.declareObject(d, s)
 	case "array":
-		in.declareList(d)
+		in.declareList(d, s)
 	case "string":
 		d.declareString()
 	case "boolean":
@@ -146,9 +147,8 @@ func (in *Interner) declareNode(s *schema.Structural, root bool) *Decl {
 	return d
 }
 
-func (in *Interner) declareObject(d *Decl) {
-	s := d.Schema
-	in.declareFields(d)
+func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
+	in.declareFields(d, s)
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
 		elem := s.AdditionalProperties.Structural
 		d.Elem = in.declare(elem, elem.XEmbeddedResource)
@@ -177,8 +177,7 @@ func (in *Interner) declareObject(d *Decl) {
 	}
 }
 
-func (in *Interner) declareFields(d *Decl) {
-	s := d.Schema
+func (in *Interner) declareFields(d *Decl, s *schema.Structural) {
 	required := map[string]bool{}
 	if s.ValueValidation != nil {
 		for _, name := range s.ValueValidation.Required {
@@ -196,8 +195,7 @@ func (in *Interner) declareFields(d *Decl) {
 	sort.Strings(d.names)
 }
 
-func (in *Interner) declareList(d *Decl) {
-	s := d.Schema
+func (in *Interner) declareList(d *Decl, s *schema.Structural) {
 	d.MinSize = minContainerSize
 	if s.XListType != nil {
 		switch *s.XListType {

@@ -56,6 +56,7 @@ const keywordFields = 31
 type Env struct {
 	base     *cel.Env
 	keywords bool
+	number   int // of checksOf
 }
 
 // StoredEnv knows all that a server of version v runs in rules that are
@@ -63,7 +64,7 @@ type Env struct {
 func StoredEnv(v Version) *Env {
 	if v.Minor >= Newest {
 		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-		return &Env{base: set.StoredExpressionsEnv(), keywords: true}
+		return &Env{base: set.StoredExpressionsEnv(), keywords: true, number: Newest}
 	}
 	return expressionsEnv(v.Minor)
 }
@@ -73,8 +74,9 @@ func StoredEnv(v Version) *Env {
 func NewRulesEnv(v Version) *Env { return expressionsEnv(v.Minor - 1) }
 
 func expressionsEnv(minor int) *Env {
+	minor = max(0, min(minor, Newest-1))
 	set := environment.MustBaseEnvSet(version.MajorMinor(1, uint(minor)))
-	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields}
+	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
 }
 
 // selfType names the type of self in error texts. Upstream ends the name in the
@@ -92,7 +94,7 @@ func (e *Env) For(d *Decl, optionalOldSelf bool) (*cel.Env, error) {
 	if self == nil {
 		return nil, ErrHidden
 	}
-	opts, err := e.provide([]*apiservercel.DeclType{self})
+	opts, err := e.provider(self).EnvOptions(e.base.CELTypeProvider())
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +109,9 @@ func (e *Env) For(d *Decl, optionalOldSelf bool) (*cel.Env, error) {
 // ErrHidden says that a place has no CEL type.
 var ErrHidden = errors.New("no CEL type: the schema is not visible to rules")
 
-// provide makes object types known to an environment.
-func (e *Env) provide(roots []*apiservercel.DeclType) ([]cel.EnvOption, error) {
+// provider knows object types.
+func (e *Env) provider(roots ...*apiservercel.DeclType) *apiservercel.DeclTypeProvider {
 	provider := apiservercel.NewDeclTypeProvider(roots...)
 	provider.SetRecognizeKeywordAsFieldName(e.keywords)
-	return provider.EnvOptions(e.base.CELTypeProvider())
+	return provider
 }

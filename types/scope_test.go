@@ -24,7 +24,7 @@ func TestScope(t *testing.T) {
 		`self.metadata.name + self.kind`, `type(self) == type(oldSelf)`, `self.size() > 1 && self.startsWith('x')`, `'self' == 'oldSelf'`, `self.b.map(x, x.c).sum() + size(self.b)`, `self.@self`, `self@1`,
 	}
 	for _, env := range []*types.Env{types.StoredEnv(types.Version{Minor: types.Newest}), types.NewRulesEnv(types.Version{Minor: 30})} {
-		scope, err := env.Scope(root, places)
+		scope, err := env.Scope()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,12 +32,12 @@ func TestScope(t *testing.T) {
 			for _, optional := range []bool{false, true} {
 				for _, src := range expressions {
 					_, want, wantErr := env.Compile(d, optional, src)
-					celEnv, got, err := scope.Compile(d, optional, src)
+					got, err := scope.Compile(d, optional, src)
 					if text(err) != text(wantErr) {
 						t.Errorf("place %d: %s: got %v, want %v", i, src, err, wantErr)
 						continue
 					}
-					if err == nil && (got.OutputType().String() != want.OutputType().String() || unparse(t, got) != unparse(t, want) || celEnv == nil) {
+					if err == nil && (got.OutputType().String() != want.OutputType().String() || unparse(t, got) != unparse(t, want)) {
 						t.Errorf("place %d: %s: got %s of %s", i, src, unparse(t, got), got.OutputType())
 					}
 				}

@@ -39,7 +39,9 @@ func (a *app) checkCommand() *cobra.Command {
 // check is the whole of one celadon check.
 func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error {
 	defer collectLess(o)()
-	out := bufio.NewWriterSize(a.stdout, 64<<10)
+	progress := a.progress()
+	stdout, whole := progress.beside(a.stdout)
+	out := bufio.NewWriterSize(stdout, 64<<10)
 	printer, err := a.printer(o, out)
 	if err != nil {
 		return err
@@ -48,7 +50,10 @@ func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error 
 	if err != nil {
 		return interruptedBefore(ctx, err)
 	}
-	t := tally{checker: c, printer: printer, progress: a.progress()}
+	t := tally{checker: c, printer: printer, progress: progress, flush: func() error { return nil }}
+	if whole {
+		t.flush = out.Flush
+	}
 	pipe := parallel(a.stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, t.take)
 	pipe.Idle = out.Flush
 	err = pipe.Run(ctx)
@@ -99,6 +104,7 @@ func interruptedBefore(ctx context.Context, err error) error {
 type tally struct {
 	checker  *checker
 	printer  report.Printer
+	flush    func() error // after each object
 	progress *progress
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
@@ -123,7 +129,10 @@ func (t *tally) take(r *report.Object) error {
 			return nil
 		}
 	}
-	return t.printer.Object(r)
+	if err := t.printer.Object(r); err != nil {
+		return err
+	}
+	return t.flush()
 }
 
 func (t *tally) count(r *report.Object) {
@@ -160,7 +169,7 @@ func (t *tally) count(r *report.Object) {
 func (t *tally) end(interrupted bool) error {
 	t.summary.Interrupted = interrupted
 	if !interrupted {
-		t.summary.Vanished = t.checker.olds.vanished(t.checker.crds)
+		t.summary.Vanished = t.checker.olds.vanished()
 	}
 	if t.tables != nil {
 		t.tables.Fill(&t.summary)
@@ -170,7 +179,7 @@ func (t *tally) end(interrupted bool) error {
 
 func (a *app) verdict(t *tally, interrupted bool) error {
 	if interrupted {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the report is of the objects before")}
+		return &exitError{exitInterrupted, errors.New(report.Partial)}
 	}
 	problems := t.checker.problems()
 	for _, problem := range problems {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"golang.org/x/term"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,11 +22,12 @@ type checker struct {
 	options *checkOptions
 	crds    *definitions
 	before  *definitions // of --crd-old; nil without it
-	olds    oldObjects
+	olds    *oldObjects
+	width   int // of excerpts; 0 is the usual one
 }
 
 func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (*checker, error) {
-	c := &checker{options: o}
+	c := &checker{options: o, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.kubeVersion}
 	var err error
 	if c.crds, err = readCRDs(ctx, a.stdin, o.crds, cfg); err != nil {
@@ -39,9 +42,26 @@ func (a *app) newChecker(ctx context.Context, o *checkOptions, paths []string) (
 	return c, err
 }
 
-// problems are those of the CRDs.
+// gutter is what stands around an excerpt: the line's number, and dots.
+const gutter = 10
+
+// excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
+// is the usual width.
+func (a *app) excerptWidth() int {
+	f, ok := a.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(2*gutter, width-gutter)
+}
+
+// problems are those of the CRDs and of old objects.
 func (c *checker) problems() []error {
-	problems := c.crds.found()
+	problems := append(c.crds.found(), c.olds.problems...)
 	if c.before != nil {
 		problems = append(problems, c.before.found()...)
 	}
@@ -68,12 +88,9 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	if def.engine.Namespaced() && rep.Namespace == "" {
 		rep.Namespace = metav1.NamespaceDefault
 	}
-	if unserved(def.engine, id.APIVersion, rep) {
-		return rep
-	}
 	if c.before != nil {
 		c.upgrade(ctx, def, doc, rep)
-	} else {
+	} else if !unserved(def.engine, rep) {
 		c.write(ctx, def, doc, rep)
 	}
 	if ctx.Err() != nil {
@@ -98,8 +115,8 @@ func readable(doc *input.Document) error {
 
 // unserved refuses an object of a version that the CRD does not serve: clients
 // find no endpoint to send it to.
-func unserved(e *engine.Engine, apiVersion string, rep *report.Object) bool {
-	_, version, _ := strings.Cut(apiVersion, "/")
+func unserved(e *engine.Engine, rep *report.Object) bool {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
 	served := e.Served()
 	if slices.Contains(served, version) {
 		return false
@@ -108,7 +125,7 @@ func unserved(e *engine.Engine, apiVersion string, rep *report.Object) bool {
 	rep.Status = &report.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
-		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, apiVersion, strings.Join(served, ", ")),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
 	}
 	return true
 }
@@ -120,13 +137,13 @@ func (c *checker) write(ctx context.Context, def *definition, doc *input.Documen
 		req.Object, req.Raw = nil, doc.Raw
 	}
 	rep.Operation, rep.Subresource = "create", c.options.subresource
-	if old, ok := c.olds.find(c.crds, doc.Object); ok {
+	if old, ok := c.olds.find(c.crds, doc); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.options.subresource != "" {
 		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
 		return
 	}
-	if c.duplicateKeys(doc, rep) {
+	if c.duplicateKeys(def, doc, rep) {
 		return
 	}
 	c.request(ctx, def, req, doc, rep)
@@ -162,7 +179,7 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *re
 }
 
 // duplicateKeys of YAML are judged here, in the server's words for a YAML body.
-func (c *checker) duplicateKeys(doc *input.Document, rep *report.Object) (refused bool) {
+func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *report.Object) (refused bool) {
 	if doc.Duplicate == nil {
 		return false
 	}
@@ -172,6 +189,9 @@ func (c *checker) duplicateKeys(doc *input.Document, rep *report.Object) (refuse
 		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
 		rep.Verdict = report.Invalid
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
+		if c.options.locates() {
+			rep.Strict = duplicatePlaces(doc, def.secrets(doc.Object).excerpts(doc, c.width, nil))
+		}
 		return true
 	case "Warn":
 		rep.Warnings = append(rep.Warnings, doc.Duplicate.Error())

@@ -10,8 +10,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// oldObjects are what updates replace, by key.
-type oldObjects map[string]*oldObject
+// oldObjects are what updates replace.
+type oldObjects struct {
+	byKey map[string]*oldObject
+	// byFile are those of --base once more, by their file too: a repository may
+	// have an object in several files.
+	byFile map[[2]string]*oldObject
+	// problems are what could not be read.
+	problems []error
+}
 
 type oldObject struct {
 	object map[string]any
@@ -19,11 +26,15 @@ type oldObject struct {
 }
 
 // find is the old self of an object.
-func (o oldObjects) find(crds *definitions, obj map[string]any) (map[string]any, bool) {
-	if len(o) == 0 {
+func (o *oldObjects) find(crds *definitions, doc *input.Document) (map[string]any, bool) {
+	if len(o.byKey) == 0 {
 		return nil, false
 	}
-	old := o[crds.key(obj)]
+	key := crds.key(doc.Object)
+	old := o.byFile[[2]string{doc.File, key}]
+	if old == nil {
+		old = o.byKey[key]
+	}
 	if old == nil {
 		return nil, false
 	}
@@ -31,15 +42,20 @@ func (o oldObjects) find(crds *definitions, obj map[string]any) (map[string]any,
 	return old.object, true
 }
 
-// vanished counts the old objects of known kinds that no new one replaces.
-func (o oldObjects) vanished(crds *definitions) int {
+// vanished counts the old objects that no new one replaces.
+func (o *oldObjects) vanished() int {
 	n := 0
-	for _, old := range o {
-		if !old.paired.Load() && crds.byKind[identify(old.object).groupKind()] != nil {
+	for _, old := range o.byKey {
+		if !old.paired.Load() {
 			n++
 		}
 	}
 	return n
+}
+
+// knows is true for an object of a kind that has a CRD.
+func (d *definitions) knows(obj map[string]any) bool {
+	return d.byKind[identify(obj).groupKind()] != nil
 }
 
 // key pairs an object with its old self. A missing namespace is "default"
@@ -56,44 +72,65 @@ func (d *definitions) key(obj map[string]any) string {
 }
 
 // readOld reads the old objects of --old and --base.
-func (a *app) readOld(ctx context.Context, o *checkOptions, paths []string, crds *definitions) (oldObjects, error) {
-	olds := oldObjects{}
-	take := func(flag string) func(oldRead) error {
-		return func(r oldRead) error {
-			if r.err != nil {
-				return fmt.Errorf("%s: %s: %w", flag, r.place, r.err)
-			}
-			key := crds.key(r.object)
-			if olds[key] != nil {
-				return fmt.Errorf("%s: %s: %s is given twice: keep one", flag, r.place, key)
-			}
-			olds[key] = &oldObject{object: r.object}
-			return nil
-		}
+func (a *app) readOld(ctx context.Context, o *checkOptions, paths []string, crds *definitions) (*oldObjects, error) {
+	olds := &oldObjects{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
+	err := decodeAll(ctx, a.stdin, o.olds, readOldObject, func(r oldRead) error {
+		olds.problems = append(olds.problems, olds.add(r, crds)...)
+		return nil
+	})
+	if err != nil || o.base == "" {
+		return olds, err
 	}
-	if err := decodeAll(ctx, a.stdin, o.olds, readOldObject, take("--old")); err != nil {
-		return nil, err
-	}
-	if o.base == "" {
-		return olds, nil
-	}
-	add := take("--base " + o.base)
-	err := gitbase.Read(ctx, o.base, paths, func(chunk input.Chunk) (err error) {
+	err = gitbase.Read(ctx, o.base, paths, func(chunk input.Chunk) error {
 		chunk.Each(func(doc *input.Document) bool {
-			err = add(readOldObject(doc))
-			return err == nil
+			a.addBase(olds, readOldObject(doc), o.base, crds)
+			return true
 		})
-		return err
+		return ctx.Err()
 	})
 	return olds, err
 }
 
+// add takes an object of --old.
+func (o *oldObjects) add(r oldRead, crds *definitions) (problems []error) {
+	if r.err != nil {
+		return []error{fmt.Errorf("--old: %s: %w", r.place, r.err)}
+	}
+	if !crds.knows(r.object) {
+		return nil
+	}
+	key := crds.key(r.object)
+	if o.byKey[key] != nil {
+		return []error{fmt.Errorf("--old: %s: %s is given twice: keep one", r.place, key)}
+	}
+	o.byKey[key] = &oldObject{object: r.object}
+	return nil
+}
+
+// addBase takes an object of --base. What cannot be read there is no problem of
+// today's files, so it is only told.
+func (a *app) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions) {
+	if r.err != nil {
+		fmt.Fprintf(a.stderr, "celadon: --base %s: %s: %v: it replaces nothing\n", rev, r.place, r.err)
+		return
+	}
+	if !crds.knows(r.object) {
+		return
+	}
+	key := crds.key(r.object)
+	old := &oldObject{object: r.object}
+	olds.byFile[[2]string{r.file, key}] = old
+	if olds.byKey[key] == nil {
+		olds.byKey[key] = old
+	}
+}
+
 type oldRead struct {
-	place  string
-	object map[string]any
-	err    error
+	file, place string
+	object      map[string]any
+	err         error
 }
 
 func readOldObject(doc *input.Document) oldRead {
-	return oldRead{doc.Place(), doc.Object, doc.Err}
+	return oldRead{doc.File, doc.Place(), doc.Object, doc.Err}
 }

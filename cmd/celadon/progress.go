@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -11,50 +12,96 @@ import (
 // progress shows on a terminal how many objects are done, when that takes long.
 // A nil progress shows nothing.
 type progress struct {
-	started time.Time
-	stderr  *os.File
-	bar     *progressbar.ProgressBar
-	count   int
+	bar *progressbar.ProgressBar
+	out *patient
 }
 
-// patience is how long nothing is shown.
-const patience = time.Second
+const (
+	// patience is how long nothing is shown.
+	patience = time.Second
+	// barWidth is how wide a terminal has to be: what does not fit a line cannot
+	// be taken away.
+	barWidth = 60
+)
 
 func (a *app) progress() *progress {
 	f, ok := a.stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &progress{started: time.Now(), stderr: f}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < barWidth {
+		return nil
+	}
+	return newProgress(f, patience)
+}
+
+func newProgress(w io.Writer, patience time.Duration) *progress {
+	out := &patient{w: w, from: time.Now().Add(patience)}
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetDescription("checking"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("objects"),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)
+	return &progress{bar, out}
+}
+
+// patient drops what is written before a time.
+type patient struct {
+	w     io.Writer
+	from  time.Time
+	wrote bool
+}
+
+func (p *patient) Write(text []byte) (int, error) {
+	if time.Now().Before(p.from) {
+		return len(text), nil
+	}
+	p.wrote = true
+	return p.w.Write(text)
 }
 
 func (p *progress) add(n int) {
-	if p == nil {
-		return
+	if p != nil {
+		_ = p.bar.Add(n) // what cannot be shown is no failure
 	}
-	p.count += n
-	if p.bar == nil {
-		if time.Since(p.started) < patience {
-			return
-		}
-		p.bar = progressbar.NewOptions(-1,
-			progressbar.OptionSetWriter(p.stderr),
-			progressbar.OptionSetDescription("checking"),
-			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("objects"),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-		)
-		n = p.count
-	}
-	_ = p.bar.Add(n) // what cannot be shown is no failure
 }
 
 // done takes the bar away.
 func (p *progress) done() {
-	if p != nil && p.bar != nil {
+	if p != nil {
 		_ = p.bar.Finish()
-		_ = p.bar.Clear()
+		p.clear()
 	}
+}
+
+// clear takes the bar away until it is drawn again.
+func (p *progress) clear() {
+	if p.out.wrote {
+		_ = p.bar.Clear()
+		p.out.wrote = false
+	}
+}
+
+// beside is for a report that goes to a terminal, which may be the bar's: the
+// bar makes room for each text. Whole is true where texts have to be whole lines
+// then, for the bar is drawn over what is left of one.
+func (p *progress) beside(w io.Writer) (beside io.Writer, whole bool) {
+	if f, ok := w.(*os.File); p == nil || !ok || !term.IsTerminal(int(f.Fd())) {
+		return w, false
+	}
+	return &cleared{w, p}, true
+}
+
+type cleared struct {
+	w io.Writer
+	p *progress
+}
+
+func (c *cleared) Write(text []byte) (int, error) {
+	c.p.clear()
+	return c.w.Write(text)
 }

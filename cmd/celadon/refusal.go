@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"regexp"
+	"strconv"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -13,7 +14,8 @@ import (
 func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	secrets := def.secrets(doc.Object, req.OldObject)
+	secrets := def.secrets(doc.Object)
+	excerpts := secrets.excerpts(doc, c.width, def.secrets(req.OldObject).texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
@@ -22,15 +24,15 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		}
 		if places[i].Line > 0 {
 			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
-			r.Excerpt = excerpt(doc, places[i], secrets)
+			r.Excerpt = excerpts.at(places[i])
 		}
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		explain(ctx, def, req, res.Causes, rep.Causes, secrets)
+		explain(ctx, def, req, res.Causes, rep.Causes, excerpts.texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
-		rep.Strict = strictPlaces(doc, rep.Status.Message, secrets)
+		rep.Strict = strictPlaces(doc, rep.Status.Message, excerpts)
 	}
 }
 
@@ -43,14 +45,6 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 		fields[i] = cause.Field
 	}
 	return doc.Locate(fields)
-}
-
-func excerpt(doc *input.Document, at input.Position, secrets report.Secrets) report.Excerpt {
-	line, index, ok := doc.SourceLine(at)
-	if !ok {
-		return report.Excerpt{}
-	}
-	return report.NewExcerpt(line, index, secrets)
 }
 
 // explain adds the values in the rules that failed.
@@ -66,7 +60,7 @@ var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
 
 // strictPlaces finds the fields that strict decoding names in its text; there
 // are no causes for them.
-func strictPlaces(doc *input.Document, message string, secrets report.Secrets) []report.Place {
+func strictPlaces(doc *input.Document, message string, excerpts *excerpts) []report.Place {
 	var fields []string
 	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
 		fields = append(fields, match[1])
@@ -74,7 +68,27 @@ func strictPlaces(doc *input.Document, message string, secrets report.Secrets) [
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
 		if at.Line > 0 {
-			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpt(doc, at, secrets)})
+			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpts.at(at)})
+		}
+	}
+	return places
+}
+
+var duplicateKey = regexp.MustCompile(`line (\d+): key ("(?:[^"\\]|\\.)*") already set`)
+
+// duplicatePlaces finds the keys that the YAML decoder's complaint names.
+func duplicatePlaces(doc *input.Document, excerpts *excerpts) []report.Place {
+	var places []report.Place
+	for _, match := range duplicateKey.FindAllStringSubmatch(doc.Duplicate.Error(), -1) {
+		line, err1 := strconv.Atoi(match[1])
+		key, err2 := strconv.Unquote(match[2])
+		at, ok := doc.KeyOnLine(line, key)
+		if err1 == nil && err2 == nil && ok {
+			place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: key}
+			if len(excerpts.texts) == 0 { // the key's other value is not known
+				place.Excerpt = excerpts.at(at)
+			}
+			places = append(places, place)
 		}
 	}
 	return places

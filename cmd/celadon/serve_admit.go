@@ -1,18 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"os"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/admission"
 )
@@ -22,6 +21,10 @@ const (
 	// for what a review puts around it. An update carries two objects, but
 	// etcd stores none that is larger than half of that.
 	maxBody = 3<<20 + 128<<10
+	// maxDeciding is of all large bodies being decided at once. Small ones never
+	// wait for them, and their buffers are used again.
+	maxDeciding = 2 * maxBody
+	smallBody   = 64 << 10
 	// The API server sends a webhook's timeoutSeconds along; these are its
 	// default and the most that it allows.
 	defaultTimeout = 10 * time.Second
@@ -51,8 +54,9 @@ func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &failed):
 		http.Error(w, failed.text, failed.code)
 	case err != nil:
-		h.log.Error("request not decided", "path", h.path, "error", err)
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		h.metrics.panics.Inc()
+		h.log.Error("request not decided, please report it", "path", h.path, "error", err)
+		http.Error(w, internalError, http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer)
@@ -68,12 +72,6 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) ([]byt
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
 	defer cancel()
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a recorder in a test has none
-	select {
-	case h.slots <- struct{}{}:
-		h.metrics.inFlight.Inc()
-	case <-ctx.Done():
-		return nil, &httpError{http.StatusServiceUnavailable, "too many requests at once"}
-	}
 	d, req, err := h.inTurn(ctx, w, r)
 	if err != nil {
 		return nil, undecided(err)
@@ -83,36 +81,45 @@ func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) ([]byt
 	return json.Marshal(d.Review())
 }
 
-// inTurn reads and decides a request that has its slot.
-func (h *admissionHandler) inTurn(ctx context.Context, w http.ResponseWriter, r *http.Request) (d *admission.Decision, req *admissionv1.AdmissionRequest, err error) {
-	holding := true
-	defer func() {
-		if holding {
-			h.release()
-		}
-	}()
-	review, err := readReview(w, r)
+var errTooMany = &httpError{http.StatusServiceUnavailable, "too many requests at once"}
+
+// inTurn reads and decides a request when it is its turn.
+func (h *admissionHandler) inTurn(ctx context.Context, w http.ResponseWriter, r *http.Request) (*admission.Decision, *admissionv1.AdmissionRequest, error) {
+	if h.slots.Acquire(ctx, 1) != nil {
+		return nil, nil, errTooMany
+	}
+	h.metrics.inFlight.Inc()
+	held := turn{server: h.server}
+	defer func() { held.end() }()
+	req, err := h.read(ctx, w, r, &held)
 	if err != nil {
 		return nil, nil, err
 	}
-	if req, err = admission.RequestOf(review); err != nil {
-		return nil, nil, err
-	}
-	holding = false
-	d, err = h.inTime(ctx, req)
+	handed := held
+	held = turn{}
+	d, err := h.inTime(ctx, req, handed)
 	return d, req, err
 }
 
-func (h *admissionHandler) release() {
-	h.metrics.inFlight.Dec()
-	<-h.slots
+// turn is what a request holds of the server's limits.
+type turn struct {
+	*server
+	bytes int64
+}
+
+func (t turn) end() {
+	if t.server != nil {
+		t.metrics.inFlight.Dec()
+		t.deciding.Release(t.bytes)
+		t.slots.Release(1)
+	}
 }
 
 // inTime decides a request, and gives up when its time is over. Not all of the
 // API server's libraries look at the context: what goes on behind an answer
-// that was given up keeps its slot, so that there is never more of it than of
+// that was given up keeps its turn, so that there is never more of it than of
 // requests.
-func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest, held turn) (*admission.Decision, error) {
 	type outcome struct {
 		d   *admission.Decision
 		err error
@@ -125,7 +132,7 @@ func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.Admissio
 				h.panicked(h.path, p)
 				out.err = &httpError{http.StatusInternalServerError, internalError}
 			}
-			h.release()
+			held.end()
 			done <- out
 		}()
 		out.d, out.err = h.decide(ctx, req)
@@ -158,25 +165,49 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(timeout, maxTimeout)
 }
 
-func readReview(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody)}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &httpError{http.StatusRequestTimeout, "the body did not come in time"}
-	case err != nil:
-		return nil, &httpError{http.StatusBadRequest, "cannot read the body: " + err.Error()}
+// read reads a request. Nothing of the body is kept.
+func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *turn) (*admissionv1.AdmissionRequest, error) {
+	body, _ := h.bodies.Get().(*bytes.Buffer)
+	if body == nil {
+		body = &bytes.Buffer{}
 	}
-	review := &admissionv1.AdmissionReview{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, review); err != nil {
-		return nil, &httpError{http.StatusBadRequest, "not an AdmissionReview: " + err.Error()}
+	defer func() {
+		if body.Cap() <= smallBody {
+			body.Reset()
+			h.bodies.Put(body)
+		}
+	}()
+	if err := readBody(body, w, r); err != nil {
+		return nil, err
 	}
-	return review, nil
+	if size := int64(body.Len()); size > smallBody {
+		if h.deciding.Acquire(ctx, size) != nil {
+			return nil, errTooMany
+		}
+		held.bytes = size
+	}
+	review, err := admission.DecodeReview(body.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return admission.RequestOf(review)
 }
 
-// undecided is the answer where a Set has none.
+func readBody(into *bytes.Buffer, w http.ResponseWriter, r *http.Request) error {
+	_, err := into.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &tooLarge):
+		return &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body of more than %d bytes", maxBody)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &httpError{http.StatusRequestTimeout, "the body did not come in time"}
+	}
+	return &httpError{http.StatusBadRequest, "cannot read the body: " + err.Error()}
+}
+
+// undecided is the answer where a Set has none. What is left is a bug.
 func undecided(err error) error {
 	var bad *admission.RequestError
 	switch {

@@ -104,10 +104,19 @@ func (f *crdFolder) read() (crds []*apiextensionsv1.CustomResourceDefinition, pr
 
 func (f *crdFolder) each(yield func(*input.Document)) {
 	input.Scan(f.stdin, f.roots(), func() {}, func(c input.Chunk) bool {
-		return mountInternal(c.File) || c.Each(func(doc *input.Document) bool {
+		if mountInternal(c.File) {
+			return true
+		}
+		found := false
+		c.Each(func(doc *input.Document) bool {
+			found = true
 			yield(doc)
 			return true
 		})
+		if info, err := os.Stat(c.File); !found && err == nil && info.Size() == 0 {
+			yield(&input.Document{File: c.File, Err: errors.New("is empty: is it being written?")})
+		}
+		return true
 	})
 }
 

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/semaphore"
 
 	admissionv1 "k8s.io/api/admission/v1"
 
@@ -22,6 +24,9 @@ import (
 const (
 	maxHeaderBytes = 16 << 10
 	headerTimeout  = 5 * time.Second
+	// readTimeout is for header and body. Who reads the body of a review says
+	// how long that may take; other bodies are thrown away.
+	readTimeout = 10 * time.Second
 	// writeTimeout is for the longest request and a slow reader.
 	writeTimeout = maxTimeout + 15*time.Second
 	// idleTimeout is longer than the API server keeps idle connections.
@@ -37,11 +42,14 @@ type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Dec
 type server struct {
 	set              *admission.Set
 	validate, mutate decide
-	// slots are taken by requests being decided.
-	slots    chan struct{}
-	draining atomic.Bool
-	log      *slog.Logger
-	metrics  *serveMetrics
+	// slots are taken by requests being read and decided, deciding by the bytes
+	// of the large ones being decided: a body of tiny values takes some hundred
+	// times its size.
+	slots, deciding *semaphore.Weighted
+	bodies          sync.Pool // of *bytes.Buffer
+	draining        atomic.Bool
+	log             *slog.Logger
+	metrics         *serveMetrics
 }
 
 func newServer(set *admission.Set, concurrency int, log *slog.Logger) *server {
@@ -49,7 +57,8 @@ func newServer(set *admission.Set, concurrency int, log *slog.Logger) *server {
 		set:      set,
 		validate: set.Validate,
 		mutate:   set.Mutate,
-		slots:    make(chan struct{}, concurrency),
+		slots:    semaphore.NewWeighted(int64(concurrency)),
+		deciding: semaphore.NewWeighted(maxDeciding),
 		log:      log,
 		metrics:  newServeMetrics(set),
 	}
@@ -133,6 +142,7 @@ func (s *server) run(ctx context.Context, listener net.Listener, drain time.Dura
 	srv := &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -29,17 +31,17 @@ func TestServeBadInput(t *testing.T) {
 		code                            int
 		want                            string
 	}{
-		"not JSON":           {"POST", "/validate", json, "spec: {}", 400, "not an AdmissionReview"},
-		"empty":              {"POST", "/validate", json, "", 400, "not an AdmissionReview"},
-		"cut off":            {"POST", "/validate", json, good[:100], 400, "not an AdmissionReview"},
-		"two values":         {"POST", "/validate", json, good + good, 400, "not an AdmissionReview"},
-		"a list":             {"POST", "/validate", json, "[]", 400, "not an AdmissionReview"},
+		"not JSON":           {"POST", "/validate", json, "spec: {}", 400, "not an admission request: "},
+		"empty":              {"POST", "/validate", json, "", 400, "not an admission request: "},
+		"cut off":            {"POST", "/validate", json, good[:100], 400, "not an admission request: "},
+		"two values":         {"POST", "/validate", json, good + good, 400, "not an admission request: "},
+		"a list":             {"POST", "/validate", json, "[]", 400, "not an admission request: "},
 		"null":               {"POST", "/validate", json, "null", 400, `kind ""`},
 		"wrong kind":         {"POST", "/validate", json, strings.Replace(good, "AdmissionReview", "Pod", 1), 400, `kind "Pod"`},
 		"old version":        {"POST", "/validate", json, strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
 		"no request":         {"POST", "/validate", json, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "no request"},
 		"no object":          {"POST", "/validate", json, strings.Replace(good, `"object":`, `"thing":`, 1), 400, "no object"},
-		"object no object":   {"POST", "/mutate", json, strings.Replace(good, `"object":{`, `"object":"x","y":{`, 1), 400, "object: not a JSON object"},
+		"object no object":   {"POST", "/mutate", json, strings.Replace(good, `"object":{`, `"object":"x","y":{`, 1), 400, "request.object of type map"},
 		"no operation":       {"POST", "/validate", json, strings.Replace(good, "CREATE", "", 1), 400, "operation"},
 		"huge":               {"POST", "/validate", json, cronTab(`{"schedule":"` + strings.Repeat("a", maxBody) + `"}`), 413, "more than"},
 		"too deep":           {"POST", "/validate", json, cronTab(strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001)), 400, "max depth"},
@@ -96,9 +98,9 @@ func TestServeOddClients(t *testing.T) {
 		half bool
 		want int
 	}{
-		"slow":             {head("200ms", len(good)) + good[:10], false, 408},
-		"half-closed":      {head("5s", len(good)) + good, true, 200},
-		"half, and closed": {head("5s", len(good)) + good[:10], true, 400},
+		"slow":             {head("1s", len(good)) + good[:10], false, 408},
+		"half-closed":      {head("30s", len(good)) + good, true, 200},
+		"half, and closed": {head("30s", len(good)) + good[:10], true, 400},
 		"header too large": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2*maxHeaderBytes) + "\r\n\r\n", false, 431},
 		"no HTTP":          {"hello\r\n\r\n", false, 400},
 	} {
@@ -169,35 +171,125 @@ func TestServePanic(t *testing.T) {
 	}
 }
 
-// TestServeTime: what is not decided in time, or gets no slot, is said so, even
-// where the work goes on and looks at no deadline. It keeps its slot.
+// TestServeTime: what is not decided in time, or gets no turn, is said so, even
+// where the work goes on and looks at no deadline. It keeps its turn. The clock
+// is the test's own.
 func TestServeTime(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(1)
-	finish, deadline := make(chan struct{}), make(chan time.Time, 2)
-	s.validate = func(ctx context.Context, _ *admissionv1.AdmissionRequest) (*admission.Decision, error) {
-		at, _ := ctx.Deadline()
-		deadline <- at
-		<-finish
-		return nil, fmt.Errorf("too late: %w", ctx.Err())
-	}
-	if w := recorded(s, "/validate?timeout=100ms", cronTab(goodSpec)); w.Code != 504 {
-		t.Errorf("not in time: %d %s", w.Code, w.Body)
-	}
-	if at := time.Until(<-deadline); at > 0 {
-		t.Errorf("the deadline is %s ahead", at)
-	}
-	if w := recorded(s, "/mutate?timeout=1ms", cronTab(goodSpec)); w.Code != 503 {
-		t.Errorf("without a slot: %d %s", w.Code, w.Body)
-	}
-	close(finish)
-	if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
-		t.Errorf("with a slot: %d %s", w.Code, w.Body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(1)
+		finish := make(chan struct{})
+		s.validate = func(ctx context.Context, _ *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+			<-finish
+			return nil, fmt.Errorf("too late: %w", ctx.Err())
+		}
+		start := time.Now()
+		if w := recorded(s, "/validate?timeout=100ms", cronTab(goodSpec)); w.Code != 504 || time.Since(start) != 100*time.Millisecond {
+			t.Errorf("not in time: %d %s after %s", w.Code, w.Body, time.Since(start))
+		}
+		if w := recorded(s, "/mutate?timeout=1ms", cronTab(goodSpec)); w.Code != 503 {
+			t.Errorf("without a turn: %d %s", w.Code, w.Body)
+		}
+		close(finish)
+		if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
+			t.Errorf("with a turn: %d %s", w.Code, w.Body)
+		}
+	})
 	for query, want := range map[string]time.Duration{"": defaultTimeout, "?timeout=2s": 2 * time.Second, "?timeout=1h": maxTimeout, "?timeout=-1s": defaultTimeout} {
 		if got := timeoutOf(httptest.NewRequest(http.MethodPost, "/validate"+query, nil)); got != want {
 			t.Errorf("timeout of %q: %s, want %s", query, got, want)
 		}
+	}
+}
+
+// TestServeLargeBodies: few of them are decided at once, whatever there is of
+// slots, and small ones do not wait behind them.
+func TestServeLargeBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(100)
+		finish := make(chan struct{})
+		s.validate = func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+			<-finish
+			return &admission.Decision{Response: &admissionv1.AdmissionResponse{}}, nil
+		}
+		large := cronTab(goodSpec) + strings.Repeat(" ", maxBody*3/5)
+		codes := make(chan int)
+		send := func(timeout string) {
+			go func() { codes <- recorded(s, "/validate?timeout="+timeout, large).Code }()
+			synctest.Wait()
+		}
+		for _, timeout := range []string{"1s", "30s", "30s", "2s", "30s"} { // three are decided
+			send(timeout)
+		}
+		if w := recorded(s, "/mutate", cronTab(goodSpec)); w.Code != 200 {
+			t.Errorf("a small one: %d %s", w.Code, w.Body)
+		}
+		if code := <-codes; code != 504 {
+			t.Errorf("the first: %d", code)
+		}
+		if code := <-codes; code != 503 {
+			t.Errorf("the fourth, without a turn: %d", code)
+		}
+		close(finish)
+		for range 3 {
+			if code := <-codes; code != 200 {
+				t.Errorf("the others: %d", code)
+			}
+		}
+		if !s.deciding.TryAcquire(maxDeciding) || !s.slots.TryAcquire(100) {
+			t.Error("something is still held")
+		}
+	})
+}
+
+// TestServeUnread: a body that nobody reads and that does not come holds its
+// connection for a while only.
+func TestServeUnread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(1)
+		network := make(pipes)
+		ctx, terminate := context.WithCancel(t.Context())
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.run(ctx, network, 0) }()
+		for request, want := range map[string]int{
+			"POST /validate HTTP/1.1\r\nContent-Type: text/plain":       415,
+			"POST /validation HTTP/1.1\r\nContent-Type: text/plain":     404,
+			"GET /healthz HTTP/1.1\r\nContent-Type: text/plain":         200,
+			"POST /validate HTTP/1.1\r\nContent-Type: application/json": 408,
+		} {
+			start := time.Now()
+			conn, _ := network.dial(ctx, "", "")
+			_, _ = io.WriteString(conn, request+"\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || res.StatusCode != want || time.Since(start) > readTimeout {
+				t.Errorf("%s: %v, %v after %s", request, res, err, time.Since(start))
+			}
+			conn.Close()
+		}
+		terminate()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestServeBug: what the engine could not decide is neither a refusal nor an
+// acceptance, and is counted.
+func TestServeBug(t *testing.T) {
+	t.Parallel()
+	s, log := testServer(1)
+	s.validate = func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error) {
+		return nil, errors.New("internal error in the engine")
+	}
+	if w := recorded(s, "/validate", cronTab(goodSpec)); w.Code != 500 || w.Body.String() != "internal error\n" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "celadon_panics_total 1") || !strings.Contains(log.String(), "internal error in the engine") {
+		t.Errorf("not counted, or not logged: %s", log)
 	}
 }
 

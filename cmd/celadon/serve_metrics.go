@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
@@ -48,7 +47,7 @@ func newServeMetrics(set *admission.Set) *serveMetrics {
 			Name: "celadon_rule_refusals_total", Help: "Objects that a rule refused, whatever the mode made of it.",
 		}, []string{"crd", "version", "path", "index"}),
 		inFlight:          gauge("celadon_requests_in_flight", "Admission requests being decided."),
-		panics:            counter("celadon_panics_total", "Panics in a handler: each is a bug."),
+		panics:            counter("celadon_panics_total", "Bugs: panics, and requests that could not be decided."),
 		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
 		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reading that are not in force."),
 		reloads:           counter("celadon_crd_reloads_total", "How often the CRDs were read again."),
@@ -80,12 +79,8 @@ func (m *serveMetrics) decided(path string, d *admission.Decision) {
 		return
 	}
 	m.cost.WithLabelValues(kind).Observe(float64(d.Result.Cost))
-	seen := map[engine.RuleRef]bool{}
-	for _, c := range d.Result.Causes {
-		if c.Rule != nil && !seen[*c.Rule] {
-			seen[*c.Rule] = true
-			m.ruleRefusals.WithLabelValues(d.CRD, c.Rule.Version, c.Rule.Path, strconv.Itoa(c.Rule.Index)).Inc()
-		}
+	for _, rule := range d.RefusedBy() {
+		m.ruleRefusals.WithLabelValues(d.CRD, rule.Version, rule.Path, strconv.Itoa(rule.Index)).Inc()
 	}
 }
 

@@ -2,14 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestServe(t *testing.T) {
@@ -68,11 +75,21 @@ func TestServeMetrics(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	for _, name := range regexp.MustCompile("`(celadon_[a-z_]+)`").FindAllStringSubmatch(read(t, "../../docs/admission.md"), -1) {
-		if !strings.Contains(text, "\n"+name[1]) {
-			t.Errorf("the page tells of %s, which is not there", name[1])
-		}
+	documented := names("`(celadon_[a-z_]+)`", read(t, "../../docs/admission.md"))
+	exported := names("# TYPE (celadon_[a-z_]+) ", text)
+	if diff := cmp.Diff(documented, exported); diff != "" {
+		t.Errorf("metrics on the page (-) and of the server (+):\n%s", diff)
 	}
+}
+
+// names are what a pattern finds, sorted and once each.
+func names(pattern, text string) []string {
+	var out []string
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		out = append(out, match[1])
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func TestServeModes(t *testing.T) {
@@ -111,38 +128,72 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// TestServeDrains: an open request is answered after SIGTERM, and /readyz says
-// that no more should come.
+// TestServeDrains: an open request is answered after the signal, and /readyz says
+// that no more should come. The network and the clock are the test's own.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()
-	s := startServe(t, "--crds", exampleD, "--plain-http", "--drain", "500ms")
-	body, send := io.Pipe()
-	answered := make(chan string, 1)
-	go func() {
-		res, err := s.client.Post(s.url("/validate"), "application/json", body)
-		if err != nil {
-			answered <- err.Error()
-			return
+	synctest.Test(t, func(t *testing.T) {
+		s, log := testServer(1)
+		network := make(pipes)
+		client := &http.Client{Transport: &http.Transport{DialContext: network.dial}}
+		ctx, terminate := context.WithCancel(t.Context())
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.run(ctx, network, time.Second) }()
+		body, send := io.Pipe()
+		answered := make(chan string, 1)
+		go func() { answered <- statusOf(client.Post("http://server/validate", "application/json", body)) }()
+		synctest.Wait() // until the server waits for the body
+		start := time.Now()
+		terminate()
+		synctest.Wait()
+		if got := statusOf(client.Get("http://server/readyz")); got != "503 Service Unavailable" || len(log.records("draining")) != 1 {
+			t.Errorf("/readyz says %s", got)
 		}
-		defer res.Body.Close()
-		answered <- res.Status
-	}()
-	_, _ = io.WriteString(send, " ") // the request is on its way
-	stopped := make(chan int, 1)
-	go func() { stopped <- s.stop() }()
-	s.await("it drains", func() bool { return len(s.log.records("draining")) > 0 })
-	if code, _ := s.get("/readyz"); code != http.StatusServiceUnavailable {
-		t.Errorf("/readyz says %d", code)
-	}
-	_, _ = io.WriteString(send, cronTab(goodSpec))
-	send.Close()
-	if got := <-answered; got != "200 OK" {
-		t.Errorf("the open request got %s", got)
-	}
-	if code := <-stopped; code != exitOK {
-		t.Errorf("exit code %d", code)
-	}
+		time.Sleep(2 * time.Second) // longer than draining
+		select {
+		case err := <-stopped:
+			t.Errorf("stopped before the open request is answered: %v", err)
+		default:
+		}
+		_, _ = io.WriteString(send, cronTab(goodSpec))
+		send.Close()
+		if got := <-answered; got != "200 OK" {
+			t.Errorf("the open request got %s", got)
+		}
+		client.CloseIdleConnections()
+		if err := <-stopped; err != nil || time.Since(start) > 4*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
 }
+
+func statusOf(res *http.Response, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	defer res.Body.Close()
+	return res.Status
+}
+
+// pipes is a network in memory.
+type pipes chan net.Conn
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	p <- theirs
+	return ours, nil
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, ok := <-p; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error { close(p); return nil }
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
 func TestServeUsage(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,12 @@ const (
 // removed.
 type watcher struct {
 	paths  []string
-	notify *fsnotify.Watcher
 	log    *slog.Logger
+	events <-chan fsnotify.Event
+	errors <-chan error
+	// watch is told of a folder, again and again.
+	watch func(path string) error
+	close func() error
 }
 
 // newWatcher watches from now on; run tells of it.
@@ -36,12 +40,10 @@ func newWatcher(paths []string, log *slog.Logger) (*watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch files: %w", err)
 	}
-	w := &watcher{paths: paths, notify: notify, log: log}
+	w := &watcher{paths: paths, log: log, events: notify.Events, errors: notify.Errors, watch: notify.Add, close: notify.Close}
 	w.add()
 	return w, nil
 }
-
-func (w *watcher) close() { _ = w.notify.Close() }
 
 // add watches each path's folder, for the path may be replaced as a whole, and
 // all folders below it. Those watched already stay as they are.
@@ -61,7 +63,7 @@ func (w *watcher) add() {
 }
 
 func (w *watcher) folder(path string) {
-	if err := w.notify.Add(path); err != nil {
+	if err := w.watch(path); err != nil {
 		w.log.Warn("folder not watched", "path", path, "error", err)
 	}
 }
@@ -76,7 +78,7 @@ func (w *watcher) run(ctx context.Context, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case event := <-w.notify.Events:
+		case event := <-w.events:
 			if !w.concerns(event) {
 				continue
 			}
@@ -85,7 +87,7 @@ func (w *watcher) run(ctx context.Context, changed func()) {
 			}
 			settled = time.After(quiet)
 			continue
-		case err := <-w.notify.Errors:
+		case err := <-w.errors:
 			// Events were lost: that is a change, too.
 			w.log.Warn("watch", "error", err)
 		case <-again.C:

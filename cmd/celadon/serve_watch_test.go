@@ -3,10 +3,16 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // crdOf is the example's CRD under another kind, with its replicas limited.
@@ -22,24 +28,40 @@ func replicas(kind, n string) string {
 	return strings.ReplaceAll(cronTab(`{"schedule":"0 3 * * *","image":"a","maxReplicas":99,"replicas":`+n+`}`), "CronTab", kind)
 }
 
+// replace puts a file in its place at once: a server that looks in between sees
+// the old one.
+func replace(t testing.TB, path, text string) {
+	t.Helper()
+	whole := filepath.Join(t.TempDir(), "file")
+	write(t, whole, text)
+	if err := os.Rename(whole, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s *serving) reloads() int { return len(s.log.records("CRDs read again")) }
 
-// TestServeFolderChanges swaps several files at once: no request may see one
+// TestServeFolderChanges swaps a folder for another: no request may see one file
 // without the others, and the log tells of one change.
 func TestServeFolderChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "10"))
-	write(t, filepath.Join(dir, "b.yaml"), crdOf(t, "Beta", "10"))
-	s := startServe(t, "--crds", dir, "--plain-http")
-	write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "20"))
-	if err := os.Remove(filepath.Join(dir, "b.yaml")); err != nil {
-		t.Fatal(err)
+	folder := func(name string, files map[string]string) {
+		for file, text := range files {
+			path := filepath.Join(dir, name, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, text)
+		}
+		link(t, name, filepath.Join(dir, "link"))
+		if err := os.Rename(filepath.Join(dir, "link"), filepath.Join(dir, "crds")); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "more"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "more", "c.yaml"), crdOf(t, "Gamma", "10"))
+	folder("1", map[string]string{"a.yaml": crdOf(t, "Alpha", "10"), "b.yaml": crdOf(t, "Beta", "10")})
+	s := startServe(t, "--crds", filepath.Join(dir, "crds"), "--plain-http")
+	folder("2", map[string]string{"a.yaml": crdOf(t, "Alpha", "20"), "more/c.yaml": crdOf(t, "Gamma", "10")})
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
 	record := s.log.records("CRDs read again")[0]
 	if got := record["added"]; len(got.([]any)) != 1 || got.([]any)[0] != "gammas.stable.example.com" {
@@ -55,7 +77,7 @@ func TestServeFolderChanges(t *testing.T) {
 		t.Errorf("gamma: %+v", r)
 	}
 	// A folder that came later is watched, too.
-	write(t, filepath.Join(dir, "more", "c.yaml"), crdOf(t, "Gamma", "20"))
+	replace(t, filepath.Join(dir, "2/more/c.yaml"), crdOf(t, "Gamma", "20"))
 	s.await("the change below is seen", func() bool { return s.reloads() == 2 })
 	if r := s.review("/validate", replicas("Gamma", "15")); !r.Allowed {
 		t.Errorf("gamma: %+v", r)
@@ -74,10 +96,11 @@ func TestServeBadChange(t *testing.T) {
 	}{
 		{"a.yaml", crdOf(t, "Alpha", "self.replica"), "undefined field 'replica'"},
 		{"a.yaml", "kind: CustomResourceDefinition\napiVersion: [", "a.yaml"},
+		{"a.yaml", "", "a.yaml: is empty"},
 		{"a.yaml", crdOf(t, "Beta", "20"), "given twice"},
 		{"a.yaml", strings.Replace(crdOf(t, "Beta", "20"), "name: betas", "name: alphas", 1), "is already that of CRD betas"},
 	} {
-		write(t, filepath.Join(dir, change.name), change.text)
+		replace(t, filepath.Join(dir, change.name), change.text)
 		s.await("the change is seen", func() bool { return s.reloads() == i+1 })
 		problems := s.log.records("CRD not changed")
 		if text := problems[len(problems)-1]["error"].(string); !strings.Contains(text, change.want) {
@@ -95,12 +118,14 @@ func TestServeBadChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.await("the change is seen", func() bool { return s.reloads() == 5 })
-	if r := s.review("/validate", replicas("Beta", "15")); r.Allowed {
-		t.Errorf("an empty folder: %+v", r)
-	}
+	s.await("the empty folder is seen", func() bool {
+		return strings.Contains(s.log.String(), "no CustomResourceDefinition in "+dir)
+	})
 	if _, text := s.get("/metrics"); !strings.Contains(text, "celadon_crd_problems 1") {
 		t.Error("the metrics do not tell")
+	}
+	if r := s.review("/validate", replicas("Beta", "15")); r.Allowed {
+		t.Errorf("an empty folder: %+v", r)
 	}
 }
 
@@ -163,10 +188,7 @@ func TestServeSingleFile(t *testing.T) {
 	write(t, path, crdOf(t, "Alpha", "10"))
 	s := startServe(t, "--crds", path, "--plain-http")
 	write(t, filepath.Join(dir, "other.yaml"), "not ours: [")
-	write(t, path+".tmp", crdOf(t, "Alpha", "20"))
-	if err := os.Rename(path+".tmp", path); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, path, crdOf(t, "Alpha", "20"))
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
 	if r := s.review("/validate", replicas("Alpha", "15")); !r.Allowed {
 		t.Errorf("got %+v", r)
@@ -192,7 +214,7 @@ func TestServeCertificateChanges(t *testing.T) {
 	if got := served().Subject.CommonName; got != "first" {
 		t.Errorf("served %s", got)
 	}
-	write(t, key, "half a key")
+	replace(t, key, "half a key")
 	s.await("the bad key is seen", func() bool { return len(s.log.records("certificate not changed")) == 1 })
 	if got := served().Subject.CommonName; got != "first" {
 		t.Errorf("served %s", got)
@@ -201,5 +223,58 @@ func TestServeCertificateChanges(t *testing.T) {
 	s.await("the new one is seen", func() bool { return len(s.log.records("certificate changed")) == 1 })
 	if got := served().Subject.CommonName; got != "second" {
 		t.Errorf("served %s", got)
+	}
+}
+
+// TestWatcherSettles: what happens in quick succession is one change, also when
+// it does not end; what concerns nobody is none; and once a minute is looked in
+// any case. The clock is the test's own.
+func TestWatcherSettles(t *testing.T) {
+	t.Parallel()
+	event := func(name string, op fsnotify.Op) fsnotify.Event { return fsnotify.Event{Name: name, Op: op} }
+	written := event("/crds/a.yaml", fsnotify.Write)
+	for name, c := range map[string]struct {
+		every  time.Duration
+		events []fsnotify.Event
+		lost   bool
+		want   []time.Duration
+	}{
+		"one":             {0, []fsnotify.Event{written}, false, []time.Duration{250 * time.Millisecond}},
+		"several at once": {100 * time.Millisecond, []fsnotify.Event{written, event("/crds/b.yaml", fsnotify.Create), event("/crds/c", fsnotify.Remove)}, false, []time.Duration{450 * time.Millisecond}},
+		"without end":     {100 * time.Millisecond, slices.Repeat([]fsnotify.Event{written}, 25), false, []time.Duration{2 * time.Second, 2650 * time.Millisecond}},
+		"two":             {time.Second, []fsnotify.Event{written, written}, false, []time.Duration{250 * time.Millisecond, 1250 * time.Millisecond}},
+		"the folder":      {0, []fsnotify.Event{event("/crds", fsnotify.Create)}, false, []time.Duration{250 * time.Millisecond}},
+		"not ours":        {0, []fsnotify.Event{event("/other/a.yaml", fsnotify.Write), event("/crds2", fsnotify.Write), event("/crds/a.yaml", fsnotify.Chmod)}, false, nil},
+		"a mounted file":  {0, []fsnotify.Event{event("/tls/..data", fsnotify.Create)}, false, []time.Duration{250 * time.Millisecond}},
+		"events lost":     {0, nil, true, []time.Duration{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				events, failures := make(chan fsnotify.Event), make(chan error)
+				w := &watcher{paths: []string{"/crds", "/tls/tls.crt"}, log: slog.New(slog.DiscardHandler), events: events, errors: failures, watch: func(string) error { return nil }}
+				start, changes := time.Now(), make(chan time.Duration, 10)
+				go w.run(t.Context(), func() { changes <- time.Since(start) })
+				if c.lost {
+					failures <- fsnotify.ErrEventOverflow
+				}
+				for _, event := range c.events {
+					events <- event
+					time.Sleep(c.every)
+				}
+				time.Sleep(recheck - time.Nanosecond - time.Since(start))
+				synctest.Wait()
+				var got []time.Duration
+				for range len(changes) {
+					got = append(got, <-changes)
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("changes after %v, want %v", got, c.want)
+				}
+				if again := <-changes; again != recheck {
+					t.Errorf("looked again after %s", again)
+				}
+			})
+		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // upgrade decides an object that exists under the old CRD: a create under both,
-// and an update under the new one that changes nothing.
+// and under both an update that changes nothing.
 func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
 	rep.Operation = "create"
 	before := c.before.find(identify(doc.Object).groupKind())
@@ -27,6 +27,13 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 	if !ok {
 		return
 	}
+	rep.Upgrade = &report.Upgrade{Before: verdictOf(was), Now: report.Invalid, Unchanged: report.Invalid}
+	if unserved(def.engine, rep) {
+		if !was.Allowed {
+			rep.Upgrade = nil // no version that there was
+		}
+		return
+	}
 	now, ok := validate(ctx, def.engine, create, rep)
 	if !ok {
 		return
@@ -36,10 +43,10 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 		return
 	}
 	rep.Cost, rep.Rules = now.Cost, now.Rules
-	u := &report.Upgrade{Before: verdictOf(was), Now: verdictOf(now), Unchanged: verdictOf(unchanged)}
+	u := rep.Upgrade
+	u.Now, u.Unchanged = verdictOf(now), verdictOf(unchanged)
 	u.Ratcheted = !now.Allowed && unchanged.Allowed
-	u.Changes = silent(before, def, doc.Object)
-	rep.Upgrade = u
+	u.Changes = silent(ctx, before, def, update, unchanged)
 	switch {
 	case u.RefusedOnUpdate():
 		rep.Operation = "update"
@@ -56,20 +63,32 @@ func verdictOf(r *engine.Result) string {
 	return report.Invalid
 }
 
-// silent are the differences between the object as it is read under the old
-// CRD and under the new one.
-func silent(before, now *definition, obj map[string]any) []report.Change {
-	was, err := before.engine.Prepare(obj)
-	if err != nil {
-		return nil
+// silent are the differences between the object as it is kept under the old CRD
+// and under the new one, by an update that changes nothing. Where either refuses
+// that, the object is compared as it is read.
+func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []report.Change {
+	update.Trace = false
+	was, is := map[string]any(nil), unchanged.Object
+	if res, err := before.engine.Validate(ctx, update); err == nil {
+		was = res.Object
 	}
-	is, err := now.engine.Prepare(obj)
-	if err != nil {
-		return nil
+	if was == nil || is == nil {
+		var err1, err2 error
+		was, err1 = before.engine.Prepare(update.Object)
+		is, err2 = now.engine.Prepare(update.Object)
+		if err1 != nil || err2 != nil {
+			return nil
+		}
 	}
-	d := differ{secrets: append(before.secrets(obj), now.secrets(obj)...)}
-	d.compare(nil, was, is)
+	d := differ{secrets: append(before.secrets(was).texts, now.secrets(is).texts...)}
+	d.compare(nil, withoutMetadata(was), withoutMetadata(is)) // no CRD changes that
 	return d.changes
+}
+
+func withoutMetadata(obj map[string]any) map[string]any {
+	obj = maps.Clone(obj)
+	delete(obj, "metadata")
+	return obj
 }
 
 // differ collects the fields in which two decoded objects differ.

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -66,6 +67,8 @@ wins over 1), 130 interrupted.`,
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
+	// operation is create, or update where --old has the CRD.
+	operation string
 	// problem says why there is no report.
 	problem error
 	bug     bool
@@ -191,7 +194,7 @@ func (a *app) newVetter(o *vetOptions) (*vetter, error) {
 
 // vet is nil for a document that is no CRD.
 func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
-	one := &vetted{doc: doc}
+	one := &vetted{doc: doc, operation: "create"}
 	data, err := doc.JSON()
 	if err != nil {
 		one.problem = err
@@ -205,7 +208,9 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 		return one
 	}
 	cfg := v.cfg
-	cfg.Old = v.olds[identify(doc.Object).Name]
+	if cfg.Old = v.olds[identify(doc.Object).Name]; cfg.Old != nil {
+		one.operation = "update"
+	}
 	cfg.DuplicateKeys = doc.Duplicate
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
 	one.bug = one.problem != nil
@@ -225,9 +230,32 @@ func (a *app) vetPrinter(o *vetOptions) (vetPrinter, error) {
 	case "github":
 		return &vetGitHub{out: a.stdout}, nil
 	case "sarif":
-		return &vetSARIF{out: a.stdout}, nil
+		return &vetSARIF{report.NewSARIF(a.stdout, ownVersion())}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, sarif or github", o.output)
+}
+
+// String is the closing line.
+func (s *vetSummary) String() string {
+	text := fmt.Sprintf("%s vetted: %d accepted, %d refused", report.Plural(s.CRDs, "CRD"), s.Accepted, s.Refused)
+	if s.Lints > 0 {
+		text += "; " + report.Plural(s.Lints, "lint")
+	}
+	if s.Unreadable > 0 {
+		text += fmt.Sprintf("; %d unreadable", s.Unreadable)
+	}
+	if s.Interrupted {
+		text += "; interrupted"
+	}
+	return text
+}
+
+// strict are the fields that strict decoding refuses.
+func (one *vetted) strict() []report.Place {
+	if r := one.report; r.Status == nil || len(r.Causes) > 0 {
+		return nil
+	}
+	return strictPlaces(one.doc, one.report.Status.Message, &excerpts{doc: one.doc})
 }
 
 // places finds fields of the CRD in its file. The API server's fields name the

@@ -71,8 +71,8 @@ func changed(ctx context.Context, w *fsnotify.Watcher, watched []string) (name s
 	for {
 		select {
 		case e := <-w.Events:
-			if e.Op != fsnotify.Chmod && (input.Readable(e.Name) || slices.Contains(watched, e.Name) || e.Has(fsnotify.Create)) {
-				name, quiet = e.Name, time.After(settle)
+			if e.Op != fsnotify.Chmod && (input.Readable(e.Name) || slices.Contains(watched, filepath.Clean(e.Name)) || e.Has(fsnotify.Create)) {
+				name, quiet = filepath.Clean(e.Name), time.After(settle)
 			}
 		case err := <-w.Errors:
 			return "", fmt.Errorf("--watch: %w", err)

@@ -15,7 +15,7 @@ import (
 // coverage tells whether a run was worth anything.
 type coverage struct {
 	env      *types.Env
-	lib      *library
+	lib      *Library
 	overload map[string]int
 	rules    int
 	compiled int
@@ -28,14 +28,7 @@ type coverage struct {
 }
 
 func newCoverage() *coverage {
-	env := types.StoredEnv(types.Version{Minor: types.Newest})
-	c := &coverage{env: env, overload: map[string]int{}}
-	base, err := env.For(types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "boolean"}}, types.Subtree), false)
-	if err != nil {
-		panic(err) // a boolean has a type
-	}
-	c.lib = newLibrary(base)
-	return c
+	return &coverage{env: newestEnv(), lib: NewLibrary(), overload: map[string]int{}}
 }
 
 // world counts the rules of a world, by place.

@@ -14,7 +14,7 @@ import (
 // writer makes up expressions over one place of a schema.
 type writer struct {
 	choice
-	lib   *library
+	lib   *Library
 	paths []path
 	vars  []variable
 	// guards are the presence tests that the expression in the making needs.
@@ -36,7 +36,7 @@ type variable struct {
 }
 
 // newWriter knows all paths below a declaration, as deep as rules go.
-func newWriter(c choice, lib *library, d *types.Decl, transition bool) *writer {
+func newWriter(c choice, lib *Library, d *types.Decl, transition bool) *writer {
 	w := &writer{choice: c, lib: lib}
 	w.collect(path{expr: types.Self, decl: d}, 4)
 	if transition {

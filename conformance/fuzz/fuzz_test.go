@@ -27,7 +27,7 @@ func TestWorlds(t *testing.T) {
 	cover := newCoverage()
 	failed := 0
 	for seed := *first; seed < *first+uint64(*worlds) && failed < 10; seed++ {
-		w := newWorld(seed, cover.lib)
+		w := NewWorld(seed, cover.lib)
 		if w == nil {
 			continue
 		}
@@ -48,7 +48,7 @@ func TestWorlds(t *testing.T) {
 // enough worlds reach every overload.
 const enough = 700
 
-func (c *coverage) compare(w *world) string {
+func (c *coverage) compare(w *World) string {
 	c.worlds++
 	c.world(w.schema, types.FromSchema(w.schema, types.ResourceRoot))
 	difference, ours := compareRules(w, budgetOf(w.seed))
@@ -78,7 +78,7 @@ func budgetOf(seed uint64) int64 {
 }
 
 // String shows a world for a report.
-func (w *world) String() string {
+func (w *World) String() string {
 	schema, _ := yaml.Marshal(w.props)
 	obj, _ := yaml.Marshal(w.obj)
 	old, _ := yaml.Marshal(w.old)
@@ -90,7 +90,7 @@ func FuzzWorlds(f *testing.F) {
 	lib := newCoverage().lib
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		w := newWorld(seed, lib)
+		w := NewWorld(seed, lib)
 		if w == nil {
 			return
 		}

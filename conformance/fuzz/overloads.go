@@ -7,10 +7,13 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
 	celtypes "github.com/google/cel-go/common/types"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
-// library is the whole environment, as something to make expressions from.
-type library struct {
+// Library is the whole environment, as something to make expressions from.
+type Library struct {
 	overloads []overload
 	byResult  map[string][]overload // by the result's name
 }
@@ -20,8 +23,16 @@ type overload struct {
 	decl     *decls.OverloadDecl
 }
 
-func newLibrary(env *cel.Env) *library {
-	l := &library{byResult: map[string][]overload{}}
+func newestEnv() *types.Env { return types.StoredEnv(types.Version{Minor: types.Newest}) }
+
+// NewLibrary is the library of the newest Kubernetes version.
+func NewLibrary() *Library {
+	boolean := &schema.Structural{Generic: schema.Generic{Type: "boolean"}}
+	env, err := newestEnv().For(types.FromSchema(boolean, types.Subtree), false)
+	if err != nil {
+		panic(err) // a boolean has a type
+	}
+	l := &Library{byResult: map[string][]overload{}}
 	for name, fn := range env.Functions() {
 		if fn.IsDeclarationDisabled() || name == "in" {
 			continue // no text can name them

@@ -52,7 +52,7 @@ var selfType = regexp.MustCompile(`selfType\d*`)
 func normal(s string) string { return selfType.ReplaceAllString(s, "selfType") }
 
 // upstreamRules is the API server's rule validator over a world.
-func upstreamRules(v *upstreamcel.Validator, w *world, budget int64) outcome {
+func upstreamRules(v *upstreamcel.Validator, w *World, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
 	var old any
@@ -65,7 +65,7 @@ func upstreamRules(v *upstreamcel.Validator, w *world, budget int64) outcome {
 	return newOutcome(errs, r, left)
 }
 
-func ourRules(rules *engine.Rules, w *world, budget int64) outcome {
+func ourRules(rules *engine.Rules, w *World, budget int64) outcome {
 	r := &recorder{}
 	ctx := warning.WithWarningRecorder(context.Background(), r)
 	var old any
@@ -81,7 +81,7 @@ const runs = 20
 
 // compareRules is "" where both say the same of a world. Where upstream itself
 // says different things from run to run, ours must lie within them.
-func compareRules(w *world, budget int64) (difference string, ours outcome) {
+func compareRules(w *World, budget int64) (difference string, ours outcome) {
 	validator := newValidator(w)
 	if validator == nil {
 		return "", outcome{}
@@ -114,7 +114,7 @@ func compareRules(w *world, budget int64) (difference string, ours outcome) {
 // stoppedAlike is for evaluations that ran out of budget: where that happens
 // depends on the order of a Go map upstream, but nothing may be reported that a
 // full evaluation does not report.
-func stoppedAlike(v *upstreamcel.Validator, w *world, outcomes ...outcome) bool {
+func stoppedAlike(v *upstreamcel.Validator, w *World, outcomes ...outcome) bool {
 	full := count(upstreamRules(v, w, celconfig.RuntimeCELCostBudget).errs)
 	for _, o := range outcomes {
 		for text, n := range count(o.errs) {
@@ -127,7 +127,7 @@ func stoppedAlike(v *upstreamcel.Validator, w *world, outcomes ...outcome) bool 
 }
 
 // newValidator is nil where upstream panics: no answer to compare with.
-func newValidator(w *world) (v *upstreamcel.Validator) {
+func newValidator(w *World) (v *upstreamcel.Validator) {
 	defer func() {
 		if recover() != nil {
 			v = nil

@@ -51,6 +51,15 @@ func (c choice) object(depth int) *props {
 func (c choice) node(depth int) *props {
 	s := c.kind(depth)
 	s.Nullable = c.one(6)
+	if c.one(6) {
+		c.restrict(s)
+	}
+	if c.one(6) {
+		c.alternatives(s)
+	}
+	if c.one(8) {
+		s.Default = c.defaultOf(s)
+	}
 	return s
 }
 

@@ -11,32 +11,50 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// world is one made-up schema with rules, an object, and perhaps an old one.
-type world struct {
+// World is a made-up CRD with rules, an object, and perhaps an old one.
+type World struct {
 	seed   uint64
 	props  *props
 	schema *schema.Structural
 	obj    map[string]any
 	old    map[string]any // nil: a create
+	// second is another version's schema.
+	second *props
 }
 
-// newWorld is nil where the schema came out as one that no CRD can have.
-func newWorld(seed uint64, lib *library) *world {
+// NewWorld is the world of a seed, nil where the schemas came out as ones that
+// no CRD can have. The rules call anything in the library.
+func NewWorld(seed uint64, lib *Library) *World {
 	c := newChoice(seed)
-	w := &world{seed: seed, props: c.rootSchema()}
-	bare := structural(w.props)
-	if bare == nil {
+	w := &World{seed: seed, props: c.rootSchema()}
+	if w.schema = c.withRules(lib, w.props); w.schema == nil {
 		return nil
 	}
-	c.addRules(lib, w.props, types.FromSchema(bare, types.ResourceRoot), 0)
-	w.schema = structural(w.props)
 	w.objects(c)
+	w.second = c.rootSchema()
+	if !c.one(3) {
+		spec := w.props.Properties["spec"]
+		w.second.Properties["spec"] = *spec.DeepCopy()
+	}
+	if c.withRules(lib, w.second) == nil {
+		return nil
+	}
 	return w
 }
 
-func (w *world) objects(c choice) {
+// withRules puts rules into a schema; nil is a schema that cannot be.
+func (c choice) withRules(lib *Library, p *props) *schema.Structural {
+	bare := structural(p)
+	if bare == nil || len(schema.ValidateStructural(nil, bare)) > 0 {
+		return nil
+	}
+	c.addRules(lib, p, types.FromSchema(bare, types.ResourceRoot), 0)
+	return structural(p)
+}
+
+func (w *World) objects(c choice) {
 	wrong := pick(c, []int{0, 0, 40, 12})
-	w.obj = identified(c.fields(w.props, wrong), c)
+	w.obj = identified(c.fields(w.props, wrong), w.group()+"/"+version, c)
 	if c.one(3) {
 		return
 	}
@@ -44,12 +62,12 @@ func (w *world) objects(c choice) {
 	if !ok {
 		old = map[string]any{}
 	}
-	w.old = identified(old, c)
+	w.old = identified(old, w.group()+"/"+version, c)
 }
 
 // identified makes a resource of a made-up object.
-func identified(obj map[string]any, c choice) map[string]any {
-	obj["apiVersion"], obj["kind"] = group+"/"+version, kind
+func identified(obj map[string]any, apiVersion string, c choice) map[string]any {
+	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	obj["metadata"] = map[string]any{"name": "thing", "namespace": "default"}
 	if c.one(8) {
 		obj["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
@@ -58,8 +76,8 @@ func identified(obj map[string]any, c choice) map[string]any {
 }
 
 const (
-	group   = "fuzz.example.com"
 	version = "v1"
+	other   = "v2"
 	kind    = "Thing"
 )
 
@@ -76,11 +94,14 @@ func structural(p *props) *schema.Structural {
 }
 
 // addRules puts rules on a node, and on those below it.
-func (c choice) addRules(lib *library, p *props, d *types.Decl, depth int) {
+func (c choice) addRules(lib *Library, p *props, d *types.Decl, depth int) {
 	if d.Kind != types.Hidden && (depth == 0 || c.one(3)) {
 		for range 1 + c.IntN(3) {
 			p.XValidations = append(p.XValidations, c.rule(lib, d))
 		}
+	}
+	for i := range p.AllOf {
+		c.addNested(lib, &p.AllOf[i], d)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
 		prop := p.Properties[name]
@@ -103,7 +124,25 @@ func (c choice) addRules(lib *library, p *props, d *types.Decl, depth int) {
 	}
 }
 
-func (c choice) rule(lib *library, d *types.Decl) apiextensionsv1.ValidationRule {
+// addNested puts rules where CRD admission forbids them: the server runs those
+// of a stored CRD.
+func (c choice) addNested(lib *Library, p *props, d *types.Decl) {
+	if d.Kind != types.Hidden && c.one(4) {
+		p.XValidations = append(p.XValidations, c.rule(lib, d))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
+		if f := d.Fields[name]; f != nil {
+			prop := p.Properties[name]
+			c.addNested(lib, &prop, f.Decl)
+			p.Properties[name] = prop
+		}
+	}
+	if d.Elem != nil && p.Items != nil && p.Items.Schema != nil {
+		c.addNested(lib, p.Items.Schema, d.Elem)
+	}
+}
+
+func (c choice) rule(lib *Library, d *types.Decl) apiextensionsv1.ValidationRule {
 	transition := c.one(3)
 	w := newWriter(c, lib, d, transition)
 	r := apiextensionsv1.ValidationRule{Rule: w.rule()}
@@ -137,4 +176,77 @@ var reasons = []*apiextensionsv1.FieldValueErrorReason{
 
 func reason(r apiextensionsv1.FieldValueErrorReason) *apiextensionsv1.FieldValueErrorReason {
 	return &r
+}
+
+// Write is one request for an object of a world.
+type Write struct {
+	Version, OldVersion, Subresource, FieldValidation string
+	Object, Old                                       map[string]any // Old nil: a create
+}
+
+// Writes are requests of every kind, for either version.
+func (w *World) Writes(n int) []Write {
+	c := newChoice(^w.seed)
+	out := make([]Write, n)
+	for i := range out {
+		out[i] = w.write(c)
+	}
+	return out
+}
+
+func (w *World) write(c choice) Write {
+	one := Write{Version: version, FieldValidation: pick(c, []string{"", "Ignore", "Warn", "Strict"})}
+	schema := w.props
+	if c.one(3) {
+		one.Version, schema = other, w.second
+	}
+	wrong := pick(c, []int{0, 0, 0, 40, 12})
+	one.Object = c.resource(c.fields(schema, wrong), w.group()+"/"+one.Version, wrong)
+	if c.one(3) {
+		return one
+	}
+	if old, ok := c.mutate(one.Object, schema, pick(c, []int{6, 20, 1000})).(map[string]any); ok {
+		// Of any other version than these two something may be pruned.
+		one.OldVersion = pick(c, []string{one.Version, w.storage()})
+		one.Old = c.resource(old, w.group()+"/"+one.OldVersion, 0)
+	}
+	if one.Old != nil && w.hasStatus() && c.one(3) {
+		one.Subresource = "status"
+	}
+	return one
+}
+
+// resource is an identified object with metadata as people write it, and at
+// times as nobody should.
+func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[string]any {
+	obj = identified(obj, apiVersion, c)
+	metadata := obj["metadata"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(metadataValues)) {
+		if c.one(12) {
+			metadata[name] = pick(c, metadataValues[name])
+		}
+		if wrong > 0 && c.one(wrong*8) {
+			metadata[name] = c.anything(2)
+		}
+	}
+	if c.one(8) {
+		obj[pick(c, names[:17])] = c.anything(1) // not metadata
+	}
+	obj["apiVersion"], obj["kind"] = apiVersion, kind
+	return obj
+}
+
+var metadataValues = map[string][]any{
+	"labels":      {map[string]any{"a": "b"}, map[string]any{"a/b/c": "d"}, map[string]any{"app.example.com/name": "-"}, nil},
+	"annotations": {map[string]any{"a": "b\n"}, map[string]any{"A b": "c"}, map[string]any{}},
+	"finalizers":  {[]any{"example.com/a"}, []any{"short"}, []any{"example.com/a", "foregroundDeletion"}, []any{"in valid"}},
+	"ownerReferences": {
+		[]any{owner("1", false)}, []any{owner("1", false), owner("1", false)}, []any{owner("1", true), owner("2", true)},
+		[]any{map[string]any{"name": "x"}},
+	},
+	"unknown": {"x", int64(1)},
+}
+
+func owner(uid string, controller bool) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": controller}
 }

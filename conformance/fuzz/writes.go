@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,24 +23,49 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// definition is the CRD of a world.
-func (w *world) definition() *apiextensionsv1.CustomResourceDefinition {
+// Definition is the CRD of a world; the API server would refuse many for the
+// cost of their rules, or their places.
+func (w *World) Definition() *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	crd.Name = "things." + group
-	crd.Spec.Group = group
+	crd.APIVersion, crd.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
+	crd.Name = "things." + w.group()
+	crd.Spec.Group = w.group()
 	crd.Spec.Scope = apiextensionsv1.NamespaceScoped
 	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: kind, ListKind: kind + "List"}
-	v := apiextensionsv1.CustomResourceDefinitionVersion{Name: version, Served: true, Storage: true}
-	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: w.props}
-	if w.seed%2 == 0 {
-		v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	for name, schema := range map[string]*props{version: w.props, other: w.second} {
+		v := apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Storage: name == w.storage()}
+		v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schema}
+		if w.hasStatus() {
+			v.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+		}
+		crd.Spec.Versions = append(crd.Spec.Versions, v)
 	}
-	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
+	slices.SortFunc(crd.Spec.Versions, func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int { return strings.Compare(a.Name, b.Name) })
 	return crd
 }
 
+// alone is the CRD with the first version only: the strategy knows no other.
+func (w *World) alone() *apiextensionsv1.CustomResourceDefinition {
+	crd := w.Definition()
+	crd.Spec.Versions = crd.Spec.Versions[:1]
+	crd.Spec.Versions[0].Storage = true
+	return crd
+}
+
+func (w *World) storage() string {
+	if w.seed%3 == 0 {
+		return other
+	}
+	return version
+}
+
+func (w *World) hasStatus() bool { return w.seed%2 == 0 }
+
+// group keeps worlds apart on a server.
+func (w *World) group() string { return fmt.Sprintf("w%d.example.com", w.seed) }
+
 // strategy is the API server's own for the CRD.
-func (w *world) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
+func (w *World) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, error) {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(w.props, internal, nil); err != nil {
 		return nil, nil, err
@@ -48,10 +75,10 @@ func (w *world) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, er
 		return nil, nil, err
 	}
 	var status *apiextensions.CustomResourceSubresourceStatus
-	if w.seed%2 == 0 {
+	if w.hasStatus() {
 		status = &apiextensions.CustomResourceSubresourceStatus{}
 	}
-	gvk := runtimeschema.GroupVersionKind{Group: group, Version: version, Kind: kind}
+	gvk := runtimeschema.GroupVersionKind{Group: w.group(), Version: version, Kind: kind}
 	s := customresource.NewStrategy(crdserverscheme.NewUnstructuredObjectTyper(), true, gvk, validator, nil, w.schema, status, nil, nil)
 	return s, s, nil
 }
@@ -59,8 +86,8 @@ func (w *world) strategy() (rest.RESTCreateStrategy, rest.RESTUpdateStrategy, er
 // compareWrites is "" where the engine and the API server's strategy refuse a
 // world's object for the same causes. Both get the object as the engine
 // prepares it; how the server does that is for the real server to show.
-func compareWrites(w *world) (difference string, ours *engine.Result) {
-	e, err := engine.Compile(w.definition(), engine.Config{})
+func compareWrites(w *World) (difference string, ours *engine.Result) {
+	e, err := engine.Compile(w.alone(), engine.Config{})
 	if e == nil {
 		return fmt.Sprintf("our engine does not compile: %v", err), nil
 	}
@@ -99,7 +126,7 @@ func writeOutcome(res *engine.Result) outcome {
 }
 
 // upstreamWrite runs the API server's store up to storage.
-func (w *world) upstreamWrite(e *engine.Engine) (o outcome, err error) {
+func (w *World) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("upstream panics: %v", p)

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"runtime"
 	"slices"
-	"time"
+	"strings"
 
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -14,22 +14,28 @@ import (
 
 	"github.com/celadon-cel/celadon/conformance"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // measure holds both sides of one CRD.
 type measure struct {
-	turns    int
-	engine   *engine.Engine
-	versions map[string]*version
+	filter string // of works, by name
+	turns  int
+	// collector is the garbage collector's time for a byte, in nanoseconds.
+	collector float64
+	engine    *engine.Engine
+	versions  map[string]*version
 }
 
 type version struct {
-	theirs *upstream
-	ours   *engine.Rules
+	theirs   *upstream
+	ours     *engine.Rules
+	recorder *recorder
+	recorded *recordedRules
 }
 
-func newMeasure(crd *conformance.CRD, turns int) (*measure, error) {
-	m := &measure{turns: turns, versions: map[string]*version{}}
+func newMeasure(crd *conformance.CRD, filter string, turns int) (*measure, error) {
+	m := &measure{filter: filter, turns: turns, versions: map[string]*version{}}
 	var err error
 	if m.engine, err = engine.Compile(crd.Definition, engine.Config{}); m.engine == nil {
 		return nil, err
@@ -44,66 +50,145 @@ func newMeasure(crd *conformance.CRD, turns int) (*measure, error) {
 		if rules == nil {
 			return nil, err
 		}
-		m.versions[v.Name] = &version{u, rules}
+		r := &recorder{}
+		recorded := r.record(u.schema, types.FromSchema(u.schema, types.ResourceRoot))
+		m.versions[v.Name] = &version{u, rules, r, recorded}
 	}
 	return m, nil
 }
 
-// row is one measured kind of work.
+// work is one thing that both sides do, and do again and again.
+type work struct {
+	name, outcome string
+	object        string // by the case's ID
+	theirs, ours  func()
+	// harness is what theirs does only to be done again.
+	harness func()
+	// library are the calls of library functions in it.
+	library []func()
+}
+
+// sample is what was measured of one work.
+type sample struct {
+	object string
+	ratio  float64
+	// library is the share of their time that is spent in libraries, bound the
+	// same of ours: what is left of it is what could still be won.
+	library, bound         float64
+	theirAllocs, ourAllocs float64
+}
+
+// kind is what makes samples comparable.
+type kind struct {
+	crd, work, outcome string
+	// libraries take their share of the time.
+	libraries bool
+}
+
+// fewLibraries is up to which share of their time libraries do not count.
+const fewLibraries = 0.005
+
 type row struct {
-	crd, work string
-	ratios    []float64
-	// allocations of one of ours, at the median
-	allocs float64
+	kind
+	samples []sample
 }
 
 func (m *measure) rows(crd string, cases []*conformance.Case) []row {
-	byWork := map[string]*row{}
-	add := func(work string, theirs, ours func()) {
-		r := byWork[work]
-		if r == nil {
-			r = &row{crd: crd, work: work}
-			byWork[work] = r
+	all := m.allWorks(cases)
+	for _, v := range m.versions {
+		v.recorded = nil // much memory, which the collector would go through
+	}
+	m.collector = collectorTime()
+	byKind := map[kind]*row{}
+	add := func(w work) {
+		if !strings.Contains(w.name, m.filter) {
+			return
 		}
-		r.ratios = append(r.ratios, m.ratio(theirs, ours))
-		r.allocs = max(r.allocs, allocs(ours))
+		s := m.sample(w)
+		k := kind{crd, w.name, w.outcome, s.library >= fewLibraries}
+		if byKind[k] == nil {
+			byKind[k] = &row{kind: k}
+		}
+		byKind[k].samples = append(byKind[k].samples, s)
 	}
-	for _, c := range cases {
-		m.object(c, add)
+	for _, w := range all {
+		add(w)
 	}
-	add("compile", m.compileTheirs, m.compileOurs)
+	add(work{name: "compile", theirs: m.compileTheirs, ours: m.compileOurs})
 	var out []row
-	for _, work := range []string{"rules, create", "rules, update", "write, create", "write, update", "compile"} {
-		if r := byWork[work]; r != nil {
-			out = append(out, *r)
-		}
+	for _, r := range byKind {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b row) int { return compareKinds(a.kind, b.kind) })
+	return out
+}
+
+var works = []string{"rules, create", "rules, update", "write, create", "write, update", "compile"}
+
+func compareKinds(a, b kind) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(works, a.work), slices.Index(works, b.work)),
+		cmp.Compare(a.outcome, b.outcome),
+		cmp.Compare(len(a.library()), len(b.library())),
+	)
+}
+
+func (m *measure) allWorks(cases []*conformance.Case) []work {
+	var out []work
+	for _, c := range cases {
+		out = append(out, m.works(c)...)
 	}
 	return out
 }
 
-// object measures the rules alone and the whole write of one case.
-func (m *measure) object(c *conformance.Case, add func(string, func(), func())) {
+// works are the rules alone and the whole write of one case.
+func (m *measure) works(c *conformance.Case) []work {
 	v := m.versions[c.Version]
 	if v == nil || c.Subresource != "" || c.Raw != nil {
-		return
+		return nil
 	}
 	obj, err := m.engine.Prepare(c.Object)
 	if err != nil {
-		return
+		return nil
 	}
 	var old map[string]any
 	op := "create"
 	if c.OldObject != nil {
 		if old, err = m.engine.Prepare(c.OldObject); err != nil {
-			return
+			return nil
 		}
 		op = "update"
 	}
-	if v.theirs.rules != nil && v.theirs.valid(obj) {
-		add("rules, "+op, func() { v.theirs.run(obj, old) }, func() { runOurs(v.ours, obj, old) })
-	}
 	request := engine.Request{Object: c.Object, OldObject: c.OldObject}
-	add("write, "+op, func() { v.theirs.write(c.Object, c.OldObject) }, func() { _, _ = m.engine.Validate(context.Background(), request) })
+	res, err := m.engine.Validate(context.Background(), request)
+	if err != nil {
+		return nil
+	}
+	write := work{
+		name: "write, " + op, outcome: outcome(res.Allowed), object: c.ID,
+		theirs:  func() { v.theirs.write(c.Object, c.OldObject) },
+		harness: func() { copyBoth(c.Object, c.OldObject) },
+		ours:    func() { _, _ = m.engine.Validate(context.Background(), request) },
+		library: patternCalls(v.theirs.schema, obj, nil),
+	}
+	if v.theirs.rules == nil || !v.theirs.valid(obj) {
+		return []work{write}
+	}
+	calls := v.libraryCalls(obj, old)
+	write.library = append(write.library, calls...)
+	return []work{{
+		name: "rules, " + op, outcome: outcome(len(v.theirs.run(obj, old)) == 0), object: c.ID,
+		theirs:  func() { v.theirs.run(obj, old) },
+		ours:    func() { runOurs(v.ours, obj, old) },
+		library: calls,
+	}, write}
+}
+
+func outcome(accepted bool) string {
+	if accepted {
+		return "accepted"
+	}
+	return "refused"
 }
 
 func runOurs(r *engine.Rules, obj, old map[string]any) {
@@ -138,40 +223,46 @@ func (m *measure) compileOurs() {
 	}
 }
 
-// ratio is theirs over ours: the median of the turns.
-func (m *measure) ratio(theirs, ours func()) float64 {
-	ratios := make([]float64, m.turns)
-	for i := range ratios {
-		ratios[i] = perCall(theirs) / perCall(ours)
-	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+// sample measures in turns; each figure is the median of them.
+func (m *measure) sample(w work) sample {
+	var out sample
+	withoutCollector(func() {
+		theirBytes, theirAllocs := allocated(w.theirs)
+		ourBytes, ourAllocs := allocated(w.ours)
+		if w.harness != nil {
+			bytes, allocs := allocated(w.harness)
+			theirBytes, theirAllocs = theirBytes-bytes, theirAllocs-allocs
+		}
+		var ratios, libraries, bounds []float64
+		for range m.turns {
+			theirs := perCall(w.theirs) + theirBytes*m.collector
+			if w.harness != nil {
+				theirs -= perCall(w.harness)
+			}
+			ours := perCall(w.ours) + ourBytes*m.collector
+			library := 0.0
+			if len(w.library) > 0 {
+				library = perCall(func() { callAll(w.library) })
+			}
+			ratios = append(ratios, theirs/ours)
+			libraries = append(libraries, library/theirs)
+			bounds = append(bounds, library/ours)
+		}
+		out = sample{
+			object: w.object, ratio: median(ratios), library: median(libraries), bound: median(bounds),
+			theirAllocs: theirAllocs, ourAllocs: ourAllocs,
+		}
+	})
+	return out
 }
 
-// turnTime is how long a turn takes at least.
-const turnTime = 2 * time.Millisecond
-
-func perCall(f func()) float64 {
-	f()
-	for n := 1; ; n *= 4 {
-		start := time.Now()
-		for range n {
-			f()
-		}
-		if took := time.Since(start); took >= turnTime {
-			return float64(took) / float64(n)
-		}
+func callAll(calls []func()) {
+	for _, call := range calls {
+		call()
 	}
 }
 
-func allocs(f func()) float64 {
-	const n = 10
-	f()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range n {
-		f()
-	}
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / n
+func median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	return s[len(s)/2]
 }

@@ -82,6 +82,14 @@ func (u *upstream) write(obj, old map[string]any) {
 	}
 }
 
+// copyBoth is what write does only because it changes what it is given.
+func copyBoth(obj, old map[string]any) {
+	runtime.DeepCopyJSON(obj)
+	if old != nil {
+		runtime.DeepCopyJSON(old)
+	}
+}
+
 func (u *upstream) prepared(obj map[string]any) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(obj)}
 	if !u.coerce(out.Object) {

@@ -137,12 +137,19 @@ func TestDependencies(t *testing.T) {
 	if !slices.Contains(deps, "k8s.io/api/admission/v1") {
 		t.Fatalf("go list shows %d packages, not even our own", len(deps))
 	}
+	libraries := 0
 	for _, dep := range deps {
+		if domain, _, _ := strings.Cut(dep, "/"); strings.Contains(domain, ".") {
+			libraries++
+		}
 		for _, heavy := range []string{"go.etcd.io/", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"} {
 			if strings.HasPrefix(dep, heavy) {
 				t.Errorf("depends on %s", dep)
 			}
 		}
+	}
+	if libraries > 290 {
+		t.Errorf("links %d packages beyond the standard library: too many for a library", libraries)
 	}
 }
 

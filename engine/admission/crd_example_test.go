@@ -5,19 +5,28 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestImageIsImmutable is what a test of one's own CRD looks like.
+// What a test of one's own CRD looks like.
 func TestImageIsImmutable(t *testing.T) {
 	t.Parallel()
-	crd := readCRD(t, "../../examples/crontab/crd.yaml")
+	text, err := os.ReadFile("../../examples/crontab/crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		t.Fatal(err)
+	}
 	e, err := engine.Compile(crd, engine.Config{}) // fails on any broken rule
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := cronTab(t, "backup:1.4")
-	changed := cronTab(t, "backup:1.5")
+	stored, changed := cronTab(t, "backup:1.4"), cronTab(t, "backup:1.5")
 	res, err := e.Validate(t.Context(), engine.Request{Object: changed, OldObject: stored})
 	if err != nil {
 		t.Fatal(err)
@@ -40,30 +49,29 @@ func cronTab(t *testing.T, image string) map[string]any {
 	return obj
 }
 
-// TestPage holds the code on the page to the code that runs here.
+// TestPage holds each block of code on the page to code that runs here.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	code := map[string]bool{}
-	for _, file := range []string{"example_test.go", "crd_example_test.go"} {
-		for line := range strings.Lines(readFile(t, file)) {
-			code[strings.TrimSpace(line)] = true
+	code := unindented(readFile(t, "example_test.go")) + unindented(readFile(t, "crd_example_test.go"))
+	blocks := strings.Split(readFile(t, "../../docs/embedding.md"), "```go\n")[1:]
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		if !strings.Contains(code, "\n"+unindented(block)) {
+			t.Errorf("not in a test:\n%s", block)
 		}
 	}
-	inside, lines := false, 0
-	for line := range strings.Lines(readFile(t, "../../docs/embedding.md")) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inside = line == "```go"
-		case inside:
-			if lines++; !code[line] {
-				t.Errorf("not in a test: %s", line)
-			}
-		}
+	if len(blocks) != 3 {
+		t.Errorf("%d blocks of code on the page", len(blocks))
 	}
-	if lines < 40 {
-		t.Errorf("only %d lines of code on the page", lines)
+}
+
+// unindented is a text without the white space around its lines.
+func unindented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
 	}
+	return b.String()
 }
 
 func readFile(t *testing.T, path string) string {

@@ -41,6 +41,24 @@ type Decision struct {
 	Response *admissionv1.AdmissionResponse
 }
 
+// RefusedBy are the rules that refused the object, once each.
+func (d *Decision) RefusedBy() []engine.RuleRef {
+	if d.Result == nil {
+		return nil
+	}
+	var rules []engine.RuleRef
+	var last *engine.RuleRef // one rule may refuse a million items
+	seen := map[engine.RuleRef]bool{}
+	for _, c := range d.Result.Causes {
+		if c.Rule == nil || c.Rule == last || seen[*c.Rule] {
+			continue
+		}
+		last, seen[*c.Rule] = c.Rule, true
+		rules = append(rules, *c.Rule)
+	}
+	return rules
+}
+
 // Review is the answer as the API server wants it.
 func (d *Decision) Review() *admissionv1.AdmissionReview {
 	return &admissionv1.AdmissionReview{

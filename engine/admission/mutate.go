@@ -10,7 +10,7 @@ import (
 // Mutate answers a request as a mutating webhook: with the CRD's defaults that
 // the object lacks, as a JSON patch (RFC 6902) that only adds. It never
 // refuses what a CRD refuses: that is Validate's, which sees the object after
-// all mutations. Only what the request may write is filled in: not status
+// all mutations. Nor does it send a patch of megabytes, but a warning. Only what the request may write is filled in: not status
 // where the CRD has the status subresource, and only status through it. In the
 // modes Warn and Audit there is no patch; the audit annotations tell of it.
 func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*Decision, error) {
@@ -28,17 +28,20 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	d.CRD, d.Verdict = crd.name, Allowed
 	d.Response.AuditAnnotations = map[string]string{AuditCRD: crd.name, AuditVerdict: string(Allowed)}
 	defaulted, err := crd.engine.Prepare(obj)
-	if err != nil { // no custom resource at all: Validate refuses it
-		if s.config.Mode != Audit {
-			d.Response.Warnings = []string{"celadon: no defaults: " + shorten(err.Error())}
+	if err != nil { // no custom resource at all: Validate refuses it, unless it is our bug
+		if _, bug := s.Validate(ctx, req); bug != nil {
+			return nil, bug
 		}
-		return d, nil
+		return s.noDefaults(d, err.Error()), nil
 	}
-	ops := additions(writable(crd, req, obj), defaulted)
+	ops, ok := additions(writable(crd, req, obj), defaulted)
+	annotate(d.Response.AuditAnnotations, AuditDefaults, len(ops), func(i int) string { return ops[i].Path })
+	if !ok {
+		return s.noDefaults(d, "the object lacks too many"), nil
+	}
 	if len(ops) == 0 {
 		return d, nil
 	}
-	annotate(d.Response.AuditAnnotations, AuditDefaults, paths(ops))
 	if s.config.Mode != Enforce {
 		return d, nil
 	}
@@ -46,6 +49,13 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	d.Response.PatchType = &kind
 	d.Response.Patch, err = json.Marshal(ops)
 	return d, err
+}
+
+func (s *Set) noDefaults(d *Decision, why string) *Decision {
+	if s.config.Mode != Audit {
+		d.Response.Warnings = []string{"celadon: no defaults: " + shorten(why)}
+	}
+	return d
 }
 
 // writable says of each top-level field whether the request may write it.
@@ -58,12 +68,4 @@ func writable(crd *definition, req *admissionv1.AdmissionRequest, obj map[string
 		o.skip["status"] = true
 	}
 	return o
-}
-
-func paths(ops []operation) []string {
-	lines := make([]string, len(ops))
-	for i, op := range ops {
-		lines[i] = shorten(op.Path)
-	}
-	return lines
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -21,6 +22,38 @@ func (e *RequestError) Error() string { return "not an admission request: " + e.
 
 func badRequest(format string, args ...any) error {
 	return &RequestError{fmt.Sprintf(format, args...)}
+}
+
+// DecodeReview reads a review from JSON as the API server would, and its objects
+// with it, so that they are read only once. The error is a *RequestError.
+func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
+	var in struct {
+		metav1.TypeMeta
+		Request *struct {
+			admissionv1.AdmissionRequest
+			// These stand before the fields of the same names above.
+			Object    map[string]any `json:"object"`
+			OldObject map[string]any `json:"oldObject"`
+		} `json:"request"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &in); err != nil {
+		return nil, badRequest("%s", shorten(err.Error()))
+	}
+	review := &admissionv1.AdmissionReview{TypeMeta: in.TypeMeta}
+	if in.Request != nil {
+		review.Request = &in.Request.AdmissionRequest
+		review.Request.Object.Object = decoded(in.Request.Object)
+		review.Request.OldObject.Object = decoded(in.Request.OldObject)
+	}
+	return review, nil
+}
+
+// decoded is nil for no object.
+func decoded(fields map[string]any) runtime.Object {
+	if fields == nil {
+		return nil
+	}
+	return &unstructured.Unstructured{Object: fields}
 }
 
 // RequestOf is the request in a review, or a *RequestError.
@@ -104,7 +137,7 @@ func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	}
 	obj, err := engine.Decode(data)
 	if err != nil {
-		return nil, badRequest("%s: %v", name, err)
+		return nil, badRequest("%s: %s", name, shorten(err.Error()))
 	}
 	return obj, nil
 }

@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,10 +33,15 @@ const (
 	AuditDefaults = "defaults"
 )
 
-// Audit logs and warning headers are no place for a thousand causes.
+// Audit logs and warning headers are no place for a thousand causes, and no
+// answer is one for a million.
 const (
-	maxLines = 16
-	maxText  = 256
+	maxLines   = 16
+	maxText    = 256
+	maxCauses  = 1000
+	maxMessage = 64 << 10
+	// maxWarnings is in bytes: the API server passes on 4,096 runes.
+	maxWarnings = 16 << 10
 )
 
 // answer puts an engine's result into the words of the mode.
@@ -46,17 +52,20 @@ func (s *Set) answer(d *Decision) {
 		AuditVerdict: string(d.Verdict),
 		AuditCost:    strconv.FormatInt(res.Cost, 10),
 	}
-	annotate(out.AuditAnnotations, AuditRules, refusingRules(res))
-	annotate(out.AuditAnnotations, AuditCauses, causeFields(res))
+	rules := d.RefusedBy()
+	annotate(out.AuditAnnotations, AuditRules, len(rules), func(i int) string { return ruleText(rules[i]) })
+	annotate(out.AuditAnnotations, AuditCauses, len(res.Causes), func(i int) string {
+		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
+	})
 	if s.config.Mode != Audit {
-		out.Warnings = append(out.Warnings, res.Warnings...)
+		out.Warnings = readable(res.Warnings)
 	}
 	if res.Allowed {
 		return
 	}
 	switch s.config.Mode {
 	case Enforce:
-		out.Allowed, out.Result = false, res.Failure
+		out.Allowed, out.Result = false, bounded(res.Failure)
 	case Warn:
 		out.Warnings = append(out.Warnings, wouldRefuse(res)...)
 	}
@@ -84,62 +93,73 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
+// bounded is a Status of a size that can be sent. Up to maxCauses causes it is
+// as the API server has it.
+func bounded(status *metav1.Status) *metav1.Status {
+	if status.Details == nil || len(status.Details.Causes) <= maxCauses {
+		return status
+	}
+	out, details := *status, *status.Details
+	more := fmt.Sprintf(" … (%d causes in all)", len(details.Causes))
+	details.Causes = details.Causes[:maxCauses]
+	out.Details, out.Message = &details, cut(out.Message, maxMessage)+more
+	return &out
+}
+
+// readable are as many warnings as the API server would pass on.
+func readable(warnings []string) []string {
+	size := 0
+	for i, text := range warnings {
+		if size += len(text); size > maxWarnings {
+			return append(slices.Clone(warnings[:i]), fmt.Sprintf("celadon: and %d more warnings", len(warnings)-i))
+		}
+	}
+	return warnings
+}
+
 // wouldRefuse is a refusal as warnings.
 func wouldRefuse(res *engine.Result) []string {
+	const text = "celadon would refuse this: "
 	if len(res.Causes) == 0 {
-		return []string{"celadon would refuse this: " + shorten(res.Failure.Message)}
+		return []string{text + shorten(res.Failure.Message)}
 	}
-	texts := make([]string, len(res.Causes))
-	for i, c := range res.Causes {
-		texts[i] = "celadon would refuse this: " + shorten(c.Field+": "+c.Message)
-	}
-	return capped(texts)
+	return capped(len(res.Causes), func(i int) string {
+		return text + shorten(res.Causes[i].Field+": "+res.Causes[i].Message)
+	})
 }
 
-func refusingRules(res *engine.Result) []string {
-	var lines []string
-	seen := map[engine.RuleRef]bool{}
-	for _, c := range res.Causes {
-		if c.Rule == nil || seen[*c.Rule] {
-			continue
-		}
-		seen[*c.Rule] = true
-		lines = append(lines, shorten(ruleText(c.Rule)))
-	}
-	return lines
-}
-
-func ruleText(r *engine.RuleRef) string {
+func ruleText(r engine.RuleRef) string {
 	return fmt.Sprintf("%s %s[%d]: %s", r.Version, strings.TrimPrefix(r.Path+".x-kubernetes-validations", "."), r.Index, r.Rule)
 }
 
-func causeFields(res *engine.Result) []string {
+// annotate writes n lines as one annotation; none leave it out.
+func annotate(annotations map[string]string, key string, n int, line func(int) string) {
+	if n > 0 {
+		annotations[key] = strings.Join(capped(n, func(i int) string { return shorten(line(i)) }), "\n")
+	}
+}
+
+// capped are the first of n lines, and how many more there are.
+func capped(n int, line func(int) string) []string {
 	var lines []string
-	for _, c := range res.Causes {
-		lines = append(lines, shorten(string(c.Reason)+" "+c.Field))
+	for i := range min(n, maxLines) {
+		lines = append(lines, line(i))
+	}
+	if n > maxLines {
+		lines = append(lines, fmt.Sprintf("and %d more", n-maxLines))
 	}
 	return lines
-}
-
-// annotate writes lines as one annotation; none leave it out.
-func annotate(annotations map[string]string, key string, lines []string) {
-	if len(lines) > 0 {
-		annotations[key] = strings.Join(capped(lines), "\n")
-	}
-}
-
-func capped(lines []string) []string {
-	if len(lines) <= maxLines {
-		return lines
-	}
-	return append(lines[:maxLines:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
 }
 
 // shorten makes one line of a text.
 func shorten(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxText {
+	return cut(strings.Join(strings.Fields(cut(text, 4*maxText)), " "), maxText)
+}
+
+// cut is the beginning of a text.
+func cut(text string, size int) string {
+	if len(text) <= size {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxText], "") + "…"
+	return strings.ToValidUTF8(text[:size], "") + "…"
 }

@@ -10,8 +10,8 @@ import (
 
 // Activation holds what self and oldSelf stand for in one or more evaluations
 // of programs of one declaration. It is not safe for concurrent use. An
-// Activation can be bound anew when no evaluation needs it any more, and
-// released when it will not be used again: then it costs no allocations.
+// Activation can be bound anew when no evaluation needs it any more: then
+// evaluations cost no allocations.
 type Activation struct {
 	decl         *types.Decl
 	self, old    any
@@ -46,14 +46,31 @@ func BindOld(d *types.Decl, self, old any) *Activation {
 
 // Bind is the function Bind for an activation that is there.
 func (a *Activation) Bind(d *types.Decl, self any) {
-	*a = Activation{decl: d, self: self, frame: a.frame}
+	a.bind(d, self)
+	if a.old != nil {
+		a.old = nil
+	}
+	a.bound = unbound
 }
 
 // BindOld is the function BindOld for an activation that is there.
 func (a *Activation) BindOld(d *types.Decl, self, old any) {
-	*a = Activation{decl: d, self: self, old: old, bound: value, frame: a.frame}
+	a.bind(d, self)
+	a.old, a.bound = old, value
 	if old == nil {
 		a.bound = none
+	}
+}
+
+// bind writes no pointer that is there already: each costs the collector a
+// look.
+func (a *Activation) bind(d *types.Decl, self any) {
+	a.decl, a.self, a.optionalView = d, self, false
+	if a.selfV != nil {
+		a.selfV = nil
+	}
+	if a.oldV != nil {
+		a.oldV = nil
 	}
 }
 
@@ -69,18 +86,19 @@ func (a *Activation) Optional() *Activation {
 // SetOptional changes an activation to what Optional gives, and back.
 func (a *Activation) SetOptional(optional bool) { a.optionalView = optional }
 
-// Release gives the memory of evaluations back to other activations.
-func (a *Activation) Release() {
-	if f := a.frame; f != nil {
-		f.act, f.done = nil, nil
-		frames.Put(f)
+// Unbind lets go of all values, and keeps the memory of evaluations for the
+// next.
+func (a *Activation) Unbind() {
+	f := a.frame
+	if f != nil {
+		f.done = nil
 	}
-	*a = Activation{}
+	*a = Activation{frame: f}
 }
 
 func (a *Activation) ownFrame() *frame {
 	if a.frame == nil {
-		a.frame = frames.Get().(*frame)
+		a.frame = new(frame)
 	}
 	if a.frame.act != a {
 		a.frame.act = a // also where the activation was copied

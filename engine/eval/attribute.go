@@ -179,10 +179,10 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		c = typedVariable(a, counted)
 	}
 	if c == nil {
-		c = typedPath(a, counted)
+		c = p.typedPath(a, counted)
 	}
 	if c == nil {
-		c = optionalPath(a, counted)
+		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
 		c = &code{kind: boxedKind, val: boxedPath(a, counted)}

@@ -72,7 +72,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 			return c, nil
 		}
 	case overloads.Matches, "find", "findAll":
-		if c, err := regexCall(inv); c != nil || err != nil {
+		if c, err := p.regexCall(inv); c != nil || err != nil {
 			return c, err
 		}
 	}
@@ -98,7 +98,11 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		}
 		return constant(inv.id, v, inv.typ), nil
 	}
-	return lib.code(inv), nil
+	c := lib.code(inv)
+	if s := newSplit(inv); s != nil {
+		c.split, c.list, c.elem = s, s.list, stringDecl
+	}
+	return c, nil
 }
 
 // junction flattens nested && or ||: errors and costs are the same.
@@ -148,10 +152,14 @@ type binding struct {
 // function.
 func (p *planner) library(inv *invocation) (*binding, error) {
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
-	impl, err := p.overload(inv)
+	fn, err := p.function(inv.function)
 	if err != nil {
 		return nil, err
 	}
+	if fn == nil {
+		return nil, errUnsupported
+	}
+	impl := fn.binding(inv)
 	b.listed = b.arity == 0 || b.arity > 2
 	if impl != nil {
 		b.unary, b.binary, b.variadic = impl.Unary, impl.Binary, impl.Function
@@ -162,38 +170,27 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	if !bound && (impl != nil || b.arity == 0) {
 		return nil, errUnsupported // cel-go refuses it too
 	}
-	b.exact = p.isExact(inv)
+	b.exact = fn.isExact(inv)
 	return b, nil
 }
 
-func (p *planner) overload(inv *invocation) (*functions.Overload, error) {
-	if p.functions == nil {
-		p.functions = p.env.Functions()
-	}
-	fn := p.functions[inv.function]
-	if fn == nil {
-		return nil, errUnsupported
-	}
-	bindings, err := fn.Bindings()
-	if err != nil {
-		return nil, err
-	}
+func (fn *function) binding(inv *invocation) *functions.Overload {
 	var byName *functions.Overload
-	for _, b := range bindings {
+	for _, b := range fn.bindings {
 		switch b.Operator {
 		case inv.overload:
-			return b, nil
+			return b
 		case inv.function:
 			byName = b
 		}
 	}
-	return byName, nil
+	return byName
 }
 
 // isExact is true when the overload names its result's type, so that no null
 // can hide in it.
-func (p *planner) isExact(inv *invocation) bool {
-	for _, o := range p.functions[inv.function].OverloadDecls() {
+func (fn *function) isExact(inv *invocation) bool {
+	for _, o := range fn.overloads {
 		if o.ID() == inv.overload {
 			switch o.ResultType().Kind() {
 			case celtypes.BoolKind, celtypes.IntKind, celtypes.DoubleKind, celtypes.StringKind:

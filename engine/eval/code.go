@@ -44,7 +44,9 @@ type code struct {
 	// JSON as it is.
 	raw  rawFunc
 	list listFunc
-	opt  optFunc
+	// split is also set where the list is a text's parts.
+	split *split
+	opt   optFunc
 	// val is also set where there is a better way than to box the typed value.
 	val valFunc
 

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"sync"
 
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -128,8 +127,6 @@ var (
 	errInterrupted = celtypes.WrapErr(interpreter.InterruptError{}).(*celtypes.Err)
 	errNoOverload  = newErr("no such overload")
 )
-
-var frames = sync.Pool{New: func() any { return new(frame) }}
 
 // maxKept bounds the stacks of a frame that is kept for the next evaluation.
 const maxKept = 1 << 12

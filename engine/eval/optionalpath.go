@@ -13,8 +13,8 @@ type optFunc = func(*frame) (any, truth)
 // optionalPath is the code of an attribute with `?` in it that is declared all
 // along, else nil. From the first such step on, what is absent is none, and a
 // step that finds nothing costs nothing.
-func optionalPath(a *attribute, counted bool) *code {
-	p := &path{}
+func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
+	p := &path{steps: make([]pathStep, 0, len(a.qualifiers))}
 	if a.has || a.operand != nil || !p.from(a) {
 		return nil
 	}
@@ -23,7 +23,7 @@ func optionalPath(a *attribute, counted bool) *code {
 		if q.optional && first < 0 {
 			first = i
 		}
-		if !p.step(q, d) {
+		if !p.step(pl, q, d) {
 			return nil
 		}
 		d = p.steps[i].to

@@ -13,6 +13,7 @@ type path struct {
 	slot    int
 	raw     rawFunc // operandRoot
 	list    listFunc
+	split   *split
 	decl    *types.Decl // of the root
 	steps   []pathStep
 	last    *types.Decl // of the value
@@ -141,8 +142,8 @@ func isList(d *types.Decl) bool {
 func walkable(d *types.Decl) bool { return isObject(d) || isMap(d) || isList(d) }
 
 // typedPath is the code of an attribute that is declared all along, else nil.
-func typedPath(a *attribute, counted bool) *code {
-	p := &path{key: a.key}
+func (pl *Planner) typedPath(a *attribute, counted bool) *code {
+	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {
 		return nil
 	}
@@ -152,7 +153,7 @@ func typedPath(a *attribute, counted bool) *code {
 		steps = steps[:len(steps)-1]
 	}
 	for _, q := range steps {
-		if q.optional || !p.step(q, d) {
+		if q.optional || !p.step(pl, q, d) {
 			return nil
 		}
 		d = p.steps[len(p.steps)-1].to
@@ -167,7 +168,7 @@ func typedPath(a *attribute, counted bool) *code {
 		}
 		return p.code(a, counted)
 	}
-	if !isObject(d) && !isMap(d) || !p.step(a.qualifiers[len(steps)], d) {
+	if !isObject(d) && !isMap(d) || !p.step(pl, a.qualifiers[len(steps)], d) {
 		return nil
 	}
 	last := p.steps[len(steps)]
@@ -179,8 +180,8 @@ func typedPath(a *attribute, counted bool) *code {
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandRoot, a.operand.decl, a.operand.raw
-		if a.operand.kind == listKind {
-			p.root, p.list, p.decl = listRoot, a.operand.list, a.operand.elem
+		if a.operand.kind == listKind || a.operand.split != nil {
+			p.root, p.list, p.decl, p.split = listRoot, a.operand.list, a.operand.elem, a.operand.split
 			return len(a.qualifiers) > 0
 		}
 		return a.operand.kind == rawKind
@@ -203,7 +204,7 @@ func (p *path) from(a *attribute) bool {
 }
 
 // step resolves one qualifier on a value declared as d.
-func (p *path) step(q qualifier, d *types.Decl) bool {
+func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
 	if p.root == listRoot && len(p.steps) == 0 {
 		s.op, s.to = indexOp, p.decl
@@ -223,11 +224,11 @@ func (p *path) step(q qualifier, d *types.Decl) bool {
 		if f == nil || f.Decl.Kind == types.Hidden {
 			return false
 		}
-		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, noSuchKey(ident)
+		s.op, s.name, s.to, s.missing = fieldOp, name, f.Decl, pl.noSuchKey(ident)
 	case isMap(d):
 		s.to = d.Elem
 		if key, ok := q.key.konst.(celtypes.String); ok {
-			s.op, s.name, s.missing = keyOp, string(key), noSuchKey(key)
+			s.op, s.name, s.missing = keyOp, string(key), pl.noSuchKey(key)
 		} else if s.op, s.str = dynKeyOp, q.key.strings(); s.str == nil {
 			return false
 		}

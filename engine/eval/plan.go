@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -24,14 +22,13 @@ var errReadsResult = errors.New("reads the macro's result")
 
 // planner makes code of one checked expression. No code keeps the planner.
 type planner struct {
-	env   *cel.Env
+	*Planner
 	decl  *types.Decl
 	refs  map[int64]*ast.ReferenceInfo
 	types map[int64]*celtypes.Type
 
-	scope     []*variable
-	slots     int
-	functions map[string]*decls.FunctionDecl
+	scope []*variable
+	slots int
 }
 
 // variable is a name in scope. A macro's variables have a slot in the frame.

@@ -26,27 +26,6 @@ type Program struct {
 	cel cel.Program // what could not be planned here, else nil
 }
 
-// New plans a checked expression whose self is declared as d. An evaluation
-// stops when its cost passes limit.
-func New(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
-		}
-	}()
-	checked := ast.NativeRep()
-	p := &planner{env: env, decl: d, refs: checked.ReferenceMap(), types: checked.TypeMap()}
-	c, err := p.plan(checked.Expr())
-	if err != nil {
-		return celProgram(env, ast, d, limit)
-	}
-	prog := &Program{val: c.boxed(), slots: p.slots, limit: uint64(limit)}
-	if c.kind == boolKind {
-		prog.test = c.test
-	}
-	return prog, nil
-}
-
 // celProgram leaves the expression to cel-go, which may refuse it.
 func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
 	prog, err := env.Program(ast,

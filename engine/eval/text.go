@@ -54,7 +54,7 @@ func bothText(f *frame, x, y strFunc, cost func(s, t uint64) uint64) (s, t strin
 // regexCall is matches, find or findAll with a constant pattern, which is
 // compiled now. As CEL sees it the pattern is then no argument that is reached
 // when the text is an error, and such a call is not priced.
-func regexCall(inv *invocation) (*code, error) {
+func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	if len(inv.args) < 2 {
 		return nil, nil
 	}
@@ -62,14 +62,16 @@ func regexCall(inv *invocation) (*code, error) {
 	if !ok {
 		return nil, nil
 	}
-	re, err := regexp.Compile(string(pattern))
+	re, err := p.regexp(string(pattern))
 	if err != nil {
 		return nil, err
 	}
 	x := inv.args[0].strings()
-	typed := x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString)
-	if inv.function == overloads.Matches && typed {
+	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
 		return &code{kind: boolKind, test: matches(x, re, runes(string(pattern)))}, nil
+	}
+	if inv.overload == "string_find_string" && x != nil {
+		return &code{kind: stringKind, str: findText(x, re, runes(string(pattern)))}, nil
 	}
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
 	switch inv.function {
@@ -92,6 +94,17 @@ func matches(x strFunc, re *regexp.Regexp, pattern uint64) testFunc {
 		}
 		f.charge(matchCost(runes(s), pattern))
 		return truthOf(re.MatchString(s))
+	}
+}
+
+func findText(x strFunc, re *regexp.Regexp, pattern uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		s, ok := x(f)
+		if !ok {
+			return "", false
+		}
+		f.charge(matchCost(runes(s), pattern))
+		return re.FindString(s), true
 	}
 }
 

@@ -19,6 +19,8 @@ type compiler struct {
 	types    map[string][]string
 	patterns map[string]*pattern
 	marked   bool
+	// unsettled: preparing a default would change it once more.
+	unsettled bool
 }
 
 // node compiles a schema. Those under allOf, anyOf, oneOf and not have no
@@ -49,6 +51,7 @@ func (c *compiler) node(p *apiextensions.JSONSchemaProps, s *structuralschema.St
 		return nil, err
 	}
 	n.structure(s, properties)
+	c.unsettled = c.unsettled || !n.settled()
 	n.free = n.accept == ^kinds(0) && n.enum == nil && n.text == nil && n.number == nil && n.array == nil && n.object == nil && n.logic == nil
 	return n, nil
 }
@@ -182,6 +185,13 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	}
 	n.adopt(n.items)
 	n.adopt(n.additional)
+}
+
+// settled tells whether the default is one that preparing leaves as it is.
+func (n *node) settled() bool {
+	p := preparer{Preparation: Preparation{Prune: true, Default: true}}
+	_, changed := p.value(n.standard, n, n.mode(dropUnknown), &place{})
+	return !changed
 }
 
 func (n *node) adopt(child *node) {

@@ -55,7 +55,7 @@ func (e *enum) has(v any) bool {
 		return ok || e.hasFloat(v)
 	case []any, map[string]any:
 		for _, other := range e.others {
-			if deepEqual(v, other) {
+			if Equal(v, other) {
 				return true
 			}
 		}

@@ -2,9 +2,9 @@ package schema
 
 import "reflect"
 
-// deepEqual is reflect.DeepEqual for decoded JSON: it tells int64 from float64
-// and nil maps and lists from empty ones.
-func deepEqual(a, b any) bool {
+// Equal is reflect.DeepEqual for decoded JSON: it tells int64 from float64 and
+// nil maps and lists from empty ones.
+func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
@@ -26,7 +26,7 @@ func equalLists(a, b []any) bool {
 		return true
 	}
 	for i := range a {
-		if !deepEqual(a[i], b[i]) {
+		if !Equal(a[i], b[i]) {
 			return false
 		}
 	}
@@ -42,7 +42,7 @@ func equalMaps(a, b map[string]any) bool {
 	}
 	for name, v := range a {
 		other, ok := b[name]
-		if !ok || !deepEqual(v, other) {
+		if !ok || !Equal(v, other) {
 			return false
 		}
 	}

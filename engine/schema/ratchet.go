@@ -120,7 +120,7 @@ func (n *node) same(v, old any) bool {
 		old, ok := old.(map[string]any)
 		return ok && n.sameObject(v, old)
 	}
-	return deepEqual(v, old)
+	return Equal(v, old)
 }
 
 func (n *node) sameList(items, old []any) bool {
@@ -131,7 +131,7 @@ func (n *node) sameList(items, old []any) bool {
 		return true
 	}
 	if n.listType != mapList {
-		return deepEqual(items, old)
+		return Equal(items, old)
 	}
 	if !n.correlates() || n.items == nil {
 		return false

@@ -18,6 +18,8 @@ type Schema struct {
 	// branches count although another branch is valid, which only a thorough
 	// report sees.
 	marked bool
+	// settled: what was prepared, preparing leaves as it is.
+	settled bool
 }
 
 // Compile compiles a schema in both its forms: values are checked against
@@ -37,7 +39,7 @@ func Compile(props *apiextensions.JSONSchemaProps, structural *structuralschema.
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &Schema{root: root, marked: c.marked}, nil
+	return &Schema{root: root, marked: c.marked, settled: !c.unsettled && !root.embeds}, nil
 }
 
 // Property is the schema of one of the root's properties; nil: there is none.
@@ -52,6 +54,10 @@ func (s *Schema) Property(name string) *Schema {
 // Embedded tells whether objects can hold embedded resources, so that
 // CoerceEmbedded and ValidateEmbedded have something to do.
 func (s *Schema) Embedded() bool { return s.root.embeds }
+
+// Settled tells that an object that was pruned and defaulted would be left as
+// it is by doing so again.
+func (s *Schema) Settled() bool { return s.settled }
 
 // Validate checks a value as a create does. Errors are reported below path.
 func (s *Schema) Validate(path *field.Path, value any) field.ErrorList {

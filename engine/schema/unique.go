@@ -166,7 +166,7 @@ func unique(items []any) bool {
 	for _, v := range items {
 		hash := h.value(v)
 		for _, other := range byHash[hash] {
-			if deepEqual(v, other) {
+			if Equal(v, other) {
 				return false
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
 // TestCorpusVerdicts holds every CRD of the corpus against the API server's
@@ -45,11 +47,11 @@ func TestMutantVerdicts(t *testing.T) {
 	made := map[string]int{}
 	for seed := range n {
 		crd := readCRD(t, files[seed%len(files)])
-		m := newMutant(crd, uint64(seed))
-		for _, name := range m.names {
+		m := mutant.Of(crd, uint64(seed))
+		for _, name := range m.Changes {
 			made[name]++
 		}
-		for i, c := range [][2]*apiextensionsv1.CustomResourceDefinition{{m.crd, nil}, {m.crd, crd}, {crd, m.crd}, {m.crd, m.crd}} {
+		for i, c := range [][2]*apiextensionsv1.CustomResourceDefinition{{m.CRD, nil}, {m.CRD, crd}, {crd, m.CRD}, {m.CRD, m.CRD}} {
 			if i > 0 && seed%4 != i {
 				continue
 			}
@@ -61,14 +63,14 @@ func TestMutantVerdicts(t *testing.T) {
 			}
 			if d := compare(got, want); d != "" {
 				differences++
-				t.Errorf("seed %d (%s), case %d of %s:%s", seed, m.names, i, crd.Name, d)
+				t.Errorf("seed %d (%s), case %d of %s:%s", seed, m.Changes, i, crd.Name, d)
 			}
 		}
 	}
 	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, refused, causes, differences)
-	for _, c := range changes {
-		if made[c.name] == 0 {
-			t.Errorf("change %q was never made", c.name)
+	for _, name := range mutant.Changes() {
+		if made[name] == 0 {
+			t.Errorf("change %q was never made", name)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type Advice struct {
 	Value int64
 	// Now is the bound that is there; 0 when there is none.
 	Now int64
+	// Field is the place of the value's schema in the CRD.
+	Field string
 }
 
 // advisor looks for the fewest bounds with which all rules of a schema fit,
@@ -33,16 +35,10 @@ type advisor struct {
 	*bounds
 	perRule, perSchema uint64
 	rules              []*rule // all that the estimates add up
-	moving             []*rule // those that a candidate can change
-	fixed              uint64  // what the others cost
-	fixedFit           bool
+	users              map[*bound][]*rule
 	prices             map[string]price
 	macroEnvs          map[macroKey]*cel.Env
 }
-
-type price struct{ total, message uint64 }
-
-func (p price) all() uint64 { return cost.Add(p.total, p.message) }
 
 func (a *admission) newAdvisor(u *unit) *advisor {
 	ad := &advisor{
@@ -89,11 +85,17 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 		for _, b := range ad.of(r).all() {
 			least[b] = 1
 		}
-		if p := ad.price(r, least); p.total > ad.perRule || p.message > ad.perRule {
+		if ad.tooDear(ad.price(r, least)) {
 			stuck = append(stuck, r)
 		}
 	}
 	ad.rules = slices.DeleteFunc(ad.rules, func(r *rule) bool { return slices.Contains(stuck, r) })
+	ad.users = map[*bound][]*rule{}
+	for _, r := range ad.rules {
+		for _, b := range ad.of(r).all() {
+			ad.users[b] = append(ad.users[b], r)
+		}
+	}
 	set, ok := ad.mend()
 	if !ok {
 		stuck = append(stuck, ad.over()...)
@@ -107,14 +109,13 @@ func (ad *advisor) mend() (set values, ok bool) {
 		return nil, ad.over() == nil
 	}
 	for _, list := range [][]*bound{missing, slices.Concat(missing, declared)} {
-		ad.watch(list)
 		for _, f := range floors {
 			least := values{}
 			for _, b := range list {
 				least[b] = f.of(b)
 			}
-			if ad.fits(least) {
-				return ad.choose(least, list), true
+			if t := ad.newTrial(least); t.fits() {
+				return ad.choose(t, least, list), true
 			}
 		}
 	}
@@ -134,7 +135,7 @@ func (ad *advisor) over() []*rule {
 	}
 	var over []*rule
 	for _, r := range ad.rules {
-		if p := ad.price(r, nil); p.total > ad.perRule || p.message > ad.perRule || p.all() >= least {
+		if p := ad.price(r, nil); ad.tooDear(p) || p.all() >= least {
 			over = append(over, r)
 		}
 	}
@@ -179,34 +180,6 @@ func (ad *advisor) candidates() (missing, declared []*bound) {
 	return missing, declared
 }
 
-// watch tells apart the rules that a candidate can change.
-func (ad *advisor) watch(list []*bound) {
-	ad.moving, ad.fixed, ad.fixedFit = nil, 0, true
-	for _, r := range ad.rules {
-		if slices.ContainsFunc(ad.of(r).all(), func(b *bound) bool { return slices.Contains(list, b) }) {
-			ad.moving = append(ad.moving, r)
-			continue
-		}
-		p := ad.price(r, nil)
-		ad.fixed = cost.Add(ad.fixed, p.all())
-		ad.fixedFit = ad.fixedFit && p.total <= ad.perRule && p.message <= ad.perRule
-	}
-}
-
-func (ad *advisor) fits(set values) bool {
-	sum := ad.fixed
-	for _, r := range ad.moving {
-		p := ad.price(r, set)
-		if p.total > ad.perRule || p.message > ad.perRule {
-			return false
-		}
-		if sum = cost.Add(sum, p.all()); sum > ad.perSchema {
-			return false
-		}
-	}
-	return ad.fixedFit && sum <= ad.perSchema
-}
-
 // price remembers what a rule costs with the bounds that it depends on.
 func (ad *advisor) price(r *rule, set values) price {
 	if len(set) == 0 {
@@ -228,38 +201,34 @@ func (ad *advisor) price(r *rule, set values) price {
 }
 
 // choose picks the fewest of the bounds that fit at their least values, and
-// raises them.
-func (ad *advisor) choose(least values, list []*bound) values {
-	if set := ad.single(least, list); set != nil {
+// raises them. In all all of them are set.
+func (ad *advisor) choose(all *trial, least values, list []*bound) values {
+	none := ad.newTrial(nil)
+	if set := none.single(least, list); set != nil {
 		return set
 	}
-	if set := ad.pair(least, list); set != nil {
-		ad.raise(set)
-		return set
+	if t := none.pair(least, list); t != nil {
+		return t.raise()
 	}
-	set := maps.Clone(least)
 	for _, b := range slices.Backward(list) {
-		v := set[b]
-		if delete(set, b); !ad.fits(set) {
-			set[b] = v
+		if all.drop(b); !all.fits() {
+			all.put(b, least[b])
 		}
 	}
-	ad.raise(set)
-	return set
+	return all.raise()
 }
 
 // single prefers the bound that can be raised most.
-func (ad *advisor) single(least values, list []*bound) (best values) {
+func (t *trial) single(least values, list []*bound) (best values) {
 	raised := 0.0
 	for _, b := range list {
-		set := values{b: least[b]}
-		if !ad.fits(set) {
-			continue
+		if t.put(b, least[b]); t.fits() {
+			set := t.raise()
+			if by := float64(set[b]) / float64(least[b]); by > raised {
+				best, raised = set, by
+			}
 		}
-		ad.raise(set)
-		if by := float64(set[b]) / float64(least[b]); by > raised {
-			best, raised = set, by
-		}
+		t.drop(b)
 	}
 	return best
 }
@@ -267,38 +236,43 @@ func (ad *advisor) single(least values, list []*bound) (best values) {
 // mostPairs bounds the work of trying pairs.
 const mostPairs = 24
 
-func (ad *advisor) pair(least values, list []*bound) values {
+// pair is t with the first two bounds that fit; nil when none do.
+func (t *trial) pair(least values, list []*bound) *trial {
 	if len(list) > mostPairs {
 		return nil
 	}
 	for i, b := range list {
+		t.put(b, least[b])
 		for _, c := range list[i+1:] {
-			if set := (values{b: least[b], c: least[c]}); ad.fits(set) {
-				return set
+			if t.put(c, least[c]); t.fits() {
+				return t
 			}
+			t.drop(c)
 		}
+		t.drop(b)
 	}
 	return nil
 }
 
 // raise takes turns in setting each bound to its next round value, until none
 // can be raised.
-func (ad *advisor) raise(set values) {
-	list := slices.SortedFunc(maps.Keys(set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
+func (t *trial) raise() values {
+	list := slices.SortedFunc(maps.Keys(t.set), func(x, y *bound) int { return cmp.Compare(x.path, y.path) })
 	for len(list) > 0 {
 		list = slices.DeleteFunc(list, func(b *bound) bool {
-			now := set[b]
+			now := t.set[b]
 			next := roundUp(now)
 			if !b.missing() && next >= b.declared || next*b.bytes > celconfig.MaxRequestSizeBytes {
 				return true
 			}
-			if set[b] = next; ad.fits(set) {
+			if t.put(b, next); t.fits() {
 				return false
 			}
-			set[b] = now
+			t.put(b, now)
 			return true
 		})
 	}
+	return maps.Clone(t.set)
 }
 
 // roundUp is the next value that people like to read: a power of two, or 1, 2
@@ -322,7 +296,7 @@ func roundUp(v int64) int64 {
 func (set values) list() []Advice {
 	var out []Advice
 	for b, v := range set {
-		out = append(out, Advice{Path: b.path, Set: b.word, Value: v, Now: b.declared})
+		out = append(out, Advice{Path: b.path, Set: b.word, Value: v, Now: b.declared, Field: b.field})
 	}
 	slices.SortFunc(out, func(x, y Advice) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Set, y.Set)) })
 	return out

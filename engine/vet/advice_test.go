@@ -31,9 +31,9 @@ func TestAdviceMends(t *testing.T) {
 		if len(ours(t, crd, nil)) > 0 {
 			continue
 		}
-		m := &mutant{Rand: rand.New(rand.NewPCG(uint64(i), 4)), crd: crd}
+		random := rand.New(rand.NewPCG(uint64(i), 4))
 		before := s.over
-		for _, removed := range m.removals(t) {
+		for _, removed := range removals(t, crd, random) {
 			if s.over-before < perCRD && s.over < total {
 				s.try(t, crd, removed)
 			}
@@ -54,8 +54,8 @@ func TestAdviceMends(t *testing.T) {
 type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
 
 // removals are the sets of bounds to remove, of those that rules depend on.
-func (m *mutant) removals(t *testing.T) (sets [][]string) {
-	a, _, err := admit(context.Background(), m.crd, Config{}, types.Version{Minor: types.Newest})
+func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, random *rand.Rand) (sets [][]string) {
+	a, _, err := admit(context.Background(), crd, Config{}, types.Version{Minor: types.Newest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +75,11 @@ func (m *mutant) removals(t *testing.T) (sets [][]string) {
 	}
 	n := len(all)
 	sets = append(sets, all)
-	for _, i := range m.Perm(n)[:min(n, 50)] {
+	for _, i := range random.Perm(n)[:min(n, 50)] {
 		sets = append(sets, []string{all[i]})
 	}
 	for range min(n*n/2, 40) {
-		if i, j := m.IntN(n), m.IntN(n); i != j {
+		if i, j := random.IntN(n), random.IntN(n); i != j {
 			sets = append(sets, []string{all[i], all[j]})
 		}
 	}
@@ -92,11 +92,11 @@ func (s *adviceStats) try(t *testing.T, crd *apiextensionsv1.CustomResourceDefin
 	for _, key := range removed {
 		gone[key] = -1
 	}
-	c := &mutant{crd: follow(crd, gone, "", 0)}
-	if accepted(t, c.crd) {
+	crd = follow(crd, gone, "", 0)
+	if accepted(t, crd) {
 		return
 	}
-	r := report(t, c.crd)
+	r := report(t, crd)
 	s.over++
 	items := adviceOf(r)
 	if items == nil {
@@ -104,18 +104,18 @@ func (s *adviceStats) try(t *testing.T, crd *apiextensionsv1.CustomResourceDefin
 		return
 	}
 	s.mendable++
-	if !accepted(t, follow(c.crd, items, "", 0)) {
+	if !accepted(t, follow(crd, items, "", 0)) {
 		t.Errorf("%s without %v: refused with advice %v", crd.Name, removed, items)
 		return
 	}
 	s.accepted++
 	minimal, largest := true, true
 	for key, v := range items {
-		if accepted(t, follow(c.crd, items, key, -1)) {
+		if accepted(t, follow(crd, items, key, -1)) {
 			minimal = false
 			t.Errorf("%s without %v: advice %v is accepted without %s too", crd.Name, removed, items, key)
 		}
-		if v < 1<<20 && accepted(t, follow(c.crd, items, key, roundUp(v))) { // more does not fit into a request
+		if v < 1<<20 && accepted(t, follow(crd, items, key, roundUp(v))) { // more does not fit into a request
 			largest = false // can be where lists are nested: the estimate knows what fits into a request
 			t.Logf("%s without %v: advice %v is accepted with a larger %s too", crd.Name, removed, items, key)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
@@ -15,7 +16,10 @@ import (
 // bound is a place in a schema whose greatest size decides what rules cost.
 type bound struct {
 	path string // "spec.hosts[*]"
-	word string // maxLength, maxItems, maxProperties
+	// field is the schema's place in the CRD, props the schema.
+	field string
+	props *apiextensions.JSONSchemaProps
+	word  string // maxLength, maxItems, maxProperties
 	// assumed is the size that stands for a missing bound; 0 when declared.
 	assumed int64
 	// declared is the value of a bound that is there.
@@ -26,9 +30,10 @@ type bound struct {
 
 func (b *bound) missing() bool { return b.assumed > 0 }
 
-// boundOf is nil for places whose size no word of the schema can bound.
-func boundOf(path string, d *types.Decl) *bound {
-	b := &bound{path: path, bytes: 1}
+// of sizes a bound by the declaration of its place. It is nil for places whose
+// size no word of the schema can bound.
+func (b *bound) of(d *types.Decl) *bound {
+	b.bytes = 1
 	switch d.Kind {
 	case types.List:
 		b.word = "maxItems"
@@ -105,9 +110,11 @@ func (bs *bounds) of(r *rule) *dependence {
 	}
 	d := &dependence{sizes: map[string]*bound{}}
 	for _, f := range r.cardinality.Factors {
-		b := &bound{path: f.Path, word: f.Word(), bytes: 1, declared: int64(f.Max)}
+		at := r.at.above(f.Path)
+		field, _ := r.unit.find(at.steps())
+		b := &bound{path: f.Path, field: field.String(), props: at.props, word: f.Word(), bytes: 1, declared: int64(f.Max)}
 		if !f.Bounded {
-			b.assumed = r.at.assumedAt(f.Path)
+			b.assumed = at.assumed()
 		}
 		d.factors = append(d.factors, bs.intern(b))
 	}
@@ -120,8 +127,9 @@ func (bs *bounds) of(r *rule) *dependence {
 			}
 			d.sizes[key] = nil
 			steps := append(base[:len(base):len(base)], stepsOf(x.key.decl, path)...)
-			if inSchema(r.unit.root, steps) {
-				d.sizes[key] = bs.intern(boundOf(engine.FormatPath(steps), decl))
+			if field, props := r.unit.find(steps); props != nil {
+				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props}
+				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
 		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
@@ -132,15 +140,16 @@ func (bs *bounds) of(r *rule) *dependence {
 	return d
 }
 
-// assumedAt is the size that stands for the missing bound of a list or map
-// above.
-func (b *branch) assumedAt(path string) int64 {
-	for b != nil && b.place() != path {
+// above is the list or map at a path, of those around b.
+func (b *branch) above(path string) *branch {
+	for b.place() != path {
 		b = b.parent
 	}
-	if b == nil {
-		return math.MaxInt64
-	}
+	return b
+}
+
+// assumed is the size that stands for the missing bound of a list or map.
+func (b *branch) assumed() int64 {
 	node, err := b.structuralNode()
 	if err != nil {
 		return math.MaxInt64
@@ -235,29 +244,27 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 	return c.Times(r.expr.key.decl)
 }
 
-// inSchema is false for places that the schema does not have and yet rules can
-// name: metadata.name, and apiVersion and kind where they are not declared.
-func inSchema(s *apiextensions.JSONSchemaProps, steps []engine.Step) bool {
+// find is the schema of a place in objects. It is nil for places
+// that the schema does not have and yet rules can name: metadata.name, and
+// apiVersion and kind where they are not declared.
+func (u *unit) find(steps []engine.Step) (*field.Path, *apiextensions.JSONSchemaProps) {
 	if len(steps) > 0 && steps[0].Name == "metadata" {
-		return false
+		return nil, nil
 	}
+	s, path := u.root, u.schemaPath()
 	for _, step := range steps {
 		switch {
-		case s == nil:
-			return false
-		case step.Any && s.Items != nil:
-			s = s.Items.Schema
-		case step.Any && s.AdditionalProperties != nil:
-			s = s.AdditionalProperties.Schema
-		case step.Any:
-			return false
+		case step.Any && s.Items != nil && s.Items.Schema != nil:
+			s, path = s.Items.Schema, path.Child("items")
+		case step.Any && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+			s, path = s.AdditionalProperties.Schema, path.Child("additionalProperties")
 		default:
 			prop, ok := s.Properties[step.Name]
-			if !ok {
-				return false
+			if !ok || step.Any {
+				return nil, nil
 			}
-			s = &prop
+			s, path = &prop, path.Child("properties").Key(step.Name)
 		}
 	}
-	return s != nil
+	return path, s
 }

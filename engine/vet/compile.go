@@ -57,6 +57,7 @@ type compiler struct {
 	version      types.Version
 	news, stored *types.Env
 	decls        *types.Interner
+	scopes       map[bool]*types.Scope // by whether they are of stored expressions
 	exprs        map[exprKey]*compiled
 }
 
@@ -74,31 +75,9 @@ func newCompiler(v types.Version) *compiler {
 		news:    types.NewRulesEnv(v),
 		stored:  types.StoredEnv(v),
 		decls:   types.NewInterner(),
+		scopes:  map[bool]*types.Scope{},
 		exprs:   map[exprKey]*compiled{},
 	}
-}
-
-// places compiles expressions at the places of one schema, with one CEL
-// environment for new expressions and one for stored ones.
-type places struct {
-	*compiler
-	decls  []*types.Decl // those above before those below
-	scopes map[bool]*types.Scope
-}
-
-func (c *compiler) places(decls []*types.Decl) *places {
-	return &places{compiler: c, decls: decls, scopes: map[bool]*types.Scope{}}
-}
-
-func (p *places) scope(stored bool) (*types.Scope, error) {
-	if s := p.scopes[stored]; s != nil {
-		return s, nil
-	}
-	s, err := p.envOf(stored).Scope(p.decls[0], p.decls)
-	if err == nil {
-		p.scopes[stored] = s
-	}
-	return s, err
 }
 
 func (c *compiler) envOf(stored bool) *types.Env {
@@ -110,24 +89,35 @@ func (c *compiler) envOf(stored bool) *types.Env {
 
 // expr compiles an expression of a rule; a stored one may use all that the
 // version runs.
-func (p *places) expr(key exprKey) (*compiled, error) {
-	if x := p.exprs[key]; x != nil {
+func (c *compiler) expr(key exprKey) (*compiled, error) {
+	if x := c.exprs[key]; x != nil {
 		return x, nil
 	}
-	scope, err := p.scope(key.stored)
+	scope, err := c.scope(key.stored)
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.compile(scope, key)
+	x, err := c.compile(scope, key)
 	if err == nil {
-		p.exprs[key] = x
+		c.exprs[key] = x
 	}
 	return x, err
 }
 
+func (c *compiler) scope(stored bool) (*types.Scope, error) {
+	if s := c.scopes[stored]; s != nil {
+		return s, nil
+	}
+	s, err := c.envOf(stored).Scope()
+	if err == nil {
+		c.scopes[stored] = s
+	}
+	return s, err
+}
+
 func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
 	p, x := key.part, &compiled{key: key, base: c.envOf(key.stored)}
-	env, checked, err := scope.Compile(key.decl, key.optional, key.src)
+	checked, err := scope.Compile(key.decl, key.optional, key.src)
 	var issues *types.IssuesError
 	switch {
 	case errors.As(err, &issues):
@@ -138,6 +128,7 @@ func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
 	if text := c.version.NotYet(checked); text != "" && !key.stored {
 		return x.refuse(p.compilation + text), nil
 	}
+	env := scope.Env()
 	x.ast, x.env = checked, env
 	if checked.OutputType() != p.want {
 		return x.refuse(p.wrongType), nil

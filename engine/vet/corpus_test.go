@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -133,33 +135,8 @@ func missing(a, b []string) []string {
 
 func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 	n := 0
-	eachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
+	mutant.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
 	return n
-}
-
-// eachNode visits the spine of a schema, properties by name; changes of a
-// node are kept.
-func eachNode(s *apiextensionsv1.JSONSchemaProps, f func(*apiextensionsv1.JSONSchemaProps)) {
-	if s == nil {
-		return
-	}
-	f(s)
-	if s.Items != nil {
-		eachNode(s.Items.Schema, f)
-	}
-	if s.AdditionalProperties != nil {
-		eachNode(s.AdditionalProperties.Schema, f)
-	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		prop := s.Properties[name]
-		eachNode(&prop, f)
-		s.Properties[name] = prop
-	}
 }
 
 const contributed = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
@@ -184,17 +161,10 @@ func anonymous(errs field.ErrorList) field.ErrorList {
 // first.
 func smaller(t testing.TB, files []string, n int) []string {
 	t.Helper()
-	size := func(path string) int64 {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Size()
-	}
 	perFolder := map[string]int{}
 	var picked []string
 	files = slices.Clone(files)
-	slices.SortFunc(files, func(a, b string) int { return int(size(a) - size(b)) })
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(bytesOf(t, a), bytesOf(t, b)) })
 	for _, path := range files {
 		if dir := filepath.Dir(path); perFolder[dir] < 6 && len(picked) < n {
 			perFolder[dir]++
@@ -202,13 +172,4 @@ func smaller(t testing.TB, files []string, n int) []string {
 		}
 	}
 	return picked
-}
-
-// eachSchema visits the schemas of all versions.
-func eachSchema(crd *apiextensionsv1.CustomResourceDefinition, f func(*apiextensionsv1.JSONSchemaProps)) {
-	for i := range crd.Spec.Versions {
-		if s := crd.Spec.Versions[i].Schema; s != nil {
-			eachNode(s.OpenAPIV3Schema, f)
-		}
-	}
 }

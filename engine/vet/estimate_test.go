@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -67,7 +68,7 @@ func TestCorpusEstimates(t *testing.T) {
 	for i, path := range files {
 		crd := readCRD(t, path)
 		if i%4 == 0 { // no CRD here has any: make one of each rule
-			eachSchema(crd, func(s *schemaProps) {
+			mutant.EachSchema(crd, func(s *schemaProps) {
 				for i := range s.XValidations {
 					s.XValidations[i].MessageExpression = "(" + s.XValidations[i].Rule + ") ? 'yes' : 'no'"
 				}

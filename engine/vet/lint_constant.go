@@ -2,6 +2,8 @@ package vet
 
 import (
 	"math"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -15,7 +17,7 @@ import (
 // constantRule finds rules that no valid object can fail, or none can pass, as
 // far as the schema tells.
 func constantRule(r *rule) string {
-	c := &constancy{walk: newPlaceWalk(r.expr)}
+	c := &constancy{walk: newPlaceWalk(r, r.expr)}
 	e := r.expr.ast.NativeRep().Expr()
 	v := c.truth(e)
 	if v == maybe && !readsObject(e) {
@@ -86,12 +88,31 @@ func (c *constancy) truth(e ast.Expr) truth {
 		}
 	case ast.SelectKind:
 		if at := c.walk.place(e); at != nil && e.AsSelect().IsTestOnly() && at.above != nil {
-			if f, ok := at.above.decl.ByIdent(e.AsSelect().FieldName()); ok && alwaysThere(at.above.decl, f) && !at.decl.Nullable {
+			if at.alwaysThere() && !at.decl.Nullable {
 				return always
 			}
 		}
 	case ast.CallKind:
 		return c.call(e.AsCall())
+	case ast.ComprehensionKind:
+		return c.loop(e.AsComprehension())
+	}
+	return maybe
+}
+
+// loop knows all() and exists() of what is the same for each element.
+func (c *constancy) loop(loop ast.ComprehensionExpr) truth {
+	start, step := c.truth(loop.AccuInit()), loop.LoopStep()
+	if start == maybe || step.Kind() != ast.CallKind || len(step.AsCall().Args()) != 2 {
+		return maybe
+	}
+	each := maybe
+	c.walk.within(loop, func() { each = c.truth(step.AsCall().Args()[1]) })
+	switch op := step.AsCall().FunctionName(); {
+	case op == operators.LogicalAnd && start == always, op == operators.LogicalOr && start == never:
+		if each == start {
+			return start
+		}
 	}
 	return maybe
 }
@@ -121,6 +142,17 @@ func (c *constancy) call(call ast.CallExpr) truth {
 		return c.compare(op, args[0], args[1])
 	case operators.In:
 		return c.in(args[0], args[1])
+	case operators.Conditional:
+		a, b := c.truth(args[1]), c.truth(args[2])
+		switch c.truth(args[0]) {
+		case always:
+			return a
+		case never:
+			return b
+		}
+		if a == b {
+			return a
+		}
 	}
 	return maybe
 }
@@ -129,12 +161,20 @@ func (c *constancy) call(call ast.CallExpr) truth {
 type span struct{ min, max float64 }
 
 func (c *constancy) compare(op string, a, b ast.Expr) truth {
-	if x, y := c.walk.place(a), c.walk.place(b); x != nil && y != nil && x.path == y.path && x.decl.Kind != types.Double {
+	if x, y := c.walk.place(a), c.walk.place(b); x != nil && y != nil && !x.some && x.path == y.path && x.decl.Kind != types.Double {
 		switch op {
 		case operators.Equals:
 			return always
 		case operators.NotEquals:
 			return never
+		}
+	}
+	if c.differ(a, b) || c.differ(b, a) {
+		switch op {
+		case operators.Equals:
+			return never
+		case operators.NotEquals:
+			return always
 		}
 	}
 	x, ok := c.span(a)
@@ -156,6 +196,22 @@ func (c *constancy) compare(op string, a, b ast.Expr) truth {
 		return truthOf(op == operators.NotEquals)
 	}
 	return maybe
+}
+
+// differ is true when a text of the object can never be a literal.
+func (c *constancy) differ(value, literal ast.Expr) bool {
+	at := c.walk.place(value)
+	if literal.Kind() != ast.LiteralKind || !at.is(types.String) {
+		return false
+	}
+	text, ok := literal.AsLiteral().(celtypes.String)
+	if !ok {
+		return false
+	}
+	size, allowed := at.size(), at.node.ValueValidation.Enum
+	n := float64(utf8.RuneCountInString(string(text)))
+	listed := slices.ContainsFunc(allowed, func(v schema.JSON) bool { return v.Object == string(text) })
+	return n < size.min || n > size.max || len(allowed) > 0 && !listed
 }
 
 func less(x, y span) truth {
@@ -185,22 +241,25 @@ func (c *constancy) span(e ast.Expr) (span, bool) {
 			of = call.Args()[0]
 		}
 		if at := c.walk.place(of); at != nil {
-			return sizeSpan(at.decl), true
+			return at.size(), true
 		}
 	default:
-		if at := c.walk.place(e); at != nil && at.decl.Kind == types.Int {
-			return numberSpan(at.decl.Schema), true
+		if at := c.walk.place(e); at.is(types.Int) {
+			return at.number(), true
 		}
 	}
 	return span{}, false
 }
 
-func sizeSpan(d *types.Decl) span {
+// is true of places of one kind whose values the schema restricts, and that
+// are never null.
+func (p *exprPlace) is(k types.Kind) bool {
+	return p != nil && p.decl.Kind == k && !p.decl.Nullable && p.node != nil && p.node.ValueValidation != nil
+}
+
+// size is how large a value can be.
+func (p *exprPlace) size() span {
 	s := span{0, math.Inf(1)}
-	v := d.Schema.ValueValidation
-	if v == nil || d.Nullable {
-		return s
-	}
 	set := func(least, most *int64) {
 		if least != nil {
 			s.min = math.Max(0, float64(*least))
@@ -209,26 +268,25 @@ func sizeSpan(d *types.Decl) span {
 			s.max = math.Max(0, float64(*most))
 		}
 	}
-	switch d.Kind {
-	case types.String:
-		set(v.MinLength, v.MaxLength)
-	case types.List:
-		set(v.MinItems, v.MaxItems)
-	case types.Map:
-		set(v.MinProperties, v.MaxProperties)
+	switch {
+	case p.is(types.String):
+		set(p.node.ValueValidation.MinLength, p.node.ValueValidation.MaxLength)
+	case p.is(types.List):
+		set(p.node.ValueValidation.MinItems, p.node.ValueValidation.MaxItems)
+	case p.is(types.Map):
+		set(p.node.ValueValidation.MinProperties, p.node.ValueValidation.MaxProperties)
 	}
 	return s
 }
 
-func numberSpan(n *schema.Structural) span {
+// number is what an integer can be.
+func (p *exprPlace) number() span {
 	s := span{math.Inf(-1), math.Inf(1)}
-	if v := n.ValueValidation; v != nil && !n.Nullable {
-		if v.Minimum != nil {
-			s.min = *v.Minimum
-		}
-		if v.Maximum != nil {
-			s.max = *v.Maximum
-		}
+	if least := p.node.ValueValidation.Minimum; least != nil {
+		s.min = *least
+	}
+	if most := p.node.ValueValidation.Maximum; most != nil {
+		s.max = *most
 	}
 	return s
 }
@@ -236,7 +294,7 @@ func numberSpan(n *schema.Structural) span {
 // in knows whether an enum's values are in a list of literals.
 func (c *constancy) in(value, list ast.Expr) truth {
 	at := c.walk.place(value)
-	if at == nil || at.decl.Kind != types.String || list.Kind() != ast.ListKind || at.decl.Schema.ValueValidation == nil || at.decl.Nullable {
+	if list.Kind() != ast.ListKind || !at.is(types.String) {
 		return maybe
 	}
 	literals := map[string]bool{}
@@ -248,7 +306,7 @@ func (c *constancy) in(value, list ast.Expr) truth {
 		literals[string(text)] = true
 	}
 	in, out := 0, 0
-	for _, v := range at.decl.Schema.ValueValidation.Enum {
+	for _, v := range at.node.ValueValidation.Enum {
 		if text, ok := v.Object.(string); ok && literals[text] {
 			in++
 		} else {

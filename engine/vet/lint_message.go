@@ -23,7 +23,7 @@ func messageLimits(r *rule) string {
 	if m.cost.Max > celconfig.PerCallLimit {
 		return fmt.Sprintf("messageExpression may cost %d units where one evaluation may cost %d: over that the server stops all validation; leave out what has no bound, or bound it", m.cost.Max, celconfig.PerCallLimit)
 	}
-	w := newPlaceWalk(m)
+	w := newPlaceWalk(r, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
 		size := "of any length"
 		if n < math.MaxInt64 {

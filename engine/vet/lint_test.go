@@ -28,8 +28,18 @@ properties:
   e: {type: string, enum: [a, b]}
   num: {type: integer, minimum: 1, maximum: 5}
   l: {type: array, maxItems: 3, items: {type: object, properties: {may: {type: string, maxLength: 9}}}}
+  o: {type: object, properties: {may: {type: string, maxLength: 9}}}
   free: {type: string}
 x-kubernetes-validations: [{%}]
+`
+	const nested = `
+type: object
+%properties:
+  o:
+    type: object
+    required: [a]
+    properties:
+      a: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: self == oldSelf}]}
 `
 	cases := []struct{ name, schema, with, want string }{
 		{"immutable optional field", immutable, "", "optional-immutable"},
@@ -37,11 +47,17 @@ x-kubernetes-validations: [{%}]
 		{"guarded on the parent", immutable, "x-kubernetes-validations: [{rule: '!has(oldSelf.a) || has(self.a)'}]\n", ""},
 		{"has in another rule of the parent", immutable, "x-kubernetes-validations: [{rule: '!has(self.a) || self.a == \"x\"'}]\n", "optional-immutable"},
 
+		{"required in an optional object", nested, "", "optional-immutable"},
+		{"required in a required object", nested, "required: [o]\n", ""},
+		{"guarded above", nested, "x-kubernetes-validations: [{rule: '!has(oldSelf.o) || has(self.o)'}]\n", ""},
+
 		{"optional read", fields, "rule: self.may == 'a'", "optional-read"},
 		{"guarded read", fields, "rule: \"!has(self.may) || self.may == 'a'\"", ""},
 		{"required read", fields, "rule: self.must == 'a'", ""},
 		{"default read", fields, "rule: self.set == 'a'", ""},
 		{"optional selection", fields, "rule: \"self.?may.orValue('') == 'a'\"", ""},
+		{"guarded by an optional selection", fields, "rule: \"self.?may.hasValue() && self.may == 'a'\"", ""},
+		{"guarded by an optional path", fields, "rule: \"self.?o.may.hasValue() && self.o.may == 'a'\"", ""},
 		{"read in a loop", fields, "rule: \"has(self.l) && self.l.all(x, x.may == 'a')\"", "optional-read"},
 		{"guarded in a loop", fields, "rule: \"has(self.l) && self.l.all(x, !has(x.may) || x.may == 'a')\"", ""},
 
@@ -56,6 +72,17 @@ x-kubernetes-validations: [{%}]
 		{"number in range", fields, "rule: \"!has(self.num) || self.num < 4\"", ""},
 		{"enum in list", fields, "rule: \"!has(self.e) || self.e in ['a', 'b', 'c']\"", "constant-rule"},
 		{"enum partly in list", fields, "rule: \"!has(self.e) || self.e in ['a']\"", ""},
+		{"not a value of the enum", fields, "rule: \"!has(self.e) || self.e != 'c'\"", "constant-rule"},
+		{"a value of the enum", fields, "rule: \"!has(self.e) || self.e != 'a'\"", ""},
+		{"longer than allowed", fields, "rule: \"self.must != '0123456789'\"", "constant-rule"},
+		{"shorter than allowed", fields, "rule: \"self.must == ''\"", "constant-rule"},
+		{"of all elements", fields, "rule: \"!has(self.l) || self.l.all(x, x == x)\"", "constant-rule"},
+		{"of no element", fields, "rule: \"has(self.l) && self.l.exists(x, has(x.may) && size(x.may) > 9)\"", "constant-rule"},
+		{"of some elements", fields, "rule: \"!has(self.l) || self.l.all(x, !has(x.may) || size(x.may) > 8)\"", ""},
+		{"two elements", fields, "rule: \"!has(self.l) || self.l[0] == self.l[1]\"", ""},
+		{"bounds of a field that looks the same", fields, "rule: \"has(self.may) && size(self.may) >= 1\"", ""},
+		{"both ways", fields, "rule: \"has(self.may) ? size(self.must) > 0 : true\"", "constant-rule"},
+		{"one way", fields, "rule: \"has(self.may) ? size(self.must) > 1 : true\"", ""},
 		{"same on both sides", fields, "rule: self.must == self.must", "constant-rule"},
 
 		{"short message", fields, "rule: self.must == 'a', messageExpression: \"'not ' + self.must\"", ""},

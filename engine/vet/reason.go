@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/types"
@@ -88,17 +89,11 @@ func notes(r *rule, d *dependence, message bool) (out []string) {
 	if unbounded > 1 {
 		out = append(out, "the rule is inside nested lists or maps without bounds: it is assumed to run as often as its value fits into a request until each of them has a bound")
 	}
-	var decls []*types.Decl
-	for _, x := range r.compiledParts() {
-		listen := &cost.Assumption{Asked: func(_ []string, d *types.Decl) { decls = append(decls, d) }}
-		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
-			return out
-		}
-	}
-	if slices.ContainsFunc(decls, func(d *types.Decl) bool { return d.Kind == types.IntOrString && d.Max.Source == types.Assumed }) {
+	missing := slices.DeleteFunc(d.all(), func(b *bound) bool { return !b.missing() })
+	if slices.ContainsFunc(missing, func(b *bound) bool { return b.props.XIntOrString }) {
 		out = append(out, "an int-or-string counts as 3 MiB of text: set maxLength beside x-kubernetes-int-or-string")
 	}
-	if slices.ContainsFunc(decls, boundInAllOf) {
+	if slices.ContainsFunc(missing, func(b *bound) bool { return slices.ContainsFunc(b.props.AllOf, bounded) }) {
 		out = append(out, "bounds inside allOf are not seen by the estimate: set them beside the type")
 	}
 	if message && r.message != nil && callsStringOfNumber(r.message.ast) {
@@ -107,16 +102,8 @@ func notes(r *rule, d *dependence, message bool) (out []string) {
 	return out
 }
 
-func boundInAllOf(d *types.Decl) bool {
-	if d.Max.Source != types.Assumed || d.Schema.ValueValidation == nil {
-		return false
-	}
-	for _, sub := range d.Schema.ValueValidation.AllOf {
-		if sub.MaxLength != nil || sub.MaxItems != nil || sub.MaxProperties != nil {
-			return true
-		}
-	}
-	return false
+func bounded(s apiextensions.JSONSchemaProps) bool {
+	return s.MaxLength != nil || s.MaxItems != nil || s.MaxProperties != nil
 }
 
 func callsStringOfNumber(checked *cel.Ast) bool {

@@ -53,7 +53,6 @@ type visit struct {
 	errs     errorPaths // what the server's function says of the schema
 	schema   field.ErrorList
 	cel      field.ErrorList
-	places   *places
 	sound    bool
 	suppress bool // the schema is unchanged: no cost limit for a single rule
 }
@@ -63,7 +62,6 @@ type visit struct {
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
 	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name]}
 	u.total = cost.NewTotal(a.limits)
-	v.places = a.compiler.places(u.tree.declared(a.compiler.decls))
 	var refused errorPaths
 	_, v.sound, refused = u.structure(a.ctx, v.errs)
 	var defaults field.ErrorList
@@ -139,6 +137,9 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	if err == nil && s.decl == nil {
 		err = errNoType
 	}
+	if err == errPanics && shown {
+		return err
+	}
 	if err != nil {
 		if shown {
 			v.cel = append(v.cel, field.InternalError(at, internalText(err)))
@@ -147,7 +148,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 	}
 	for _, r := range rules {
 		r.times = r.cardinality.Times(s.decl)
-		if r.expr, r.message, err = v.a.compileRule(v.places, r.spec, s.decl); err != nil {
+		if r.expr, r.message, err = v.a.compileRule(r.spec, s.decl); err != nil {
 			return err
 		}
 		r.total = cost.Mul(r.cost(), r.times)
@@ -160,7 +161,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 
 // compileRule compiles a rule and its messageExpression, which the server
 // looks at only where the rule compiles.
-func (a *admission) compileRule(p *places, spec *apiextensions.ValidationRule, d *types.Decl) (expr, message *compiled, err error) {
+func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Decl) (expr, message *compiled, err error) {
 	if blank(spec.Rule) {
 		return nil, nil, nil
 	}
@@ -171,12 +172,12 @@ func (a *admission) compileRule(p *places, spec *apiextensions.ValidationRule, d
 		stored:   a.oldRules[spec.Rule],
 		src:      spec.Rule,
 	}
-	expr, err = p.expr(key)
+	expr, err = a.compiler.expr(key)
 	if err != nil || expr.refused || spec.MessageExpression == "" {
 		return expr, nil, err
 	}
 	key.part, key.src, key.stored = messagePart, spec.MessageExpression, a.oldMessages[spec.MessageExpression]
-	message, err = p.expr(key)
+	message, err = a.compiler.expr(key)
 	return expr, message, err
 }
 

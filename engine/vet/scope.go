@@ -28,6 +28,9 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
+		if above.decl == nil && b.sought(above) {
+			return nil, errPanics
+		}
 		if s := b.seenFrom(above); s != nil {
 			return s, nil
 		}
@@ -45,20 +48,6 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 		return nil, errNotVisible
 	}
 	return &scope{node, d}, nil
-}
-
-// declared are the declarations of all places with rules, those above first.
-func (b *branch) declared(decls *types.Interner) []*types.Decl {
-	var list []*types.Decl
-	if len(b.props.XValidations) > 0 {
-		if s, err := b.typed(decls); err == nil && s.decl != nil {
-			list = append(list, s.decl)
-		}
-	}
-	for _, child := range b.children {
-		list = append(list, child.declared(decls)...)
-	}
-	return list
 }
 
 // seenFrom is nil where the parent's declaration does not show the node.
@@ -91,6 +80,19 @@ func (s *scope) element() *types.Decl {
 		return nil
 	}
 	return s.decl.Elem
+}
+
+// sought is true where the API server looks for the node in the parent's
+// declaration, there or not.
+func (b *branch) sought(above *scope) bool {
+	switch b.kind {
+	case atProperty:
+		_, escapes := types.Escape(b.name)
+		return escapes && above.node.Properties != nil
+	case atItems:
+		return above.node.Items != nil
+	}
+	return above.node.AdditionalProperties != nil
 }
 
 // internalText is the API server's complaint about a node whose rules cannot

@@ -119,7 +119,7 @@ type schemaError struct {
 	owner string
 }
 
-// owner finds the list that an error about its items speaks of.
+// owner finds the node that an error about its items or values speaks of.
 func owner(err *field.Error) string {
 	last := func(word string) string {
 		if i := strings.LastIndex(err.Field, word); i >= 0 {
@@ -135,6 +135,8 @@ func owner(err *field.Error) string {
 	case d == "must be a scalar type if parent array's x-kubernetes-list-type is map",
 		strings.HasPrefix(d, "this property is in x-kubernetes-list-map-keys, "):
 		return last(".items.properties[")
+	case d == "additionalProperties and properties are mutual exclusive":
+		return last(".additionalProperties")
 	}
 	return err.Field
 }

@@ -12,6 +12,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
+type (
+	schemaProps = apiextensionsv1.JSONSchemaProps
+	aRule       = apiextensionsv1.ValidationRule
+)
+
+func ptr[T any](v T) *T { return &v }
+
 const slowPattern = "'[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+[a-z]+'"
 
 // costly is a CRD with rules over their limits, each in a trap.

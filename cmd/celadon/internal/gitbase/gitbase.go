@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -17,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
-// Read gives what stood below the paths at a revision. A path that was not
-// there has nothing.
+// Read gives what stood below the paths at a revision, under the names that the
+// files have below them. A path that was not there has nothing.
 func Read(ctx context.Context, rev string, paths []string, yield func(input.Chunk) error) error {
 	if strings.HasPrefix(rev, "-") {
 		return fmt.Errorf("--base %q: want a git revision", rev)
@@ -36,7 +37,7 @@ func read(ctx context.Context, rev, path string, yield func(input.Chunk) error) 
 	if err != nil {
 		return err
 	}
-	dir, err := existing(filepath.Dir(abs))
+	dir, err := folder(abs)
 	if err != nil {
 		return err
 	}
@@ -60,13 +61,39 @@ func read(ctx context.Context, rev, path string, yield func(input.Chunk) error) 
 	if err != nil {
 		return err
 	}
-	var wanted []string
+	var files []file
 	for _, name := range strings.Split(string(names), "\x00") {
-		if name != "" && (name == rel || input.Readable(name)) && !strings.Contains(name, "\n") {
-			wanted = append(wanted, name)
+		if name == "" || name != rel && !input.Readable(name) || strings.Contains(name, "\n") {
+			continue
 		}
+		below, err := filepath.Rel(rel, name)
+		if err != nil {
+			return err
+		}
+		files = append(files, file{blob: rev + ":" + name, name: named(path, below)})
 	}
-	return contents(ctx, root, rev, wanted, yield)
+	return contents(ctx, root, files, yield)
+}
+
+// file is a file at the revision.
+type file struct {
+	blob string // as git knows it
+	name string // as it would be called today, from the user's path on
+}
+
+func named(path, below string) string {
+	if below == "." {
+		return path
+	}
+	return filepath.Join(path, below)
+}
+
+// folder is a path's own folder, which may be the path itself.
+func folder(abs string) (string, error) {
+	if info, err := os.Stat(abs); err == nil && info.IsDir() {
+		return abs, nil
+	}
+	return existing(filepath.Dir(abs))
 }
 
 // existing is the nearest folder that there is: a path may be new, or gone.
@@ -109,15 +136,15 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 }
 
 // contents reads files with one git process.
-func contents(ctx context.Context, dir, rev string, names []string, yield func(input.Chunk) error) error {
-	if len(names) == 0 {
+func contents(ctx context.Context, dir string, files []file, yield func(input.Chunk) error) error {
+	if len(files) == 0 {
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, "git", "cat-file", "--batch")
 	cmd.Dir = dir
 	var ask strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&ask, "%s:%s\n", rev, name)
+	for _, f := range files {
+		fmt.Fprintln(&ask, f.blob)
 	}
 	cmd.Stdin = strings.NewReader(ask.String())
 	out, err := cmd.StdoutPipe()
@@ -128,8 +155,8 @@ func contents(ctx context.Context, dir, rev string, names []string, yield func(i
 		return err
 	}
 	r := bufio.NewReader(out)
-	for _, name := range names {
-		if err = blob(r, rev+":"+name, yield); err != nil {
+	for _, f := range files {
+		if err = blob(r, f.name, yield); err != nil {
 			break
 		}
 	}

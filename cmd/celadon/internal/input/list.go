@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -219,21 +220,34 @@ func (o *object) item(index, item int, before []byte) (more, found bool) {
 }
 
 // itemEnd is where the item at the window's start ends. One that is cut off may
-// look as if the items after it were its own: in a List with an item a line,
-// those stand below each other.
+// look as if the items after it were its own, until the List ends too early: then
+// an item that holds what looks like the next one is taken for cut off.
 func (o *object) itemEnd(before []byte) (int, error) {
 	end, err := o.w.valueEnd(0, maxObject)
-	if err != nil || len(before) == 0 || len(bytes.TrimLeft(before, " \t")) > 0 {
+	if err != nil {
 		return end, err
 	}
-	below := append(append(bytes.Clone(newline), before...), '{')
-	if !bytes.Contains(o.w.rest()[:end], below) {
+	if ownLine(before) && !bytes.Contains(o.w.rest()[:end], nextBelow(before)) {
 		return end, nil
 	}
 	if c, _, err := o.next(end); err == nil && (c == ',' || c == ']') {
 		return end, nil
 	}
+	if !ownLine(before) && !itemStart.Match(o.w.rest()[:end]) {
+		return end, nil
+	}
 	return end, errCut
+}
+
+// ownLine is true for an item that begins a line, as in a List with an item a
+// line: then they stand below each other.
+func ownLine(before []byte) bool {
+	return len(before) > 0 && len(bytes.TrimLeft(before, " \t")) == 0
+}
+
+// nextBelow is how an item below another one begins.
+func nextBelow(before []byte) []byte {
+	return slices.Concat(newline, before, []byte{'{'})
 }
 
 // maxBefore is how much of a line stands before an item in an excerpt.
@@ -253,10 +267,10 @@ var itemStart = regexp.MustCompile(`,\s*\{\s*"(?:apiVersion|kind)"\s*:`)
 // nextItem goes from a bad item to the next one: a line that is indented as the
 // bad one and begins as it, or else what begins as an object does.
 func (o *object) nextItem(before []byte) bool {
-	if len(bytes.TrimLeft(before, " \t")) > 0 || len(before) == 0 {
+	if !ownLine(before) {
 		return o.nextInline()
 	}
-	begin := append(bytes.Clone(before), '{')
+	begin := nextBelow(before)[len(newline):]
 	for n := 0; n < maxObject; {
 		length := o.w.lineEnd(n)
 		if length == 0 {

@@ -67,13 +67,10 @@ func (t *text) itemLines() []int {
 // Locate finds the fields of the object, each or else its nearest parent.
 func (d *Document) Locate(fields []string) []Position {
 	found := make([]Position, len(fields))
-	if d.text == nil || len(fields) == 0 {
+	if len(fields) == 0 {
 		return found
 	}
-	root := d.text.node()
-	if root != nil && d.item {
-		root = element(root, "items", d.Item)
-	}
+	root := d.root()
 	if root == nil {
 		return found
 	}
@@ -83,12 +80,51 @@ func (d *Document) Locate(fields []string) []Position {
 	return found
 }
 
+// KeyOnLine is where a key stands on a line.
+func (d *Document) KeyOnLine(line int, key string) (at Position, ok bool) {
+	text, _, ok := d.SourceLine(Position{line, 1})
+	i := strings.Index(text, key)
+	if !ok || i < 0 {
+		return Position{}, false
+	}
+	return Position{line, utf8.RuneCountInString(text[:i]) + 1}, true
+}
+
+// root is the object's own node; nil where it is not known.
+func (d *Document) root() *yaml3.Node {
+	if d.text == nil {
+		return nil
+	}
+	root := d.text.node()
+	if root != nil && d.item {
+		root = element(root, "items", d.Item)
+	}
+	return root
+}
+
 // SourceLine is the line of a position as the user wrote it, and the index in
-// it of the position's character. Of a long line some of the beginning may be
-// missing.
+// it of the position's character. Of what stands on the object's first line
+// before it only white space is known. Items that share lines with others have
+// none: an excerpt would show these too.
 func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
-	t := d.text
-	if t == nil || at.Line < t.line {
+	if d.text == nil || d.item && d.text.flowList() {
+		return "", 0, false
+	}
+	return d.text.lineOf(at)
+}
+
+// flowList is true where the items of a YAML List stand in brackets.
+func (t *text) flowList() bool {
+	root := t.node()
+	if root == nil {
+		return false
+	}
+	_, items := lookup(root, "items")
+	return items == nil || items.Style&yaml3.FlowStyle != 0
+}
+
+func (t *text) lineOf(at Position) (line string, index int, ok bool) {
+	if at.Line < t.line {
 		return "", 0, false
 	}
 	rest, n := t.text, t.line
@@ -102,8 +138,11 @@ func (d *Document) SourceLine(at Position) (line string, index int, ok bool) {
 	rest, _, _ = bytes.Cut(rest, newline)
 	index = at.Column - 1
 	if at.Line == t.line {
-		index = at.Column - t.column + utf8.RuneCount(t.before)
-		rest = append(bytes.Clone(t.before), rest...)
+		index = at.Column - t.column
+		if len(bytes.TrimSpace(t.before)) == 0 {
+			index += len(t.before)
+			rest = append(bytes.Clone(t.before), rest...)
+		}
 	}
 	if index < 0 || index > utf8.RuneCount(rest) {
 		return "", 0, false
@@ -154,9 +193,7 @@ func nearest(root *yaml3.Node, field string) *yaml3.Node {
 }
 
 func lookup(node *yaml3.Node, name string) (key, value *yaml3.Node) {
-	for node.Kind == yaml3.AliasNode {
-		node = node.Alias
-	}
+	node = target(node)
 	if node.Kind != yaml3.MappingNode {
 		return nil, nil
 	}

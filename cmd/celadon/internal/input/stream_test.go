@@ -173,6 +173,24 @@ func TestBadItems(t *testing.T) {
 	}
 }
 
+// TestBadInlineItems does the same in a List on one line, as jq -c prints it.
+func TestBadInlineItems(t *testing.T) {
+	t.Parallel()
+	for _, piece := range bad {
+		if piece == `}` || piece == `[{"name": "x"}]` || strings.Contains(piece, "items") {
+			continue // as above
+		}
+		for position := range objects + 1 {
+			items := make([]string, objects)
+			for i := range items {
+				items[i] = fmt.Sprintf(`{"apiVersion":"v1","kind":"X","list":[{"a":1},{"b":[]}],"name":"good%d"}`, i)
+			}
+			items = slices.Insert(items, position, piece)
+			holdBad(t, `{"apiVersion":"v1","items":[`+strings.Join(items, ",")+`],"kind":"List"}`+"\n", 1)
+		}
+	}
+}
+
 // TestBadDocuments does the same among YAML documents.
 func TestBadDocuments(t *testing.T) {
 	t.Parallel()

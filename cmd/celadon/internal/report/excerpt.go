@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Excerpt is a line of a file with the index of the character that is meant.
@@ -16,29 +18,30 @@ type Excerpt struct {
 }
 
 const (
-	lineWidth  = 100 // characters of an excerpt
+	lineWidth  = 100 // characters of an excerpt where nothing sets a bound
 	valueWidth = 120 // characters of a value
 	hidden     = "(hidden)"
 	ellipsis   = "…"
 )
 
-// NewExcerpt cuts a long line around its index and hides secrets.
-func NewExcerpt(line string, index int, secrets Secrets) Excerpt {
+// NewExcerpt cuts a long line to a width around its index; width 0, or more than
+// is good to read, is a usual one. What stands from character hide on is left
+// out, and a line that then still holds a secret.
+func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
+	if width == 0 || width > lineWidth {
+		width = lineWidth
+	}
 	runes := []rune(strings.Map(printable, line))
-	index = min(index, len(runes))
-	if secrets.in(line) {
-		// What is before the secret may stay: it is the field's name.
-		keep := runes[:index]
-		rest := runes[index:]
-		if end := slices.Index(rest, ':'); end >= 0 {
-			rest = rest[:end+1]
+	if hide < len(runes) {
+		if index > hide {
+			return Excerpt{}
 		}
-		if text := string(keep) + string(rest); !secrets.in(text) {
-			return cut([]rune(text+" "+hidden), index)
-		}
+		runes = append(runes[:hide:hide], []rune(hidden)...)
+	}
+	if secrets.in(string(runes)) {
 		return Excerpt{}
 	}
-	return cut(runes, index)
+	return cut(runes, min(index, len(runes)), width)
 }
 
 func printable(r rune) rune {
@@ -48,12 +51,12 @@ func printable(r rune) rune {
 	return r
 }
 
-func cut(runes []rune, index int) Excerpt {
-	if len(runes) <= lineWidth {
+func cut(runes []rune, index, width int) Excerpt {
+	if len(runes) <= width {
 		return Excerpt{strings.TrimRight(string(runes), " "), index}
 	}
-	from := max(0, min(index-lineWidth/4, len(runes)-lineWidth))
-	to := min(len(runes), from+lineWidth)
+	from := max(0, min(index-width/4, len(runes)-width))
+	to := min(len(runes), from+width)
 	text := string(runes[from:to])
 	index -= from
 	if from > 0 {
@@ -72,18 +75,32 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 	}
 	gutter := fmt.Sprintf("%5d", number)
 	fmt.Fprintf(b, "%s | %s\n", gutter, e.Line)
-	fmt.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.Index))
+	fmt.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
+}
+
+// indent is how many columns of a terminal stand before the character.
+func (e Excerpt) indent() int {
+	runes := []rune(e.Line)
+	widths := runewidth.Condition{StrictEmojiNeutral: true} // whatever the locale
+	return widths.StringWidth(string(runes[:min(e.Index, len(runes))]))
 }
 
 // Secrets are the strings of an object that must not be shown.
 type Secrets []string
 
+// in is true where the text holds a secret, whatever its case.
 func (s Secrets) in(text string) bool {
-	return slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(text, secret) })
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(text, strings.ToLower(secret)) })
+}
+
+// partOf is true where the text is a piece of a secret.
+func (s Secrets) partOf(text string) bool {
+	return text != "" && slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
 }
 
 // Preview is a value as JSON, a long one shortened in the middle; map keys are
-// sorted. Strings that hold a secret are hidden.
+// sorted. Strings that hold a secret or are a piece of one are hidden.
 func Preview(v any, secrets Secrets) string {
 	if len(secrets) > 0 {
 		v = secrets.hide(v)
@@ -100,7 +117,7 @@ func Preview(v any, secrets Secrets) string {
 func (s Secrets) hide(v any) any {
 	switch v := v.(type) {
 	case string:
-		if s.in(v) {
+		if s.in(v) || s.partOf(v) {
 			return hidden
 		}
 	case []any:

@@ -17,20 +17,20 @@ type githubPrinter struct {
 func (p *githubPrinter) Object(o *Object) error {
 	var b strings.Builder
 	for _, warning := range o.Warnings {
-		annotate(&b, "warning", Place{File: o.File, Line: o.Line}, o.title(), warning)
+		Annotate(&b, "warning", Place{File: o.File, Line: o.Line}, o.title(), warning)
 	}
 	switch {
 	case o.Verdict == Unreadable:
-		annotate(&b, "error", Place{File: o.File, Line: o.Line}, "unreadable", o.Problem)
+		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, "unreadable", o.Problem)
 	case o.Verdict == Skipped && p.strictKinds:
-		annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" skipped", o.Problem)
+		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" skipped", o.Problem)
 	case o.Verdict == Invalid:
 		p.refused(&b, o)
 	}
 	if o.Upgrade != nil && o.Upgrade.Finding() {
 		var text strings.Builder
 		o.Upgrade.show(&text, o)
-		annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" and the upgrade", strings.TrimSpace(text.String()))
+		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" and the upgrade", strings.TrimSpace(text.String()))
 	}
 	_, err := io.WriteString(p.w, b.String())
 	return err
@@ -45,7 +45,7 @@ func (p *githubPrinter) refused(b *strings.Builder, o *Object) {
 		if c.Line == 0 {
 			place = Place{File: o.File, Line: o.Line}
 		}
-		annotate(b, "error", place, o.title()+" is invalid", c.text())
+		Annotate(b, "error", place, o.title()+" is invalid", c.text())
 	}
 	if len(o.Causes) > 0 {
 		return
@@ -54,7 +54,7 @@ func (p *githubPrinter) refused(b *strings.Builder, o *Object) {
 	if len(o.Strict) > 0 {
 		place = o.Strict[0]
 	}
-	annotate(b, "error", place, o.title()+" is invalid", o.Status.Message)
+	Annotate(b, "error", place, o.title()+" is invalid", o.Status.Message)
 }
 
 // text is the cause with its rule and the values in it.
@@ -70,7 +70,8 @@ func (c *Cause) text() string {
 	return text
 }
 
-func annotate(b *strings.Builder, level string, at Place, title, message string) {
+// Annotate writes one workflow command; a level is error, warning or notice.
+func Annotate(b *strings.Builder, level string, at Place, title, message string) {
 	fmt.Fprintf(b, "::%s file=%s", level, escapeProperty(at.File))
 	if at.Line > 0 {
 		fmt.Fprintf(b, ",line=%d", at.Line)

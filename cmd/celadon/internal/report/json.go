@@ -3,9 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 )
 
 // jsonPrinter writes one document. Its summary comes first and is known last,
@@ -34,7 +32,7 @@ func (p *jsonPrinter) Object(o *Object) error {
 }
 
 func (p *jsonPrinter) End(s *Summary) error {
-	defer p.objects.close()
+	defer p.objects.reset()
 	var b bytes.Buffer
 	enc := Encoder(&b)
 	enc.SetIndent("", "  ")
@@ -61,55 +59,6 @@ func (p *jsonPrinter) End(s *Summary) error {
 	}
 	_, err = io.WriteString(p.w, end)
 	return err
-}
-
-// maxSpool is what a spool holds in memory.
-const maxSpool = 16 << 20
-
-// spool keeps what is written, in a temporary file when it is much.
-type spool struct {
-	mem  bytes.Buffer
-	file *os.File
-}
-
-func (s *spool) Write(data []byte) (int, error) {
-	if s.file == nil && s.mem.Len()+len(data) > maxSpool {
-		f, err := os.CreateTemp("", "celadon-report-")
-		if err != nil {
-			return 0, fmt.Errorf("no place for a large report: %w", err)
-		}
-		s.file = f
-	}
-	n, _ := s.mem.Write(data)
-	if s.file != nil && s.mem.Len() > readAhead {
-		if _, err := s.mem.WriteTo(s.file); err != nil {
-			return n, err
-		}
-		s.mem.Reset()
-	}
-	return n, nil
-}
-
-const readAhead = 64 << 10
-
-func (s *spool) copyTo(w io.Writer) error {
-	if s.file != nil {
-		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, s.file); err != nil {
-			return err
-		}
-	}
-	_, err := s.mem.WriteTo(w)
-	return err
-}
-
-func (s *spool) close() {
-	if s.file != nil {
-		_ = s.file.Close()
-		_ = os.Remove(s.file.Name())
-	}
 }
 
 // jsonLinesPrinter writes a line an object, then one for the summary.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -11,26 +12,41 @@ import (
 )
 
 // junitPrinter writes a suite a file, each when the file is done, and a case an
-// object.
+// object. A suite begins with its counts, so its cases wait in a spool.
 type junitPrinter struct {
 	w           io.Writer
 	strictKinds bool
-	suite       *junit.Testsuite
+	file        string           // of the suite
+	suite       *junit.Testsuite // without its cases
+	cases       spool
 	suites      int
 }
 
 func (p *junitPrinter) Object(o *Object) error {
-	if p.suite != nil && p.suite.Name != o.File {
+	if p.suite != nil && p.file != o.File {
 		if err := p.flush(); err != nil {
 			return err
 		}
 	}
+	return p.add(o.File, p.testcase(o))
+}
+
+// add puts a case into the suite of a file.
+func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	if p.suite == nil {
-		p.suite = &junit.Testsuite{Name: o.File, File: o.File, ID: p.suites, Time: "0"}
+		p.file = file
+		p.suite = &junit.Testsuite{Name: xmlText(file), File: xmlText(file), ID: p.suites, Time: "0"}
 		p.suites++
 	}
-	p.suite.AddTestcase(p.testcase(o))
-	return nil
+	p.suite.AddTestcase(c) // which counts it
+	p.suite.Testcases = p.suite.Testcases[:0]
+	enc := xml.NewEncoder(&p.cases)
+	enc.Indent("    ", "  ")
+	if err := enc.EncodeElement(c, xml.StartElement{Name: xml.Name{Local: "testcase"}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(&p.cases, "\n")
+	return err
 }
 
 func (p *junitPrinter) testcase(o *Object) junit.Testcase {
@@ -89,33 +105,48 @@ func (p *junitPrinter) start() error {
 	return err
 }
 
+const suiteEnd = "</testsuite>"
+
+// flush writes the suite of a file.
 func (p *junitPrinter) flush() error {
 	if p.suite == nil {
 		return nil
 	}
+	defer p.cases.reset()
 	if err := p.start(); err != nil {
 		return err
 	}
-	enc := xml.NewEncoder(p.w)
-	enc.Indent("  ", "  ")
-	err := enc.EncodeElement(p.suite, xml.StartElement{Name: xml.Name{Local: "testsuite"}})
-	if err == nil {
-		_, err = io.WriteString(p.w, "\n")
+	var b bytes.Buffer
+	if err := xml.NewEncoder(&b).EncodeElement(p.suite, xml.StartElement{Name: xml.Name{Local: "testsuite"}}); err != nil {
+		return err
 	}
 	p.suite = nil
+	if _, err := fmt.Fprintf(p.w, "  %s\n", bytes.TrimSuffix(b.Bytes(), []byte(suiteEnd))); err != nil {
+		return err
+	}
+	if err := p.cases.copyTo(p.w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.w, "  %s\n", suiteEnd)
 	return err
 }
 
 func (p *junitPrinter) End(s *Summary) error {
+	if s.Interrupted {
+		file := "celadon"
+		if p.suite != nil {
+			file = p.file
+		}
+		c := junit.Testcase{Name: "interrupted", Classname: "celadon", Error: &junit.Result{Message: Partial, Type: "Interrupted"}}
+		if err := p.add(file, c); err != nil {
+			return err
+		}
+	}
 	if p.suites == 0 {
 		p.suites = 1
 		if err := p.start(); err != nil {
 			return err
 		}
-	}
-	if s.Interrupted && p.suite != nil {
-		p.suite.AddTestcase(junit.Testcase{Name: "interrupted", Classname: "celadon",
-			Error: &junit.Result{Message: "interrupted: the report is of the objects before", Type: "Interrupted"}})
 	}
 	if err := p.flush(); err != nil {
 		return err

@@ -116,6 +116,9 @@ type Summary struct {
 	Rules []RuleRow `json:"rules,omitempty"`
 }
 
+// Partial is what a report says that ended early.
+const Partial = "interrupted: the report is of the objects before"
+
 // Printer writes a report as objects are decided.
 type Printer interface {
 	Object(*Object) error
@@ -148,7 +151,7 @@ func New(format string, w io.Writer, o Options) (Printer, error) {
 	case "junit":
 		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
 	case "sarif":
-		return newSARIF(w, o), nil
+		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
 	case "github":
 		return &githubPrinter{w: w, strictKinds: o.StrictKinds}, nil
 	}

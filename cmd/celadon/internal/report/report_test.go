@@ -3,13 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jstemmer/go-junit-report/v2/junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -20,7 +17,7 @@ const nasty = "a<b>&\"c\" 'd' ]]> 100%, x:y\r\n\x00\x1b é …"
 
 func sample() []*Object {
 	id := Identity{"g/v1", "Thing", "default", "a"}
-	return []*Object{
+	objects := []*Object{
 		{File: "f.yaml", Line: 1, Identity: id, Verdict: Valid, Operation: "create", Warnings: []string{nasty}},
 		{File: "f.yaml", Line: 5, Identity: id, Verdict: Invalid, Status: &Status{422, "Invalid", nasty}, Causes: []Cause{
 			{Reason: "FieldValueInvalid", Field: "spec", Message: nasty, Rule: "self.a <\n0", File: "f.yaml", Line: 6, Column: 3,
@@ -31,30 +28,39 @@ func sample() []*Object {
 		{File: "-", Verdict: Unreadable, Problem: nasty},
 		{File: "z.yaml", Line: 1, Identity: id, Verdict: Skipped, Problem: "no CRD given for Thing"},
 	}
+	for _, o := range objects {
+		o.Causes = append([]Cause{}, o.Causes...)
+		o.Warnings = append([]string{}, o.Warnings...)
+	}
+	return objects
 }
 
 func render(t *testing.T, format string) []byte {
+	t.Helper()
+	return renderSome(t, format, sample(), &Summary{Checked: 3, Valid: 1, Invalid: 2, Skipped: 1, Unreadable: 1})
+}
+
+func renderSome(t *testing.T, format string, objects []*Object, s *Summary) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	p, err := New(format, &b, Options{KubeVersion: "1.37", Version: "devel"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range sample() {
+	for _, o := range objects {
 		if err := p.Object(o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.End(&Summary{Checked: 3, Valid: 1, Invalid: 2, Skipped: 1, Unreadable: 1}); err != nil {
+	if err := p.End(s); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-// TestSARIF holds the log against the schema of SARIF 2.1.0.
-func TestSARIF(t *testing.T) {
-	t.Parallel()
-	data := render(t, "sarif")
+// sarifDocument holds a log against the schema of SARIF 2.1.0.
+func sarifDocument(t *testing.T, data []byte) *sarif.Report {
+	t.Helper()
 	log, err := sarif.FromBytes(data)
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +73,12 @@ func TestSARIF(t *testing.T) {
 	if err := dec.Decode(&sarif.Report{}); err != nil {
 		t.Error(err)
 	}
+	return log
+}
+
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	log := sarifDocument(t, render(t, "sarif"))
 	run := log.Runs[0]
 	var ids []string
 	for _, rule := range run.Tool.Driver.Rules {
@@ -82,58 +94,25 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestJUnit reads the report as JUnit's readers do, and holds its counts.
-func TestJUnit(t *testing.T) {
+// TestStreams holds that what reports write is not kept: a finding is there
+// before the next one, or waits in a spool.
+func TestStreams(t *testing.T) {
 	t.Parallel()
-	var suites junit.Testsuites
-	dec := xml.NewDecoder(bytes.NewReader(render(t, "junit")))
-	dec.Strict = true
-	if err := dec.Decode(&suites); err != nil {
-		t.Fatal(err)
-	}
-	files := []string{"f.yaml", "dir/g h%.json", "-", "z.yaml"}
-	for i, suite := range suites.Suites {
-		if suite.Name != files[i] || suite.ID != i {
-			t.Errorf("suite %d is %s with id %d, want %s", i, suite.Name, suite.ID, files[i])
+	for _, format := range []string{"text", "jsonl", "sarif", "github"} {
+		var b bytes.Buffer
+		p, err := New(format, &b, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		var failures, errors, skipped int
-		for _, c := range suite.Testcases {
-			if c.Name == "" || c.Classname == "" {
-				t.Errorf("%s: a case without name or class: %+v", suite.Name, c)
+		for _, o := range sample() {
+			before := b.Len()
+			if err := p.Object(o); err != nil {
+				t.Fatal(err)
 			}
-			for n, r := range map[*int]*junit.Result{&failures: c.Failure, &errors: c.Error, &skipped: c.Skipped} {
-				if r != nil {
-					*n++
-				}
+			if o.Verdict == Invalid && b.Len() == before {
+				t.Errorf("%s: nothing is written of a refused object", format)
 			}
 		}
-		if suite.Tests != len(suite.Testcases) || suite.Failures != failures || suite.Errors != errors || suite.Skipped != skipped {
-			t.Errorf("%s: counts do not match the cases: %+v", suite.Name, suite)
-		}
-	}
-}
-
-// command is the form of a workflow command.
-var command = regexp.MustCompile(`^::(error|warning) file=[^,:]+(,line=\d+)?(,col=\d+)?,title=[^,:]+::[^\r\n]+$`)
-
-func TestGitHub(t *testing.T) {
-	t.Parallel()
-	lines := strings.Split(strings.TrimSuffix(string(render(t, "github")), "\n"), "\n")
-	for _, line := range lines[:len(lines)-1] {
-		if !command.MatchString(line) {
-			t.Errorf("no workflow command: %q", line)
-		}
-	}
-	if len(lines) != 6 {
-		t.Errorf("%d lines, want 5 annotations and the summary", len(lines))
-	}
-}
-
-func TestJSONIsJSON(t *testing.T) {
-	t.Parallel()
-	var r struct{ Objects []Object }
-	if err := json.Unmarshal(render(t, "json"), &r); err != nil || len(r.Objects) != len(sample()) {
-		t.Errorf("%d objects: %v", len(r.Objects), err)
 	}
 }
 
@@ -141,7 +120,7 @@ func TestJSONIsJSON(t *testing.T) {
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	var s spool
-	defer s.close()
+	defer s.reset()
 	var want, got bytes.Buffer
 	for i := range 40 {
 		data := bytes.Repeat([]byte{byte('a' + i%26)}, 1<<20)
@@ -164,28 +143,43 @@ func TestExcerpt(t *testing.T) {
 	for name, test := range map[string]struct {
 		line    string
 		index   int
+		hide    int
 		secrets Secrets
 		want    Excerpt
 	}{
-		"short":       {"  a: 1  ", 2, nil, Excerpt{"  a: 1", 2}},
-		"tabs":        {"\ta: \x1b1", 1, nil, Excerpt{" a:  1", 1}},
-		"begin":       {long, 0, nil, Excerpt{long[:100] + "…", 0}},
-		"end":         {long, 299, nil, Excerpt{"…" + long[:100], 100}},
-		"middle":      {long, 150, nil, Excerpt{"…" + long[:100] + "…", 26}},
-		"secret":      {"  password: hunter2", 2, Secrets{"hunter2"}, Excerpt{"  password: (hidden)", 2}},
-		"flow secret": {"x: {password: hunter2, a: 1}", 4, Secrets{"hunter2"}, Excerpt{"x: {password: (hidden)", 4}},
-		"all secret":  {"hunter2: x", 0, Secrets{"hunter2"}, Excerpt{}},
+		"short":       {"  a: 1  ", 2, 1 << 20, nil, Excerpt{"  a: 1", 2}},
+		"tabs":        {"\ta: \x1b1", 1, 1 << 20, nil, Excerpt{" a:  1", 1}},
+		"begin":       {long, 0, 1 << 20, nil, Excerpt{long[:100] + "…", 0}},
+		"end":         {long, 299, 1 << 20, nil, Excerpt{"…" + long[:100], 100}},
+		"middle":      {long, 150, 1 << 20, nil, Excerpt{"…" + long[:100] + "…", 26}},
+		"secret":      {"  password: hunter2", 2, 12, nil, Excerpt{"  password: (hidden)", 2}},
+		"its item":    {"- hunter2", 2, 2, nil, Excerpt{"- (hidden)", 2}},
+		"flow secret": {"x: {password: hunter2, a: 1}", 4, 14, nil, Excerpt{"x: {password: (hidden)", 4}},
+		"behind it":   {"x: {password: hunter2, a: 1}", 23, 14, nil, Excerpt{}},
+		"elsewhere":   {"a: my hunter2", 0, 1 << 20, Secrets{"hunter2"}, Excerpt{}},
+		"all secret":  {"Hunter2: x", 0, 9, Secrets{"hunter2"}, Excerpt{}},
 	} {
-		if got := NewExcerpt(test.line, test.index, test.secrets); got != test.want {
+		if got := NewExcerpt(test.line, test.index, test.hide, 0, test.secrets); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
 }
 
+func TestNarrowExcerpt(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	NewExcerpt("  日本語: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, b: 1", 39, 1<<20, 20, nil).show(&b, 7)
+	NewExcerpt("{日本語: 1, b: 2}", 9, 1<<20, 20, nil).show(&b, 123456)
+	want := "    7 | …aaaaaaaaaaaaaa, b: 1\n      |                  ^\n123456 | {日本語: 1, b: 2}\n       |             ^\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	v := map[string]any{"b": "<x>", "a": []any{"hunter2", int64(1)}}
-	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1],"b":"<x>"}`; got != want {
+	v := map[string]any{"b": "<x>", "a": []any{"my hunter2", int64(1), "HUNTER2", "hunt", ""}}
+	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1,"(hidden)","(hidden)",""],"b":"<x>"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	got := []rune(Preview(strings.Repeat("é", 500), nil))

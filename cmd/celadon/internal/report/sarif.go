@@ -13,55 +13,71 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
-// sarifPrinter collects findings, with rules as SARIF rules, and writes one log
-// at the end: a SARIF run names its rules before its results.
-type sarifPrinter struct {
-	w           io.Writer
-	strictKinds bool
-	log         *sarif.Report
-	run         *sarif.Run
-	rules       map[string]bool
+// SARIF writes a log, each finding as it comes. The rules that findings refer to
+// follow at the end: JSON objects have no order.
+type SARIF struct {
+	w       io.Writer
+	run     *sarif.Run // without its results
+	rules   map[string]int
+	results int
 }
 
 const home = "https://github.com/celadon-cel/celadon"
 
-func newSARIF(w io.Writer, o Options) *sarifPrinter {
+// NewSARIF starts a log; version is Celadon's own.
+func NewSARIF(w io.Writer, version string) *SARIF {
 	run := sarif.NewRunWithInformationURI("celadon", home)
 	run.WithColumnKind("unicodeCodePoints")
-	run.Tool.Driver.WithVersion(o.Version)
-	return &sarifPrinter{w: w, strictKinds: o.StrictKinds, log: sarif.NewReport(), run: run, rules: map[string]bool{}}
+	run.Tool.Driver.WithVersion(version)
+	return &SARIF{w: w, run: run, rules: map[string]int{}}
+}
+
+// sarifPrinter is SARIF of objects' findings, with CEL rules as its rules.
+type sarifPrinter struct {
+	*SARIF
+	strictKinds bool
 }
 
 func (p *sarifPrinter) Object(o *Object) error {
 	whole := Place{File: o.File, Line: o.Line}
+	var err error
 	switch {
 	case o.Verdict == Unreadable:
-		p.result(o, "unreadable", "What cannot be read as a Kubernetes object", "error", whole, o.Problem)
+		err = p.result(o, "unreadable", "What cannot be read as a Kubernetes object", "error", whole, o.Problem)
 	case o.Verdict == Skipped && p.strictKinds:
-		p.result(o, "skipped", "An object whose CRD was not given", "error", whole, o.Problem)
+		err = p.result(o, "skipped", "An object whose CRD was not given", "error", whole, o.Problem)
 	case o.Verdict == Invalid && len(o.Causes) == 0:
 		if len(o.Strict) > 0 {
 			whole = o.Strict[0]
 		}
-		p.result(o, o.Status.Reason, "A request that the API server does not take", "error", whole, o.Status.Message)
+		err = p.result(o, o.Status.Reason, "A request that the API server does not take", "error", whole, o.Status.Message)
 	case o.Verdict == Invalid:
-		for i := range o.Causes {
-			p.cause(o, &o.Causes[i])
-		}
+		err = p.causes(o)
 	}
-	if o.Upgrade != nil && o.Upgrade.Finding() {
+	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
 		var b strings.Builder
 		o.Upgrade.show(&b, o)
-		p.result(o, "upgrade", "An object that an upgrade of its CRD affects", "error", whole, strings.TrimSpace(b.String()))
+		err = p.result(o, "upgrade", "An object that an upgrade of its CRD affects", "error", whole, strings.TrimSpace(b.String()))
 	}
 	for _, warning := range o.Warnings {
-		p.result(o, "warning", "A warning of the API server", "warning", whole, warning)
+		if err == nil {
+			err = p.result(o, "warning", "A warning of the API server", "warning", whole, warning)
+		}
+	}
+	return err
+}
+
+func (p *sarifPrinter) causes(o *Object) error {
+	for i := range o.Causes {
+		if err := p.cause(o, &o.Causes[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // cause is a result whose rule is the CEL rule, or else the server's reason.
-func (p *sarifPrinter) cause(o *Object, c *Cause) {
+func (p *sarifPrinter) cause(o *Object, c *Cause) error {
 	id, description := c.Reason, "A check of the API server: "+c.Reason
 	if c.Ref != nil {
 		group, _, _ := strings.Cut(o.APIVersion, "/")
@@ -72,15 +88,19 @@ func (p *sarifPrinter) cause(o *Object, c *Cause) {
 	if c.Line == 0 {
 		at = Place{File: o.File, Line: o.Line}
 	}
-	p.result(o, id, description, "error", at, o.title()+" is invalid: "+c.text())
+	return p.result(o, id, description, "error", at, o.title()+" is invalid: "+c.text())
 }
 
-func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) {
-	if !p.rules[id] {
-		p.rules[id] = true
-		rule := p.run.AddRule(id)
-		rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
-	}
+func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) error {
+	return p.Add(id, description, level, at, message, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
+}
+
+func (p *sarifPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
+
+// Add writes a finding; a level is error, warning or note. What it was found in
+// has an identity, by which a code-scanning page knows the finding again when
+// its line moved.
+func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
 	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri.String()))
 	if at.Line > 0 {
@@ -88,43 +108,98 @@ func (p *sarifPrinter) result(o *Object, id, description, level string, at Place
 		if at.Column > 0 {
 			region.WithStartColumn(at.Column)
 		}
-		if at.Excerpt.Line != "" {
-			region.WithSnippet(sarif.NewArtifactContent().WithText(at.Excerpt.Line))
-		}
 		place.WithRegion(region)
+		if at.Excerpt.Line != "" {
+			line := sarif.NewArtifactContent().WithText(at.Excerpt.Line)
+			place.WithContextRegion(sarif.NewRegion().WithStartLine(at.Line).WithSnippet(line))
+		}
 	}
 	result := sarif.NewRuleResult(id).WithLevel(level).WithMessage(sarif.NewTextMessage(message))
-	result.WithRuleIndex(p.run.GetRuleIndex(id))
+	result.WithRuleIndex(s.rule(id, description))
 	result.AddLocation(sarif.NewLocationWithPhysicalLocation(place))
-	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(o, id, at.Field)})
-	p.run.AddResult(result)
+	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))})
+	return s.write(result)
 }
 
-// fingerprint lets a code-scanning page know a finding again whose line moved.
-func fingerprint(o *Object, id, field string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name, id, field}, "\x00")))
+// rule is the index of a rule, which is added where it is new.
+func (s *SARIF) rule(id, description string) int {
+	index, ok := s.rules[id]
+	if !ok {
+		index = len(s.rules)
+		s.rules[id] = index
+		s.run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
+	}
+	return index
+}
+
+// write writes one result, and before the first what stands around them.
+func (s *SARIF) write(result *sarif.Result) error {
+	if s.results++; s.results == 1 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	} else if _, err := io.WriteString(s.w, ","); err != nil {
+		return err
+	}
+	text, err := bare(result, "        ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.w, "\n        %s", text)
+	return err
+}
+
+func (s *SARIF) begin() error {
+	log := sarif.NewReport()
+	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", log.Schema, log.Version)
+	return err
+}
+
+func fingerprint(identity []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(identity, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-func (p *sarifPrinter) End(s *Summary) error {
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(!s.Interrupted)
-	p.run.AddInvocation(invocation)
-	p.log.AddRun(p.run)
-	var raw strings.Builder
-	if err := p.log.Write(&raw); err != nil {
+// Close ends the log, which says so where the run was interrupted.
+func (s *SARIF) Close(interrupted bool) error {
+	end := "\n      ]"
+	if s.results == 0 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		end = "]"
+	}
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(!interrupted)
+	if interrupted {
+		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("error").WithMessage(sarif.NewTextMessage(Partial)))
+	}
+	s.run.AddInvocation(invocation)
+	rest, err := bare(s.run, "    ")
+	if err != nil {
 		return err
 	}
-	var log map[string]any
-	if err := json.Unmarshal([]byte(raw.String()), &log); err != nil {
-		return err
-	}
-	withoutDefaults(log)
-	enc := Encoder(p.w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(log)
+	_, err = fmt.Fprintf(s.w, "%s,%s\n  ]\n}\n", end, strings.TrimPrefix(rest, "{"))
+	return err
 }
 
-// withoutDefaults drops what the library writes for all that is not set.
+// bare is v as JSON, without what the library writes for all that is not set.
+func bare(v any, prefix string) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return "", err
+	}
+	withoutDefaults(fields)
+	var b strings.Builder
+	enc := Encoder(&b)
+	enc.SetIndent(prefix, "  ")
+	err = enc.Encode(fields)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
 func withoutDefaults(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -135,8 +210,7 @@ func withoutDefaults(v any) {
 		for name, field := range v {
 			list, isList := field.([]any)
 			object, isObject := field.(map[string]any)
-			empty := isList && len(list) == 0 && name != "results" || isObject && len(object) == 0
-			if empty || field == float64(-1) {
+			if isList && len(list) == 0 || isObject && len(object) == 0 || field == float64(-1) {
 				delete(v, name)
 				continue
 			}

@@ -30,7 +30,7 @@ func Decode(text []byte) (v any, duplicate, err error) {
 		v, err := viaJSON(text)
 		return v, typed, err
 	}
-	if v, ok := plain(decoded); ok {
+	if v, ok := plain(decoded, 1); ok {
 		return v, nil, nil
 	}
 	v, err = viaJSON(text)
@@ -49,9 +49,12 @@ func viaJSON(text []byte) (v any, err error) {
 	return v, nil
 }
 
+// maxJSONDepth is how deep JSON decoders go.
+const maxJSONDepth = 10_000
+
 // plain takes the short way where it leads to the same: it says false to all
-// that JSON changes.
-func plain(v any) (any, bool) {
+// that JSON changes or cannot hold. Depth is that of v, were it a list or a map.
+func plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case nil, bool:
 		return v, true
@@ -64,27 +67,33 @@ func plain(v any) (any, bool) {
 	case float64:
 		return number(v)
 	case []any:
+		if depth > maxJSONDepth {
+			return nil, false
+		}
 		for i, item := range v {
 			var ok bool
-			if v[i], ok = plain(item); !ok {
+			if v[i], ok = plain(item, depth+1); !ok {
 				return nil, false
 			}
 		}
 		return v, true
 	case map[any]any:
-		return plainMap(v)
+		return plainMap(v, depth)
 	}
 	return nil, false
 }
 
-func plainMap(m map[any]any) (any, bool) {
+func plainMap(m map[any]any, depth int) (any, bool) {
+	if depth > maxJSONDepth {
+		return nil, false
+	}
 	out := make(map[string]any, len(m))
 	for k, item := range m {
 		key, ok := k.(string)
 		if !ok || !utf8.ValidString(key) {
 			return nil, false
 		}
-		if out[key], ok = plain(item); !ok {
+		if out[key], ok = plain(item, depth+1); !ok {
 			return nil, false
 		}
 	}

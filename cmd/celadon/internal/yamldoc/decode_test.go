@@ -2,13 +2,16 @@ package yamldoc
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
 	yaml2 "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 )
@@ -20,22 +23,22 @@ func same(t *testing.T, text []byte) (short bool) {
 	want, wantErr := viaJSON(text)
 	got, duplicate, err := Decode(text)
 	if (err != nil) != (wantErr != nil) {
-		t.Fatalf("error %v, want %v, of:\n%s", err, wantErr, text)
+		t.Fatalf("error %v, want %v, of:\n%.1000s", err, wantErr, text)
 	}
 	if err != nil && err.Error() != wantErr.Error() {
 		if _, strict := yaml.YAMLToJSONStrict(text); strict == nil || strict.Error() != err.Error() {
-			t.Fatalf("error %q, want %q, of:\n%s", err, wantErr, text)
+			t.Fatalf("error %q, want %q, of:\n%.1000s", err, wantErr, text)
 		}
 	}
 	if err != nil {
 		return false
 	}
 	// Keys such as 0 and 0.0 become one; which value stays is chance there.
-	for try := 0; try < 200 && !cmp.Equal(want, got); try++ {
+	for try := 0; try < 200 && !reflect.DeepEqual(want, got); try++ {
 		want, _ = viaJSON(text)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("(-want +got):\n%s\nof:\n%s", diff, text)
+	if !reflect.DeepEqual(want, got) {
+		t.Fatalf("got  %.1000v\nwant %.1000v\nof:\n%.1000s", got, want, text)
 	}
 	var v any
 	strict := yaml2.UnmarshalStrict(text, &v)
@@ -49,7 +52,7 @@ func same(t *testing.T, text []byte) (short bool) {
 // pieces are values in every style, each good and bad for the short way.
 var pieces = []string{
 	"a: 1", "a: -1", "a: +1", "a: 0", "a: 007", "a: 0o7", "a: 0x1F", "a: 0b11", "a: 1_000", "a: 9223372036854775808",
-	"a: 1.5", "a: 1.0", "a: 1e3", "a: .5", "a: 'b\n  c'", "a: 'b\n\n  c'", "a: '\n  b\n  '", "a: 'b\nc'", "a: 'b  \n   c: d # e\n  ''f'' '", "a: \"b \\n\n  c\"", "a: \"b \\\n  c\"", "a: 'b\n  c': d", "a: 'b\n  c' d", "a: 'b\n  # c\n\n\n  d' # e", "a: \"b\\t  \n  c\"", "a: \"b\\\n  \\  c\\ \n  d\"", "a: \"b\\\n\n  c\"", "a: \"b\\ \n  c\"", "a: \"b\\", "a: .spec.x", "a: .Inf", "a: .5e3", "a: .1_0", "a: ._1", "a: .nan", "a: -", "a: --flag", "a: 1e400", "a: 123456789012345678901234567890",
+	"a: 1.5", "a: 1.0", "a: 1e3", "a: .5", "a: 'b\n  c'", "a: 'b\n\n  c'", "a: '\n  b\n  '", "a: 'b\nc'", "a: 'b  \n   c: d # e\n  ''f'' '", "a: \"b \\n\n  c\"", "a: \"b \\\n  c\"", "a: 'b\n  c': d", "a: 'b\n  c' d", "a: 'b\n  # c\n\n\n  d' # e", "a: \"b\\t  \n  c\"", "a: \"b\\\n  \\  c\\ \n  d\"", "a: \"b\\\n\n  c\"", "a: \"b\\ \n  c\"", "a: \"b\\", "a: .spec.x", "a: .Inf", "a: -.INF", "a: +.inf", "a: -.x", "a: -.", "a: .5e3", "a: .1_0", "a: ._1", "a: .nan", "a: -", "a: --flag", "a: 1e400", "a: 123456789012345678901234567890",
 	"a: yes", "a: 'yes'", "a: y", "y: 1", "no: 1", "null: 1", "~: 1", "a: ~", "a: null", "a:", "a: ", "1: a", "1.5: a", "true: a",
 	"a: 2001-12-14", "a: 2001-12-14t21:59:43.10-05:00", "a: 12:30", "a: a:b", "a: a: b", "a: b:", "a : b", "a:b", "a: http://x/y?z#w",
 	"a: x # comment", "a: x#y", "a: # comment", "a: 'x' # c", "a: 'x'# c", "a: \"x\\n\\t\\\"\\u0041\"", "a: 'it''s'", "a: 'a", "a: \"a\n  b\"",
@@ -74,6 +77,87 @@ func TestPieces(t *testing.T) {
 	}
 	if short < len(pieces) {
 		t.Errorf("the short way was taken %d times, want more", short)
+	}
+}
+
+// TestNasty reads what is large, deep or strange as the long way does. Wrong is
+// what both refuse.
+func TestNasty(t *testing.T) {
+	t.Parallel()
+	bomb := "a: &a [" + strings.Repeat("x,", 9) + "x]\n"
+	for c := 'b'; c < 'l'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 10), ","))
+	}
+	nested := func(n int) string { return "a: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n" }
+	maps := func(n int) string { return strings.Repeat("{a: ", n) + "1" + strings.Repeat("}", n) + "\n" }
+	block := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.Repeat(" ", i) + "a:\n")
+		}
+		return b.String()
+	}
+	utf16 := func(order binary.AppendByteOrder, s string) string {
+		var b []byte
+		for _, u := range utf16.Encode([]rune("\ufeff" + s)) {
+			b = order.AppendUint16(b, u)
+		}
+		return string(b)
+	}
+	for name, test := range map[string]struct {
+		text  string
+		wrong bool
+	}{
+		"alias bomb":         {bomb, true},
+		"alias of itself":    {"a: &a\n  b: *a\n", true},
+		"many aliases":       {strings.Repeat("- &x y\n- *x\n", 20_000), false},
+		"as deep as JSON":    {nested(maxJSONDepth - 1), false},
+		"deeper lists":       {nested(maxJSONDepth), true},
+		"as deep maps":       {maps(maxJSONDepth), false},
+		"deeper maps":        {maps(maxJSONDepth + 1), true},
+		"deep block":         {block(2000), false},
+		"3 MiB":              {"a: " + strings.Repeat("x", 3<<20) + "\n", false},
+		"3 MiB in lines":     {"a: |\n" + strings.Repeat("  "+strings.Repeat("x", 62)+"\n", 3<<20/65), false},
+		"100,000 items":      {"a:\n" + strings.Repeat("- 1\n", 100_000), false},
+		"100,000 flow items": {"a: [" + strings.Repeat("1,", 100_000) + "1]\n", false},
+		"100,000 comments":   {strings.Repeat("#\n", 100_000) + "a: 1\n", false},
+		"not UTF-8":          {"a: \xff\xfe\xc3\n", true},
+		"half a character":   {"a: \xc3", true},
+		"a surrogate":        {"a: \"\\ud800\"\n", true},
+		"NUL":                {"a: \x00\n", true},
+		"a control":          {"a: \x1b\n", true},
+		"UTF-16 little":      {utf16(binary.LittleEndian, "a: é\n"), false},
+		"UTF-16 big":         {utf16(binary.BigEndian, "a: é\n"), false},
+		"UTF-16, no mark":    {utf16(binary.LittleEndian, "a: 1\n")[2:], true},
+		"byte order mark":    {"\ufeffa: 1\n", false},
+		"CRLF":               {"a: 1\r\nb:\r\n- c\r\n", false},
+		"CR":                 {"a: 1\rb: 2\r", false},
+		"a tab before":       {"\ta: 1\n", true},
+		"a tab behind":       {"a:\t1\t# x\n", false},
+		"beyond int64":       {"a: 9223372036854775808\nb: -9223372036854775809\nc: 18446744073709551616\n", false},
+		"beyond float64":     {"a: 1e400\n", false},
+		"number spellings":   {"a: 0x1F\nb: 1_000\nc: 0o7\nd: 007\ne: 0b11\nf: +1\ng: 1.\nh: 1:30\n", false},
+		"NaN":                {"a: .nan\n", true},
+		"NAN":                {"a: .NAN\n", true},
+		"infinity":           {"a: -.INF\n", true},
+		"no NaN":             {"a: nan\nb: .Nan\nc: inf\n", false},
+		"booleans of 1.1":    {"a: yes\nb: off\nc: Y\nd: n\ny: 1\nNO: 2\n", false},
+		"merge":              {"a: &m {x: 1, y: 2}\nb:\n  <<: *m\n  y: 3\n", false},
+		"merge of a list":    {"a: &m {x: 1}\nb: &n {y: 2}\nc: {<<: [*m, *n]}\n", false},
+		"merge of a scalar":  {"b: {<<: 1}\n", true},
+		"keys of any kind":   {"1: a\n1.5: b\ntrue: c\n~: d\n", true},
+		"a list as a key":    {"? [a]\n: b\n", true},
+		"times":              {"a: 2001-12-14\nb: 2001-12-14t21:59:43.10-05:00\n", false},
+		"binary":             {"a: !!binary aGVsbG8=\n", false},
+		"a tag":              {"a: !!float 1\nb: !x 2\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			same(t, []byte(test.text))
+			if _, _, err := Decode([]byte(test.text)); (err != nil) != test.wrong {
+				t.Errorf("error %v, want one: %t", err, test.wrong)
+			}
+		})
 	}
 }
 

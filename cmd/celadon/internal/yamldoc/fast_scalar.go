@@ -250,8 +250,8 @@ func (p *parser) resolve(s string) any {
 }
 
 func (p *parser) number(s string) any {
-	if strings.ContainsRune(s, '_') || strings.Contains(s, "0b") {
-		p.giveUp()
+	if strings.ContainsRune(s, '_') || strings.Contains(s, "0b") || strings.HasPrefix(s[1:], ".") {
+		p.giveUp() // -.inf is a number too
 	}
 	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
 		return n

@@ -1,118 +1,30 @@
-package vet
+package mutant
 
 import (
-	"math/rand/v2"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// mutant is a seeded spoiler of CRDs.
-type mutant struct {
-	*rand.Rand
-	crd   *apiextensionsv1.CustomResourceDefinition
-	names []string // of the changes made
-}
-
+// change is one way to spoil a CRD.
 type change struct {
 	name string
 	// apply says false where there is nothing to change.
-	apply func(m *mutant) bool
+	apply func(m *maker) bool
 }
 
-func newMutant(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *mutant {
-	m := &mutant{Rand: rand.New(rand.NewPCG(seed, 20)), crd: crd.DeepCopy()}
-	for n, tries := 1+m.IntN(3), 0; len(m.names) < n && tries < 50; tries++ {
-		if c := changes[m.IntN(len(changes))]; c.apply(m) {
-			m.names = append(m.names, c.name)
-		}
-	}
-	return m
-}
-
-func pick[T any](m *mutant, list ...T) T { return list[m.IntN(len(list))] }
-
-// schema is the schema of some version.
-func (m *mutant) schema() *apiextensionsv1.JSONSchemaProps {
-	v := m.crd.Spec.Versions[m.IntN(len(m.crd.Spec.Versions))]
-	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-		return &apiextensionsv1.JSONSchemaProps{}
-	}
-	return v.Schema.OpenAPIV3Schema
-}
-
-// change edits one node of those that fit.
-func (m *mutant) change(fits func(*apiextensionsv1.JSONSchemaProps) bool, edit func(*apiextensionsv1.JSONSchemaProps)) bool {
-	s, n := m.schema(), 0
-	eachNode(s, func(s *apiextensionsv1.JSONSchemaProps) {
-		if fits(s) {
-			n++
-		}
-	})
-	if n == 0 {
-		return false
-	}
-	at := m.IntN(n)
-	eachNode(s, func(s *apiextensionsv1.JSONSchemaProps) {
-		if fits(s) {
-			if at == 0 {
-				edit(s)
-			}
-			at--
-		}
-	})
-	return true
-}
-
-func anyNode(*apiextensionsv1.JSONSchemaProps) bool  { return true }
-func ruled(s *apiextensionsv1.JSONSchemaProps) bool  { return len(s.XValidations) > 0 }
-func list(s *apiextensionsv1.JSONSchemaProps) bool   { return s.Type == "array" && s.Items != nil }
-func object(s *apiextensionsv1.JSONSchemaProps) bool { return len(s.Properties) > 0 }
-func scalar(s *apiextensionsv1.JSONSchemaProps) bool {
-	return s.Type == "string" || s.Type == "integer"
-}
-func bounded(s *apiextensionsv1.JSONSchemaProps) bool {
-	return s.MaxItems != nil || s.MaxLength != nil || s.MaxProperties != nil
-}
-
-// rule edits one rule.
-func (m *mutant) rule(edit func(*apiextensionsv1.ValidationRule)) bool {
-	return m.change(ruled, func(s *apiextensionsv1.JSONSchemaProps) {
-		s.XValidations = append(apiextensionsv1.ValidationRules(nil), s.XValidations...)
-		edit(&s.XValidations[m.IntN(len(s.XValidations))])
-	})
-}
-
-// add puts a rule on a node that fits.
-func (m *mutant) add(fits func(*apiextensionsv1.JSONSchemaProps) bool, rule apiextensionsv1.ValidationRule) bool {
-	return m.change(fits, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = append(s.XValidations, rule) })
-}
-
-func unbound(s *apiextensionsv1.JSONSchemaProps) {
-	s.MaxItems, s.MaxLength, s.MaxProperties = nil, nil, nil
-}
-
-func raw(text string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(text)} }
-
-func ptr[T any](v T) *T { return &v }
-
-type (
-	schemaProps = apiextensionsv1.JSONSchemaProps
-	aRule       = apiextensionsv1.ValidationRule
-)
-
+// changes are all there are. Seeds choose by position: add at the end.
 var changes = []change{
-	{"one bound removed", func(m *mutant) bool { return m.change(bounded, unbound) }},
-	{"all bounds removed", func(m *mutant) bool { eachNode(m.schema(), unbound); return true }},
-	{"type changed", func(m *mutant) bool {
+	{"one bound removed", func(m *maker) bool { return m.change(bounded, unbound) }},
+	{"all bounds removed", func(m *maker) bool { eachNode(m.schema(), unbound); return true }},
+	{"type changed", func(m *maker) bool {
 		return m.change(scalar, func(s *schemaProps) { s.Type = pick(m, "integer", "boolean", "number", "object", "string", "array") })
 	}},
-	{"type invalid", func(m *mutant) bool {
+	{"type invalid", func(m *maker) bool {
 		return m.change(anyNode, func(s *schemaProps) { s.Type = pick(m, "strin", "null", "") })
 	}},
-	{"rule broken", func(m *mutant) bool {
+	{"rule broken", func(m *maker) bool {
 		return m.rule(func(r *aRule) { r.Rule += pick(m, " &&", ")", "\n", " + 1", ".foo", " || self.nope") })
 	}},
-	{"rule replaced", func(m *mutant) bool {
+	{"rule replaced", func(m *maker) bool {
 		return m.rule(func(r *aRule) {
 			r.Rule = pick(m, "", "  ", "self", "1 == 1", "true\n", "a\r&& b", "oldSelf == self", "int('x') > 0", "'a'.matches('(')", "'a'.find('(') == ''", "matches('a', '(')",
 				"self.matches('(')", "string(self) == ''", "[1, 'a'].size() > 0", "duration('x') > duration('1s')", "timestamp(string('x')) == timestamp('2020-01-01T00:00:00Z')",
@@ -120,32 +32,32 @@ var changes = []change{
 				"self.all(x, size(x) > 0)", "has(self.nope)", "[?optional.of(1)].size() == 1", "[?1].size() == 1", "'%d'.format(['a']) == ''", "bytes('a') == b'a'", "uint(-1) == 1u", "quantity('x').isGreaterThan(quantity('1'))")
 		})
 	}},
-	{"message", func(m *mutant) bool {
+	{"message", func(m *maker) bool {
 		return m.rule(func(r *aRule) { r.Message = pick(m, " ", "a\nb", "", "x", "a\rb\n") })
 	}},
-	{"messageExpression", func(m *mutant) bool {
+	{"messageExpression", func(m *maker) bool {
 		return m.rule(func(r *aRule) {
 			r.MessageExpression = pick(m, " ", "'a'", "1", "'a' +", "string(1)", "string(self)", "'x' + self.nope", "string(oldSelf)", "string(size('a'))", "self", "string(int('x'))", "true ? 'a' : 'b'")
 		})
 	}},
-	{"fieldPath", func(m *mutant) bool {
+	{"fieldPath", func(m *maker) bool {
 		return m.rule(func(r *aRule) {
 			r.FieldPath = pick(m, ".nope", " ", "a\nb", "['x']", ".spec", "spec", ".items[0]", "..", ".metadata.name")
 		})
 	}},
-	{"reason", func(m *mutant) bool {
+	{"reason", func(m *maker) bool {
 		return m.rule(func(r *aRule) {
 			r.Reason = ptr(apiextensionsv1.FieldValueErrorReason(pick(m, "Nope", "", "FieldValueForbidden", "FieldValueRequired")))
 		})
 	}},
-	{"optionalOldSelf", func(m *mutant) bool { return m.rule(func(r *aRule) { r.OptionalOldSelf = ptr(m.IntN(2) == 0) }) }},
-	{"oldSelf in a list", func(m *mutant) bool {
+	{"optionalOldSelf", func(m *maker) bool { return m.rule(func(r *aRule) { r.OptionalOldSelf = ptr(m.IntN(2) == 0) }) }},
+	{"oldSelf in a list", func(m *maker) bool {
 		return m.change(list, func(s *schemaProps) {
 			s.XListType = ptr(pick(m, "set", "atomic", "map", "granular"))
 			s.Items.Schema.XValidations = append(s.Items.Schema.XValidations, aRule{Rule: "self == oldSelf"})
 		})
 	}},
-	{"atomic map", func(m *mutant) bool {
+	{"atomic map", func(m *maker) bool {
 		return m.change(object, func(s *schemaProps) {
 			s.XMapType = ptr(pick(m, "atomic", "granular", "x"))
 			for name, p := range s.Properties {
@@ -154,12 +66,12 @@ var changes = []change{
 			}
 		})
 	}},
-	{"default spoilt", func(m *mutant) bool {
+	{"default spoilt", func(m *maker) bool {
 		return m.change(anyNode, func(s *schemaProps) {
 			s.Default = raw(pick(m, `"x"`, `1`, `{}`, `{"nope":1}`, `[]`, `[1]`, `null`, `true`, `["a","a"]`))
 		})
 	}},
-	{"default refused by a rule", func(m *mutant) bool {
+	{"default refused by a rule", func(m *maker) bool {
 		return m.change(anyNode, func(s *schemaProps) {
 			s.Default = raw(map[string]string{"string": `"x"`, "integer": `1`, "boolean": `true`, "array": `[]`, "object": `{}`, "number": "1.5"}[s.Type])
 			if len(s.Default.Raw) == 0 {
@@ -168,7 +80,7 @@ var changes = []change{
 			s.XValidations = append(s.XValidations, aRule{Rule: pick(m, "false", "self == self", "oldSelf.hasValue()", "self.nope", "'a'.matches(string(self))"), OptionalOldSelf: pick(m, nil, nil, ptr(true))})
 		})
 	}},
-	{"rules on metadata", func(m *mutant) bool {
+	{"rules on metadata", func(m *maker) bool {
 		s := m.schema()
 		if s.Properties == nil {
 			return false
@@ -186,7 +98,7 @@ var changes = []change{
 		s.Properties["metadata"] = meta
 		return true
 	}},
-	{"nested rules", func(m *mutant) bool {
+	{"nested rules", func(m *maker) bool {
 		return m.change(anyNode, func(s *schemaProps) {
 			sub := schemaProps{XValidations: []aRule{{Rule: pick(m, "true", "", "self.nope"), Message: pick(m, "", " ")}}}
 			switch m.IntN(5) {
@@ -203,7 +115,7 @@ var changes = []change{
 			}
 		})
 	}},
-	{"list extras", func(m *mutant) bool {
+	{"list extras", func(m *maker) bool {
 		return m.change(list, func(s *schemaProps) {
 			switch m.IntN(6) {
 			case 0:
@@ -224,7 +136,7 @@ var changes = []change{
 			}
 		})
 	}},
-	{"node extras", func(m *mutant) bool {
+	{"node extras", func(m *maker) bool {
 		return m.change(anyNode, func(s *schemaProps) {
 			switch m.IntN(8) {
 			case 0:
@@ -247,7 +159,7 @@ var changes = []change{
 			}
 		})
 	}},
-	{"odd names", func(m *mutant) bool {
+	{"odd names", func(m *maker) bool {
 		return m.change(object, func(s *schemaProps) {
 			name := pick(m, "a-b", "a.b", "with space", "ü", "namespace", "__x__", "a/b", "]", "true")
 			s.Properties[name] = schemaProps{Type: "string", MaxLength: ptr(int64(3)), XValidations: []aRule{{Rule: "self == 'a'"}}}
@@ -256,15 +168,15 @@ var changes = []change{
 			}
 		})
 	}},
-	{"hidden node", func(m *mutant) bool {
+	{"hidden node", func(m *maker) bool {
 		return m.change(object, func(s *schemaProps) {
 			s.Properties["hidden"] = schemaProps{XPreserveUnknownFields: ptr(true), XValidations: []aRule{{Rule: pick(m, "true", "self == self")}}}
 		})
 	}},
-	{"expensive", func(m *mutant) bool {
+	{"expensive", func(m *maker) bool {
 		return m.add(list, aRule{Rule: pick(m, "self.all(x, self.exists_one(y, x == y))", "self.all(x, string(x).matches('a'))", "self.map(x, x).size() >= 0", "true"), MessageExpression: pick(m, "", "string(self)", "self.map(x, string(x)).join(',')")})
 	}},
-	{"CRD", func(m *mutant) bool {
+	{"CRD", func(m *maker) bool {
 		spec := &m.crd.Spec
 		switch m.IntN(9) {
 		case 0:
@@ -293,7 +205,7 @@ var changes = []change{
 		}
 		return true
 	}},
-	{"root", func(m *mutant) bool {
+	{"root", func(m *maker) bool {
 		s := m.schema()
 		s.XValidations = append(s.XValidations, aRule{Rule: pick(m, "self.metadata.name == 'x'", "size(self.metadata.generateName) < 5", "self.kind == 'x'", "self.metadata.labels.size() == 0")})
 		switch m.IntN(3) {
@@ -304,7 +216,7 @@ var changes = []change{
 		}
 		return true
 	}},
-	{"embedded", func(m *mutant) bool {
+	{"embedded", func(m *maker) bool {
 		return m.change(object, func(s *schemaProps) {
 			s.Properties["embedded"] = schemaProps{
 				Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: ptr(true),

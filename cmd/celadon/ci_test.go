@@ -1,0 +1,130 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// workflow is what of a workflow file of GitHub Actions is held.
+type workflow struct {
+	Name string `json:"name"`
+	On   struct {
+		Call struct {
+			Inputs map[string]struct {
+				Description string `json:"description"`
+				Type        string `json:"type"`
+				Required    bool   `json:"required"`
+				Default     any    `json:"default"`
+			} `json:"inputs"`
+		} `json:"workflow_call"`
+	} `json:"on"`
+	Jobs map[string]struct {
+		RunsOn string            `json:"runs-on"`
+		Env    map[string]string `json:"env"`
+		Steps  []workflowStep    `json:"steps"`
+	} `json:"jobs"`
+}
+
+type workflowStep struct {
+	Name string         `json:"name"`
+	If   string         `json:"if"`
+	Uses string         `json:"uses"`
+	With map[string]any `json:"with"`
+	Run  string         `json:"run"`
+}
+
+var workflowInput = regexp.MustCompile(`inputs\.([a-z-]+)`)
+
+// TestWorkflow holds the workflow of docs/: it has no field but those above, all
+// inputs are declared and used, and what it runs works on the examples.
+func TestWorkflow(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/ci-workflow.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w workflow
+	// "on" is true in YAML 1.1, not so for GitHub.
+	if err := yaml.UnmarshalStrict([]byte(strings.Replace(string(data), "\non:\n", "\n\"on\":\n", 1)), &w); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, match := range workflowInput.FindAllStringSubmatch(string(data), -1) {
+		used[match[1]] = true
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(w.On.Call.Inputs)), slices.Sorted(maps.Keys(used))); diff != "" {
+		t.Errorf("inputs (-declared +used):\n%s", diff)
+	}
+	dir := t.TempDir()
+	ran := 0
+	for _, step := range w.Jobs["check"].Steps {
+		if !strings.HasPrefix(step.Run, "celadon") {
+			continue
+		}
+		ran++
+		for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": strings.Contains(step.Run, "|| true")} {
+			cmd := exec.Command("bash", "-e", "-c", strings.ReplaceAll(step.Run, "celadon.sarif", filepath.Join(dir, "celadon.sarif")))
+			cmd.Dir = "../.."
+			cmd.Env = append(os.Environ(), "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
+			if out, err := cmd.CombinedOutput(); (err == nil) != want {
+				t.Errorf("%s of %s: %v, want success %t\n%s", step.Name, objects, err, want, out)
+			}
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "celadon.sarif")); ran != 2 || err != nil || info.Size() == 0 {
+		t.Errorf("%d steps ran, the log: %v", ran, err)
+	}
+}
+
+// TestHook holds the hook of pre-commit: it has no field but these, and what it
+// runs checks what .celadon.yaml names.
+func TestHook(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct {
+		ID            string `json:"id"`
+		Name          string `json:"name"`
+		Description   string `json:"description"`
+		Entry         string `json:"entry"`
+		Language      string `json:"language"`
+		Files         string `json:"files"`
+		PassFilenames bool   `json:"pass_filenames"`
+		RequireSerial bool   `json:"require_serial"`
+	}
+	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 1 {
+		t.Fatalf("%d hooks: %v", len(hooks), err)
+	}
+	hook := hooks[0]
+	for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
+		if regexp.MustCompile(hook.Files).MatchString(name) != want {
+			t.Errorf("files %s: %s, want %t", hook.Files, name, want)
+		}
+	}
+	examples, err := filepath.Abs("../../examples/crontab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	config := "check:\n  crd: " + examples + "/crd.yaml\n  objects: " + examples + "/objects\n"
+	if err := os.WriteFile(filepath.Join(dir, configName), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "-c", hook.Entry)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitFindings || !strings.Contains(string(out), "5 objects checked: 2 valid, 3 invalid") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// TestProgressWaits holds that short work shows nothing, and long work a bar
+// that is taken away.
+func TestProgressWaits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		patience time.Duration
+		want     bool
+	}{{time.Hour, false}, {-time.Hour, true}} {
+		var out bytes.Buffer
+		p := newProgress(&out, test.patience)
+		p.add(7)
+		if shown := strings.Contains(out.String(), "checking (7/"); shown != test.want {
+			t.Errorf("patience %v: %q", test.patience, out.String())
+		}
+		p.done()
+		if left := screen(out.String()); strings.TrimSpace(left) != "" {
+			t.Errorf("patience %v: left on the screen: %q", test.patience, left)
+		}
+	}
+}
+
+// TestProgressInPipes holds that what is no terminal gets no bar.
+func TestProgressInPipes(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for _, a := range []*app{{stderr: w}, {stderr: &bytes.Buffer{}}} {
+		p := a.progress()
+		if p != nil {
+			t.Errorf("a bar goes to %T", a.stderr)
+		}
+		p.add(1) // none shows nothing
+		p.done()
+	}
+}
+
+// screen is what a terminal shows in the end of text with carriage returns.
+func screen(text string) string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		var shown []rune
+		column := 0
+		for _, r := range line {
+			switch {
+			case r == '\r':
+				column = 0
+				continue
+			case column == len(shown):
+				shown = append(shown, r)
+			default:
+				shown[column] = r
+			}
+			column++
+		}
+		lines = append(lines, strings.TrimRight(string(shown), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestProgressAndReport has both on one terminal, of 80 columns and of 30: all
+// of the report stays readable, and the bar goes. It feeds objects until the bar
+// is there, or what would be long enough for it.
+func TestProgressAndReport(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []uint16{80, 30} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command("celadon", "check", "--crd", crontabCRD, "--quiet", "-")
+			feed, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tty, term, err := pty.Open()
+			if err != nil {
+				t.Skipf("no pseudo-terminal: %v", err)
+			}
+			defer tty.Close()
+			if err := pty.Setsize(term, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Stdout, cmd.Stderr = term, term
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = term.Close()
+			c := &console{t: t, tty: tty, cmd: cmd}
+			copied := make(chan struct{})
+			go func() {
+				c.copy()
+				close(copied)
+			}()
+			n := 0
+			for deadline := time.Now().Add(3 * patience); time.Now().Before(deadline) || columns > barWidth && n < 1000; n++ {
+				fmt.Fprintf(feed, crontab, n, "@daily")
+				time.Sleep(20 * time.Millisecond)
+				c.mu.Lock()
+				shown := strings.Contains(c.out.String(), "checking (")
+				c.mu.Unlock()
+				if shown {
+					break
+				}
+			}
+			_ = feed.Close()
+			_ = cmd.Wait()
+			<-copied
+			out := c.out.String()
+			if shown := strings.Contains(out, "checking ("); shown != (columns > barWidth) {
+				t.Errorf("a bar is shown: %t", shown)
+			}
+			lines := strings.Split(strings.TrimSpace(screen(out)), "\n")
+			for i, line := range lines {
+				if want := regexp.MustCompile(fmt.Sprintf(`^The CronTab "n%d" is invalid: spec.schedule: .*must have five fields$`, i)); !want.MatchString(line) {
+					t.Errorf("line %d is %q", i+1, line)
+				}
+			}
+			if len(lines) < n {
+				t.Errorf("%d lines of %d objects", len(lines), n)
+			}
+		})
+	}
+}

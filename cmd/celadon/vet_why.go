@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// why explains what rules cost, the most expensive first, and what to do.
+func (p *vetText) why(b *strings.Builder, one *vetted, v *vet.Version) {
+	rules := slices.DeleteFunc(slices.Clone(v.Rules), func(r vet.Rule) bool { return r.Reason == nil })
+	slices.SortStableFunc(rules, func(x, y vet.Rule) int {
+		return cmp.Compare(max(y.EstimatedTotal, y.MessageExpressionCost), max(x.EstimatedTotal, x.MessageExpressionCost))
+	})
+	lines := one.lines(v, rules)
+	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
+		p.line(b, 4, fmt.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", number(rules[0].Limit), number(v.Limit)))
+	}
+	for i := range rules {
+		if i == mostRows && !p.all {
+			p.line(b, 4, fmt.Sprintf("… and %d more (--all explains them)", len(rules)-i))
+			break
+		}
+		p.reason(b, &rules[i], lines[rules[i].Field])
+	}
+	p.advice(b, v, lines)
+}
+
+func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line string) {
+	what, cost := fmt.Sprintf("rule %d", r.Index), r.EstimatedTotal
+	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
+	if message {
+		what, cost = "messageExpression of "+what, r.MessageExpressionCost
+	}
+	head := fmt.Sprintf("why %s, %s%s, costs %s", clean(placeOf(r)), what, line, number(cost))
+	switch {
+	case cost > r.Limit:
+		head += fmt.Sprintf(" where %s is the limit", number(r.Limit))
+	case r.Over:
+		head += ", much of a sum that is over its limit"
+	}
+	p.line(b, 4, head+":")
+	p.line(b, 6, "most of it in: "+p.paint(bold, shorten(r.Reason.Expression, 100)))
+	if r.Cardinality > 1 && !message {
+		p.line(b, 6, fmt.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), clean(because(r)), number(r.EstimatedCost)))
+	}
+	for _, m := range r.Reason.Missing {
+		p.line(b, 6, fmt.Sprintf("%s has no %s: %s assumed", clean(rootOr(m.Path)), m.Set, counted(m)))
+	}
+	for _, note := range r.Reason.Notes {
+		p.line(b, 6, "note: "+note)
+	}
+	if !r.Reason.Mendable {
+		p.line(b, 6, p.paint(red, "no bounds make it fit: rewrite this part"))
+	}
+}
+
+func rootOr(path string) string {
+	if path == "" {
+		return "the root"
+	}
+	return path
+}
+
+// counted is an assumed size and what it is a number of.
+func counted(m vet.Missing) string {
+	unit := map[string]string{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
+	return number(uint64(m.Assumed)) + " " + unit
+}
+
+func (p *vetText) advice(b *strings.Builder, v *vet.Version, lines map[string]string) {
+	if len(v.Advice) == 0 {
+		return
+	}
+	what := "set these bounds and all rules fit"
+	if !v.Mendable {
+		what = "set these bounds and the other rules fit"
+	}
+	p.line(b, 4, p.paint(green, what)+":")
+	for _, a := range v.Advice {
+		text := fmt.Sprintf("%s: %s: %d", clean(rootOr(a.Path)), a.Set, a.Value)
+		if a.Now > 0 {
+			text += fmt.Sprintf(" (now %d)", a.Now)
+		}
+		p.line(b, 6, text+lines[a.Field])
+	}
+}
+
+// lines are where in the file rules and advice stand, by their field in the CRD.
+func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]string {
+	var fields []string
+	for i := range rules {
+		if rules[i].Reason != nil {
+			fields = append(fields, rules[i].Field)
+		}
+	}
+	fields = append(fields, adviceFields(v.Advice)...)
+	lines := map[string]string{}
+	for i, at := range one.places(fields) {
+		if at.Line > 0 {
+			lines[fields[i]] = fmt.Sprintf(" (%s:%d)", one.doc.File, at.Line)
+		}
+	}
+	return lines
+}
+
+func adviceFields(list []vet.Advice) []string {
+	fields := make([]string, len(list))
+	for i, a := range list {
+		fields[i] = a.Field
+	}
+	return fields
+}

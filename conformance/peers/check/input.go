@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/conformance"
+)
+
+// input are the files that all programs read.
+type input struct {
+	crdDir, crd, crdName string
+	objects              string
+	refused              int
+}
+
+// makeInput writes the CRD and objects of the corpus, each case again under
+// another name until there are enough.
+func makeInput(dir string, files int) (*input, error) {
+	accepted, refused, err := readCases()
+	if err != nil {
+		return nil, err
+	}
+	crd := accepted[0].CRD
+	in := &input{
+		crdDir: filepath.Join(dir, "crds"), crdName: crd.Definition.Name,
+		crd: filepath.Join(dir, "crds", "crd.yaml"), objects: filepath.Join(dir, "objects"),
+	}
+	for _, folder := range []string{in.crdDir, in.objects} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	data, err := os.ReadFile(crd.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(in.crd, data, 0o644); err != nil {
+		return nil, err
+	}
+	for i := range files {
+		from := accepted
+		if i%refusedIn == 0 {
+			from = refused
+			in.refused++
+		}
+		c := from[(i/refusedIn*(refusedIn-1)+i%refusedIn)%len(from)]
+		if err := in.write(i, c.Object); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// write gives the object a name of its own.
+func (in *input) write(i int, object map[string]any) error {
+	name := fmt.Sprintf("route-%04d", i)
+	metadata, _ := object["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	delete(metadata, "generateName")
+	metadata["name"] = name
+	object = maps.Clone(object)
+	object["metadata"] = metadata
+	delete(object, "status") // a server drops it on create, kubectl-validate judges it
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(in.objects, name+".yaml"), data, 0o644)
+}
+
+// readCases are the creates of one CRD: those that the API server accepts and
+// those that a rule or the schema refuses.
+func readCases() (accepted, refused []*conformance.Case, err error) {
+	var crd *conformance.CRD
+	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		corpus, err := conformance.ReadCorpus(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range corpus.Cases {
+			if !strings.HasPrefix(filepath.Base(c.CRD.Path), crdPrefix) || c.Variant || c.Update() || c.Subresource != "" || c.Raw != nil {
+				continue
+			}
+			if crd == nil {
+				crd = c.CRD
+			}
+			switch {
+			case c.CRD != crd:
+			case c.Expect == "valid":
+				accepted = append(accepted, c)
+			case c.Expect == "invalid":
+				refused = append(refused, c)
+			}
+		}
+	}
+	if len(accepted) == 0 || len(refused) == 0 {
+		return nil, nil, fmt.Errorf("CELADON_CORPUS names no corpus with accepted and refused cases of %s", crdPrefix)
+	}
+	return accepted, refused, nil
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+// program is what is measured, how often, and how long it took.
+type program struct {
+	name  string
+	args  []string
+	turns int
+	times []time.Duration
+}
+
+// measure runs the programs in turns, so that a busy machine slows all of them.
+// What came before, building and comparing verdicts, has warmed all of them up.
+func measure(programs []*program, cores int) error {
+	turns := 0
+	for _, p := range programs {
+		p.times = nil
+		turns = max(turns, p.turns)
+	}
+	for turn := range turns {
+		for _, p := range programs {
+			if turn >= p.turns {
+				continue
+			}
+			took, err := p.run(cores)
+			if err != nil {
+				return err
+			}
+			p.times = append(p.times, took)
+		}
+	}
+	return nil
+}
+
+// run is the wall time of one process; exit code 1 says that objects are
+// refused.
+func (p *program) run(cores int) (time.Duration, error) {
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Env = environment(cores)
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		err = nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", p.name, err)
+	}
+	return took, nil
+}
+
+func (p *program) median() time.Duration {
+	sorted := slices.Sorted(slices.Values(p.times))
+	return sorted[len(sorted)/2]
+}
+
+// print shows the first program's time as a part or a multiple of the others'.
+func print(out io.Writer, programs []*program, cores int) {
+	ours := programs[0].median()
+	fmt.Fprintf(out, "GOMAXPROCS=%d\n", cores)
+	for i, p := range programs {
+		fmt.Fprintf(out, "  %-20s %9.3f s", p.name, p.median().Seconds())
+		if i > 0 {
+			ratio := ours.Seconds() / p.median().Seconds()
+			fmt.Fprintf(out, "   celadon takes %.4f of it (1/%.1f)", ratio, 1/ratio)
+		}
+		fmt.Fprintln(out)
+	}
+}

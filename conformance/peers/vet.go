@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/mutant"
+)
+
+// vetted is how many of the largest CRDs are vetted.
+const vetted = 5
+
+// printVet measures the admission of the largest CRDs. The time spent on rules
+// is the whole less that of the same CRD without rules.
+func printVet(out io.Writer, turns int) error {
+	crds, err := largestCRDs(vetted)
+	if err != nil {
+		return err
+	}
+	var sum vetTimes
+	for _, crd := range crds {
+		t, err := timeVet(crd, turns)
+		if err != nil {
+			return fmt.Errorf("%s: %w", crd.Name, err)
+		}
+		t.print(out, crd.Name)
+		sum.add(t)
+	}
+	sum.print(out, "all")
+	return nil
+}
+
+// vetTimes are the processor times of both sides, of CRDs with rules and of
+// the same without.
+type vetTimes struct {
+	rules                  int
+	theirs, theirsBare     time.Duration
+	ours, oursBare, report time.Duration
+}
+
+func (t *vetTimes) add(o *vetTimes) {
+	t.rules += o.rules
+	t.theirs += o.theirs
+	t.theirsBare += o.theirsBare
+	t.ours += o.ours
+	t.oursBare += o.oursBare
+	t.report += o.report
+}
+
+// ofRules is the part of upstream's time for rules that ours is.
+func (t *vetTimes) ofRules() float64 { return share(t.ours-t.oursBare, t.theirs-t.theirsBare) }
+
+// ofTotal is the part of upstream's whole time that ours is; ofReport adds
+// reasons, advice, versions and lints, which upstream does not have.
+func (t *vetTimes) ofTotal() float64  { return share(t.ours, t.theirs) }
+func (t *vetTimes) ofReport() float64 { return share(t.report, t.theirs) }
+
+func share(ours, theirs time.Duration) float64 { return float64(ours) / float64(theirs) }
+
+func (t *vetTimes) print(out io.Writer, name string) {
+	fmt.Fprintf(out, "%-62s vet %4d rules  of upstream's time: on rules %.3f  in all %.3f  with the report %.3f\n", shorten(name, 62), t.rules, t.ofRules(), t.ofTotal(), t.ofReport())
+}
+
+func timeVet(crd *apiextensionsv1.CustomResourceDefinition, turns int) (*vetTimes, error) {
+	t, bare := &vetTimes{}, crd.DeepCopy()
+	mutant.EachSchema(bare, func(s *apiextensionsv1.JSONSchemaProps) {
+		t.rules += len(s.XValidations)
+		s.XValidations = nil
+	})
+	var err error
+	ours := func(crd *apiextensionsv1.CustomResourceDefinition, cfg vet.Config) func() {
+		return func() {
+			if _, e := vet.VetCRD(context.Background(), crd, cfg); e != nil {
+				err = e
+			}
+		}
+	}
+	theirs := func(crd *apiextensionsv1.CustomResourceDefinition) func() {
+		return func() {
+			if e := validateCRD(crd); e != nil {
+				err = e
+			}
+		}
+	}
+	verdict := vet.Config{VerdictOnly: true}
+	best := leastTimes(turns, theirs(crd), theirs(bare), ours(crd, verdict), ours(bare, verdict), ours(crd, vet.Config{}))
+	t.theirs, t.theirsBare, t.ours, t.oursBare, t.report = best[0], best[1], best[2], best[3], best[4]
+	return t, err
+}
+
+// validateCRD is the API server's validation of a new CRD.
+func validateCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
+	v1, internal := crd.DeepCopy(), &apiextensions.CustomResourceDefinition{}
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, internal, nil); err != nil {
+		return err
+	}
+	validation.ValidateCustomResourceDefinition(context.Background(), internal)
+	return nil
+}
+
+// leastTimes is the least processor time of several runs of each function, in
+// turns and without garbage collection: what else the machine does then weighs
+// little.
+func leastTimes(turns int, list ...func()) []time.Duration {
+	best := make([]time.Duration, len(list))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for turn := range turns {
+		for i, f := range list {
+			runtime.GC()
+			start := processorTime()
+			f()
+			if took := processorTime() - start; turn == 0 || took < best[i] {
+				best[i] = took
+			}
+		}
+	}
+	return best
+}
+
+// largestCRDs are those with the largest files, of different names.
+func largestCRDs(n int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	size := map[string]int64{}
+	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		paths, err := filepath.Glob(filepath.Join(dir, "crds", "*", "*.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if err != nil {
+				return nil, err
+			}
+			size[path] = info.Size()
+		}
+	}
+	var paths []string
+	for path := range size {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, path := range paths {
+		if len(crds) == n {
+			break
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(data, crd); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		same := func(o *apiextensionsv1.CustomResourceDefinition) bool { return o.Name == crd.Name }
+		if !slices.ContainsFunc(crds, same) {
+			crds = append(crds, crd)
+		}
+	}
+	return crds, nil
+}

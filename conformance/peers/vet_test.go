@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// BenchmarkVet reports which part of upstream's time the vetting of the
+// largest CRDs takes: on rules, and in all.
+func BenchmarkVet(b *testing.B) {
+	crds, err := largestCRDs(vetted)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(crds) == 0 {
+		b.Skip("CELADON_CORPUS names no folder with CRDs")
+	}
+	for _, crd := range crds {
+		b.Run(crd.Name, func(b *testing.B) {
+			for b.Loop() {
+				t, err := timeVet(crd, 3)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(t.ofRules(), "of-rules")
+				b.ReportMetric(t.ofTotal(), "of-total")
+			}
+		})
+	}
+}
+
+// BenchmarkVetTable prints what make bench-peers prints of vet.
+func BenchmarkVetTable(b *testing.B) {
+	for b.Loop() {
+		if err := printVet(os.Stdout, 7); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package conformance
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/mutant"
+)
+
+// vetSizes are how much of a corpus is tried.
+type vetSizes struct{ crds, ofProject, mutants, texts int }
+
+var (
+	vetSample = vetSizes{crds: 60, ofProject: 3, mutants: 100, texts: 60}
+	vetFull   = vetSizes{crds: 10_000, ofProject: 10_000, mutants: 1000, texts: 400}
+)
+
+// TestVet tries the corpus's CRDs on a real server, spoilt copies of them, and
+// copies with slips of the pen: engine/vet must say what the server says.
+func TestVet(t *testing.T) {
+	sizes := vetSample
+	if os.Getenv(fullVariable) != "" {
+		sizes = vetFull
+	}
+	files := crdFiles(t, sizes)
+	s := startServer(t)
+	for _, mode := range []struct {
+		name  string
+		cases []*vetCase
+	}{
+		{"vet-corpus", ofCorpus(t, files)},
+		{"vet-mutants", ofMutants(t, files, sizes.mutants)},
+		{"vet-slips", ofSlips(t, files, sizes.texts)},
+	} {
+		report := NewReport(mode.name)
+		s.sweepCRDs(t.Context(), mode.cases, report)
+		finish(t, report)
+	}
+}
+
+// crdFile is one CRD of a corpus as it stands, a webhook for conversion
+// included.
+type crdFile struct {
+	id   string
+	crd  *apiextensionsv1.CustomResourceDefinition
+	size int
+}
+
+// crdFiles are a corpus's CRDs, the smallest of each project first.
+func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
+	t.Helper()
+	for _, dir := range corpusFolders(t) {
+		paths, err := filepath.Glob(filepath.Join(dir, "crds", "*", "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &crdFile{id: filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path), crd: &apiextensionsv1.CustomResourceDefinition{}, size: len(data)}
+			if err := yaml.Unmarshal(data, f.crd); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			files = append(files, f)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *crdFile) int { return cmp.Compare(a.size, b.size) })
+	taken := map[string]int{}
+	files = slices.DeleteFunc(files, func(f *crdFile) bool {
+		project := filepath.Dir(f.id)
+		taken[project]++
+		return taken[project] > sizes.ofProject
+	})
+	return files[:min(len(files), sizes.crds)]
+}
+
+// ofCorpus creates each CRD, and updates it from the variant before.
+func ofCorpus(t *testing.T, files []*crdFile) (cases []*vetCase) {
+	t.Helper()
+	before := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, f := range files {
+		cases = append(cases, newVetCase(t, f.id, f.crd, nil))
+		if old := before[f.crd.Name]; old != nil {
+			cases = append(cases, newVetCase(t, f.id+" update", f.crd, old))
+		}
+		before[f.crd.Name] = f.crd
+	}
+	return cases
+}
+
+// ofMutants creates each mutant, and of four takes one each for an update from
+// the original, to the original, and from itself.
+func ofMutants(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
+	t.Helper()
+	for seed := range n {
+		f := files[seed%len(files)]
+		m := mutant.Of(f.crd, uint64(seed))
+		id := fmt.Sprintf("%d %s %q", seed, f.id, m.Changes)
+		cases = append(cases, newVetCase(t, id, m.CRD, nil))
+		if m.CRD.Name != f.crd.Name {
+			continue // a server updates by name
+		}
+		switch seed % 4 {
+		case 1:
+			cases = append(cases, newVetCase(t, id+" from the original", m.CRD, f.crd))
+		case 2:
+			cases = append(cases, newVetCase(t, id+" to the original", f.crd, m.CRD))
+		case 3:
+			cases = append(cases, newVetCase(t, id+" again", m.CRD, m.CRD))
+		}
+	}
+	return cases
+}
+
+func ofSlips(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
+	t.Helper()
+	for seed := range n {
+		f := files[seed%len(files)]
+		c := newVetCase(t, f.id, f.crd, nil)
+		var slip string
+		c.body, slip = mutant.Text(c.body, uint64(seed))
+		c.id = fmt.Sprintf("%d %s %q", seed, f.id, slip)
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourceDefinition) *vetCase {
+	t.Helper()
+	body, err := json.Marshal(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &vetCase{id: id, name: crd.Name, body: body, old: old}
+}

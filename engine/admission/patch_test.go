@@ -1,0 +1,33 @@
+package admission
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestDeepPatch: paths are written for what is patched only, for an object of
+// the API server's size can be 9,000 names deep. It measures memory, so nothing
+// may run beside it.
+func TestDeepPatch(t *testing.T) {
+	deep := func(end map[string]any) map[string]any {
+		for range 9000 {
+			end = map[string]any{strings.Repeat("n", 300): end}
+		}
+		return end
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ops, ok := additions(object{fields: deep(map[string]any{"a": int64(1)})}, deep(map[string]any{"a": int64(1)}))
+	if len(ops) > 0 || !ok {
+		t.Errorf("nothing is lacking: %t, %v", ok, ops)
+	}
+	ops, ok = additions(object{fields: deep(map[string]any{})}, deep(map[string]any{"a": int64(1)}))
+	if len(ops) > 0 || ok {
+		t.Errorf("a path longer than maxPatch: %t, %d operations", ok, len(ops))
+	}
+	runtime.ReadMemStats(&after)
+	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 100 {
+		t.Errorf("%d MiB allocated", mib)
+	}
+}

@@ -1,0 +1,93 @@
+package engine_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// benchCRDs are CRDs of the corpus, by file name, and one of ours.
+func benchCRDs(b *testing.B) map[string]*apiextensionsv1.CustomResourceDefinition {
+	crds := map[string]*apiextensionsv1.CustomResourceDefinition{"own": cronTabCRD()}
+	wanted := []string{"httproutes.gateway", "gateways.gateway", "infrastructures.config", "nodepools.karpenter", "hostedclusters.hypershift"}
+	for _, folder := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		files, err := filepath.Glob(filepath.Join(folder, "crds", "*", "*.yaml"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, file := range files {
+			name := filepath.Base(file)
+			if !slices.ContainsFunc(wanted, func(w string) bool { return strings.HasPrefix(name, w) }) {
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				b.Fatal(err)
+			}
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := yaml.Unmarshal(data, crd); err != nil {
+				b.Fatal(err)
+			}
+			crds[strings.TrimSuffix(name, ".yaml")] = crd
+		}
+	}
+	return crds
+}
+
+// schemas are the structural schemas of a CRD's versions.
+func schemas(b *testing.B, crd *apiextensionsv1.CustomResourceDefinition) []*schema.Structural {
+	var all []*schema.Structural
+	for _, v := range crd.Spec.Versions {
+		data, err := yaml.Marshal(v.Schema.OpenAPIV3Schema)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, structural(b, string(data)))
+	}
+	return all
+}
+
+// BenchmarkCompile compiles CRDs in all their versions: wholly, and the rules
+// alone as upstream does.
+func BenchmarkCompile(b *testing.B) {
+	crds := benchCRDs(b)
+	for _, name := range slices.Sorted(maps.Keys(crds)) {
+		crd := crds[name]
+		structurals := schemas(b, crd)
+		work := []struct {
+			name string
+			do   func()
+		}{
+			{"engine", func() { _, _ = engine.Compile(crd, engine.Config{}) }},
+			{"rules", func() {
+				for _, s := range structurals {
+					_, _ = engine.CompileRules(s, engine.Config{})
+				}
+			}},
+			{"upstream", func() {
+				for _, s := range structurals {
+					upstreamcel.NewValidator(s, true, celconfig.PerCallLimit)
+				}
+			}},
+		}
+		for _, w := range work {
+			b.Run(name+"/"+w.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					w.do()
+				}
+			})
+		}
+	}
+}

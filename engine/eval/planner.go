@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/decls"
+	"github.com/google/cel-go/common/functions"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Planner plans expressions that were checked in one environment. Programs
+// share what is equal in them. It is not safe for concurrent use.
+type Planner struct {
+	env     *cel.Env
+	known   map[string]*decls.FunctionDecl // nil until some function is asked for
+	made    map[string]*function           // of the known ones
+	regexps map[string]*regexp.Regexp
+	missing map[celtypes.String]*celtypes.Err
+}
+
+// NewPlanner makes a planner for an environment.
+func NewPlanner(env *cel.Env) *Planner {
+	return &Planner{
+		env:     env,
+		made:    map[string]*function{},
+		regexps: map[string]*regexp.Regexp{},
+		missing: map[celtypes.String]*celtypes.Err{},
+	}
+}
+
+// New plans one expression; where there are several, a Planner is faster.
+func New(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
+	return NewPlanner(env).Plan(ast, d, limit)
+}
+
+// Plan plans a checked expression whose self is declared as d. An evaluation
+// stops when its cost passes limit.
+func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	checked := ast.NativeRep()
+	one := &planner{Planner: p, decl: d, refs: checked.ReferenceMap(), types: checked.TypeMap()}
+	c, err := one.plan(checked.Expr())
+	if err != nil {
+		return celProgram(p.env, ast, d, limit)
+	}
+	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit)}
+	if c.kind == boolKind {
+		prog.test = c.test
+	}
+	return prog, nil
+}
+
+// function is one of an environment's.
+type function struct {
+	overloads []*decls.OverloadDecl
+	bindings  []*functions.Overload
+}
+
+// function is nil where the environment has none of that name.
+func (p *Planner) function(name string) (*function, error) {
+	if f := p.made[name]; f != nil {
+		return f, nil
+	}
+	if p.known == nil {
+		p.known = p.env.Functions() // a copy
+	}
+	decl := p.known[name]
+	if decl == nil {
+		return nil, nil
+	}
+	bindings, err := decl.Bindings()
+	if err != nil {
+		return nil, err
+	}
+	f := &function{decl.OverloadDecls(), bindings}
+	p.made[name] = f
+	return f, nil
+}
+
+func (p *Planner) regexp(pattern string) (*regexp.Regexp, error) {
+	if re := p.regexps[pattern]; re != nil {
+		return re, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err == nil {
+		p.regexps[pattern] = re
+	}
+	return re, err
+}
+
+func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
+	err := p.missing[key]
+	if err == nil {
+		err = noSuchKey(key)
+		p.missing[key] = err
+	}
+	return err
+}

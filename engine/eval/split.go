@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"math"
+	"strings"
+
+	"github.com/google/cel-go/common"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// split is split() by a constant separator. Mostly one part is asked for: then
+// no list is made.
+type split struct {
+	text      strFunc
+	separator string
+	n         int64 // at most so many parts; < 0: any number
+	// limited calls have n as an argument: CEL prices them only where there is
+	// a text.
+	limited bool
+}
+
+// newSplit is nil for calls that are left to the library.
+func newSplit(inv *invocation) *split {
+	s := &split{n: -1}
+	switch inv.overload {
+	case "string_split_string":
+	case "string_split_string_int":
+		n, ok := inv.args[2].konst.(celtypes.Int)
+		if !ok || n == 0 || n > math.MaxInt32 {
+			return nil
+		}
+		s.n, s.limited = int64(n), true
+	default:
+		return nil
+	}
+	separator, ok := inv.args[1].konst.(celtypes.String)
+	s.text, s.separator = inv.args[0].strings(), string(separator)
+	if !ok || separator == "" || s.text == nil {
+		return nil
+	}
+	return s
+}
+
+// read evaluates the text and charges for splitting it.
+func (s *split) read(f *frame) (string, bool) {
+	text, ok := s.text(f)
+	switch {
+	case ok:
+		f.charge(splitCost(runes(text)))
+	case !s.limited:
+		f.charge(splitCost(1))
+	}
+	return text, ok
+}
+
+func splitCost(size uint64) uint64 {
+	return uint64(math.Ceil(float64(size) * 2 * common.StringTraversalCostFactor))
+}
+
+// list is all parts.
+func (s *split) list(f *frame) ([]any, bool) {
+	text, ok := s.read(f)
+	if !ok {
+		return nil, false
+	}
+	base := len(f.lists)
+	for part, rest, more := "", text, true; more; {
+		part, rest, more = s.next(rest, len(f.lists)-base)
+		f.lists = append(f.lists, part)
+	}
+	return f.lists[base:len(f.lists):len(f.lists)], true
+}
+
+// next cuts off the part of an index; the last one allowed is all the rest.
+func (s *split) next(text string, i int) (part, rest string, more bool) {
+	if s.n > 0 && int64(i) == s.n-1 {
+		return text, "", false
+	}
+	return strings.Cut(text, s.separator)
+}
+
+// part is the part of a constant index, in which step is the cost of the
+// attribute that this is.
+func (s *split) part(index pathStep, step uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		text, ok := s.read(f)
+		if ok {
+			f.charge(1)
+			if text, ok = s.nth(text, index.at); !ok {
+				f.err = index.missing
+			}
+		}
+		f.charge(step)
+		return text, ok
+	}
+}
+
+func (s *split) nth(text string, at int64) (string, bool) {
+	if at < 0 {
+		return "", false
+	}
+	part, rest, more := "", text, true
+	for i := 0; more; i++ {
+		if part, rest, more = s.next(rest, i); int64(i) == at {
+			return part, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,198 @@
+package vet
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// exprPlace is the place of a value that an expression reads.
+type exprPlace struct {
+	path string // as the rule writes it: "self.spec.hosts"
+	decl *types.Decl
+	// node is the place's own schema, nil where it has none: places with equal
+	// declarations share decl.
+	node *schema.Structural
+	// step is the field's name, and above the object that it is of; "" and nil
+	// of what is no field.
+	step  string
+	above *exprPlace
+	// some is true of one of several elements: the path does not say which.
+	some bool
+}
+
+// placeWalk follows self, oldSelf and the variables of macros.
+type placeWalk struct {
+	vars   map[string]*exprPlace
+	tested map[string]bool // by has() or an optional selection
+}
+
+func newPlaceWalk(r *rule, x *compiled) *placeWalk {
+	self := exprPlace{path: types.Self, decl: x.key.decl}
+	if r.at.scope != nil {
+		self.node = r.at.scope.node
+	}
+	w := &placeWalk{vars: map[string]*exprPlace{types.Self: &self}, tested: map[string]bool{}}
+	if !x.key.optional {
+		old := self
+		old.path = types.OldSelf
+		w.vars[types.OldSelf] = &old
+	}
+	w.visit(x.ast.NativeRep().Expr(), func(e ast.Expr, at *exprPlace) {
+		if at != nil && e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
+			w.tested[at.path] = true
+		}
+		if path := w.optional(e); path != "" {
+			w.tested[path] = true
+		}
+	})
+	return w
+}
+
+// optional is the path of an optional selection, as self.?a or self.?a.b; "" of
+// others.
+func (w *placeWalk) optional(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if above := w.optional(e.AsSelect().Operand()); above != "" {
+			return above + "." + e.AsSelect().FieldName()
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.OptSelect {
+			return ""
+		}
+		above := w.optional(call.Args()[0])
+		if at := w.place(call.Args()[0]); at != nil {
+			above = at.path
+		}
+		if name, ok := call.Args()[1].AsLiteral().(celtypes.String); ok && above != "" {
+			return above + "." + string(name)
+		}
+	}
+	return ""
+}
+
+// visit calls f for each part of an expression, with its place if it has one.
+func (w *placeWalk) visit(e ast.Expr, f func(ast.Expr, *exprPlace)) {
+	f(e, w.place(e))
+	switch e.Kind() {
+	case ast.SelectKind:
+		w.visit(e.AsSelect().Operand(), f)
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.IsMemberFunction() {
+			w.visit(call.Target(), f)
+		}
+		for i, arg := range call.Args() {
+			if i == 1 && call.FunctionName() == operators.OptSelect {
+				continue
+			}
+			w.visit(arg, f)
+		}
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			w.visit(item, f)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			w.visit(entry.AsMapEntry().Key(), f)
+			w.visit(entry.AsMapEntry().Value(), f)
+		}
+	case ast.ComprehensionKind:
+		w.loop(e.AsComprehension(), f)
+	}
+}
+
+func (w *placeWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPlace)) {
+	w.visit(loop.IterRange(), f)
+	w.visit(loop.AccuInit(), f)
+	w.within(loop, func() {
+		w.visit(loop.LoopCondition(), f)
+		w.visit(loop.LoopStep(), f)
+		w.visit(loop.Result(), f)
+	})
+}
+
+// within calls f where the variables of a loop are known.
+func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
+	outer, elem := w.vars, w.element(loop.IterRange())
+	w.vars = cloneMap(outer)
+	w.vars[loop.AccuVar()] = nil
+	if loop.IterVar2() != "" {
+		w.vars[loop.IterVar()], w.vars[loop.IterVar2()] = nil, named(elem, loop.IterVar2())
+	} else {
+		w.vars[loop.IterVar()] = named(elem, loop.IterVar())
+	}
+	f()
+	w.vars = outer
+}
+
+// element is what a loop over a list goes through; the variable of a loop over
+// a map is a key.
+func (w *placeWalk) element(e ast.Expr) *exprPlace {
+	if p := w.place(e); p != nil && p.decl.Kind == types.List {
+		return p.element()
+	}
+	return nil
+}
+
+// element is one of a list or map.
+func (p *exprPlace) element() *exprPlace {
+	elem := &exprPlace{path: p.path + "[…]", decl: p.decl.Elem, some: true}
+	switch {
+	case p.node == nil:
+	case p.node.Items != nil:
+		elem.node = p.node.Items
+	case p.node.AdditionalProperties != nil:
+		elem.node = p.node.AdditionalProperties.Structural
+	}
+	return elem
+}
+
+// named is a loop's variable, which is one and the same within the loop.
+func named(p *exprPlace, name string) *exprPlace {
+	if p == nil {
+		return nil
+	}
+	return &exprPlace{path: name, decl: p.decl, node: p.node}
+}
+
+// field is nil where the object has no such field.
+func (p *exprPlace) field(ident string) *exprPlace {
+	f, ok := p.decl.ByIdent(ident)
+	if !ok {
+		return nil
+	}
+	below := &exprPlace{path: p.path + "." + f.Escaped, decl: f.Decl, step: ident, above: p, some: p.some}
+	if p.node != nil {
+		if s, ok := p.node.Properties[f.Name]; ok {
+			below.node = &s
+		}
+	}
+	return below
+}
+
+// place is nil where an expression is not simply a place of the object.
+func (w *placeWalk) place(e ast.Expr) *exprPlace {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return w.vars[e.AsIdent()]
+	case ast.SelectKind:
+		if above := w.place(e.AsSelect().Operand()); above != nil && above.decl != nil && above.decl.Kind == types.Object {
+			return above.field(e.AsSelect().FieldName())
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.Index {
+			return nil
+		}
+		if above := w.place(call.Args()[0]); above != nil && (above.decl.Kind == types.List || above.decl.Kind == types.Map) {
+			return above.element()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package vet
+
+import (
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// TestErrorsBesideRules holds against the API server which rules it still
+// looks at when it complains of a node near by, and where it panics. The rules
+// use optionalOldSelf without oldSelf, which it says of those that it looks at.
+func TestErrorsBesideRules(t *testing.T) {
+	t.Parallel()
+	const rule = "x-kubernetes-validations: [{rule: 'true', optionalOldSelf: true}]"
+	cases := map[string]string{
+		"properties and values": `
+type: object
+properties: {a: {type: string}}
+additionalProperties: {type: string, ` + rule + `}`,
+		"item of a set": `
+type: array
+x-kubernetes-list-type: set
+items: {type: object, ` + rule + `, properties: {a: {type: string, ` + rule + `}}}`,
+		"list of a set": `
+type: array
+x-kubernetes-list-type: set
+` + rule + `
+items: {type: array, items: {type: string}, ` + rule + `}`,
+		"key of a list map": `
+type: array
+x-kubernetes-list-type: map
+x-kubernetes-list-map-keys: [a]
+items: {type: object, ` + rule + `, properties: {a: {type: object, ` + rule + `}, b: {type: string, ` + rule + `}}}`,
+		"key without default": `
+type: array
+x-kubernetes-list-type: map
+x-kubernetes-list-map-keys: [a]
+items: {type: object, properties: {a: {type: string, nullable: true, ` + rule + `}}}`,
+		"items of a text": `
+type: string
+items: {type: object, properties: {a: {type: string, ` + rule + `}}}`,
+		"below items that CEL cannot see": `
+x-kubernetes-int-or-string: true
+` + rule + `
+items: {type: object, properties: {a: {type: string, ` + rule + `}}}`,
+		"below values that CEL cannot see": `
+x-kubernetes-int-or-string: true
+` + rule + `
+additionalProperties: {type: array, items: {type: string, ` + rule + `}}`,
+		"unknown type beside": `
+type: object
+properties: {a: {type: nope}, b: {type: string, ` + rule + `}}`,
+		"error below": `
+type: object
+` + rule + `
+properties: {a: {type: string, ` + rule + `, x-kubernetes-map-type: atomic}, b: {type: string, ` + rule + `}}`,
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s apiextensionsv1.JSONSchemaProps
+			if err := yaml.UnmarshalStrict([]byte(text), &s); err != nil {
+				t.Fatal(err)
+			}
+			crd := unitCRD(s)
+			want := upstream(t, crd, nil)
+			if len(want) == 0 {
+				t.Error("the server accepts it")
+			}
+			if d := compare(ours(t, crd, nil), want); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestPanics: a CRD that makes the API server panic is answered as it answers.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	crd := unitCRD(schemaProps{
+		XIntOrString: true, XValidations: []aRule{{Rule: "true"}},
+		Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
+			Type: "object", Properties: map[string]schemaProps{"a": {Type: "string", XValidations: []aRule{{Rule: "self == ''"}}}},
+		}},
+	})
+	r := report(t, crd)
+	if r.Accepted || r.Status == nil || r.Status.Code != 500 {
+		t.Errorf("got %+v, want a status of 500", r.Status)
+	}
+}

@@ -1,0 +1,94 @@
+package vet
+
+import (
+	"math/bits"
+
+	"github.com/celadon-cel/celadon/cost"
+)
+
+// trial is a choice of bounds and what all rules cost with it. Setting one
+// estimates again only the rules that depend on it.
+type trial struct {
+	ad     *advisor
+	set    values
+	prices map[*rule]price
+	sum    wide
+	over   int // rules that pass the limit of one rule
+}
+
+func (ad *advisor) newTrial(set values) *trial {
+	t := &trial{ad: ad, set: values{}, prices: make(map[*rule]price, len(ad.rules))}
+	for b, v := range set {
+		t.set[b] = v
+	}
+	for _, r := range ad.rules {
+		t.enter(r)
+	}
+	return t
+}
+
+func (t *trial) enter(r *rule) {
+	p := t.ad.price(r, t.set)
+	t.prices[r] = p
+	t.sum.add(p.all())
+	if t.ad.tooDear(p) {
+		t.over++
+	}
+}
+
+func (t *trial) leave(r *rule) {
+	p := t.prices[r]
+	t.sum.sub(p.all())
+	if t.ad.tooDear(p) {
+		t.over--
+	}
+}
+
+// put sets a bound.
+func (t *trial) put(b *bound, v int64) {
+	t.change(b, func() { t.set[b] = v })
+}
+
+// drop leaves a bound as it is in the schema.
+func (t *trial) drop(b *bound) {
+	t.change(b, func() { delete(t.set, b) })
+}
+
+func (t *trial) change(b *bound, do func()) {
+	users := t.ad.users[b]
+	for _, r := range users {
+		t.leave(r)
+	}
+	do()
+	for _, r := range users {
+		t.enter(r)
+	}
+}
+
+// fits is true when all rules are within their limits.
+func (t *trial) fits() bool { return t.over == 0 && !t.sum.exceeds(t.ad.perSchema) }
+
+// tooDear is true of a rule that passes the limit of one rule.
+func (ad *advisor) tooDear(p price) bool { return p.total > ad.perRule || p.message > ad.perRule }
+
+type price struct{ total, message uint64 }
+
+func (p price) all() uint64 { return cost.Add(p.total, p.message) }
+
+// wide is a sum that does not overflow, so that what was added can be taken
+// away again.
+type wide struct{ high, low uint64 }
+
+func (w *wide) add(n uint64) {
+	var carry uint64
+	w.low, carry = bits.Add64(w.low, n, 0)
+	w.high += carry
+}
+
+func (w *wide) sub(n uint64) {
+	var borrow uint64
+	w.low, borrow = bits.Sub64(w.low, n, 0)
+	w.high -= borrow
+}
+
+func (w *wide) exceeds(limit uint64) bool { return w.high > 0 || w.low > limit }

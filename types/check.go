@@ -1,0 +1,135 @@
+package types
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+)
+
+// Check parses and checks one expression in an environment that For or Compile
+// gave, so that many at one place share it. The error is an *IssuesError where
+// the expression is bad.
+func Check(env *cel.Env, src string) (*cel.Ast, error) {
+	checked, issues := env.Compile(src)
+	if issues != nil {
+		return nil, &IssuesError{src, issues}
+	}
+	return checked, nil
+}
+
+// checks are what an environment does to a parsed expression. They are
+// immutable.
+type checks struct {
+	env *cel.Env
+	// options give new checkers the functions of the environment.
+	options []checker.Option
+	// validators look at what is checked; config is what they tell each other.
+	validators []cel.ASTValidator
+	config     validatorConfig
+}
+
+// checksOf holds those of each environment that was asked for, as long as the
+// process runs: they cost as much as many rules.
+var checksOf [Newest + 1]struct {
+	once   sync.Once
+	checks *checks
+	err    error
+}
+
+func (e *Env) checks() (*checks, error) {
+	c := &checksOf[e.number]
+	c.once.Do(func() { c.checks, c.err = newChecks(e.base) })
+	return c.checks, c.err
+}
+
+func newChecks(env *cel.Env) (*checks, error) {
+	_, issues := env.Compile("1 < 2.0")
+	c := &checks{
+		env:        env,
+		options:    []checker.Option{checker.CrossTypeNumericComparisons(issues == nil)},
+		validators: env.Validators(),
+		config:     validatorConfig{},
+	}
+	declared, err := checker.NewEnv(env.Container, env.CELTypeProvider(), c.options...)
+	if err != nil {
+		return nil, err
+	}
+	if err := declared.AddIdents(env.Variables()...); err != nil {
+		return nil, err
+	}
+	for _, f := range env.Functions() {
+		if f.IsDeclarationDisabled() {
+			continue
+		}
+		if err := declared.AddFunctions(f); err != nil {
+			return nil, err
+		}
+	}
+	c.options = append(c.options, checker.ValidatedDeclarations(declared))
+	for _, v := range c.validators {
+		if v, ok := v.(cel.ASTValidatorConfigurer); ok {
+			if err := v.Configure(c.config); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// checker makes one to which variables of more types can be added.
+func (c *checks) checker(types *typeTable) (*checker.Env, error) {
+	return checker.NewEnv(c.env.Container, types, c.options...)
+}
+
+// check checks a parsed expression in place. It is false where there is
+// something wrong.
+func (c *checks) check(parsed *cel.Ast, env *checker.Env) bool {
+	checked, errs := checker.Check(parsed.NativeRep(), parsed.Source(), env)
+	if len(errs.GetErrors()) > 0 {
+		return false
+	}
+	*parsed.NativeRep() = *checked
+	if !validated(checked.Expr()) {
+		return true
+	}
+	issues := cel.NewIssuesWithSourceInfo(errs, checked.SourceInfo())
+	for _, v := range c.validators {
+		v.Validate(c.env, c.config, checked, issues)
+	}
+	return len(issues.Errors()) == 0
+}
+
+// validated says whether an expression has anything that some validator looks
+// at: each goes through it twice.
+func validated(e ast.Expr) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			found = found || validatedCalls[e.AsCall().FunctionName()]
+		case ast.ListKind, ast.MapKind:
+			found = true
+		}
+	}))
+	return found
+}
+
+// validatedCalls are the functions that the validators of all versions look
+// at, beside lists and maps.
+var validatedCalls = map[string]bool{"duration": true, "timestamp": true, "matches": true, "format": true}
+
+// validatorConfig is a cel.MutableValidatorConfig.
+type validatorConfig map[string]any
+
+func (c validatorConfig) GetOrDefault(name string, value any) any {
+	if v, ok := c[name]; ok {
+		return v
+	}
+	return value
+}
+
+func (c validatorConfig) Set(name string, value any) error {
+	c[name] = value
+	return nil
+}
