@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -29,15 +31,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		return b.String(), nil
 	}
 	v := &r.Versions[i]
-	schema := []string{"spec.validation.openAPIV3Schema", fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i)}
-	writeCauses(&b, r, func(cause engine.Cause) bool {
-		if v.EstimatedCost > v.Limit && slices.Contains(schema, cause.Field) {
-			return true // it is of the sum, which stands at the end
-		}
-		return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
-			return strings.HasPrefix(cause.Field, rule.Field) && (costly(&rule) || s.brokenAt(&rule) != nil)
-		})
-	})
+	writeCauses(&b, r, func(cause engine.Cause) bool { return s.toldOf(cause, v, i) })
 	for _, rule := range v.Rules {
 		if bad := s.brokenAt(&rule); bad != nil {
 			fmt.Fprintf(&b, "%s: %s: %s\n", rulePlace(rule.Path, rule.Index), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
@@ -57,6 +51,21 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	}
 	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s%s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name, verdict)
 	return printable(b.String()), nil
+}
+
+// toldOf is true for a cause that the rest of the advice tells: of the price of a
+// rule or of all, of a rule that does not compile. i is the version's position.
+func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
+	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {
+		return v.EstimatedCost > v.Limit
+	}
+	return slices.ContainsFunc(v.Rules, func(rule vet.Rule) bool {
+		if !strings.HasPrefix(cause.Field, rule.Field+".") {
+			return false
+		}
+		bad := s.brokenAt(&rule)
+		return costly(&rule) && cause.Type == field.ErrorTypeForbidden || bad != nil && cause.Field == rule.Field+"."+bad.Part
+	})
 }
 
 // costly is true for a rule whose price is told.

@@ -60,6 +60,7 @@ func corpusDocuments(t testing.TB, file string) []Document {
 // (ruleEdit.apply holds that the parsed CRD is equal but for the edit.) Every
 // 25th CRD is edited by a whole session.
 func TestCorpusEdits(t *testing.T) {
+	t.Parallel()
 	done := 0
 	for _, file := range corpusCRDs(t) {
 		for _, doc := range corpusDocuments(t, file) {

@@ -221,7 +221,7 @@ func (s *Session) oneRule(n int) (string, error) {
 		}
 	}
 	costly := slices.ContainsFunc(rows, func(row []string) bool { return row[1] == tooExpensive })
-	return (&listing{rows: rows, costly: costly}).text(s) + s.lacks(n), nil
+	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + s.lacks(n), nil
 }
 
 // lacks is what a rule still needs before an API server takes it.

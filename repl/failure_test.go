@@ -43,9 +43,8 @@ var badArguments = []string{
 	"\x00", "日本", strings.Repeat("(", 300), strings.Repeat("a.", 300) + "a", ": :", "//", "-",
 }
 
-// TestEveryFailureChangesNothing tries every command with bad arguments on
-// sessions with much and with little in them. What fails leaves all as it was.
-func TestEveryFailureChangesNothing(t *testing.T) {
+// sessions are some with much in them, and some with little.
+func sessions(t *testing.T) map[string]func() *Session {
 	full := func() *Session {
 		s := crontab(t)
 		for _, line := range []string{":cd spec", ":add self.replicas < 50", ":message few", ":old copy", ":set replicas = 7", ":undo"} {
@@ -60,7 +59,7 @@ func TestEveryFailureChangesNothing(t *testing.T) {
 		}
 		return s
 	}
-	sessions := map[string]func() *Session{
+	return map[string]func() *Session{
 		"full": full,
 		"empty": func() *Session {
 			s, err := NewSession(Config{})
@@ -81,41 +80,50 @@ func TestEveryFailureChangesNothing(t *testing.T) {
 		"at an item": func() *Session { s := full(); must(t, s, ":cd env[0].name"); return s },
 		"at nothing": func() *Session { s := full(); must(t, s, ":cd /status.phase"); return s },
 	}
-	for name, make := range sessions {
+}
+
+// TestEveryFailureChangesNothing tries every command with bad arguments. What
+// fails leaves all as it was, and says what is wrong.
+func TestEveryFailureChangesNothing(t *testing.T) {
+	for name, open := range sessions(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			failed := map[string]bool{}
-			s := make()
+			s := open()
 			for _, c := range commands() {
+				failed := 0
 				for _, arg := range badArguments {
 					before := snapshot(s)
-					kept := s.moment()
-					saved := maps.Clone(s.saved)
-					reply := s.Do(context.Background(), strings.TrimSpace(":"+c.name+" "+arg))
-					if s.partial != "" {
-						reply = s.End(context.Background())
-					}
-					if strings.Contains(reply.Text, "internal error") {
-						t.Errorf(":%s %s: %s", c.name, arg, reply.Text)
-					}
-					if !reply.Failed { // it did what it was told
-						s.restore(kept)
-						s.saved = saved
+					if !fails(t, s, strings.TrimSpace(":"+c.name+" "+arg)) {
 						continue
 					}
-					failed[c.name] = true
+					failed++
 					if diff := cmp.Diff(before, snapshot(s)); diff != "" {
 						t.Errorf(":%s %.40s failed and changed the session:\n%s", c.name, arg, diff)
-						s = make()
-					}
-					if !strings.HasSuffix(reply.Text, "\n") || reply.Text == "error: \n" {
-						t.Errorf(":%s %.40s: says %q", c.name, arg, reply.Text)
+						s = open()
 					}
 				}
-				if !failed[c.name] && name == "full" {
+				if failed == 0 && name == "full" {
 					t.Errorf(":%s never failed", c.name)
 				}
 			}
 		})
 	}
+}
+
+// fails answers a line; what it does is taken back.
+func fails(t *testing.T, s *Session, line string) bool {
+	t.Helper()
+	kept, saved := s.moment(), maps.Clone(s.saved)
+	reply := s.Do(context.Background(), line)
+	if s.partial != "" {
+		reply = s.End(context.Background())
+	}
+	if strings.Contains(reply.Text, "internal error") || reply.Failed && (!strings.HasSuffix(reply.Text, "\n") || reply.Text == "error: \n") {
+		t.Errorf("%.60s: %q", line, reply.Text)
+	}
+	if !reply.Failed {
+		s.restore(kept)
+		s.saved = saved
+	}
+	return reply.Failed
 }

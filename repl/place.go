@@ -40,11 +40,8 @@ func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old ma
 		}
 	}
 	if obj != nil {
-		p.self, p.has = valueAt(obj, steps)
+		p.self, p.old, p.has = e.Values(version, steps, obj, old)
 		p.has = p.has && p.self != nil
-	}
-	if obj != nil && old != nil {
-		p.old = correlated(p.root, obj, old, steps)
 	}
 	return p, nil
 }
@@ -90,48 +87,6 @@ func valueAt(v any, steps []engine.Step) (any, bool) {
 		}
 	}
 	return v, true
-}
-
-// correlated is the old value of a place; nil where there is none, or where the
-// API server knows none: in lists that are no maps.
-func correlated(d *types.Decl, obj, old any, steps []engine.Step) any {
-	for _, step := range steps {
-		switch at := obj.(type) {
-		case map[string]any:
-			before, ok := old.(map[string]any)
-			if !ok || d.Schema.XMapType != nil && *d.Schema.XMapType == "atomic" {
-				return nil
-			}
-			obj, old = at[step.Name], before[step.Name]
-		case []any:
-			before, ok := old.([]any)
-			if !ok || d.ListType != types.MapList || !step.Item || step.Index >= len(at) {
-				return nil
-			}
-			obj = at[step.Index]
-			old = sameKeys(d.MapKeys, before, obj)
-		default:
-			return nil
-		}
-		if d = below(d, step); d == nil || old == nil {
-			return nil
-		}
-	}
-	return old
-}
-
-func sameKeys(keys []string, items []any, like any) any {
-	want, ok := like.(map[string]any)
-	if !ok {
-		return nil
-	}
-	for _, item := range items {
-		m, ok := item.(map[string]any)
-		if ok && !slices.ContainsFunc(keys, func(k string) bool { return m[k] != want[k] }) {
-			return item
-		}
-	}
-	return nil
 }
 
 // below is the declaration one step down; nil where there is none.

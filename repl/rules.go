@@ -46,7 +46,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	}
 	switch arg {
 	case "":
-		return s.rulesAt(s.state.place, ran, true).text(s), nil
+		return s.rulesAt(s.state.place, ran, true).text(s, s.Width), nil
 	case "all":
 		return s.rulesAll(ran)
 	}
@@ -69,7 +69,7 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	l := s.rulesAt(s.state.place, ran, false)
 	l.rows, l.costly = l.rows[n:n+1], false
 	l.rows[0] = l.rows[0][:len(l.rows[0])-1]
-	return l.text(s) + indent(printable(string(text))), nil
+	return l.text(s, s.Width) + indent(printable(string(text))), nil
 }
 
 // verdicts are what each rule did over the loaded object.
@@ -99,12 +99,12 @@ type listing struct {
 	costly bool // some rule costs more than it may
 }
 
-func (l *listing) text(s *Session) string {
+func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
 		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
 	}
 	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
-	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), s.Width)
+	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
 	if l.costly {
 		text += costlyHint
 	}
@@ -201,7 +201,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
 		l.costly = false // told once
-		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s)))
+		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
 	if costly {

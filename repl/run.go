@@ -211,12 +211,9 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.last = lastLine{before: s.moment()}
 	defer func() { s.last.after = s.state }()
 	if strings.HasPrefix(line, ":") {
-		name, _, _ := strings.Cut(line[1:], " ")
-		if cmd, ok := findCommand(name); ok && cmd.expression {
-			s.last.text = line
-		}
 		return s.command(ctx, line)
 	}
+	s.warned = false
 	s.last.text = line
 	a, err := s.Eval(ctx, line)
 	if err != nil {
@@ -241,16 +238,20 @@ func (s *Session) continued(ctx context.Context, line string) Reply {
 
 func (s *Session) command(ctx context.Context, line string) Reply {
 	name, arg, _ := strings.Cut(line[1:], " ")
+	arg = strings.TrimSpace(arg)
 	cmd, ok := findCommand(name)
 	switch {
 	case !ok:
 		return s.failed(noCommand(name))
-	case cmd.args == "" && strings.TrimSpace(arg) != "":
-		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(strings.TrimSpace(arg), maxValue), cmd.name))
+	case cmd.args == "" && arg != "":
+		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(arg, maxValue), cmd.name))
 	case cmd.name == "quit":
 		return s.quit()
+	case cmd.expression:
+		s.last.text = line
 	}
-	text, err := cmd.run(ctx, s, strings.TrimSpace(arg))
+	s.warned = false
+	text, err := cmd.run(ctx, s, arg)
 	if err != nil {
 		return s.failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -112,6 +113,8 @@ func (a *app) lineReader(s *repl.Session, o *replOptions) (repl.LineReader, func
 
 // session loads what the flags name.
 func (a *app) session(o *replOptions) (*repl.Session, error) {
+	// A large CRD leaves much garbage once: what is waited for is the prompt.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	host := a.host()
 	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Limits: o.limits, Host: host})
 	if err != nil {

@@ -52,41 +52,50 @@ func TestCorpus(t *testing.T) {
 				x = NewExplainer(corpusEngine(t, filepath.Join(corpus, c.CRD)))
 				explainers[c.CRD] = x
 			}
-			req := engine.Request{Object: decoded(t, c.Object), Subresource: c.Subresource}
-			if c.OldObject != nil {
-				req.OldObject = decoded(t, c.OldObject)
-			}
-			res, err := x.engine.Validate(context.Background(), req)
-			if err != nil || res.Allowed {
-				continue // judged elsewhere
-			}
-			self, old, err := x.engine.Seen(req)
-			if err != nil {
-				continue
-			}
-			for i, why := range x.Why(context.Background(), req, res.Causes) {
-				cause := res.Causes[i]
-				if cause.Rule == nil {
-					continue
-				}
-				explained++
-				tr, err := x.trace(context.Background(), cause, self, old)
-				if err != nil {
-					t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
-				} else if tr.Err == nil && tr.Value != celtypes.False {
-					t.Errorf("%s: %s is %v here", c.Name, cause.Rule.Rule, tr.Value)
-				}
-				if len(why) == 0 {
-					silent++
-					t.Logf("%s: nothing to tell of %s (%s)", c.Name, cause.Rule.Rule, cause.Detail)
-				}
-			}
+			e, n := explainCase(t, x, &c)
+			explained, silent = explained+e, silent+n
 		}
 	}
 	t.Logf("%d refused cases, %d causes explained, nothing to tell of %d", refused, explained, silent)
 	if explained == 0 || silent > 0 {
 		t.Errorf("nothing to tell of %d of %d", silent, explained)
 	}
+}
+
+// explainCase counts the causes that rules made, and those of which there is
+// nothing to tell.
+func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent int) {
+	t.Helper()
+	req := engine.Request{Object: decoded(t, c.Object), Subresource: c.Subresource}
+	if c.OldObject != nil {
+		req.OldObject = decoded(t, c.OldObject)
+	}
+	res, err := x.engine.Validate(context.Background(), req)
+	if err != nil || res.Allowed {
+		return 0, 0 // judged elsewhere
+	}
+	self, old, err := x.engine.Seen(req)
+	if err != nil {
+		return 0, 0
+	}
+	for i, why := range x.Why(context.Background(), req, res.Causes) {
+		cause := res.Causes[i]
+		if cause.Rule == nil {
+			continue
+		}
+		explained++
+		tr, err := x.trace(context.Background(), cause, self, old)
+		if err != nil {
+			t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
+		} else if tr.Err == nil && tr.Value != celtypes.False {
+			t.Errorf("%s: %s is %v here", c.Name, cause.Rule.Rule, tr.Value)
+		}
+		if len(why) == 0 {
+			silent++
+			t.Logf("%s: nothing to tell of %s (%s)", c.Name, cause.Rule.Rule, cause.Detail)
+		}
+	}
+	return explained, silent
 }
 
 func corpusEngine(t *testing.T, file string) *engine.Engine {

@@ -3,6 +3,8 @@ package trace_test
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,6 +110,38 @@ func TestWhy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestExplainerIsShared explains with one explainer from many goroutines.
+func TestExplainerIsShared(t *testing.T) {
+	t.Parallel()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	rules := "x-kubernetes-validations: [{rule: 'self.list.all(x, x < 3)'}, {rule: self.count > 3}]"
+	if err := yaml.Unmarshal(fmt.Appendf(nil, whyCRD, "", "", rules), crd); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := trace.NewExplainer(e)
+	var group sync.WaitGroup
+	for n := range 16 {
+		group.Go(func() {
+			req := engine.Request{Object: whyObject(t, fmt.Sprintf("{list: [1, %d], count: -%d}", n+3, n))}
+			res, err := e.Validate(t.Context(), req)
+			if err != nil || len(res.Causes) != 2 {
+				t.Errorf("%+v %v", res, err)
+				return
+			}
+			got := fmt.Sprint(x.Why(t.Context(), req, res.Causes))
+			element, count := fmt.Sprintf("{x (self.list[1]) %d}", n+3), fmt.Sprintf("{self.count %d}", -n)
+			if !strings.Contains(got, element) || !strings.Contains(got, count) {
+				t.Errorf("%s, want %s and %s", got, element, count)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func whyOf(t *testing.T, at, rule, obj, old string) []string {

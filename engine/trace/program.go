@@ -80,7 +80,7 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 		}
 	}
 	defer func() {
-		r.trace, r.tracker = nil, nil
+		r.trace, r.tracker, r.running = nil, nil, 0
 		p.idle.Put(r)
 	}()
 	vars := eval.BindOld(p.decl, self, old)

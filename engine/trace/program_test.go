@@ -63,6 +63,11 @@ func TestTraceCosts(t *testing.T) {
 			if got.Cost != want.Cost {
 				t.Errorf("cost %d, want %d", got.Cost, want.Cost)
 			}
+			for _, part := range got.Tree() {
+				if part.Cost > got.Cost {
+					t.Errorf("%s costs %d of %d", part.Text, part.Cost, got.Cost)
+				}
+			}
 			if (got.Err == nil) != (want.Err == nil) {
 				t.Fatalf("error %v, want %v", got.Err, want.Err)
 			}
@@ -82,6 +87,8 @@ func TestTraceCosts(t *testing.T) {
 
 var traced = []string{
 	"self.spec.replicas <= self.spec.maxReplicas",
+	"has(self.spec.suspended)",
+	"has(self.spec.env) && has(self.spec.env[0].value)",
 	"!has(self.spec.suspended) || !self.spec.suspended",
 	"has(self.spec.suspended) ? self.spec.suspended : self.spec.env[0].name == 'A'",
 	"self.spec.env.all(e, e.name.matches('^[A-Z_]+$'))",

@@ -125,6 +125,8 @@ type recorder struct {
 	trace   *Trace
 	tracker *interpreter.CostTracker
 	loops   map[int64]loopBody
+	// running is the node that runs: the planner decorates some twice.
+	running int64
 }
 
 // loopBody is what is to be known of a macro's step: its variables, and all
@@ -185,8 +187,22 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 	r.trace.last[id] = element{r.trace.last[id].number + 1, values}
 }
 
-func note(steps map[int64]observed, id int64, v ref.Val, units uint64) {
-	steps[id] = observed{v, steps[id].cost + units}
+// enter begins a node; done notes what it gave, nil for nothing. Of a node that
+// the planner decorates twice, as has(), only the outer counts.
+func (r *recorder) enter(id int64, vars interpreter.Activation) (done func(steps map[int64]observed, v ref.Val)) {
+	above := r.running
+	if above == id {
+		return func(map[int64]observed, ref.Val) {}
+	}
+	r.running = id
+	before := r.units()
+	r.begin(id, vars)
+	return func(steps map[int64]observed, v ref.Val) {
+		r.running = above
+		if v != nil {
+			steps[id] = observed{v, steps[id].cost + r.units() - before}
+		}
+	}
 }
 
 // watch puts the recorder around a node.
@@ -209,12 +225,12 @@ type watched struct {
 }
 
 func (w *watched) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	before := w.r.units()
-	w.r.begin(w.ID(), frame)
+	done := w.r.enter(w.ID(), frame)
 	v := w.InterpretableV2.Exec(frame)
-	note(w.r.trace.seen, w.ID(), v, w.r.units()-before)
-	if body, ok := w.r.loops[w.ID()]; ok && celtypes.IsError(v) {
-		w.r.trace.keep(w.ID(), body.inner)
+	if done(w.r.trace.seen, v); celtypes.IsError(v) {
+		if body, ok := w.r.loops[w.ID()]; ok {
+			w.r.trace.keep(w.ID(), body.inner)
+		}
 	}
 	return v
 }
@@ -230,10 +246,9 @@ type watchedAttribute struct {
 }
 
 func (w *watchedAttribute) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	before := w.r.units()
-	w.r.begin(w.ID(), frame)
+	done := w.r.enter(w.ID(), frame)
 	v := w.InterpretableAttribute.Exec(frame)
-	note(w.r.trace.chains, w.ID(), v, w.r.units()-before)
+	done(w.r.trace.chains, v)
 	return v
 }
 
@@ -243,11 +258,12 @@ func (w *watchedAttribute) Eval(vars interpreter.Activation) ref.Val {
 
 // Resolve runs instead of Exec where the node is a branch or an index.
 func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
-	before := w.r.units()
-	w.r.begin(w.ID(), vars)
+	done := w.r.enter(w.ID(), vars)
 	v, err := w.InterpretableAttribute.Resolve(vars)
-	if err == nil {
-		note(w.r.trace.chains, w.ID(), w.Adapter().NativeToValue(v), w.r.units()-before)
+	if err != nil {
+		done(w.r.trace.chains, nil)
+	} else {
+		done(w.r.trace.chains, w.Adapter().NativeToValue(v))
 	}
 	return v, err
 }

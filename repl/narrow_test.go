@@ -1,0 +1,80 @@
+package repl
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// TestNarrow holds that tables, values and prompts keep to the screen, and that
+// what is asked for is still there.
+func TestNarrow(t *testing.T) {
+	for _, c := range []struct{ line, has string }{
+		{":help", ":optionalOldSelf"},
+		{":ls", "schedule"},
+		{":rules", "self.replicas <="},
+		{":rules all", "spec.env"},
+		{":explain self.env.all(e, e.name.matches('^[A-Z]+$')) && self.replicas > 3", "e.name.mat"},
+		{"self.env.all(e, e.value == 'a very long text that is not there' && e.name != '')", "e.value"},
+		{"self.env", "TARGET"},
+		{":funcs", "startsWith"},
+		{":funcs split", "split"},
+		{":cost self.image.contains(self.schedule)", "estimate"},
+	} {
+		for _, width := range []int{120, 80, 40, 30} {
+			s := crontab(t)
+			must(t, s, ":cd spec")
+			s.Width = width
+			if w := runewidth.StringWidth(s.Prompt()); w > width/2+2 {
+				t.Errorf("the prompt %q takes %d of %d columns", s.Prompt(), w, width)
+			}
+			text := s.Do(context.Background(), c.line).Text
+			if !strings.Contains(text, c.has) {
+				t.Errorf("%s: no %q on %d columns:\n%s", c.line, c.has, width, text)
+			}
+			for line := range strings.Lines(text) {
+				facts := strings.HasPrefix(line, "  : ") || strings.HasPrefix(line, "estimate ") || strings.Contains(line, "all rules: ") || strings.HasPrefix(line, "An expression") || strings.HasPrefix(line, "  e.g. ")
+				if w := runewidth.StringWidth(strings.TrimRight(line, "\n")); w > width && !facts {
+					t.Errorf("%s: %d of %d columns: %q", c.line, w, width, line)
+				}
+			}
+		}
+	}
+}
+
+// TestCaret holds that the caret stands below what is wrong, whatever the screen
+// shows of the line.
+func TestCaret(t *testing.T) {
+	for _, src := range []string{
+		"self.nope", "'日本語' == self.nope && true", "true &&\n  '日本語日本語日本語日本語日本語日本語' == self.nope",
+		strings.Repeat("self.replicas > 1 && ", 9) + "self.nope > 1" + strings.Repeat(" && self.replicas > 1", 9),
+	} {
+		for _, width := range []int{0, 80, 40, 20} {
+			s := crontab(t)
+			must(t, s, ":cd spec")
+			s.Width = width
+			reply := s.Do(context.Background(), src)
+			if s.partial != "" {
+				reply = s.End(context.Background())
+			}
+			lines := strings.Split(reply.Text, "\n")
+			for i := range lines {
+				if strings.TrimLeft(lines[i], " ") != "^" {
+					continue
+				}
+				column := runewidth.StringWidth(lines[i]) - 1
+				before := runewidth.Truncate(lines[i-1], column, "")
+				if after := strings.TrimPrefix(lines[i-1], before); !strings.HasPrefix(after, ".") || width > 0 && runewidth.StringWidth(lines[i-1]) > width {
+					t.Errorf("%d columns: %q is marked at %q", width, lines[i-1], after)
+				}
+				lines = nil
+				break
+			}
+			if lines != nil {
+				t.Errorf("%s: no caret: %s", src, reply.Text)
+			}
+		}
+	}
+}
