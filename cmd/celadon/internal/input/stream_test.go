@@ -234,6 +234,50 @@ func TestOneObjectInMemory(t *testing.T) {
 	}
 }
 
+// TestNothingFillsTheMemory reads what has no end of line, or nothing but these.
+func TestNothingFillsTheMemory(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text string
+		want []string // of the first errors
+	}{
+		"NUL":    {"\x00", []string{"0/0:1: " + errLongLine.Error()}},
+		"blank":  {" \n", nil},
+		"spaces": {" ", nil},
+		"quote":  {"{\"", []string{"0/0:1: not JSON"}},
+		"YAML":   {"a: ", []string{"0/0:1: " + errLongLine.Error()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var readers []io.Reader
+			for range 8 {
+				readers = append(readers, strings.NewReader(strings.Repeat(test.text, 8<<20)))
+			}
+			readers = append(readers, strings.NewReader("\n"+good(0)))
+			w := newWindow(io.MultiReader(readers...), func() {})
+			var got []string
+			s := splitter{file: "f", w: w, yield: func(c Chunk) bool {
+				return c.Each(func(d *Document) bool {
+					got = append(got, seen(d))
+					return true
+				})
+			}}
+			s.run()
+			if most := 4 * maxObject; cap(w.buf) > most {
+				t.Errorf("a buffer of %d bytes, want at most %d", cap(w.buf), most)
+			}
+			if len(got) != len(test.want)+1 || !strings.HasSuffix(got[len(got)-1], ": good0") {
+				t.Fatalf("got %q", got)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
+
 // FuzzSplit holds that a stream is cut as a file in memory, that nothing
 // panics, and that lines stay in the input.
 func FuzzSplit(f *testing.F) {
