@@ -24,6 +24,7 @@ func (s *spool) Write(data []byte) (int, error) {
 			return 0, fmt.Errorf("no place for a large report: %w", err)
 		}
 		s.file = f
+		_ = os.Remove(f.Name()) // it goes with us, however we end; not so on Windows
 	}
 	n, _ := s.mem.Write(data)
 	if s.file != nil && s.mem.Len() > readAhead {
