@@ -84,6 +84,15 @@ func separator(line []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
+// wrongSeparator is a line that begins as a separator and is none: YAML takes it
+// for the begin of a document, kubectl for an error.
+func wrongSeparator(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) && !separator(line)
+}
+
+// shown is the begin of a line, for messages.
+func shown(line []byte) []byte { return line[:min(len(line), 40)] }
+
 // yaml takes what stands before the next separator, or else before objects in
 // JSON that make no YAML of it.
 func (s *splitter) yaml() bool {
@@ -106,6 +115,9 @@ func (s *splitter) yaml() bool {
 		return true
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
+	if first, _, _ := bytes.Cut(text, newline); wrongSeparator(first) {
+		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", shown(first))}
+	}
 	s.index++
 	return s.yield(c)
 }
@@ -128,6 +140,9 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 		}
 		if separator(line) {
 			return n, length, brace, nil
+		}
+		if n > 0 && wrongSeparator(line) {
+			return n, 0, brace, nil
 		}
 		if brace == 0 && content && line[0] == '{' {
 			brace = n
