@@ -8,7 +8,7 @@ import (
 )
 
 // maxSpool is what a spool holds in memory.
-const maxSpool = 16 << 20
+const maxSpool = 1 << 20
 
 // spool keeps what is written until what stands before it is known, in a
 // temporary file when it is much.
