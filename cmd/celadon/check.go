@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 
@@ -47,21 +48,19 @@ func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error 
 		return err
 	}
 	c, err := a.newChecker(ctx, o, paths)
-	if err != nil {
-		return interruptedBefore(ctx, err)
+	if err != nil && ctx.Err() == nil {
+		return err
 	}
 	t := tally{checker: c, printer: printer, progress: progress, flush: func() error { return nil }}
 	if whole {
 		t.flush = out.Flush
 	}
-	pipe := parallel(a.stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, t.take)
-	pipe.Idle = out.Flush
-	err = pipe.Run(ctx)
-	t.progress.done()
-	interrupted := ctx.Err() != nil
-	if interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
-		err = nil
+	if ctx.Err() == nil {
+		err = t.run(ctx, a.stdin, paths, out)
+	} else {
+		err = nil // of what was interrupted
 	}
+	interrupted := ctx.Err() != nil
 	if err == nil {
 		err = t.end(interrupted)
 	}
@@ -69,7 +68,7 @@ func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error 
 		err = out.Flush()
 	}
 	if err != nil {
-		return &exitError{exitUsage, fmt.Errorf("cannot write the report: %w", unwrapWrite(err))}
+		return &exitError{exitUsage, fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
 	}
 	return a.verdict(&t, interrupted)
 }
@@ -85,17 +84,10 @@ func collectLess(o *checkOptions) func() {
 }
 
 // unwrapWrite drops the name of standard output from an error about it.
-func unwrapWrite(err error) error {
+func (a *app) unwrapWrite(err error) error {
 	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
+	if f, ok := a.stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {
 		return pathErr.Err
-	}
-	return err
-}
-
-func interruptedBefore(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted before the first object")}
 	}
 	return err
 }
@@ -113,6 +105,19 @@ type tally struct {
 }
 
 var errStopped = errors.New("stopped")
+
+// run decides all objects; what an interruption cuts short is no error.
+func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *bufio.Writer) error {
+	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
+	pipe := parallel(stdin, paths, decide, t.take)
+	pipe.Idle = out.Flush
+	err := pipe.Run(ctx)
+	t.progress.done()
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
+		return nil
+	}
+	return err
+}
 
 func (t *tally) take(r *report.Object) error {
 	if r == nil {

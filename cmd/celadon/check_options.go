@@ -121,6 +121,8 @@ func (o *checkOptions) valid(paths []string) error {
 		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.maxFindings)
 	case o.quiet && o.verbose:
 		return errors.New("--quiet and --verbose: want one")
+	case count(slices.Concat(paths, o.crds, o.olds, o.crdOlds), "-") > 1:
+		return errors.New("- is given more than once: standard input can be read only once")
 	case o.base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	case o.watch && slices.Contains(slices.Concat(paths, o.crds, o.olds, o.crdOlds), "-"):
@@ -132,6 +134,15 @@ func (o *checkOptions) valid(paths []string) error {
 	var err error
 	o.validation, err = o.fieldValidation()
 	return err
+}
+
+func count(texts []string, text string) (n int) {
+	for _, t := range texts {
+		if t == text {
+			n++
+		}
+	}
+	return n
 }
 
 // fieldValidation is kubectl's flag in the server's words.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func (o *checkOptions) defaults(cmd *cobra.Command) (objects []string, err error
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for name, value := range file.Check {
-		values, err := configValues(value)
+		values, err := configValues(name, value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: check.%s: %w", path, name, err)
 		}
@@ -74,10 +75,15 @@ func setDefault(cmd *cobra.Command, path, name string, values []string) error {
 }
 
 // configValues are one or more values of a flag.
-func configValues(v any) ([]string, error) {
+func configValues(name string, v any) ([]string, error) {
 	switch v := v.(type) {
-	case string, bool, float64:
+	case string, bool:
 		return []string{fmt.Sprint(v)}, nil
+	case float64:
+		if name == "kube-version" {
+			return nil, errors.New(`want a string in quotes, such as "1.30": without them it is the number 1.3`)
+		}
+		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
 	case []any:
 		var all []string
 		for _, item := range v {

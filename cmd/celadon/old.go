@@ -75,7 +75,9 @@ func (d *definitions) key(obj map[string]any) string {
 func (a *app) readOld(ctx context.Context, o *checkOptions, paths []string, crds *definitions) (*oldObjects, error) {
 	olds := &oldObjects{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
 	err := decodeAll(ctx, a.stdin, o.olds, readOldObject, func(r oldRead) error {
-		olds.problems = append(olds.problems, olds.add(r, crds)...)
+		if err := olds.add(r, crds); err != nil {
+			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
+		}
 		return nil
 	})
 	if err != nil || o.base == "" {
@@ -92,16 +94,13 @@ func (a *app) readOld(ctx context.Context, o *checkOptions, paths []string, crds
 }
 
 // add takes an object of --old.
-func (o *oldObjects) add(r oldRead, crds *definitions) (problems []error) {
-	if r.err != nil {
-		return []error{fmt.Errorf("--old: %s: %w", r.place, r.err)}
-	}
-	if !crds.knows(r.object) {
-		return nil
+func (o *oldObjects) add(r oldRead, crds *definitions) error {
+	if r.err != nil || !crds.knows(r.object) {
+		return r.err
 	}
 	key := crds.key(r.object)
 	if o.byKey[key] != nil {
-		return []error{fmt.Errorf("--old: %s: %s is given twice: keep one", r.place, key)}
+		return fmt.Errorf("%s is given twice: keep one", key)
 	}
 	o.byKey[key] = &oldObject{object: r.object}
 	return nil

@@ -27,10 +27,9 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 	if !ok {
 		return
 	}
-	rep.Upgrade = &report.Upgrade{Before: verdictOf(was), Now: report.Invalid, Unchanged: report.Invalid}
 	if unserved(def.engine, rep) {
-		if !was.Allowed {
-			rep.Upgrade = nil // no version that there was
+		if was.Allowed { // else it was no version before either
+			rep.Upgrade = &report.Upgrade{Before: report.Valid, Now: report.Invalid, Unchanged: report.Invalid}
 		}
 		return
 	}
@@ -43,8 +42,8 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 		return
 	}
 	rep.Cost, rep.Rules = now.Cost, now.Rules
-	u := rep.Upgrade
-	u.Now, u.Unchanged = verdictOf(now), verdictOf(unchanged)
+	u := &report.Upgrade{Before: verdictOf(was), Now: verdictOf(now), Unchanged: verdictOf(unchanged)}
+	rep.Upgrade = u
 	u.Ratcheted = !now.Allowed && unchanged.Allowed
 	u.Changes = silent(ctx, before, def, update, unchanged)
 	switch {

@@ -70,9 +70,16 @@ func print(out io.Writer, programs []*program, cores int) {
 	for i, p := range programs {
 		fmt.Fprintf(out, "  %-20s %9.3f s", p.name, p.median().Seconds())
 		if i > 0 {
-			ratio := ours.Seconds() / p.median().Seconds()
-			fmt.Fprintf(out, "   celadon takes %.4f of it (1/%.1f)", ratio, 1/ratio)
+			fmt.Fprintf(out, "   celadon takes %s", times(ours.Seconds()/p.median().Seconds()))
 		}
 		fmt.Fprintln(out)
 	}
+}
+
+// times is "1/300 of it" or "1.20 times it".
+func times(ratio float64) string {
+	if ratio < 0.1 {
+		return fmt.Sprintf("1/%.0f of it", 1/ratio)
+	}
+	return fmt.Sprintf("%.2f times it", ratio)
 }

@@ -38,6 +38,7 @@ func (s *splitter) run() bool {
 		s.w.before = 0
 	}
 	for {
+		s.w.skipBlank()
 		i, ok := s.w.blank(0)
 		more := true
 		switch {
@@ -83,10 +84,24 @@ func separator(line []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
+// wrongSeparator is a line that begins as a separator and is none: YAML takes it
+// for the begin of a document, kubectl for an error.
+func wrongSeparator(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) && !separator(line)
+}
+
+// shown is the begin of a line, for messages.
+func shown(line []byte) []byte { return line[:min(len(line), 40)] }
+
 // yaml takes what stands before the next separator, or else before objects in
 // JSON that make no YAML of it.
 func (s *splitter) yaml() bool {
-	n, behind, brace := s.partEnd(0)
+	n, behind, brace, err := s.partEnd(0)
+	if err != nil {
+		line := s.w.line
+		s.w.skip(n)
+		return s.bad(line, err)
+	}
 	if brace > 0 {
 		whole, _, err := yamldoc.Decode(s.w.rest()[:n])
 		if _, ok := whole.(map[string]any); n > maxUndecided || err != nil || !ok {
@@ -100,23 +115,34 @@ func (s *splitter) yaml() bool {
 		return true
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
+	if first, _, _ := bytes.Cut(text, newline); wrongSeparator(first) {
+		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", shown(first))}
+	}
 	s.index++
 	return s.yield(c)
 }
 
+var errLongLine = errors.New("a line of more than 16 MiB: no object is that large")
+
 // partEnd is how far the next separator is, and its length. Brace is the first
 // line behind others that begins as an object in JSON does; it is looked behind
-// for no longer than to see what is meant.
-func (s *splitter) partEnd(limit int) (n, behind, brace int) {
+// for no longer than to see what is meant. On an error n is what was looked at.
+func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 	content := false
 	for {
 		length := s.w.lineEnd(n)
 		if length == 0 || limit > 0 && n > limit || brace > 0 && n > maxUndecided {
-			return n, 0, brace
+			return n, 0, brace, nil
 		}
 		line := s.w.rest()[n : n+length]
+		if length == maxLine {
+			return n + length, 0, 0, errLongLine
+		}
 		if separator(line) {
-			return n, length, brace
+			return n, length, brace, nil
+		}
+		if n > 0 && wrongSeparator(line) {
+			return n, 0, brace, nil
 		}
 		if brace == 0 && content && line[0] == '{' {
 			brace = n
@@ -168,7 +194,7 @@ func (s *splitter) notJSON(err error, first bool) bool {
 		return true // the reading error is reported
 	}
 	if first {
-		n, behind, _ := s.partEnd(maxFlow)
+		n, behind, _, _ := s.partEnd(maxFlow)
 		text := s.w.rest()[:n]
 		if n <= maxFlow {
 			if _, _, err := yamldoc.Decode(text); err == nil {
@@ -195,7 +221,7 @@ func (s *splitter) bad(line int, err error) bool {
 // resume goes to the next line that begins an object or a document.
 func (s *splitter) resume() {
 	for {
-		s.w.skip(s.w.lineEnd(0))
+		s.w.skipLine()
 		if first, ok := s.w.at(0); !ok || first == '{' || s.separatorAt(0) {
 			return
 		}

@@ -69,6 +69,9 @@ func TestForms(t *testing.T) {
 		"flow":                {"{name: a}\n", []string{"0/0:1: a"}},
 		"flow lines":          {"{name: a,\n # {\n x: 'it''s {'}\n---\nname: b\n", []string{"0/0:1: a", "1/0:5: b"}},
 		"a brace in a string": {`{"name":"}","x":"\"}"}`, []string{"0/0:1: }"}},
+		"separators":          {"---\nname: a\n--- # c\nname: b\n---  \r\nname: c\n", []string{"0/0:2: a", "1/0:4: b", "2/0:6: c"}},
+		"no separator":        {"name: a\n--- {name: b}\n# c\n---\nname: c\n", []string{"0/0:1: a", "1/0:2: \"--- {name: b}\" begins no document: want --- alone on its line", "2/0:5: c"}},
+		"four dashes":         {"----\nname: a\n---\nname: b\n", []string{"0/0:1: \"----\" begins no document: want --- alone on its line", "1/0:4: b"}},
 		"text":                {"just text\n", []string{"0/0:1: " + ErrNoObject.Error()}},
 		"no list":             {`{"kind":"Thing","items":[{"name":"x"}],"name":"a"}`, []string{"0/0:1: a"}},
 		"kind is last":        {`{"apiVersion":"g/v1","items":[{"name":"x"}],"kind":"Thing","name":"a"}`, []string{"0/0:1: a"}},
@@ -231,6 +234,50 @@ func TestOneObjectInMemory(t *testing.T) {
 	s.run()
 	if n != items || most > 8*readSize {
 		t.Errorf("%d items with a buffer of %d bytes, want %d with at most %d", n, most, items, 8*readSize)
+	}
+}
+
+// TestNothingFillsTheMemory reads what has no end of line, or nothing but these.
+func TestNothingFillsTheMemory(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text string
+		want []string // of the first errors
+	}{
+		"NUL":    {"\x00", []string{"0/0:1: " + errLongLine.Error()}},
+		"blank":  {" \n", nil},
+		"spaces": {" ", nil},
+		"quote":  {"{\"", []string{"0/0:1: not JSON"}},
+		"YAML":   {"a: ", []string{"0/0:1: " + errLongLine.Error()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var readers []io.Reader
+			for range 8 {
+				readers = append(readers, strings.NewReader(strings.Repeat(test.text, 8<<20)))
+			}
+			readers = append(readers, strings.NewReader("\n"+good(0)))
+			w := newWindow(io.MultiReader(readers...), func() {})
+			var got []string
+			s := splitter{file: "f", w: w, yield: func(c Chunk) bool {
+				return c.Each(func(d *Document) bool {
+					got = append(got, seen(d))
+					return true
+				})
+			}}
+			s.run()
+			if most := 4 * maxObject; cap(w.buf) > most {
+				t.Errorf("a buffer of %d bytes, want at most %d", cap(w.buf), most)
+			}
+			if len(got) != len(test.want)+1 || !strings.HasSuffix(got[len(got)-1], ": good0") {
+				t.Fatalf("got %q", got)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
 	}
 }
 

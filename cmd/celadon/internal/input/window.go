@@ -105,15 +105,48 @@ func (w *window) place(i int) (line, column int) {
 
 var newline = []byte{'\n'}
 
-// lineEnd is the length of the line at offset i, its line break included.
+// maxLine is far above what a line with an object in it has; what is longer is
+// looked at in parts, lest a stream without line breaks fills the memory.
+const maxLine = maxObject
+
+// lineEnd is the length of the line at offset i, its line break included, or of
+// a part of a line that is too long.
 func (w *window) lineEnd(i int) int {
 	for from := i; ; {
 		if n := bytes.IndexByte(w.rest()[from:], '\n'); n >= 0 {
-			return from + n + 1 - i
+			return min(from+n+1-i, maxLine)
 		}
-		from = len(w.rest())
+		if from = len(w.rest()); from-i >= maxLine {
+			return maxLine
+		}
 		if !w.more() {
 			return len(w.rest()) - i
+		}
+	}
+}
+
+// skipLine gives the rest of the line away.
+func (w *window) skipLine() {
+	for {
+		n := w.lineEnd(0)
+		w.skip(n)
+		if n < maxLine || w.buf[w.start-1] == '\n' {
+			return
+		}
+	}
+}
+
+// skipBlank gives away lines of nothing but white space.
+func (w *window) skipBlank() {
+	for i := 0; ; i++ {
+		switch c, ok := w.at(i); {
+		case !ok:
+			return
+		case c == '\n', i == maxLine:
+			w.skip(i + 1)
+			i = -1
+		case c != ' ' && c != '\t' && c != '\r':
+			return
 		}
 	}
 }

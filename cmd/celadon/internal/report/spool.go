@@ -8,7 +8,7 @@ import (
 )
 
 // maxSpool is what a spool holds in memory.
-const maxSpool = 16 << 20
+const maxSpool = 1 << 20
 
 // spool keeps what is written until what stands before it is known, in a
 // temporary file when it is much.
@@ -24,6 +24,7 @@ func (s *spool) Write(data []byte) (int, error) {
 			return 0, fmt.Errorf("no place for a large report: %w", err)
 		}
 		s.file = f
+		_ = os.Remove(f.Name()) // it goes with us, however we end; not so on Windows
 	}
 	n, _ := s.mem.Write(data)
 	if s.file != nil && s.mem.Len() > readAhead {
