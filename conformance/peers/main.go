@@ -79,6 +79,8 @@ func run(crds, works string, objects, turns int, profile string) error {
 	}
 	fmt.Println()
 	t.summarize(os.Stdout)
+	fmt.Println()
+	t.judge(os.Stdout)
 	return nil
 }
 
@@ -127,7 +129,7 @@ func read() ([]*subject, error) {
 		}
 		for _, c := range corpus.Cases {
 			name := strings.TrimSuffix(filepath.Base(c.CRD.Path), ".yaml")
-			if c.Variant || !wanted(name) {
+			if c.Variant || !measured(name) {
 				continue
 			}
 			if byPath[c.CRD.Path] == nil {
@@ -147,7 +149,7 @@ func read() ([]*subject, error) {
 	return out, nil
 }
 
-func wanted(name string) bool {
+func measured(name string) bool {
 	return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,16 +10,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// scaling is the throughput of two cores over that of one.
-type scaling struct {
-	engine float64
-	// machine is the same for a loop that touches no memory: what two cores
-	// give at all while other work runs.
-	machine float64
-}
+// scaleTime is how long one side of a turn runs.
+const scaleTime = 100 * time.Millisecond
 
-// scaling writes objects through one engine from one goroutine, then from two.
-func (m *measure) scaling(cases []*conformance.Case) scaling {
+// scaling is the work that two goroutines do on one engine with two cores, over
+// what one does with one, for the same processor's time on each. Where they
+// wrote to one cache line, or waited for each other in a loop, it would be less
+// than 2. It is 0 when nothing was measured.
+func (m *measure) scaling(cases []*conformance.Case) float64 {
 	var requests []engine.Request
 	for _, c := range cases {
 		if c.Raw == nil {
@@ -28,61 +25,39 @@ func (m *measure) scaling(cases []*conformance.Case) scaling {
 		}
 	}
 	if len(requests) == 0 || m.filter != "" {
-		return scaling{}
+		return 0
 	}
-	pass := func() {
-		for _, r := range requests {
-			_, _ = m.engine.Validate(context.Background(), r)
+	var ratios []float64
+	withoutCollector(func() {
+		for range m.turns {
+			ratios = append(ratios, 2*m.throughput(2, requests)/m.throughput(1, requests))
 		}
-	}
-	var engines, machines []float64
-	for range m.turns {
-		engines = append(engines, twoOverOne(pass))
-		machines = append(machines, twoOverOne(spin))
-	}
-	slices.Sort(engines)
-	slices.Sort(machines)
-	return scaling{engine: engines[len(engines)/2], machine: machines[len(machines)/2]}
+	})
+	return median(ratios)
 }
 
-// scaleTime is how long one side of a turn runs.
-const scaleTime = 100 * time.Millisecond
-
-func twoOverOne(pass func()) float64 {
-	return throughput(2, pass) / throughput(1, pass)
-}
-
-func throughput(cores int, pass func()) float64 {
+// throughput is how often a nanosecond of the processor all requests are
+// decided.
+func (m *measure) throughput(cores int, requests []engine.Request) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
-	passes := make([]float64, cores)
-	start := time.Now()
+	passes := make([]int, cores)
+	start, began := time.Now(), processorTime()
 	var wg sync.WaitGroup
 	for i := range passes {
 		wg.Go(func() {
 			n := 0
-			for ; time.Since(start) < scaleTime; n++ {
-				pass()
+			for ; n == 0 || time.Since(start) < scaleTime; n++ {
+				for _, r := range requests {
+					_, _ = m.engine.Validate(context.Background(), r)
+				}
 			}
-			passes[i] = float64(n)
+			passes[i] = n
 		})
 	}
 	wg.Wait()
-	took := time.Since(start).Seconds()
-	sum := 0.0
+	sum := 0
 	for _, n := range passes {
 		sum += n
 	}
-	return sum / took
-}
-
-func spin() {
-	x := uint64(1)
-	for range 10_000 {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-	}
-	if x == 0 {
-		panic("xorshift never gives 0")
-	}
+	return float64(sum) / float64(processorTime()-began)
 }
