@@ -74,10 +74,10 @@ func run(crds, works string, objects, turns int, profile string) error {
 		}
 		rows := m.rows(s.name, s.cases)
 		t.add(rows)
-		printRows(os.Stdout, rows)
-		printScaling(os.Stdout, s.name, m.scaling(s.cases))
+		printRows(os.Stdout, s.name, rows)
+		printScaling(os.Stdout, m.scaling(s.cases))
+		fmt.Println()
 	}
-	fmt.Println()
 	t.summarize(os.Stdout)
 	fmt.Println()
 	t.judge(os.Stdout)

@@ -46,7 +46,7 @@ func (t *table) judge(out io.Writer) {
 		if len(samples) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "wanted %-14s library %-8s", w.work, kind{libraries: w.libraries}.library())
+		fmt.Fprintf(out, "wanted %-14s %-8s", w.work, kind{libraries: w.libraries}.library())
 		ratios := sorted(samples, func(s sample) float64 { return s.ratio })
 		bounds := sorted(samples, func(s sample) float64 { return s.bound })
 		compare(out, "median", ratios[len(ratios)/2], w.median, "%.0fx")
