@@ -16,8 +16,11 @@ const scaleTime = 100 * time.Millisecond
 // scaling is the work that two goroutines do on one engine with two cores, over
 // what one does with one, for the same processor's time on each. Where they
 // wrote to one cache line, or waited for each other in a loop, it would be less
-// than 2. It is 0 when nothing was measured.
-func (m *measure) scaling(cases []*conformance.Case) float64 {
+// than the machine's own: that of a loop that touches no memory, which is not 2
+// where cores share their parts.
+type scaling struct{ engine, machine float64 }
+
+func (m *measure) scaling(cases []*conformance.Case) scaling {
 	var requests []engine.Request
 	for _, c := range cases {
 		if c.Raw == nil {
@@ -25,20 +28,25 @@ func (m *measure) scaling(cases []*conformance.Case) float64 {
 		}
 	}
 	if len(requests) == 0 || m.filter != "" {
-		return 0
+		return scaling{}
 	}
-	var ratios []float64
+	decide := func() {
+		for _, r := range requests {
+			_, _ = m.engine.Validate(context.Background(), r)
+		}
+	}
+	var engines, machines []float64
 	withoutCollector(func() {
 		for range m.turns {
-			ratios = append(ratios, 2*m.throughput(2, requests)/m.throughput(1, requests))
+			engines = append(engines, 2*throughput(2, decide)/throughput(1, decide))
+			machines = append(machines, 2*throughput(2, spin)/throughput(1, spin))
 		}
 	})
-	return median(ratios)
+	return scaling{median(engines), median(machines)}
 }
 
-// throughput is how often a nanosecond of the processor all requests are
-// decided.
-func (m *measure) throughput(cores int, requests []engine.Request) float64 {
+// throughput is how often a nanosecond of the processor does the work.
+func throughput(cores int, work func()) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	passes := make([]int, cores)
 	start, began := time.Now(), processorTime()
@@ -47,9 +55,7 @@ func (m *measure) throughput(cores int, requests []engine.Request) float64 {
 		wg.Go(func() {
 			n := 0
 			for ; n == 0 || time.Since(start) < scaleTime; n++ {
-				for _, r := range requests {
-					_, _ = m.engine.Validate(context.Background(), r)
-				}
+				work()
 			}
 			passes[i] = n
 		})
@@ -60,4 +66,16 @@ func (m *measure) throughput(cores int, requests []engine.Request) float64 {
 		sum += n
 	}
 	return float64(sum) / float64(processorTime()-began)
+}
+
+func spin() {
+	x := uint64(1)
+	for range 10_000 {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	if x == 0 {
+		panic("xorshift never gives 0")
+	}
 }

@@ -47,9 +47,9 @@ func sorted(samples []sample, by func(sample) float64) []float64 {
 	return out
 }
 
-func printScaling(out io.Writer, s float64) {
-	if s > 0 {
-		fmt.Fprintf(out, "%-14s %.2f times one\n", "two cores", s)
+func printScaling(out io.Writer, s scaling) {
+	if s.engine > 0 {
+		fmt.Fprintf(out, "%-14s %.2f times one; a loop without memory: %.2f\n", "two cores", s.engine, s.machine)
 	}
 }
 
