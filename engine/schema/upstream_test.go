@@ -169,12 +169,12 @@ func (s *subject) settled(obj map[string]any) (d string) {
 	once, _ := s.prepare(obj, all)
 	twice, _ := s.prepare(once, all)
 	d = s.diff("prepared twice", once, twice)
-	for name := range once {
+	for _, standard := range s.ours.root.defaults {
 		lost := maps.Clone(once)
-		delete(lost, name)
+		delete(lost, standard.name)
 		want, _ := s.prepare(lost, all)
 		s.ours.FillRoot(lost)
-		d += s.diff("root filled without "+name, want, lost)
+		d += s.diff("root filled without "+standard.name, want, lost)
 	}
 	return d
 }
