@@ -34,17 +34,14 @@ type Engine struct {
 
 // crdVersion is what decides objects of one version.
 type crdVersion struct {
-	name       string
-	apiVersion string
-	served     bool
-	schema     *structuralschema.Structural
-	preserve   bool // spec.preserveUnknownFields: no pruning
-	values     *schema.Schema
-	hasStatus  bool
-	status     *schema.Schema // of the status property; nil: none
-	// settled: an object of this version needs no more than once to be pruned
-	// and defaulted, also when its status was taken away since.
-	settled     bool
+	name        string
+	apiVersion  string
+	served      bool
+	schema      *structuralschema.Structural
+	preserve    bool // spec.preserveUnknownFields: no pruning
+	values      *schema.Schema
+	hasStatus   bool
+	status      *schema.Schema // of the status property; nil: none
 	scale       *apiextensionsv1.CustomResourceSubresourceScale
 	rules       *Rules
 	deprecation string // the warning; "" when not deprecated
@@ -109,7 +106,6 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 		return nil, err
 	}
 	v.schema, v.values, v.status = s.structural, s.values, s.values.Property("status")
-	v.settled = v.values.Settled() && v.schema.Properties["status"].Default.Object == nil
 	v.rules, err = c.compile(v.name, s.structural, s.decl)
 	return v, err
 }

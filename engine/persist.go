@@ -19,9 +19,14 @@ func (e *Engine) stored(old map[string]any, v *crdVersion) (map[string]any, erro
 	return e.readBack(old, v, false)
 }
 
-// persisted is an accepted object as a later read in its version returns it.
+// persisted is an accepted object as a later read in its version returns it. It
+// has v's form, but for a status that was taken away, and may be changed.
 func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
-	out, err := e.readBack(obj, v, v.settled)
+	done := v.values.Settled() && (e.webhook || e.storage == v)
+	if done {
+		v.values.FillRoot(obj)
+	}
+	out, err := e.readBack(obj, v, done)
 	if err != nil {
 		panic(err) // it was coerced before
 	}
@@ -29,13 +34,14 @@ func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
 }
 
 // readBack takes an object to storage and from there to version v. It shares
-// memory with the object given, of which done says that it has v's form.
+// memory with the object given. Of one that is done, only the metadata is
+// looked at.
 func (e *Engine) readBack(obj map[string]any, v *crdVersion, done bool) (map[string]any, error) {
 	storage := e.storage
 	if e.webhook {
 		storage = v // what a webhook makes of it cannot be known
 	}
-	read, _, err := e.coerce(e.inVersion(obj, storage), storage, coercion{repair: true, fill: true, done: done && storage == v})
+	read, _, err := e.coerce(e.inVersion(obj, storage), storage, coercion{repair: true, fill: true, done: done})
 	if err != nil || storage == v {
 		return read, err
 	}

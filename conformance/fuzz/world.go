@@ -236,6 +236,9 @@ func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[s
 	if c.one(8) {
 		obj[pick(c, names[:17])] = c.anything(1) // not metadata
 	}
+	if _, ok := obj["items"].([]any); ok {
+		delete(obj, "items") // a server takes it for a list of objects
+	}
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	return obj
 }

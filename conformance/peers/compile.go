@@ -75,15 +75,15 @@ func printCompile(out io.Writer, subjects []*subject, turns int) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		r := c.measure(turns)
-		fmt.Fprintf(out, "%-40s %4d expressions, %4d distinct  CompileRules %5.1fx of at most %5.1fx (%3.0f %%)  Compile's rules %5.1fx of at most %5.1fx (%3.0f %%), all %5.1fx\n",
-			shorten(s.name, 40), count(c.versions), len(c.all), r.each, r.eachMost, 100*r.each/r.eachMost, r.shared, r.most, 100*r.shared/r.most, r.whole)
+		fmt.Fprintf(out, "%-40.40s %4d expressions, %4d distinct  CompileRules %5.1fx of at most %5.1fx (%3.0f %%)  Compile's rules %5.1fx of at most %5.1fx (%3.0f %%), all %5.1fx\n",
+			s.name, count(c.versions), len(c.all), r.each, r.eachMost, 100*r.each/r.eachMost, r.shared, r.most, 100*r.shared/r.most, r.whole)
 		each, shared, whole = append(each, r.each), append(shared, r.shared), append(whole, r.whole)
 	}
 	for _, row := range []struct {
 		name   string
 		ratios []float64
 	}{{"CompileRules", each}, {"Compile's rules", shared}, {"Compile", whole}} {
-		fmt.Fprintf(out, "%-40s %-16s %s\n", "all", row.name, spreadOf(row.ratios))
+		fmt.Fprintf(out, "%-40.40s %-16s %s\n", "all", row.name, spreadOf(row.ratios))
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ func printHeap(out io.Writer, subjects []*subject) error {
 			return e
 		})
 		ratios = append(ratios, theirs/ours)
-		fmt.Fprintf(out, "%-40s validators %7.2f MiB  rules %6.2f MiB, %5.1fx less  engine %6.2f MiB\n", shorten(s.name, 40), theirs/mib, ours/mib, theirs/ours, whole/mib)
+		fmt.Fprintf(out, "%-40.40s validators %7.2f MiB  rules %6.2f MiB, %5.1fx less  engine %6.2f MiB\n", s.name, theirs/mib, ours/mib, theirs/ours, whole/mib)
 	}
-	fmt.Fprintf(out, "%-40s rules keep less: %s\n", "all", spreadOf(ratios))
+	fmt.Fprintf(out, "%-40.40s rules keep less: %s\n", "all", spreadOf(ratios))
 	return nil
 }
 

@@ -74,11 +74,13 @@ func run(crds, works string, objects, turns int, profile string) error {
 		}
 		rows := m.rows(s.name, s.cases)
 		t.add(rows)
-		printRows(os.Stdout, rows)
-		printScaling(os.Stdout, s.name, m.scaling(s.cases))
+		printRows(os.Stdout, s.name, rows)
+		printScaling(os.Stdout, m.scaling(s.cases))
+		fmt.Println()
 	}
-	fmt.Println()
 	t.summarize(os.Stdout)
+	fmt.Println()
+	t.judge(os.Stdout)
 	if err := printCompiled(os.Stdout, all, works, turns); err != nil || works != "" {
 		return err
 	}
@@ -131,7 +133,7 @@ func read() ([]*subject, error) {
 		}
 		for _, c := range corpus.Cases {
 			name := strings.TrimSuffix(filepath.Base(c.CRD.Path), ".yaml")
-			if c.Variant || !wanted(name) {
+			if c.Variant || !measured(name) {
 				continue
 			}
 			if byPath[c.CRD.Path] == nil {
@@ -151,7 +153,7 @@ func read() ([]*subject, error) {
 	return out, nil
 }
 
-func wanted(name string) bool {
+func measured(name string) bool {
 	return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 

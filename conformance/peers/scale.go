@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,15 +10,16 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// scaling is the throughput of two cores over that of one.
-type scaling struct {
-	engine float64
-	// machine is the same for a loop that touches no memory: what two cores
-	// give at all while other work runs.
-	machine float64
-}
+// scaleTime is how long one side of a turn runs.
+const scaleTime = 100 * time.Millisecond
 
-// scaling writes objects through one engine from one goroutine, then from two.
+// scaling is the work that two goroutines do on one engine with two cores, over
+// what one does with one, for the same processor's time on each. Where they
+// wrote to one cache line, or waited for each other in a loop, it would be less
+// than the machine's own: that of a loop that touches no memory, which is not 2
+// where cores share their parts.
+type scaling struct{ engine, machine float64 }
+
 func (m *measure) scaling(cases []*conformance.Case) scaling {
 	var requests []engine.Request
 	for _, c := range cases {
@@ -30,49 +30,42 @@ func (m *measure) scaling(cases []*conformance.Case) scaling {
 	if len(requests) == 0 || m.filter != "" {
 		return scaling{}
 	}
-	pass := func() {
+	decide := func() {
 		for _, r := range requests {
 			_, _ = m.engine.Validate(context.Background(), r)
 		}
 	}
 	var engines, machines []float64
-	for range m.turns {
-		engines = append(engines, twoOverOne(pass))
-		machines = append(machines, twoOverOne(spin))
-	}
-	slices.Sort(engines)
-	slices.Sort(machines)
-	return scaling{engine: engines[len(engines)/2], machine: machines[len(machines)/2]}
+	withoutCollector(func() {
+		for range m.turns {
+			engines = append(engines, 2*throughput(2, decide)/throughput(1, decide))
+			machines = append(machines, 2*throughput(2, spin)/throughput(1, spin))
+		}
+	})
+	return scaling{median(engines), median(machines)}
 }
 
-// scaleTime is how long one side of a turn runs.
-const scaleTime = 100 * time.Millisecond
-
-func twoOverOne(pass func()) float64 {
-	return throughput(2, pass) / throughput(1, pass)
-}
-
-func throughput(cores int, pass func()) float64 {
+// throughput is how often a nanosecond of the processor does the work.
+func throughput(cores int, work func()) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
-	passes := make([]float64, cores)
-	start := time.Now()
+	passes := make([]int, cores)
+	start, began := time.Now(), processorTime()
 	var wg sync.WaitGroup
 	for i := range passes {
 		wg.Go(func() {
 			n := 0
-			for ; time.Since(start) < scaleTime; n++ {
-				pass()
+			for ; n == 0 || time.Since(start) < scaleTime; n++ {
+				work()
 			}
-			passes[i] = float64(n)
+			passes[i] = n
 		})
 	}
 	wg.Wait()
-	took := time.Since(start).Seconds()
-	sum := 0.0
+	sum := 0
 	for _, n := range passes {
 		sum += n
 	}
-	return sum / took
+	return float64(sum) / float64(processorTime()-began)
 }
 
 func spin() {

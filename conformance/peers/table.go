@@ -11,26 +11,31 @@ import (
 // library is how a row names its share of library functions.
 func (k kind) library() string {
 	if k.libraries {
-		return ">= 0.5 %"
+		return ">=0.5 %"
 	}
-	return "< 0.5 %"
+	return "<0.5 %"
 }
 
-func printRows(out io.Writer, rows []row) {
+// Columns: of their time, how much libraries take; of that bound, how much is
+// reached; allocations of ours and of theirs. Medians all, and the worst.
+const (
+	heading = "%-14s %-8s %-8s %7s  %8s %8s %8s  %7s %7s  %6s %7s\n"
+	figures = "%-14s %-8s %-8s %7d  %7.1fx %7.1fx %7.1fx  %5.1f %% %5.0f %%  %6.0f %7.0f\n"
+)
+
+func printRows(out io.Writer, title string, rows []row) {
+	fmt.Fprintln(out, title)
+	fmt.Fprintf(out, heading, "work", "outcome", "library", "objects", "geomean", "median", "worst", "library", "bound", "allocs", "theirs")
 	for _, r := range rows {
-		fmt.Fprintf(out, "%-40s %-14s %-8s library %-8s %s\n", shorten(r.crd, 40), r.work, r.outcome, r.library(), figures(r.samples))
+		ratios := sorted(r.samples, func(s sample) float64 { return s.ratio })
+		middle := func(by func(sample) float64) float64 { return sorted(r.samples, by)[len(r.samples)/2] }
+		fmt.Fprintf(out, figures, r.work, r.outcome, r.library(), len(ratios),
+			geomean(ratios), ratios[len(ratios)/2], ratios[0],
+			100*middle(func(s sample) float64 { return s.library }),
+			100*middle(func(s sample) float64 { return s.bound }),
+			middle(func(s sample) float64 { return s.ourAllocs }),
+			middle(func(s sample) float64 { return s.theirAllocs }))
 	}
-}
-
-func figures(samples []sample) string {
-	ratios := sorted(samples, func(s sample) float64 { return s.ratio })
-	shares := sorted(samples, func(s sample) float64 { return s.library })
-	bounds := sorted(samples, func(s sample) float64 { return s.bound })
-	allocs := sorted(samples, func(s sample) float64 { return s.ourAllocs })
-	theirs := sorted(samples, func(s sample) float64 { return s.theirAllocs })
-	n := len(samples)
-	return fmt.Sprintf("%4d objects  library %4.1f %%  of bound %3.0f %% (worst %3.0f %%)  allocs %3.0f (most %3.0f) of %6.0f  geomean %6.1fx  median %6.1fx  worst %6.1fx",
-		n, 100*shares[n/2], 100*bounds[n/2], 100*bounds[0], allocs[n/2], allocs[n-1], theirs[n/2], geomean(ratios), ratios[n/2], ratios[0])
 }
 
 func sorted(samples []sample, by func(sample) float64) []float64 {
@@ -42,9 +47,9 @@ func sorted(samples []sample, by func(sample) float64) []float64 {
 	return out
 }
 
-func printScaling(out io.Writer, crd string, s scaling) {
+func printScaling(out io.Writer, s scaling) {
 	if s.engine > 0 {
-		fmt.Fprintf(out, "%-40s two cores      %.2f times one (a loop without memory: %.2f)\n", shorten(crd, 40), s.engine, s.machine)
+		fmt.Fprintf(out, "%-14s %.2f times one; a loop without memory: %.2f\n", "two cores", s.engine, s.machine)
 	}
 }
 
@@ -72,7 +77,7 @@ func (t *table) summarize(out io.Writer) {
 		rows = append(rows, *r)
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareKinds(a.kind, b.kind) })
-	printRows(out, rows)
+	printRows(out, "all", rows)
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		printWorst(out, r)
@@ -85,7 +90,7 @@ const worstShown = 3
 func printWorst(out io.Writer, r row) {
 	slices.SortFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.ratio, b.ratio) })
 	for _, s := range r.samples[:min(worstShown, len(r.samples))] {
-		fmt.Fprintf(out, "worst %-14s %-8s library %-8s %6.1fx  allocs %3.0f of %4.0f  %s\n", r.work, r.outcome, r.library(), s.ratio, s.ourAllocs, s.theirAllocs, s.object)
+		fmt.Fprintf(out, "worst %-14s %-8s %-8s %7.1fx  %s\n", r.work, r.outcome, r.library(), s.ratio, s.object)
 	}
 }
 
@@ -95,11 +100,4 @@ func geomean(ratios []float64) float64 {
 		sum += math.Log(r)
 	}
 	return math.Exp(sum / float64(len(ratios)))
-}
-
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:n-1] + "…"
 }

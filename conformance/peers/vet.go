@@ -62,17 +62,17 @@ func (t *vetTimes) add(o *vetTimes) {
 }
 
 // ofRules is the part of upstream's time for rules that ours is.
-func (t *vetTimes) ofRules() float64 { return share(t.ours-t.oursBare, t.theirs-t.theirsBare) }
+func (t *vetTimes) ofRules() float64 { return portion(t.ours-t.oursBare, t.theirs-t.theirsBare) }
 
 // ofTotal is the part of upstream's whole time that ours is; ofReport adds
 // reasons, advice, versions and lints, which upstream does not have.
-func (t *vetTimes) ofTotal() float64  { return share(t.ours, t.theirs) }
-func (t *vetTimes) ofReport() float64 { return share(t.report, t.theirs) }
+func (t *vetTimes) ofTotal() float64  { return portion(t.ours, t.theirs) }
+func (t *vetTimes) ofReport() float64 { return portion(t.report, t.theirs) }
 
-func share(ours, theirs time.Duration) float64 { return float64(ours) / float64(theirs) }
+func portion(ours, theirs time.Duration) float64 { return float64(ours) / float64(theirs) }
 
 func (t *vetTimes) print(out io.Writer, name string) {
-	fmt.Fprintf(out, "%-62s vet %4d rules  of upstream's time: on rules %.3f  in all %.3f  with the report %.3f\n", shorten(name, 62), t.rules, t.ofRules(), t.ofTotal(), t.ofReport())
+	fmt.Fprintf(out, "%-62.62s vet %4d rules  of upstream's time: on rules %.3f  in all %.3f  with the report %.3f\n", name, t.rules, t.ofRules(), t.ofTotal(), t.ofReport())
 }
 
 func timeVet(crd *apiextensionsv1.CustomResourceDefinition, turns int) (*vetTimes, error) {

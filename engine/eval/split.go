@@ -71,6 +71,17 @@ func (s *split) list(f *frame) ([]any, bool) {
 	return f.lists[base:len(f.lists):len(f.lists)], true
 }
 
+// size is how many parts there are.
+func (s *split) size(f *frame) (int64, bool) {
+	text, ok := s.read(f)
+	f.charge(1)
+	n := int64(strings.Count(text, s.separator)) + 1
+	if s.n > 0 {
+		n = min(n, s.n)
+	}
+	return n, ok
+}
+
 // next cuts off the part of an index; the last one allowed is all the rest.
 func (s *split) next(text string, i int) (part, rest string, more bool) {
 	if s.n > 0 && int64(i) == s.n-1 {

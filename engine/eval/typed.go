@@ -39,6 +39,9 @@ func typedUnary(inv *invocation, a *code) *code {
 		if a.kind == rawKind {
 			return &code{kind: intKind, num: rawSize(a.raw)}
 		}
+		if a.split != nil {
+			return &code{kind: intKind, num: a.split.size}
+		}
 		if a.list != nil {
 			return &code{kind: intKind, num: listSize(a.list)}
 		}

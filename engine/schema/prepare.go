@@ -34,6 +34,16 @@ func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[str
 	return prepared, p.unknown
 }
 
+// FillRoot fills in, in place, those of the root's own defaults that are
+// missing.
+func (s *Schema) FillRoot(obj map[string]any) {
+	for _, d := range s.root.defaults {
+		if _, ok := obj[d.name]; !ok {
+			obj[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
+		}
+	}
+}
+
 type preparer struct {
 	Preparation
 	unknown []string

@@ -235,3 +235,21 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		name, schema string
+		want         bool
+	}{
+		{"no default", `{"type": "object", "properties": {"a": {"type": "string"}}}`, true},
+		{"complete default", `{"type": "object", "properties": {"a": {"type": "object", "default": {"b": "x"}, "properties": {"b": {"type": "string"}}}}}`, true},
+		{"default completed by others", `{"type": "object", "properties": {"a": {"type": "object", "default": {}, "properties": {"b": {"type": "string", "default": "x"}}}}}`, true},
+		{"null that would be dropped", `{"type": "object", "properties": {"a": {"type": "object", "default": {"b": null}, "properties": {"b": {"type": "string"}}}}}`, false},
+		{"null that would be replaced", `{"type": "object", "properties": {"a": {"type": "array", "default": [null], "items": {"type": "string", "default": "x"}}}}`, true},
+		{"embedded resource", `{"type": "object", "properties": {"a": {"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}}}`, false},
+	} {
+		if got := parseSubject(t, c.schema).ours.Settled(); got != c.want {
+			t.Errorf("%s: settled %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -155,7 +156,27 @@ func (s *subject) object(obj map[string]any) string {
 		d += s.diff(fmt.Sprintf("%+v", what), wanted, got) + s.diff("unknown fields", unknown, ours)
 		d += s.sharing(obj, got)
 	}
-	return d + s.embedded(obj)
+	return d + s.settled(obj) + s.embedded(obj)
+}
+
+// settled wants the server's own code to leave alone what it prepared before,
+// also a root that lost a field and got back only its default.
+func (s *subject) settled(obj map[string]any) (d string) {
+	if !s.ours.Settled() {
+		return ""
+	}
+	all := Preparation{Prune: true, Default: true}
+	once, _ := s.prepare(obj, all)
+	twice, _ := s.prepare(once, all)
+	d = s.diff("prepared twice", once, twice)
+	for _, standard := range s.ours.root.defaults {
+		lost := maps.Clone(once)
+		delete(lost, standard.name)
+		want, _ := s.prepare(lost, all)
+		s.ours.FillRoot(lost)
+		d += s.diff("root filled without "+standard.name, want, lost)
+	}
+	return d
 }
 
 func (s *subject) prepare(obj map[string]any, what Preparation) (map[string]any, []string) {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// wanted is what a kind of work should reach, over accepted and refused
+// objects.
+type wanted struct {
+	work string
+	// libraries: the row is about objects where library functions count.
+	libraries bool
+	// median and worst are ratios; bound is a share of what libraries leave.
+	median, worst, bound float64
+}
+
+var allWanted = []wanted{
+	{work: "rules, create", median: 50, worst: 30},
+	{work: "rules, create", libraries: true, bound: 0.6},
+	{work: "rules, update", median: 40, worst: 25},
+	{work: "rules, update", libraries: true, bound: 0.6},
+	{work: "write", median: 20},
+	{work: "write", libraries: true, median: 20},
+}
+
+// least is the ratio that every object should reach, or else the median's.
+func (w wanted) least() float64 {
+	if w.worst > 0 {
+		return w.worst
+	}
+	return w.median
+}
+
+// judge compares what was measured with what is wanted.
+func (t *table) judge(out io.Writer) {
+	for _, w := range allWanted {
+		var samples []sample
+		for k, r := range t.byKind {
+			if strings.HasPrefix(k.work, w.work) && k.libraries == w.libraries {
+				samples = append(samples, r.samples...)
+			}
+		}
+		if len(samples) == 0 {
+			continue
+		}
+		fmt.Fprintf(out, "wanted %-14s %-8s", w.work, kind{libraries: w.libraries}.library())
+		ratios := sorted(samples, func(s sample) float64 { return s.ratio })
+		bounds := sorted(samples, func(s sample) float64 { return s.bound })
+		compare(out, "median", ratios[len(ratios)/2], w.median, "%.0fx")
+		compare(out, "worst", ratios[0], w.worst, "%.0fx")
+		compare(out, "of bound, worst", 100*bounds[0], 100*w.bound, "%.0f %%")
+		if least := w.least(); least > 0 {
+			fmt.Fprintf(out, "  at least %.0fx: %.0f %% of objects", least, 100*share(samples, func(s sample) bool { return s.ratio >= least }))
+		}
+		fmt.Fprintln(out)
+	}
+	t.judgeAllocations(out)
+}
+
+func compare(out io.Writer, what string, got, want float64, format string) {
+	if want > 0 {
+		fmt.Fprintf(out, "  %s "+format+" (wanted "+format+")", what, got, want)
+	}
+}
+
+// Of the rules on an accepted object, fewAllocations or a hundredth of
+// upstream's are allowed.
+const fewAllocations = 5
+
+func (t *table) judgeAllocations(out io.Writer) {
+	for _, work := range []string{"rules, create", "rules, update"} {
+		var samples []sample
+		for _, r := range t.byKind {
+			if r.work == work && r.outcome == "accepted" {
+				samples = append(samples, r.samples...)
+			}
+		}
+		if len(samples) == 0 {
+			continue
+		}
+		none := share(samples, func(s sample) bool { return s.ourAllocs < 1 })
+		few := share(samples, func(s sample) bool { return s.ourAllocs <= max(fewAllocations, s.theirAllocs/100) })
+		fmt.Fprintf(out, "wanted %-14s accepted: no allocation %.0f %% of objects, at most 5 or 1 %% of upstream's %.0f %%\n", work, 100*none, 100*few)
+	}
+}
+
+func share(samples []sample, is func(sample) bool) float64 {
+	n := len(slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return !is(s) }))
+	return float64(n) / float64(len(samples))
+}
