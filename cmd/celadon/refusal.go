@@ -10,6 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
+// shown is how many causes of one object come with the line that they are about
+// and the values in it: an object may have half a million.
+const shown = 100
+
 // refuse tells of a refused object what the server says, and where and why.
 func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
@@ -24,12 +28,14 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		}
 		if places[i].Line > 0 {
 			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
-			r.Excerpt = excerpts.at(places[i])
+			if i < shown {
+				r.Excerpt = excerpts.at(places[i])
+			}
 		}
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		explain(ctx, def, req, res.Causes, rep.Causes, excerpts.texts)
+		explain(ctx, def, req, res.Causes[:min(shown, len(res.Causes))], rep.Causes, excerpts.texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
 		rep.Strict = strictPlaces(doc, rep.Status.Message, excerpts)
@@ -67,9 +73,14 @@ func strictPlaces(doc *input.Document, message string, excerpts *excerpts) []rep
 	}
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
-		if at.Line > 0 {
-			places = append(places, report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Excerpt: excerpts.at(at)})
+		if at.Line == 0 {
+			continue
 		}
+		place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		if i < shown {
+			place.Excerpt = excerpts.at(at)
+		}
+		places = append(places, place)
 	}
 	return places
 }

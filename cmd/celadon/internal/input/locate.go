@@ -74,8 +74,9 @@ func (d *Document) Locate(fields []string) []Position {
 	if root == nil {
 		return found
 	}
+	f := finder{}
 	for i, field := range fields {
-		found[i] = d.text.position(nearest(root, field))
+		found[i] = d.text.position(f.nearest(root, field))
 	}
 	return found
 }
@@ -160,7 +161,7 @@ func element(root *yaml3.Node, list string, i int) *yaml3.Node {
 
 // nearest follows a cause's field as far as the object goes. The place of a
 // field is its key.
-func nearest(root *yaml3.Node, field string) *yaml3.Node {
+func (f finder) nearest(root *yaml3.Node, field string) *yaml3.Node {
 	steps, err := engine.ParsePath(field)
 	if err != nil || field == "<nil>" {
 		return root
@@ -177,11 +178,11 @@ func nearest(root *yaml3.Node, field string) *yaml3.Node {
 		}
 		// A key with dots is several steps in the texts of schema errors.
 		name, used := steps[i].Name, 0
-		key, value := lookup(node, name)
+		key, value := f.lookup(node, name)
 		for value == nil && i+used+1 < len(steps) && !steps[i+used+1].Item {
 			used++
 			name += "." + steps[i+used].Name
-			key, value = lookup(node, name)
+			key, value = f.lookup(node, name)
 		}
 		if value == nil {
 			return place
@@ -190,6 +191,32 @@ func nearest(root *yaml3.Node, field string) *yaml3.Node {
 		place, node = key, value
 	}
 	return place
+}
+
+// finder remembers the keys of large mappings, so that many fields of one are
+// found in time.
+type finder map[*yaml3.Node]map[string]int
+
+const largeMapping = 64 // nodes
+
+func (f finder) lookup(node *yaml3.Node, name string) (key, value *yaml3.Node) {
+	node = target(node)
+	if node.Kind != yaml3.MappingNode || len(node.Content) < largeMapping {
+		return lookup(node, name)
+	}
+	keys := f[node]
+	if keys == nil {
+		keys = make(map[string]int, len(node.Content)/2)
+		for i := len(node.Content) - 2; i >= 0; i -= 2 { // of equal keys the first
+			keys[node.Content[i].Value] = i
+		}
+		f[node] = keys
+	}
+	i, ok := keys[name]
+	if !ok {
+		return nil, nil
+	}
+	return node.Content[i], node.Content[i+1]
 }
 
 func lookup(node *yaml3.Node, name string) (key, value *yaml3.Node) {
