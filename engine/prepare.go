@@ -155,12 +155,12 @@ func text(obj map[string]any, name string) (string, error) {
 }
 
 // received is a request's object after decoding: pruned, defaulted, with what
-// strict decoding found.
+// strict decoding found; or a failure, with as much of the object as there is.
 func (e *Engine) received(req *Request) (obj map[string]any, strict []error, failure *metav1.Status, err error) {
 	if req.Raw != nil {
 		obj, strict, err = decodeRaw(req.Raw)
 		if err != nil {
-			return nil, nil, e.unreadable(obj, req.Raw, err), nil
+			return obj, nil, e.unreadable(obj, req.Raw, err), nil
 		}
 	} else {
 		if !decodedJSON(req.Object) {
@@ -168,14 +168,14 @@ func (e *Engine) received(req *Request) (obj map[string]any, strict []error, fai
 		}
 		obj = req.Object
 		if kind, _ := obj["kind"].(string); kind == "" {
-			return nil, nil, e.unreadable(obj, []byte("{}"), runtime.NewMissingKindErr("{}")), nil
+			return obj, nil, e.unreadable(obj, []byte("{}"), runtime.NewMissingKindErr("{}")), nil
 		}
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
 	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true})
 	if err != nil {
-		return nil, nil, e.unreadable(obj, req.Raw, err), nil
+		return obj, nil, e.unreadable(obj, req.Raw, err), nil
 	}
 	for _, path := range unknown {
 		strict = append(strict, fmt.Errorf("unknown field %q", path))
@@ -194,11 +194,20 @@ func (e *Engine) owns(obj map[string]any) bool {
 // wrongVersion is the answer to an object whose apiVersion no endpoint of the
 // CRD takes; nil where one does.
 func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
-	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
-	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
+	if e.endpoint(obj) != nil {
 		return nil
 	}
+	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
 	return badRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
+}
+
+// endpoint is the version whose endpoint takes the object; nil where none does.
+func (e *Engine) endpoint(obj map[string]any) *crdVersion {
+	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
+	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
+		return v
+	}
+	return nil
 }
 
 // preferred is the served version that clients use by default.

@@ -86,26 +86,12 @@ type warnings struct {
 }
 
 func (w *warnings) add(text string) {
-	if w.isNew(text) {
-		w.texts = append(w.texts, text)
-	}
-}
-
-func (w *warnings) isNew(text string) bool {
 	if text == "" || w.seen[text] {
-		return false
+		return
 	}
 	if w.seen == nil {
 		w.seen = map[string]bool{}
 	}
 	w.seen[text] = true
-	return true
-}
-
-// first puts a warning before all others: the server gives it before it reads
-// the request.
-func (w *warnings) first(text string) {
-	if w.isNew(text) {
-		w.texts = append([]string{text}, w.texts...)
-	}
+	w.texts = append(w.texts, text)
 }

@@ -89,6 +89,9 @@ func (w *write) decide() error {
 	if err != nil {
 		return err
 	}
+	if w.version = w.engine.endpoint(obj); w.version != nil {
+		w.warnings.add(w.version.deprecation)
+	}
 	if failure != nil {
 		w.failure = failure
 		return nil
@@ -97,11 +100,10 @@ func (w *write) decide() error {
 	if w.strictness(strict) {
 		return nil
 	}
-	if w.failure = w.engine.wrongVersion(obj); w.failure != nil {
+	if w.version == nil {
+		w.failure = w.engine.wrongVersion(obj)
 		return nil
 	}
-	w.version = w.engine.versions[versionOf(obj)]
-	w.warnings.first(w.version.deprecation)
 	if w.place() {
 		return nil
 	}
