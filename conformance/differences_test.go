@@ -227,6 +227,31 @@ func TestKeysThatPanic(t *testing.T) {
 	cel.NewValidator(s, false, 1000)
 }
 
+// TestUnboundedCalls: the server makes a text of 100 MB for a rule, and would
+// of 10 GB.
+func TestUnboundedCalls(t *testing.T) {
+	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{
+		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self.replace('', self).size() > 0"}},
+	}}
+	s, err := call.structural()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := call.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const budget = 1_000_000
+	text := strings.Repeat("x", 10_000)
+	if errs, remaining := rules.Validate(t.Context(), nil, text, nil, budget); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal || remaining >= 0 {
+		t.Errorf("ours decides: %v", errs)
+	}
+	server := cel.NewValidator(s, false, budget)
+	if errs, remaining := server.Validate(t.Context(), nil, s, text, nil, budget); len(errs) > 0 || remaining < 0 {
+		t.Errorf("the server does not; so should this difference end: %v", errs)
+	}
+}
+
 // TestServerMetadata: what only a server can know is not in our persisted
 // object, and a generated name ends in zeros.
 func TestServerMetadata(t *testing.T) {

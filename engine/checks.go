@@ -152,7 +152,7 @@ func (w *write) rules(earlier field.ErrorList) {
 	run.warn = w.warnings.add
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
-	w.cost = run.cost
+	w.cost, w.unknown = run.cost, run.unknown
 	w.findings = append(w.findings, run.findings...)
 }
 

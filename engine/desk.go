@@ -70,9 +70,7 @@ func (d *Desk) Compile(src string, optionalOldSelf bool) (x *Expr, err error) {
 		err = x.price(env)
 	}
 	if err != nil {
-		c := &compiler{}
-		c.fail(RuleRef{Version: d.node.version, Path: d.node.path, Rule: src}, "rule", err, err.Error())
-		return nil, c.errs[0]
+		return nil, d.node.badRule(src, err)
 	}
 	return x, nil
 }
@@ -94,7 +92,7 @@ func (d *Desk) activation(optionalOldSelf bool, self, old any) *eval.Activation 
 	return a
 }
 
-// AST is the checked expression; nil for a rule of a compiled CRD.
+// AST is the checked expression.
 func (x *Expr) AST() *cel.Ast { return x.ast }
 
 // RunRules runs all rules of one version over an object as Prepare gives it,
@@ -106,9 +104,9 @@ func (e *Engine) RunRules(ctx context.Context, version string, obj, old map[stri
 			results, err = nil, bug(p)
 		}
 	}()
-	v := e.versions[version]
-	if v == nil {
-		v = e.storage
+	v, err := e.version(version)
+	if err != nil {
+		return nil, err
 	}
 	t := newTrace()
 	run := v.rules.run(ctx, e.limits.PerObject, t)
@@ -119,5 +117,11 @@ func (e *Engine) RunRules(ctx context.Context, version string, obj, old map[stri
 		before = old
 	}
 	run.root(nil, obj, before)
-	return t.results(), ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if run.unknown != nil {
+		return t.results(), run.unknown
+	}
+	return t.results(), nil
 }

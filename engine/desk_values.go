@@ -10,8 +10,14 @@ import (
 )
 
 // Seen are the objects of a request as rules see them: pruned, with defaults,
-// and with the status that the request can have. old is nil on create.
+// and with the status that the request can have. old is nil on create. They may
+// share memory with the request: treat both as read-only.
 func (e *Engine) Seen(req Request) (self, old map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			self, old, err = nil, nil, bug(p)
+		}
+	}()
 	obj := req.Object
 	if obj == nil {
 		if obj, err = Decode(req.Raw); err != nil {
@@ -21,14 +27,10 @@ func (e *Engine) Seen(req Request) (self, old map[string]any, err error) {
 	if self, err = e.Prepare(obj); err != nil {
 		return nil, nil, err
 	}
-	v := e.versions[versionOf(self)]
-	if v == nil {
-		_, err := e.VersionOf(self)
-		return nil, nil, err
-	}
+	v := e.versions[versionOf(self)] // Prepare takes no other
 	if req.OldObject == nil {
 		if v.hasStatus {
-			delete(self, "status")
+			self = withStatus(self, nil, false)
 		}
 		return self, nil, nil
 	}
@@ -59,8 +61,8 @@ func withStatus(obj map[string]any, status any, ok bool) map[string]any {
 // where it takes none, as in lists that are no maps. It is not ok where the
 // object has nothing.
 func (e *Engine) Values(version string, steps []Step, obj, old map[string]any) (self, before any, ok bool) {
-	v := e.versions[version]
-	if v == nil {
+	v, err := e.version(version)
+	if err != nil {
 		return nil, nil, false
 	}
 	d := v.rules.decl
@@ -84,7 +86,7 @@ func (e *Engine) Values(version string, steps []Step, obj, old map[string]any) (
 func below(d *types.Decl, step Step, self, before any) (any, any, bool) {
 	switch self := self.(type) {
 	case []any:
-		if !step.Item || step.Index >= len(self) {
+		if !step.Item || step.Index < 0 || step.Index >= len(self) {
 			return nil, nil, false
 		}
 		item := self[step.Index]

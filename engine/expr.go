@@ -13,12 +13,10 @@ import (
 // Expr is one compiled expression at one place of a schema: a rule, a
 // messageExpression or a line of the shell. It is immutable and safe for
 // concurrent use.
-//
-// Those of rules keep only what evaluation needs.
 type Expr struct {
 	src     string
 	decl    *types.Decl
-	ast     *cel.Ast
+	ast     *cel.Ast // nil in rules: they keep only what evaluation needs
 	program *eval.Program
 	usesOld bool
 

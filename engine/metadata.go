@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -114,11 +113,14 @@ func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
 	}
 	var kept []metav1.OwnerReference
 	var dropped []string
+	seen := map[owner]bool{}
 	for _, ref := range u.GetOwnerReferences() {
-		if hasOwner(kept, ref) {
+		o := ownerOf(ref)
+		if seen[o] {
 			dropped = append(dropped, string(ref.UID))
 			continue
 		}
+		seen[o] = true
 		kept = append(kept, ref)
 	}
 	if len(dropped) == 0 {
@@ -128,14 +130,22 @@ func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
 	warnings.add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
-func hasOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
-	for _, r := range refs {
-		if apiequality.Semantic.DeepEqual(r, ref) {
-			return true
-		}
-	}
-	return false
+// owner is a reference by its values, to be looked up.
+type owner struct {
+	ref               metav1.OwnerReference // without pointers
+	controller, block flag
 }
+
+// flag is a bool that may be unset.
+type flag struct{ set, value bool }
+
+func ownerOf(ref metav1.OwnerReference) owner {
+	o := owner{ref: ref, controller: flagOf(ref.Controller), block: flagOf(ref.BlockOwnerDeletion)}
+	o.ref.Controller, o.ref.BlockOwnerDeletion = nil, nil
+	return o
+}
+
+func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
 // finalizerWarnings are about names that others may use too; old ones are not
 // warned of again.

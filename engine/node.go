@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -22,11 +21,9 @@ type Node struct {
 // or "spec.hosts[*]"; "" is the root, and version "" the storage version. The
 // error names the step that the schema does not have.
 func (e *Engine) At(version, path string) (*Node, error) {
-	v := e.storage
-	if version != "" {
-		if v = e.versions[version]; v == nil {
-			return nil, fmt.Errorf("version %q: the CRD has %s", version, strings.Join(e.Versions(), ", "))
-		}
+	v, err := e.version(version)
+	if err != nil {
+		return nil, err
 	}
 	steps, err := ParsePath(path)
 	if err != nil {
@@ -41,6 +38,17 @@ func (e *Engine) At(version, path string) (*Node, error) {
 		d = next
 	}
 	return &Node{engine: e, version: v.name, path: FormatPath(steps), decl: d}, nil
+}
+
+// version finds a version by name; "" is the storage version.
+func (e *Engine) version(name string) (*crdVersion, error) {
+	if name == "" {
+		return e.storage, nil
+	}
+	if v := e.versions[name]; v != nil {
+		return v, nil
+	}
+	return nil, fmt.Errorf("version %q: the CRD has %s", name, strings.Join(e.Versions(), ", "))
 }
 
 func descend(d *types.Decl, step Step) (*types.Decl, error) {
@@ -62,7 +70,7 @@ func descend(d *types.Decl, step Step) (*types.Decl, error) {
 // Decl is the declaration of the place.
 func (n *Node) Decl() *types.Decl { return n.decl }
 
-// Version is the CRD version, Path the place in it.
+// Version is the CRD version.
 func (n *Node) Version() string { return n.version }
 
 // Path is the place in the schema; "" is the root.
@@ -70,30 +78,19 @@ func (n *Node) Path() string { return n.path }
 
 // Compile compiles an expression of any type at this place. The error is a
 // *CompileError; Part is "rule".
-func (n *Node) Compile(src string) (x *Expr, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			x, err = nil, bug(p)
-		}
-	}()
-	c, err := newCompiler(n.engine.config)
+func (n *Node) Compile(src string) (*Expr, error) {
+	d, err := n.Desk()
 	if err != nil {
-		return nil, err
+		return nil, n.badRule(src, err)
 	}
-	ref := RuleRef{Version: n.version, Path: n.path, Rule: src}
-	env, checked, err := c.env.Compile(n.decl, false, src)
-	if err == nil {
-		x = newExpr(n.decl, checked, src)
-		err = x.plan(eval.NewPlanner(env), c.limits.PerCall)
-	}
-	if err == nil {
-		err = x.price(env)
-	}
-	if err != nil {
-		c.fail(ref, "rule", err, err.Error())
-		return nil, c.errs[0]
-	}
-	return x, nil
+	return d.Compile(src, false)
+}
+
+// badRule is the error of an expression here.
+func (n *Node) badRule(src string, err error) error {
+	c := &compiler{}
+	c.fail(RuleRef{Version: n.version, Path: n.path, Rule: src}, ruleItself.String(), err, err.Error())
+	return c.errs[0]
 }
 
 // Served are the names of the versions that clients can use, the preferred

@@ -73,23 +73,36 @@ func bracket(s string) (step Step, rest string, err error) {
 func FormatPath(steps []Step) string {
 	var b strings.Builder
 	for _, s := range steps {
-		switch {
-		case s.Any:
-			b.WriteString("[*]")
-		case s.Item:
-			fmt.Fprintf(&b, "[%d]", s.Index)
-		case strings.ContainsAny(s.Name, ".[]'\" ") || s.Name == "":
-			quote := "'"
-			if strings.Contains(s.Name, "']") {
-				quote = `"`
-			}
-			fmt.Fprintf(&b, "[%s%s%s]", quote, s.Name, quote)
-		default:
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(s.Name)
-		}
+		s.write(&b)
 	}
 	return b.String()
+}
+
+// child is the path of a field, as FormatPath has it.
+func child(path, name string) string {
+	var b strings.Builder
+	b.WriteString(path)
+	Step{Name: name}.write(&b)
+	return b.String()
+}
+
+// write adds the step to a path.
+func (s Step) write(b *strings.Builder) {
+	switch {
+	case s.Any:
+		b.WriteString("[*]")
+	case s.Item:
+		fmt.Fprintf(b, "[%d]", s.Index)
+	case strings.ContainsAny(s.Name, ".[]'\" ") || s.Name == "":
+		quote := "'"
+		if strings.Contains(s.Name, "']") {
+			quote = `"`
+		}
+		fmt.Fprintf(b, "[%s%s%s]", quote, s.Name, quote)
+	default:
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.Name)
+	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -72,7 +73,7 @@ func validMetadata(m map[string]any, namespaced bool) bool {
 	if _, generated := m["generateName"]; generated || !isSubdomain(name) || hasNamespace != namespaced {
 		return false
 	}
-	if namespaced && (len(namespace) > validation.DNS1123LabelMaxLength || !isSubdomain(namespace) || hasDot(namespace)) {
+	if namespaced && (len(namespace) > validation.DNS1123LabelMaxLength || !isSubdomain(namespace) || strings.Contains(namespace, ".")) {
 		return false
 	}
 	if n, ok := m[generation].(int64); ok && n < 0 {
@@ -153,12 +154,3 @@ func isSubdomain(s string) bool {
 }
 
 func isAlphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
-
-func hasDot(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '.' {
-			return true
-		}
-	}
-	return false
-}

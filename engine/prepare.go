@@ -284,8 +284,9 @@ func checkTypes(path string, v any) error {
 	return fmt.Errorf("%s: Go type %T in the request's object (want what engine.Decode gives: map[string]any, []any, string, int64, float64, bool or nil)", path, v)
 }
 
-// Prepare is an object as rules see it: pruned and defaulted. The error says
-// why the server could not read it.
+// Prepare is an object as rules see it: pruned and defaulted. It may share
+// memory with the object given. The error says why the server could not read
+// it.
 func (e *Engine) Prepare(obj map[string]any) (prepared map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

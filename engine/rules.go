@@ -244,10 +244,3 @@ func nested(v *schema.NestedValueValidation) *schema.Structural {
 	}
 	return s
 }
-
-func child(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}

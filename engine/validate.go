@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/schema"
 )
 
@@ -20,8 +21,9 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 
 // Validate decides one write as the API server would. A refused object is data
 // in the Result; the error is for a cancelled context, for a request that is
-// none (a *NotCheckedError where only a conversion webhook could answer), and
-// for bugs of ours. Authorization, quota, conflicts, server-side apply and the
+// none, for bugs of ours, and where the answer cannot be known (a
+// *NotCheckedError): only a conversion webhook could tell, or a rule asks for
+// memory or time without bound. Authorization, quota, conflicts, server-side apply and the
 // values of selectable fields are not looked at.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
@@ -41,6 +43,9 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("validation interrupted: %w", err)
+	}
+	if w.unknown != nil {
+		return nil, &NotCheckedError{"a rule makes a " + w.unknown.Error()}
 	}
 	return w.result(), nil
 }
@@ -81,6 +86,8 @@ type write struct {
 	failure  *metav1.Status
 	findings []finding
 	cost     int64
+	// unknown: a rule asks for more than can be done.
+	unknown *eval.UnboundedError
 }
 
 // decide takes the steps of the server's handler and store.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -26,6 +27,8 @@ type run struct {
 	cost     int64       // spent, also by what stopped
 	findings []finding
 	trace    *trace // nil: not asked for
+	// unknown is why the server's answer cannot be known; nil else.
+	unknown *eval.UnboundedError
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
 	warn func(string)
 	// activation is bound anew at each node.
@@ -70,11 +73,11 @@ func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
 }
 
 func (r *run) done() {
-	rules := r.rules
 	r.activation.Unbind()
 	clear(r.frames[:cap(r.frames)])
-	*r = run{activation: r.activation, steps: r.steps[:0], frames: r.frames[:0]}
-	rules.passes.Put(r)
+	r.steps, r.frames = r.steps[:0], r.frames[:0]
+	r.ctx, r.path, r.findings, r.trace, r.unknown, r.warn, r.cost = nil, nil, nil, nil, nil, nil, 0
+	r.rules.passes.Put(r)
 }
 
 // root runs all rules; old is nil on create.
@@ -209,7 +212,11 @@ func (r *run) entries(values *ruleNode, obj, old map[string]any) {
 	r.steps = r.steps[:at]
 }
 
+// fields goes down to the fields that are there, by name.
 func (r *run) fields(n *ruleNode, obj, old map[string]any) {
+	if len(obj) == 0 || len(n.fields) == 0 {
+		return
+	}
 	at := len(r.steps)
 	r.steps = append(r.steps, step{kind: stepField})
 	for i := range n.fields {
@@ -296,6 +303,7 @@ func (r *run) rule(rule *rule, at *place) {
 	switch {
 	case out.Stopped:
 		r.stop(rule, r.invalid(at, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
+	case out.Err != nil && r.giveUp(rule, out.Err):
 	case out.Err != nil:
 		r.report(rule, r.invalid(at, runtimeError(out.Err, rule)))
 	case out.False():
@@ -332,6 +340,16 @@ func (r *run) report(rule *rule, err *field.Error) {
 func (r *run) stop(rule *rule, err *field.Error) {
 	r.report(rule, err)
 	r.budget = -1
+}
+
+// giveUp ends the pass where nobody can know how the server's would go on.
+func (r *run) giveUp(rule *rule, err error) bool {
+	unbounded, ok := err.(*eval.UnboundedError)
+	if ok {
+		r.unknown = unbounded
+		r.stop(rule, field.InternalError(r.here(), fmt.Errorf("%w: for rule: %s", err, rule.text())))
+	}
+	return ok
 }
 
 // ratchet reports an error, or warns of it where nothing has changed. Rules

@@ -82,7 +82,7 @@ func multiply(a, b int64) (int64, *celtypes.Err) {
 
 func calculate(x, y numFunc, op intOperator) numFunc {
 	return func(f *frame) (int64, bool) {
-		a, b, ok := bothInts(f, x, y)
+		a, b, ok := both(f, x, y)
 		f.charge(1)
 		if !ok {
 			return 0, false

@@ -18,7 +18,6 @@ type attribute struct {
 
 	has bool // the last qualifier is has()
 	key bool // it stands as an index
-	id  int64
 	typ *celtypes.Type
 }
 
@@ -30,7 +29,7 @@ type qualifier struct {
 }
 
 func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
-	a.has, a.id, a.typ = q.test, e.ID(), t
+	a.has, a.typ = q.test, t
 	if a.cond == nil {
 		a.qualifiers = append(a.qualifiers, q)
 		return
@@ -98,7 +97,7 @@ func (p *planner) attribute(e ast.Expr) (*attribute, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := constant(0, celtypes.String(sel.FieldName()), celtypes.StringType)
+		key := constant(celtypes.String(sel.FieldName()), celtypes.StringType)
 		a.qualify(qualifier{key: key, test: sel.IsTestOnly()}, e, p.typeOf(e))
 		return a, nil
 	case ast.CallKind:
@@ -116,7 +115,7 @@ func (p *planner) attribute(e ast.Expr) (*attribute, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attribute{operand: c, id: e.ID(), typ: p.typeOf(e)}, nil
+	return &attribute{operand: c, typ: p.typeOf(e)}, nil
 }
 
 func (p *planner) root(e ast.Expr, r *ast.ReferenceInfo) (*attribute, error) {
@@ -124,9 +123,9 @@ func (p *planner) root(e ast.Expr, r *ast.ReferenceInfo) (*attribute, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &attribute{variable: v, id: e.ID(), typ: p.typeOf(e)}
+	a := &attribute{variable: v, typ: p.typeOf(e)}
 	if konst != nil {
-		a.operand = constant(e.ID(), konst, a.typ)
+		a.operand = constant(konst, a.typ)
 	}
 	return a, nil
 }
@@ -154,7 +153,7 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &attribute{cond: cond.truth(), id: e.ID(), typ: p.typeOf(e)}
+	a := &attribute{cond: cond.truth(), typ: p.typeOf(e)}
 	if a.yes, err = p.attribute(args[1]); err != nil {
 		return nil, err
 	}
@@ -171,7 +170,6 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		if counted && a.has {
 			c = &code{kind: boxedKind, val: testOfCondition(c), typ: a.typ}
 		}
-		c.id = a.id
 		return c
 	}
 	c := a.plainOperand()
@@ -187,6 +185,6 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 	if c == nil {
 		c = &code{kind: boxedKind, val: boxedPath(a, counted)}
 	}
-	c.id, c.typ = a.id, a.typ
+	c.typ = a.typ
 	return c
 }

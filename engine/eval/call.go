@@ -39,7 +39,7 @@ func (p *planner) call(e ast.Expr) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.id, c.typ = inv.id, inv.typ
+	c.typ = inv.typ
 	return c, nil
 }
 
@@ -96,7 +96,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 		if celtypes.IsError(v) {
 			return nil, v.(*celtypes.Err)
 		}
-		return constant(inv.id, v, inv.typ), nil
+		return constant(v, inv.typ), nil
 	}
 	c := lib.code(inv)
 	if s := newSplit(inv); s != nil {
@@ -111,7 +111,7 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 	if err != nil {
 		return nil, err
 	}
-	return &code{kind: boolKind, test: join(terms), typ: p.typeOf(e), id: e.ID()}, nil
+	return &code{kind: boolKind, test: join(terms), typ: p.typeOf(e)}, nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
@@ -146,6 +146,8 @@ type binding struct {
 	// listed arguments are looked at one by one: the first error ends them.
 	listed bool
 	exact  bool
+	// unbounded is nil for calls that are always made.
+	unbounded func(args []ref.Val) string
 }
 
 // library finds what the environment binds to a call, by overload and then by
@@ -171,6 +173,7 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 		return nil, errUnsupported // cel-go refuses it too
 	}
 	b.exact = fn.isExact(inv)
+	b.unbounded = guards[inv.overload]
 	return b, nil
 }
 
@@ -207,6 +210,7 @@ func (b *binding) code(inv *invocation) *code {
 	for i, arg := range inv.args {
 		args[i] = arg.boxed()
 	}
+	pricedFirst := isPricedFirst(b.overload)
 	return &code{kind: boxedKind, exact: b.exact, val: func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
@@ -218,8 +222,17 @@ func (b *binding) code(inv *invocation) *code {
 			f.args = append(f.args, v)
 		}
 		vals := f.args[base:]
-		result := b.apply(vals)
-		f.charge(callCost(b.function, b.overload, vals, result))
+		if b.unbounded != nil {
+			b.guard(vals)
+		}
+		var result ref.Val
+		if pricedFirst {
+			f.charge(callCost(b.function, b.overload, vals, nil))
+			result = b.apply(vals)
+		} else {
+			result = b.apply(vals)
+			f.charge(callCost(b.function, b.overload, vals, result))
+		}
 		f.popArgs(base)
 		return result
 	}}

@@ -63,7 +63,6 @@ type code struct {
 	null bool
 
 	typ *celtypes.Type
-	id  int64
 }
 
 func (c *code) isConst() bool { return c.konst != nil }
@@ -217,8 +216,8 @@ func (c *code) exactly(k celtypes.Kind) bool {
 }
 
 // constant is the code of a value known now; it costs nothing.
-func constant(id int64, v ref.Val, t *celtypes.Type) *code {
-	c := &code{konst: v, typ: t, id: id, val: func(*frame) ref.Val { return v }}
+func constant(v ref.Val, t *celtypes.Type) *code {
+	c := &code{konst: v, typ: t, val: func(*frame) ref.Val { return v }}
 	switch v := v.(type) {
 	case celtypes.Bool:
 		b := truthOf(bool(v))

@@ -14,7 +14,7 @@ import (
 func inConstants(inv *invocation) *code {
 	list := inv.args[1].konst.(traits.Lister)
 	if list.Size() == celtypes.IntZero {
-		return constant(inv.id, celtypes.False, inv.typ)
+		return constant(celtypes.False, inv.typ)
 	}
 	set := constantSet(list)
 	if set == nil {

@@ -16,7 +16,7 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)
 	if c != nil && err == nil {
-		c.id, c.typ = e.ID(), p.typeOf(e)
+		c.typ = p.typeOf(e)
 		return c, nil
 	}
 	if err != nil && err != errReadsResult {
@@ -66,7 +66,7 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 		}
 		*part.val = c.boxed()
 	}
-	return &code{kind: boxedKind, val: fo.run, typ: p.typeOf(e), id: e.ID()}, nil
+	return &code{kind: boxedKind, val: fo.run, typ: p.typeOf(e)}, nil
 }
 
 // mutable makes lists and maps that start empty ones that are added to in

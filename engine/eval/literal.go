@@ -24,9 +24,9 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 		items[i].optional = true
 	}
 	if folds {
-		return constant(e.ID(), newList(nil, items), p.typeOf(e)), nil
+		return constant(newList(nil, items), p.typeOf(e)), nil
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), id: e.ID(), val: func(f *frame) ref.Val {
+	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
 		v := newList(f, items)
 		f.charge(common.ListCreateBaseCost)
 		return v
@@ -82,11 +82,11 @@ func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 	if folds {
 		v := newMap(nil, items)
 		if !celtypes.IsError(v) {
-			return constant(e.ID(), v, p.typeOf(e)), nil
+			return constant(v, p.typeOf(e)), nil
 		}
 		return nil, errUnsupported
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), id: e.ID(), val: func(f *frame) ref.Val {
+	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
 		v := newMap(f, items)
 		f.charge(common.MapCreateBaseCost)
 		return v

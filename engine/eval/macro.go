@@ -294,6 +294,7 @@ func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
 		var vals []ref.Val
 		var err *celtypes.Err
 		for l.next(f, &c) {
+			top := len(f.lists)
 			take := yes
 			if pred != nil {
 				take = pred(f)
@@ -314,6 +315,7 @@ func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
 					vals = append(vals, v)
 				}
 			}
+			f.popLists(top)
 			if !f.tick() {
 				l.interrupt(f, &c)
 				return errInterrupted

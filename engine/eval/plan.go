@@ -58,7 +58,7 @@ const (
 func (p *planner) plan(e ast.Expr) (*code, error) {
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return constant(e.ID(), e.AsLiteral(), p.typeOf(e)), nil
+		return constant(e.AsLiteral(), p.typeOf(e)), nil
 	case ast.IdentKind, ast.SelectKind:
 		return p.attributeCode(e)
 	case ast.CallKind:

@@ -45,14 +45,16 @@ type Outcome struct {
 	Value ref.Val
 	// Cost is the number of CEL cost units spent, also on failure.
 	Cost uint64
-	// Err is why there is no value, in the API server's words.
+	// Err is why there is no value, in the API server's words, or an
+	// *UnboundedError.
 	Err error
 	// Stopped is true when Err is that the cost passed the limit.
 	Stopped bool
 }
 
-// False is true when the value is false.
-func (o Outcome) False() bool { return o.Value != celtypes.True }
+// False is true when there is a value other than true: as a condition, null is
+// false.
+func (o Outcome) False() bool { return o.Err == nil && o.Value != celtypes.True }
 
 var errCostLimit error = interpreter.EvalCancelledError{
 	Cause:   interpreter.CostLimitExceeded,
@@ -97,8 +99,11 @@ func (p *Program) run(ctx context.Context, f *frame) Outcome {
 }
 
 func (f *frame) recovered(r any) Outcome {
-	if _, ok := r.(costLimitExceeded); ok {
+	switch r := r.(type) {
+	case costLimitExceeded:
 		return Outcome{Err: errCostLimit, Cost: f.cost, Stopped: true}
+	case *UnboundedError:
+		return Outcome{Err: r, Cost: f.cost}
 	}
 	return Outcome{Err: fmt.Errorf("internal error: %v", r), Cost: f.cost}
 }

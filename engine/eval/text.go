@@ -9,23 +9,14 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-func startsWith(x, y strFunc) testFunc {
+// affix is startsWith or endsWith.
+func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	return func(f *frame) truth {
 		s, t, ok := bothText(f, x, y, func(_, t uint64) uint64 { return scanCost(t) })
 		if !ok {
 			return bad
 		}
-		return truthOf(strings.HasPrefix(s, t))
-	}
-}
-
-func endsWith(x, y strFunc) testFunc {
-	return func(f *frame) truth {
-		s, t, ok := bothText(f, x, y, func(_, t uint64) uint64 { return scanCost(t) })
-		if !ok {
-			return bad
-		}
-		return truthOf(strings.HasSuffix(s, t))
+		return truthOf(has(s, t))
 	}
 }
 

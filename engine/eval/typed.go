@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"strings"
 
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
@@ -72,9 +73,9 @@ func typedBinary(inv *invocation, a, b *code) *code {
 	}
 	switch inv.overload {
 	case overloads.StartsWithString:
-		return &code{kind: boolKind, test: startsWith(x, y)}
+		return &code{kind: boolKind, test: affix(x, y, strings.HasPrefix)}
 	case overloads.EndsWithString:
-		return &code{kind: boolKind, test: endsWith(x, y)}
+		return &code{kind: boolKind, test: affix(x, y, strings.HasSuffix)}
 	case overloads.ContainsString:
 		return &code{kind: boolKind, test: containsText(x, y)}
 	}
@@ -192,7 +193,7 @@ func order[T int64 | float64 | string](r relation, a, b T) truth {
 
 func orderInts(x, y numFunc, r relation) testFunc {
 	return func(f *frame) truth {
-		a, b, ok := bothInts(f, x, y)
+		a, b, ok := both(f, x, y)
 		f.charge(1)
 		if !ok {
 			return bad
@@ -247,16 +248,6 @@ func orderStrings(x, y strFunc, r relation) testFunc {
 
 // both evaluates two arguments; the first one's error counts.
 func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
-	a, okA := x(f)
-	err := f.err
-	b, okB := y(f)
-	if !okA {
-		f.err = err
-	}
-	return a, b, okA && okB
-}
-
-func bothInts(f *frame, x, y numFunc) (a, b int64, ok bool) {
 	a, okA := x(f)
 	err := f.err
 	b, okB := y(f)
