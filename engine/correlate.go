@@ -123,8 +123,11 @@ func sameList(obj, old []any, s *schema.Structural) bool {
 	if len(obj) != len(old) {
 		return false
 	}
-	if !isMapList(s) || s.Items == nil {
+	if !isMapList(s) {
 		return valueschema.Equal(obj, old)
+	}
+	if s.Items == nil {
+		return len(obj) == 0
 	}
 	byKey := oldItems(s, old)
 	for _, item := range obj {

@@ -208,6 +208,12 @@ func TestRatchetedRules(t *testing.T) {
 		}, warnings: []string{
 			"root.a: Invalid value: 0: positive",
 		}},
+		{name: "map list without items", schema: `{type: object, properties: {l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}, x-kubernetes-validations: [{rule: "false"}]}`, obj: `{l: [{k: a}]}`, old: `{l: [{k: a}]}`, want: []string{
+			"root: Invalid value: failed rule: false",
+		}},
+		{name: "empty map list without items", schema: `{type: object, properties: {l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}, x-kubernetes-validations: [{rule: "false"}]}`, obj: `{l: []}`, old: `{l: []}`, warnings: []string{
+			"root: Invalid value: failed rule: false",
+		}},
 		{name: "null fields", schema: `{type: object, properties: {a: {type: integer, nullable: true}}, x-kubernetes-validations: [{rule: "has(self.a)"}]}`, obj: `{a: null}`, old: `{a: null}`, warnings: []string{
 			"root: Invalid value: failed rule: has(self.a)",
 		}},

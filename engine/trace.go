@@ -1,6 +1,9 @@
 package engine
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+)
 
 // trace counts what each rule did; a nil trace counts nothing.
 type trace struct {
@@ -38,7 +41,8 @@ func (t *trace) failed(r *rule) {
 	}
 }
 
-// results are sorted by place, then by position there.
+// results are sorted by place, then by position there: under allOf several
+// rules can have the same.
 func (t *trace) results() []RuleResult {
 	if t == nil {
 		return nil
@@ -47,11 +51,8 @@ func (t *trace) results() []RuleResult {
 	for _, res := range t.byRule {
 		out = append(out, *res)
 	}
-	sort.Slice(out, func(i, j int) bool {
-		if out[i].Path != out[j].Path {
-			return out[i].Path < out[j].Path
-		}
-		return out[i].Index < out[j].Index
+	slices.SortFunc(out, func(a, b RuleResult) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
 	})
 	return out
 }

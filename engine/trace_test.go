@@ -210,3 +210,27 @@ func TestVersions(t *testing.T) {
 		t.Errorf("ratcheted across versions: got %+v, %v", res, err)
 	}
 }
+
+// TestTraceOrder: rules of one place and position, as allOf has them, are in
+// one order.
+func TestTraceOrder(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, strings.ReplaceAll(widgets, "color: {type: string, default: blue}",
+		`color: {type: string, default: blue, allOf: [{x-kubernetes-validations: [{rule: "self != 'a'"}]}, {x-kubernetes-validations: [{rule: "self != 'b'"}]}, {x-kubernetes-validations: [{rule: "self != 'c'"}]}]}`))
+	var first []engine.RuleResult
+	for range 50 {
+		res, err := e.Validate(t.Context(), engine.Request{Object: object(t, widget(`{size: 1}`)), Trace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = res.Rules
+		}
+		if !reflect.DeepEqual(res.Rules, first) {
+			t.Fatalf("got %+v\nthen %+v", first, res.Rules)
+		}
+	}
+	if len(first) < 6 {
+		t.Errorf("got %+v", first)
+	}
+}
