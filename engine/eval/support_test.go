@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,29 @@ func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
 		return nil, issues.Err()
 	}
 	ours, err := New(env, ast, d, noLimit)
-	return &subject{env, ast, d, ours}, err
+	if err != nil {
+		return nil, refusedError{err}
+	}
+	return &subject{env, ast, d, ours}, nil
+}
+
+// refusedError is an expression that is one and that our planner does not take.
+type refusedError struct{ error }
+
+// compiles is a subject, nil for what is no expression. That cel-go takes an
+// expression and we do not is a failure of the test.
+func compiles(t *testing.T, env *cel.Env, d *types.Decl, src string) *subject {
+	t.Helper()
+	s, err := newSubject(env, d, src)
+	var refused refusedError
+	if !errors.As(err, &refused) {
+		return s
+	}
+	ast, _ := env.Compile(src)
+	if _, err := celProgram(env, ast, d, noLimit); err == nil {
+		t.Errorf("%s: cel-go plans it, and we: %v", src, refused)
+	}
+	return nil
 }
 
 // difference compares the evaluators under one limit; "" is none.

@@ -57,6 +57,9 @@ func TestCorpus(t *testing.T) {
 		}
 		objects += compareSamples(t, folder, random)
 	}
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
 	t.Logf("%d cases, %d objects, %d comparisons", cases, objects, compared)
 }
 
