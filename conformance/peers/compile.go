@@ -14,6 +14,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -105,9 +106,7 @@ func newCompiling(s *subject) (*compiling, error) {
 		return nil, err
 	}
 	c := &compiling{crd: s.crd.Definition, plain: s.crd.Definition.DeepCopy(), schemas: schemas}
-	for i := range c.plain.Spec.Versions {
-		withoutRules(c.plain.Spec.Versions[i].Schema.OpenAPIV3Schema)
-	}
+	mutant.EachSchema(c.plain, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
 	all := newExpressions()
 	for _, s := range schemas {
 		one := newExpressions()
@@ -166,20 +165,6 @@ func (c *compiling) measure(turns int) compileRatios {
 		most = append(most, took[0]/took[4])
 	}
 	return compileRatios{median(each), median(shared), median(whole), median(eachMost), median(most)}
-}
-
-func withoutRules(s *apiextensionsv1.JSONSchemaProps) {
-	s.XValidations = nil
-	for name, prop := range s.Properties {
-		withoutRules(&prop)
-		s.Properties[name] = prop
-	}
-	if s.Items != nil {
-		withoutRules(s.Items.Schema)
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		withoutRules(s.AdditionalProperties.Schema)
-	}
 }
 
 func parseAndCheck(list []expression) {

@@ -29,7 +29,6 @@ type recorder struct {
 // that record, and those of the places below.
 type recordedRules struct {
 	decl     *types.Decl
-	schema   *schema.Structural
 	programs []recordedProgram
 	fields   map[string]*recordedRules
 	elem     *recordedRules // of items, or of a map's values
@@ -47,7 +46,7 @@ func (r *recorder) record(s *schema.Structural, d *types.Decl) *recordedRules {
 	if s == nil || d == nil {
 		return nil
 	}
-	n := &recordedRules{decl: d, schema: s, fields: map[string]*recordedRules{}}
+	n := &recordedRules{decl: d, fields: map[string]*recordedRules{}}
 	for _, rule := range s.XValidations {
 		optional := rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
 		if p, ok := r.program(d, optional, rule.Rule); ok {

@@ -83,7 +83,7 @@ func (t *table) judgeAllocations(out io.Writer) {
 		}
 		none := share(samples, func(s sample) bool { return s.ourAllocs < 1 })
 		few := share(samples, func(s sample) bool { return s.ourAllocs <= max(fewAllocations, s.theirAllocs/100) })
-		fmt.Fprintf(out, "wanted %-14s accepted: no allocation %.0f %% of objects, at most 5 or 1 %% of upstream's %.0f %%\n", work, 100*none, 100*few)
+		fmt.Fprintf(out, "wanted %-14s accepted: no allocation %.0f %% of objects, at most %d or 1 %% of upstream's %.0f %%\n", work, 100*none, fewAllocations, 100*few)
 	}
 }
 

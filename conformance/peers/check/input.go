@@ -44,12 +44,11 @@ func makeInput(dir string, files int) (*input, error) {
 		return nil, err
 	}
 	for i := range files {
-		from := accepted
+		c := accepted[(i-in.refused)%len(accepted)]
 		if i%refusedIn == 0 {
-			from = refused
+			c = refused[in.refused%len(refused)]
 			in.refused++
 		}
-		c := from[(i/refusedIn*(refusedIn-1)+i%refusedIn)%len(from)]
 		if err := in.write(i, c.Object); err != nil {
 			return nil, err
 		}
