@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
@@ -32,12 +31,28 @@ func (r *report) found(err *openapierrors.Validation) bool {
 	return err != nil
 }
 
-// value reports on a value; was is what it was before an update. Errors on
-// what did not change are taken back.
+// value reports on a value; was is what it was before an update.
 func (r *report) value(n *node, v any, at *place, was past) (passed int) {
-	if !r.thorough && n.valid(v) {
+	if r.skips(n, v) {
 		return 0
 	}
+	return r.suspect(n, v, at, was)
+}
+
+// skips tells that there is nothing to report. Objects are not looked at before
+// their fields are: else what is deep would be looked at from each level.
+func (r *report) skips(n *node, v any) bool {
+	if r.thorough {
+		return false
+	}
+	if _, ok := v.(map[string]any); ok && n.logic == nil {
+		return n.free
+	}
+	return n.valid(v)
+}
+
+// suspect takes back errors on what did not change.
+func (r *report) suspect(n *node, v any, at *place, was past) (passed int) {
 	start := len(r.errs)
 	passed = r.checks(n, v, at, was)
 	if len(r.errs) > start && was.known && n.same(v, was.value) {
@@ -205,7 +220,7 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 		r.add(openapierrors.TooManyProperties(at.String(), in, *o.max, size))
 	}
 	here := place{up: at}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	for _, name := range r.suspects(n, o, fields) {
 		here.name, here.step = name, property
 		child, ok := n.properties[name]
 		if !ok {
@@ -215,9 +230,7 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 			}
 			child, here.step = n.additional, additional
 		}
-		if child != nil {
-			passed += r.value(child, fields[name], &here, was.field(name, at))
-		}
+		passed += r.suspect(child, fields[name], &here, was.field(name, at))
 	}
 	for _, name := range o.required {
 		if _, ok := fields[name]; !ok {
@@ -225,4 +238,20 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 		}
 	}
 	return passed
+}
+
+// suspects are the fields that there may be something to report on, by name.
+func (r *report) suspects(n *node, o *object, fields map[string]any) []string {
+	names := make([]string, 0, 8)
+	for name, v := range fields {
+		child, ok := n.properties[name]
+		if !ok {
+			child = n.additional
+		}
+		if !ok && o.forbidden || child != nil && !r.skips(child, v) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -71,6 +71,9 @@ func (s *Schema) ValidateUpdate(path *field.Path, value, old any) field.ErrorLis
 }
 
 func (s *Schema) validate(path *field.Path, value any, was past) field.ErrorList {
+	if !s.marked && s.root.valid(value) {
+		return nil
+	}
 	r := report{thorough: s.marked}
 	r.value(s.root, value, nil, was)
 	return r.fieldErrors(path)
