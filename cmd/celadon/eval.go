@@ -69,7 +69,7 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
-	s, err := a.session(&o.replOptions)
+	s, err := a.session(ctx, &o.replOptions)
 	if err != nil {
 		return err
 	}
@@ -80,6 +80,7 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	if err != nil {
 		return a.evalFailed(s, o, err)
 	}
+	answer.Err = o.inFlags(answer.Err)
 	if err := a.printAnswer(o, answer); err != nil {
 		return fmt.Errorf("cannot write the value: %w", err)
 	}
@@ -92,6 +93,20 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 		return &exitError{code: exitFindings}
 	}
 	return nil
+}
+
+// inFlags words what a session lacks for the command line.
+func (o *evalOptions) inFlags(err error) error {
+	var lacking *repl.NoValueError
+	switch {
+	case !errors.As(err, &lacking):
+		return err
+	case o.object == "":
+		return errors.New("self has no value: want --object FILE")
+	case lacking.Old && o.old == "":
+		return errors.New("oldSelf has no value: want --old FILE")
+	}
+	return errors.New(lacking.Why)
 }
 
 // evalReport is the form of -o json; scripts read it.
