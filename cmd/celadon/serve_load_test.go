@@ -22,9 +22,9 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 const (
@@ -68,11 +68,7 @@ func newWorkload(t testing.TB) *workload {
 			return w
 		}
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal([]byte(read(t, exampleD)), crd); err != nil {
-		t.Fatal(err)
-	}
-	w := &workload{crds: []*apiextensionsv1.CustomResourceDefinition{crd}}
+	w := &workload{crds: []*apiextensionsv1.CustomResourceDefinition{corpus.ReadCRD(t, exampleD)}}
 	w.add("good", cronTab(goodSpec), (&corpusAnswer{Verdict: "valid"}).differs)
 	w.add("bad", cronTab(badSpec), (&corpusAnswer{Verdict: "invalid", Causes: []causeT{
 		{"FieldValueInvalid", "spec.schedule", `Invalid value: "@daily": must have five fields`},

@@ -2,26 +2,15 @@ package trace
 
 import (
 	"context"
-	"os"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 func cronTab(t *testing.T) *engine.Engine {
 	t.Helper()
-	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Compile(crd, engine.Config{})
+	e, err := engine.Compile(corpus.ReadCRD(t, "../../examples/crontab/crd.yaml"), engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -64,9 +65,9 @@ func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rul
 }
 
 func TestCorpusEstimates(t *testing.T) {
-	rules, messages, files := 0, 0, corpusFiles(t)
+	rules, messages, files := 0, 0, corpus.CRDFiles(t)
 	for i, path := range files {
-		crd := readCRD(t, path)
+		crd := corpus.ReadCRD(t, path)
 		if i%4 == 0 { // no CRD here has any: make one of each rule
 			mutant.EachSchema(crd, func(s *schemaProps) {
 				for i := range s.XValidations {

@@ -165,10 +165,7 @@ func TestNasty(t *testing.T) {
 // one.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	roots := []string{"../../../../examples"}
-	if corpus := os.Getenv("CELADON_CORPUS"); corpus != "" {
-		roots = append(roots, corpus)
-	}
+	roots := append([]string{"../../../../examples"}, filepath.SplitList(os.Getenv("CELADON_CORPUS"))...)
 	files, short := 0, 0
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
