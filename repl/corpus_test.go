@@ -5,7 +5,6 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -20,7 +19,7 @@ import (
 // example.
 func corpusCRDs(t testing.TB) []string {
 	t.Helper()
-	if os.Getenv("CELADON_CORPUS") == "" {
+	if len(corpus.Named(t)) == 0 {
 		return []string{"../examples/crontab/crd.yaml"}
 	}
 	return corpus.CRDFiles(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,8 +41,11 @@ unreadable input, or no value.`,
 		Example: `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch {
+			case len(args) != 1:
 				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
+			case strings.TrimSpace(args[0]) == "":
+				return errors.New("want one expression (got an empty one)")
 			}
 			return nil
 		},

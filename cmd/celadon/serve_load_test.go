@@ -63,7 +63,7 @@ type workload struct {
 // otherwise the example.
 func newWorkload(t testing.TB) *workload {
 	t.Helper()
-	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, dir := range corpus.Named(t) {
 		if w := corpusWorkload(t, dir, "gateway-api"); len(w.items) > 0 {
 			return w
 		}

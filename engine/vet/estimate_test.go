@@ -85,7 +85,7 @@ func TestCorpusEstimates(t *testing.T) {
 // which call every function there is.
 func TestUnitEstimates(t *testing.T) {
 	rules, messages, verdicts := 0, 0, 0
-	for _, root := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, root := range corpus.Folders(t) {
 		file, err := os.Open(filepath.Join(root, "extra", "apiextensions-cel-unit.jsonl"))
 		if err != nil {
 			continue
@@ -106,6 +106,9 @@ func TestUnitEstimates(t *testing.T) {
 			if d := compare(ours(t, crd, nil), upstream(t, crd, nil)); d != "" {
 				t.Errorf("%.300s:%s", lines.Text(), d)
 			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
 		}
 	}
 	t.Logf("%d schemas: %d estimates of rules and %d of messageExpressions, and all verdicts, equal upstream's", verdicts, rules, messages)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,16 +18,46 @@ import (
 // skipped.
 func Folders(t testing.TB) []string {
 	t.Helper()
-	var folders []string
-	for _, folder := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
-		if folder != "" {
-			folders = append(folders, folder)
-		}
-	}
+	folders := Named(t)
 	if len(folders) == 0 {
 		t.Skip("CELADON_CORPUS names no folder")
 	}
 	return folders
+}
+
+// Named is Folders for tests that do something without a corpus, too. A relative
+// folder is looked for here, where go test runs, and in the folders above, in
+// one of which make was called.
+func Named(t testing.TB) (folders []string) {
+	t.Helper()
+	for _, name := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		folder, err := find(name)
+		if err != nil {
+			t.Fatalf("CELADON_CORPUS: %v", err)
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+func find(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		_, err := os.Stat(name)
+		return name, err
+	}
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		folder := filepath.Join(dir, name)
+		if _, err := os.Stat(folder); err == nil || dir == filepath.Dir(dir) {
+			return folder, err
+		}
+	}
+	return "", err
 }
 
 // CRDFiles are the files with CRDs in all folders, in order; where there is
