@@ -37,7 +37,7 @@ or what --at leads to, oldSelf its old form. It prints the value; with -o json
 also type, cost and estimate.
 
 Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
-unreadable input, or no value.`,
+unreadable input, or no value, 130 interrupted.`,
 		Example: `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`,
 		Args: func(_ *cobra.Command, args []string) error {
