@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 const (
-	// corpusVariable is a path list of corpus folders.
-	corpusVariable = "CELADON_CORPUS"
 	// fullVariable makes TestServer try everything.
 	fullVariable = "CELADON_FULL"
 
@@ -42,22 +42,22 @@ func TestCases(t *testing.T) {
 
 // TestAnswers holds the engine to a corpus without a server.
 func TestAnswers(t *testing.T) {
-	corpus := readCorpora(t)
+	all := readCorpora(t)
 	report := NewReport("answers")
-	reportUnreadable(corpus, report)
-	Replay(t.Context(), groups(corpus.Cases), report)
+	reportUnreadable(all, report)
+	Replay(t.Context(), groups(all.Cases), report)
 	finish(t, report)
 }
 
 // TestServer tries a corpus on a real server.
 func TestServer(t *testing.T) {
-	corpus := readCorpora(t)
-	all := groups(corpus.Cases)
+	read := readCorpora(t)
+	all := groups(read.Cases)
 	if os.Getenv(fullVariable) == "" {
 		all = sample(all, sampleCRDs, sampleCases)
 	}
 	report := NewReport("server")
-	reportUnreadable(corpus, report)
+	reportUnreadable(read, report)
 	startServer(t).Sweep(t.Context(), all, report)
 	finish(t, report)
 }
@@ -65,8 +65,8 @@ func TestServer(t *testing.T) {
 // TestMutants tries objects of a corpus on a real server with something changed
 // in each.
 func TestMutants(t *testing.T) {
-	corpus := readCorpora(t)
-	all := groups(corpus.Cases)
+	read := readCorpora(t)
+	all := groups(read.Cases)
 	if os.Getenv(fullVariable) == "" {
 		all = sample(all, sampleCRDs/2, sampleCases/6)
 	}
@@ -87,7 +87,7 @@ func TestWorldsOnServer(t *testing.T) {
 // named by its folder and its line.
 func TestUnitCalls(t *testing.T) {
 	report := NewReport("unit-calls")
-	for folder, dir := range corpusFolders(t) {
+	for folder, dir := range corpus.Folders(t) {
 		calls, err := ReadUnitCalls(filepath.Join(dir, "extra", "apiextensions-cel-unit.jsonl"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -135,27 +135,18 @@ func finish(t *testing.T, report *Report) {
 func readCorpora(t *testing.T) *Corpus {
 	t.Helper()
 	all := &Corpus{Unreadable: map[string]error{}}
-	for _, dir := range corpusFolders(t) {
-		corpus, err := ReadCorpus(dir)
+	for _, dir := range corpus.Folders(t) {
+		one, err := ReadCorpus(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Add(corpus)
+		all.Add(one)
 	}
 	return all
 }
 
-func reportUnreadable(corpus *Corpus, report *Report) {
-	for id, err := range corpus.Unreadable {
+func reportUnreadable(read *Corpus, report *Report) {
+	for id, err := range read.Unreadable {
 		report.Error(id, err)
 	}
-}
-
-func corpusFolders(t *testing.T) []string {
-	t.Helper()
-	dirs := corpora(os.Getenv(corpusVariable))
-	if len(dirs) == 0 {
-		t.Skipf("%s names no corpus folder", corpusVariable)
-	}
-	return dirs
 }

@@ -10,8 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -270,29 +268,4 @@ func (c *Corpus) Add(other *Corpus) {
 		c.Cases = append(c.Cases, x)
 	}
 	maps.Copy(c.Unreadable, other.Unreadable)
-}
-
-// corpora are the folders of a path list, without repetitions. Relative ones
-// are first looked for from the repository's root, where make is called, and
-// then from here, where go test runs.
-func corpora(list string) []string {
-	var out []string
-	for _, dir := range filepath.SplitList(list) {
-		dir = strings.TrimSpace(dir)
-		if dir == "" {
-			continue
-		}
-		if fromRoot := filepath.Join("..", dir); !filepath.IsAbs(dir) && isDir(fromRoot) {
-			dir = fromRoot
-		}
-		if !slices.Contains(out, dir) {
-			out = append(out, dir)
-		}
-	}
-	return out
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
@@ -57,7 +58,7 @@ type crdFile struct {
 // crdFiles are a corpus's CRDs, the smallest of each project first.
 func crdFiles(t *testing.T, sizes vetSizes) (files []*crdFile) {
 	t.Helper()
-	for _, dir := range corpusFolders(t) {
+	for _, dir := range corpus.Folders(t) {
 		paths, err := filepath.Glob(filepath.Join(dir, "crds", "*", "*.yaml"))
 		if err != nil {
 			t.Fatal(err)

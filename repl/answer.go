@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -56,7 +55,7 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	out := p.desk.Eval(ctx, x, false, p.self, p.old)
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
 	if a.Err != nil && x.UsesOldSelf() && p.old == nil {
-		a.Err = fmt.Errorf("%w: %s", a.Err, s.noOld())
+		a.Err = fmt.Errorf("%w: %w", a.Err, s.noOld())
 	}
 	if a.Value == celtypes.False || a.Err != nil && ctx.Err() == nil {
 		if t, err := s.trace(ctx, x); err == nil {
@@ -113,23 +112,36 @@ func needsSelf(x *engine.Expr) bool {
 	return false
 }
 
-// noSelf says why there is no value to evaluate over.
+// NoValueError says why self, or oldSelf, has no value, and the command that
+// gives it one.
+type NoValueError struct {
+	Old     bool
+	Why, Do string
+}
+
+func (e *NoValueError) Error() string { return e.Why + ": " + e.Do }
+
+var (
+	errNoObject = &NoValueError{Why: "no object is loaded", Do: ":load object FILE"}
+	errNoOld    = &NoValueError{Old: true, Why: "no old object is loaded", Do: ":load old FILE, or :old copy"}
+)
+
 func (s *Session) noSelf() error {
 	st := s.state
 	switch {
 	case st.object == nil:
-		return errors.New("no object is loaded: :load object FILE")
+		return errNoObject
 	case st.visible(st.object) == nil:
-		return fmt.Errorf("the object is not of version %s: :use its own, or load another", st.version)
+		return &NoValueError{Why: "the object is not of version " + st.version, Do: ":use its own, or load another"}
 	}
-	return fmt.Errorf("the object has nothing at %s: :set it, or :cd elsewhere", show(st.place.path()))
+	return &NoValueError{Why: "the object has nothing at " + show(st.place.path()), Do: ":set it, or :cd elsewhere"}
 }
 
-func (s *Session) noOld() string {
+func (s *Session) noOld() error {
 	if s.state.old == nil {
-		return "no old object is loaded: :load old FILE"
+		return errNoOld
 	}
-	return fmt.Sprintf("the old object has nothing that corresponds to %s", show(s.state.place.path()))
+	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + show(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
 }
 
 // Total is what the rule may cost for one object.

@@ -1,22 +1,11 @@
 package repl
 
 import (
-	"os"
 	"testing"
 	"time"
-)
 
-// largest is the largest CRD of the corpus.
-func largest(t testing.TB) Document {
-	t.Helper()
-	best, size := "", int64(0)
-	for _, file := range corpusCRDs(t) {
-		if info, err := os.Stat(file); err == nil && info.Size() > size {
-			best, size = file, info.Size()
-		}
-	}
-	return corpusDocuments(t, best)[0]
-}
+	"github.com/celadon-cel/celadon/internal/corpus"
+)
 
 // completed are lines whose end is completed, by what it takes.
 var completed = map[string]string{
@@ -35,7 +24,7 @@ func BenchmarkComplete(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.LoadCRD(largest(b)); err != nil {
+	if err := s.LoadCRD(readDocuments(b, corpus.Largest(b, corpusCRDs(b)))[0]); err != nil {
 		b.Fatal(err)
 	}
 	for name, line := range completed {
@@ -49,7 +38,7 @@ func BenchmarkComplete(b *testing.B) {
 
 // TestCompleteTells completes on a large CRD and tells how long that took.
 func TestCompleteTells(t *testing.T) {
-	doc := largest(t)
+	doc := readDocuments(t, corpus.Largest(t, corpusCRDs(t)))[0]
 	for name, line := range completed {
 		s, err := NewSession(Config{})
 		if err != nil {
@@ -69,7 +58,7 @@ func TestCompleteTells(t *testing.T) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	doc := largest(b)
+	doc := readDocuments(b, corpus.Largest(b, corpusCRDs(b)))[0]
 	for b.Loop() {
 		s, err := NewSession(Config{})
 		if err != nil {
@@ -86,7 +75,7 @@ func BenchmarkAddRule(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.LoadCRD(largest(b)); err != nil {
+	if err := s.LoadCRD(readDocuments(b, corpus.Largest(b, corpusCRDs(b)))[0]); err != nil {
 		b.Fatal(err)
 	}
 	must(b, s, ":cd spec")

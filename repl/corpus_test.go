@@ -5,15 +5,13 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -21,37 +19,10 @@ import (
 // example.
 func corpusCRDs(t testing.TB) []string {
 	t.Helper()
-	corpus := os.Getenv("CELADON_CORPUS")
-	if corpus == "" {
+	if len(corpus.Named(t)) == 0 {
 		return []string{"../examples/crontab/crd.yaml"}
 	}
-	files, err := filepath.Glob(filepath.Join(corpus, "crds", "*", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no CRDs in %s (%v)", corpus, err)
-	}
-	return files
-}
-
-// corpusDocuments reads a file that may hold several documents.
-func corpusDocuments(t testing.TB, file string) []Document {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var docs []Document
-	line := 1
-	for i, text := range strings.Split(string(data), "\n---\n") {
-		if i > 0 {
-			line++
-		}
-		doc, err := Document{File: file, Line: line}.convert([]byte(text))
-		if err == nil && doc.isCRD() {
-			docs = append(docs, doc)
-		}
-		line += strings.Count(text, "\n") + 1
-	}
-	return docs
+	return corpus.CRDFiles(t)
 }
 
 // TestCorpusEdits adds a rule at a random place of each CRD and removes it
@@ -63,7 +34,7 @@ func TestCorpusEdits(t *testing.T) {
 	t.Parallel()
 	done := 0
 	for _, file := range corpusCRDs(t) {
-		for _, doc := range corpusDocuments(t, file) {
+		for _, doc := range readDocuments(t, file) {
 			c, err := newCRD(doc, engine.Config{})
 			if err != nil {
 				t.Logf("%s: %v", file, err)

@@ -126,9 +126,6 @@ func (s *Session) numbered(text string) (int, error) {
 
 // ruleCompiles refuses what the API server would not take as a rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
-	if strings.TrimSpace(rule) == "" {
-		return errors.New("no rule given")
-	}
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
 		return err

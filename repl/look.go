@@ -23,10 +23,10 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 		what, file = first, strings.TrimSpace(rest)
 	}
 	if file == "" {
-		return "", fmt.Errorf("no file given: want :load [crd|object|old] FILE")
+		return "", errors.New("no file given: want :load [crd|object|old] FILE")
 	}
 	if s.host.Load == nil {
-		return "", fmt.Errorf("there are no files here")
+		return "", errors.New("there are no files here")
 	}
 	docs, err := s.host.Load(file)
 	if err != nil {

@@ -49,11 +49,6 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 	return "", fmt.Errorf(":old %s: want set, unset, copy, none or nothing", what)
 }
 
-var (
-	errNoObject = errors.New("no object is loaded: :load object FILE")
-	errNoOld    = errors.New("no old object is loaded: :load old FILE, or :old copy")
-)
-
 // change edits a copy of the object, or of the old one, and makes it the
 // session's if it can be read.
 func (s *Session) change(old bool, edit func(map[string]any) error) error {

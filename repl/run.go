@@ -245,6 +245,8 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		return s.failed(noCommand(name))
 	case cmd.args == "" && arg != "":
 		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(arg, maxValue), cmd.name))
+	case arg == "" && cmd.args != "" && cmd.args[0] != '[':
+		return s.failed(fmt.Errorf("nothing given: want :%s %s", cmd.name, cmd.args))
 	case cmd.name == "quit":
 		return s.quit()
 	case cmd.expression:

@@ -164,7 +164,7 @@ func (sc *scope) env() *cel.Env {
 // checker; nil where it has none.
 func (sc *scope) typeOf(text string, f found) *cel.Type {
 	if f.decl != nil && !strings.Contains(text, "?") {
-		if t := shallow(f.decl); t != nil {
+		if t := f.decl.CELType(); t != nil {
 			return t
 		}
 	}
@@ -192,45 +192,6 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 		t = t.Parameters()[0]
 	}
 	return t
-}
-
-// shallow is the type of a declaration as far as methods go by it; nil for
-// objects, which have none.
-func shallow(d *types.Decl) *cel.Type {
-	switch d.Kind {
-	case types.List:
-		return cel.ListType(elementType(d.Elem))
-	case types.Map:
-		return cel.MapType(cel.StringType, elementType(d.Elem))
-	case types.String:
-		return cel.StringType
-	case types.Bytes:
-		return cel.BytesType
-	case types.Duration:
-		return cel.DurationType
-	case types.Date, types.Timestamp:
-		return cel.TimestampType
-	case types.Bool:
-		return cel.BoolType
-	case types.Int:
-		return cel.IntType
-	case types.Double:
-		return cel.DoubleType
-	case types.IntOrString:
-		return cel.DynType
-	case types.Object:
-		return objectType
-	}
-	return nil
-}
-
-var objectType = cel.ObjectType("object")
-
-func elementType(d *types.Decl) *cel.Type {
-	if t := shallow(d); t != nil {
-		return t
-	}
-	return cel.DynType
 }
 
 // accepts is true when a function's parameter takes a value of type t.

@@ -8,6 +8,39 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
+// anyObject stands for every object type.
+var anyObject = cel.ObjectType("object")
+
+// CELType is the type that an expression sees, all objects being of one type,
+// "object". Nil when d is Hidden.
+func (d *Decl) CELType() *cel.Type {
+	switch d.Kind {
+	case Object:
+		return anyObject
+	case Map:
+		return cel.MapType(cel.StringType, d.Elem.CELType())
+	case List:
+		return cel.ListType(d.Elem.CELType())
+	case Bool:
+		return cel.BoolType
+	case Int:
+		return cel.IntType
+	case Double:
+		return cel.DoubleType
+	case String:
+		return cel.StringType
+	case Bytes:
+		return cel.BytesType
+	case Duration:
+		return cel.DurationType
+	case Date, Timestamp:
+		return cel.TimestampType
+	case IntOrString:
+		return cel.DynType
+	}
+	return nil
+}
+
 // DeclType is the declaration as the API server's CEL environment takes it;
 // object types below it are named by their path from name. Nil when d is
 // Hidden.
@@ -26,15 +59,15 @@ func (d *Decl) DeclType(name string) *apiservercel.DeclType {
 	case Double:
 		return apiservercel.DoubleType
 	case String:
-		return d.scalarType("string", cel.StringType, celtypes.String(""))
+		return d.scalarType("string", celtypes.String(""))
 	case Bytes:
-		return d.scalarType("bytes", cel.BytesType, celtypes.Bytes{})
+		return d.scalarType("bytes", celtypes.Bytes{})
 	case Duration:
-		return d.scalarType("duration", cel.DurationType, celtypes.Duration{})
+		return d.scalarType("duration", celtypes.Duration{})
 	case Date, Timestamp:
-		return d.scalarType("timestamp", cel.TimestampType, celtypes.Timestamp{})
+		return d.scalarType("timestamp", celtypes.Timestamp{})
 	case IntOrString:
-		return d.scalarType("dyn", cel.DynType, nil)
+		return d.scalarType("dyn", nil)
 	}
 	return nil
 }
@@ -52,8 +85,8 @@ func (d *Decl) objectType(name string) *apiservercel.DeclType {
 	return t
 }
 
-func (d *Decl) scalarType(name string, celType *cel.Type, zero ref.Val) *apiservercel.DeclType {
-	t := apiservercel.NewSimpleTypeWithMinSize(name, celType, zero, d.MinSize)
+func (d *Decl) scalarType(name string, zero ref.Val) *apiservercel.DeclType {
+	t := apiservercel.NewSimpleTypeWithMinSize(name, d.CELType(), zero, d.MinSize)
 	t.MaxElements = d.Max.Max
 	return t
 }

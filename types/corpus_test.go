@@ -2,48 +2,33 @@ package types_test
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// corpora are the folders that CELADON_CORPUS names.
-func corpora() []string {
-	var dirs []string
-	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
-		if dir != "" {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
 
 // TestCorpusDeclarations declares every schema of the corpora as upstream
 // does, whole trees at once.
 func TestCorpusDeclarations(t *testing.T) {
 	t.Parallel()
-	for _, dir := range corpora() {
-		versions := 0
-		interner := types.NewInterner()
-		for _, file := range crdFiles(t, dir) {
-			for _, crd := range readCRDs(t, file) {
-				for _, v := range crd.Spec.Versions {
-					if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-						versions++
-						compareVersion(t, interner, file, v.Name, v.Schema.OpenAPIV3Schema)
-					}
+	versions := 0
+	interner := types.NewInterner()
+	for _, file := range corpus.CRDFiles(t) {
+		for _, crd := range readCRDs(t, file) {
+			for _, v := range crd.Spec.Versions {
+				if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+					versions++
+					compareVersion(t, interner, file, v.Name, v.Schema.OpenAPIV3Schema)
 				}
 			}
 		}
-		t.Logf("%s: %d schemas", dir, versions)
 	}
+	t.Logf("%d schemas", versions)
 }
 
 func compareVersion(t *testing.T, interner *types.Interner, file, version string, props *apiextensionsv1.JSONSchemaProps) {
@@ -61,21 +46,6 @@ func compareVersion(t *testing.T, interner *types.Interner, file, version string
 			}
 		}
 	}
-}
-
-func crdFiles(t *testing.T, dir string) []string {
-	t.Helper()
-	var files []string
-	err := filepath.WalkDir(filepath.Join(dir, "crds"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && strings.HasSuffix(path, ".yaml") {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 func readCRDs(t *testing.T, file string) []*apiextensionsv1.CustomResourceDefinition {

@@ -132,7 +132,7 @@ func TestFromSchema(t *testing.T) {
 			if d.MinSize != tt.minSize {
 				t.Errorf("least size: got %d, want %d", d.MinSize, tt.minSize)
 			}
-			if d.Nullable != s.Nullable || d.Root != (tt.root && !s.XIntOrString) && d.Root != tt.root {
+			if d.Nullable != s.Nullable || d.Root != tt.root {
 				t.Errorf("got nullable %t root %t", d.Nullable, d.Root)
 			}
 			for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, tt.root)) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -49,20 +50,42 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 			code = exitBug
 		}
 	}()
-	cmd := a.root()
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	root := a.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	var exit *exitError
-	if !errors.As(err, &exit) {
-		exit = &exitError{exitUsage, err} // cobra's own: flags and arguments
+	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		exit = &exitError{exitInterrupted, errors.New("interrupted")}
+	case errors.As(err, &exit):
+	case cmd == root:
+		exit = seeHelp(cmd, err) // there is no such command
+	default:
+		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
 		fmt.Fprintf(a.stderr, "celadon: %v\n", exit.err)
 	}
 	return exit.code
+}
+
+// seeHelp tells behind the first line of a usage error where there is help.
+func seeHelp(cmd *cobra.Command, err error) *exitError {
+	text, more, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	if more != "" {
+		more = "\n" + more
+	}
+	return &exitError{exitUsage, fmt.Errorf("%s (see %s --help)%s", text, cmd.CommandPath(), more)}
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return seeHelp(cmd, fmt.Errorf("%q: %s takes no arguments", args[0], cmd.CommandPath()))
 }
 
 func (a *app) root() *cobra.Command {
@@ -77,6 +100,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return seeHelp(cmd, err) })
 	root.AddCommand(a.checkCommand(), a.replCommand(), a.versionCommand())
 	root.AddCommand(a.evalCommand())
 	root.AddCommand(a.serveCommand())
@@ -88,7 +112,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of Celadon, Kubernetes and CEL",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(a.stdout, versionText())
 			return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,12 +37,15 @@ or what --at leads to, oldSelf its old form. It prints the value; with -o json
 also type, cost and estimate.
 
 Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
-unreadable input, or no value.`,
+unreadable input, or no value, 130 interrupted.`,
 		Example: `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch {
+			case len(args) != 1:
 				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
+			case strings.TrimSpace(args[0]) == "":
+				return errors.New("want one expression (got an empty one)")
 			}
 			return nil
 		},
@@ -69,7 +73,7 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
-	s, err := a.session(&o.replOptions)
+	s, err := a.session(ctx, &o.replOptions)
 	if err != nil {
 		return err
 	}
@@ -80,6 +84,7 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	if err != nil {
 		return a.evalFailed(s, o, err)
 	}
+	answer.Err = o.inFlags(answer.Err)
 	if err := a.printAnswer(o, answer); err != nil {
 		return fmt.Errorf("cannot write the value: %w", err)
 	}
@@ -92,6 +97,20 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 		return &exitError{code: exitFindings}
 	}
 	return nil
+}
+
+// inFlags words what a session lacks for the command line.
+func (o *evalOptions) inFlags(err error) error {
+	var lacking *repl.NoValueError
+	switch {
+	case !errors.As(err, &lacking):
+		return err
+	case o.object == "":
+		return errors.New("self has no value: want --object FILE")
+	case lacking.Old && o.old == "":
+		return errors.New("oldSelf has no value: want --old FILE")
+	}
+	return errors.New(lacking.Why)
 }
 
 // evalReport is the form of -o json; scripts read it.

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,9 +52,10 @@ func consoleSteps(page []byte) []*step {
 	var steps []*step
 	var current *step
 	inside := false
-	scan := bufio.NewScanner(bytes.NewReader(page))
-	for n := 1; scan.Scan(); n++ {
-		line := scan.Text()
+	n := 0
+	for line := range strings.Lines(string(page)) {
+		n++
+		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "```"):
 			inside, current = line == "```console", nil
@@ -83,19 +83,13 @@ func runStep(t *testing.T, s *step) {
 	cmd.Dir = "../.."
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if err != nil && !asExit(err, &exit) {
+	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("line %d: %v", s.line, err)
 	}
 	s.got = strings.ReplaceAll(string(out), "\t", "    ")
 	if diff := cmp.Diff(s.want, s.got); diff != "" && !*update {
 		t.Errorf("line %d: $ %s prints something else (-page +now; -update rewrites the page):\n%s", s.line, s.command, diff)
 	}
-}
-
-func asExit(err error, target **exec.ExitError) bool {
-	e, ok := err.(*exec.ExitError)
-	*target = e
-	return ok
 }
 
 func rewritePage(t *testing.T, path string, page []byte, steps []*step) {

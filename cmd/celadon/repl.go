@@ -37,7 +37,7 @@ CRD without touching the rest of it; :help lists them.
 It reads a pipe as well as a terminal; :quit or the end of input ends it.`,
 		Example: `  celadon repl --crd crd.yaml --object obj.yaml
   echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.repl(cmd.Context(), &o)
 		},
@@ -56,7 +56,7 @@ func (a *app) repl(ctx context.Context, o *replOptions) error {
 	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
-	s, err := a.session(o)
+	s, err := a.session(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -112,23 +112,22 @@ func (a *app) lineReader(s *repl.Session, o *replOptions) (repl.LineReader, func
 }
 
 // session loads what the flags name.
-func (a *app) session(o *replOptions) (*repl.Session, error) {
+func (a *app) session(ctx context.Context, o *replOptions) (*repl.Session, error) {
 	// A large CRD leaves much garbage once: what is waited for is the prompt.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	host := a.host()
-	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Limits: o.limits, Host: host})
+	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Limits: o.limits, Host: a.host()})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := loadAll(host, o.object)
+	objects, err := a.loadDocuments(ctx, o.object)
 	if err != nil {
 		return nil, err
 	}
-	olds, err := loadAll(host, o.old)
+	olds, err := a.loadDocuments(ctx, o.old)
 	if err != nil {
 		return nil, err
 	}
-	crds, err := loadAll(host, o.crd)
+	crds, err := a.loadDocuments(ctx, o.crd)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +135,4 @@ func (a *app) session(o *replOptions) (*repl.Session, error) {
 		return nil, errors.New("no CRD given: want --crd PATH")
 	}
 	return s, s.Start(repl.Inputs{CRDs: crds, Objects: objects, Olds: olds, CRDPath: o.crd, ObjectPath: o.object, OldPath: o.old})
-}
-
-func loadAll(host repl.Host, path string) ([]repl.Document, error) {
-	if path == "" {
-		return nil, nil
-	}
-	return host.Load(path)
 }

@@ -19,31 +19,34 @@ import (
 
 // host gives a session files and the report of check.
 func (a *app) host() repl.Host {
-	return repl.Host{Load: a.loadDocuments, Save: saveDocument, Files: filesBelow, Check: checkDocument}
+	load := func(path string) ([]repl.Document, error) { return a.loadDocuments(context.Background(), path) }
+	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument}
 }
 
-// loadDocuments reads what a path holds.
-func (a *app) loadDocuments(path string) (docs []repl.Document, err error) {
-	input.Scan(a.stdin, []string{path}, func() {}, func(c input.Chunk) bool {
-		return c.Each(func(d *input.Document) bool {
-			var doc repl.Document
-			if doc, err = editable(d); err != nil {
-				return false
-			}
-			docs = append(docs, doc)
-			return true
-		})
+// loadDocuments reads what a path holds; of "", nothing.
+func (a *app) loadDocuments(ctx context.Context, path string) (docs []repl.Document, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	err = decodeAll(ctx, a.stdin, []string{path}, editable, func(e editableRead) error {
+		docs = append(docs, e.doc)
+		return e.err
 	})
 	return docs, err
 }
 
-func editable(d *input.Document) (repl.Document, error) {
+type editableRead struct {
+	doc repl.Document
+	err error
+}
+
+func editable(d *input.Document) editableRead {
 	data, err := d.JSON()
 	if err != nil {
-		return repl.Document{}, fmt.Errorf("%s: %w", d.Place(), err)
+		return editableRead{err: fmt.Errorf("%s: %w", d.Place(), err)}
 	}
 	text, line, inList := d.Source()
-	return repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}, nil
+	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
 }
 
 // saveDocument writes text in place of what doc was read from. A file that
@@ -56,7 +59,7 @@ func saveDocument(doc repl.Document, text []byte, file string) error {
 	if doc.File != "-" {
 		var err error
 		if whole, err = os.ReadFile(doc.File); err != nil {
-			return fmt.Errorf("%s: %w", doc.File, withoutPath(err))
+			return fmt.Errorf("%s: %w", doc.File, input.WithoutPath(err))
 		}
 	}
 	start := lineOffset(whole, doc.Line)
@@ -95,7 +98,7 @@ func replaceFile(file string, data []byte) error {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(file), ".celadon-*")
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, withoutPath(err))
+		return fmt.Errorf("%s: %w", file, input.WithoutPath(err))
 	}
 	_, err = temp.Write(data)
 	err = errors.Join(err, temp.Chmod(mode), temp.Close())
@@ -132,15 +135,6 @@ func filesBelow(prefix string) []string {
 		}
 	}
 	return out
-}
-
-// withoutPath drops the path from an error that is printed after it.
-func withoutPath(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
 }
 
 // checkDocument is celadon check on one object, with its text report.

@@ -21,6 +21,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // console is celadon repl on a pseudo-terminal.
@@ -344,16 +345,7 @@ func TestTerminalNoHistory(t *testing.T) {
 
 // BenchmarkTerminalStart opens the largest CRD of the corpus, up to the prompt.
 func BenchmarkTerminalStart(b *testing.B) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("CELADON_CORPUS"), "crds", "*", "*.yaml"))
-	largest, size := "", int64(0)
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil && info.Size() > size {
-			largest, size = file, info.Size()
-		}
-	}
-	if largest == "" {
-		b.Skip("CELADON_CORPUS names no corpus folder")
-	}
+	largest := corpus.Largest(b, corpus.CRDFiles(b))
 	for b.Loop() {
 		c := openConsole(b, []string{"XDG_STATE_HOME=" + b.TempDir()}, "--crd", largest)
 		c.expect("> ")

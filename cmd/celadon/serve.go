@@ -58,7 +58,7 @@ Logs are JSON lines on stderr. SIGTERM drains: /readyz says 503 for --drain,
 then open requests are answered, then the process ends with exit code 0.`,
 		Example: `  celadon serve --crds crds/ --tls-cert tls.crt --tls-key tls.key --mode warn
   celadon serve --crds crds/ --plain-http --listen 127.0.0.1:8080`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Draining is ours, not main's: it is also how tests end a server.
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)

@@ -42,7 +42,6 @@ func (f *crdFolder) load() []error {
 		problems = append(problems, explainUpdate(crds, failed)...)
 	}
 	f.server.metrics.crdProblems.Set(float64(len(problems)))
-	f.server.metrics.compileErrors.Add(float64(len(problems)))
 	return problems
 }
 
@@ -57,6 +56,7 @@ func (f *crdFolder) reload() {
 	for _, problem := range problems {
 		f.server.log.Error("CRD not changed", "error", problem)
 	}
+	f.server.metrics.compileErrors.Add(float64(len(problems)))
 	after := f.server.set.Names()
 	f.server.metrics.reloads.Inc()
 	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "problems", len(problems))

@@ -168,22 +168,17 @@ func (s *serving) url(path string) string { return s.scheme + "://" + s.address 
 
 func (s *serving) get(path string) (code int, body string) {
 	s.t.Helper()
-	res, err := s.client.Get(s.url(path))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res.StatusCode, string(data)
+	return s.answer(s.client.Get(s.url(path)))
 }
 
 // post sends a body as JSON.
-func (s *serving) post(path, body string) (code int, answer string) {
+func (s *serving) post(path, body string) (code int, text string) {
 	s.t.Helper()
-	res, err := s.client.Post(s.url(path), "application/json", strings.NewReader(body))
+	return s.answer(s.client.Post(s.url(path), "application/json", strings.NewReader(body)))
+}
+
+func (s *serving) answer(res *http.Response, err error) (code int, body string) {
+	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
 	}

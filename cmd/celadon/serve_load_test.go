@@ -22,9 +22,9 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 const (
@@ -63,16 +63,12 @@ type workload struct {
 // otherwise the example.
 func newWorkload(t testing.TB) *workload {
 	t.Helper()
-	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, dir := range corpus.Named(t) {
 		if w := corpusWorkload(t, dir, "gateway-api"); len(w.items) > 0 {
 			return w
 		}
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal([]byte(read(t, exampleD)), crd); err != nil {
-		t.Fatal(err)
-	}
-	w := &workload{crds: []*apiextensionsv1.CustomResourceDefinition{crd}}
+	w := &workload{crds: []*apiextensionsv1.CustomResourceDefinition{corpus.ReadCRD(t, exampleD)}}
 	w.add("good", cronTab(goodSpec), (&corpusAnswer{Verdict: "valid"}).differs)
 	w.add("bad", cronTab(badSpec), (&corpusAnswer{Verdict: "invalid", Causes: []causeT{
 		{"FieldValueInvalid", "spec.schedule", `Invalid value: "@daily": must have five fields`},

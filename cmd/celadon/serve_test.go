@@ -219,7 +219,7 @@ func TestServeUsage(t *testing.T) {
 		"rule is broken":  {"--crds " + dir + " --plain-http --listen 127.0.0.1:0", "undefined field 'replica'"},
 		"certificate":     {"--crds " + exampleD + " --listen 127.0.0.1:0 --tls-key k --tls-cert " + dir + "/tls.crt", "certificate "},
 		"address":         {"--crds " + exampleD + " --plain-http --listen 127.0.0.1:x", "cannot listen"},
-		"positional":      {"x", "unknown command"},
+		"positional":      {"x", `"x": celadon serve takes no arguments`},
 	} {
 		var out bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out}

@@ -79,25 +79,32 @@ func TestInterrupted(t *testing.T) {
 }
 
 // TestInterruptedEarly cancels runs that still wait for their CRDs or old
-// objects: the report is a document that says so.
+// objects: a report is a document that says so.
 func TestInterruptedEarly(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
 		for _, args := range [][]string{{"--crd", "-"}, {"--crd", crontabCRD, "--old", "-"}} {
-			in, feed := io.Pipe()
-			var stdout, stderr bytes.Buffer
-			a := &app{stdin: in, stdout: &stdout, stderr: &stderr}
-			ctx, cancel := context.WithCancel(context.Background())
-			go func() {
-				fmt.Fprint(feed, "# a comment is read, and no more comes\n")
-				cancel()
-			}()
-			code := a.run(ctx, append([]string{"check", "-o", format, "../../examples"}, args...))
-			if code != exitInterrupted || !strings.Contains(stdout.String(), "interrupted") {
-				t.Errorf("%s %v: exit code %d, stdout %q, stderr %q", format, args, code, stdout.String(), stderr.String())
-			}
-			feed.Close()
+			interruptedEarly(t, append([]string{"check", "-o", format, "../../examples"}, args...), "interrupted", "interrupted")
 		}
+	}
+	for _, args := range [][]string{{"eval", "--crd", "-", "true"}, {"repl", "--crd", crontabCRD, "--object", "-"}, {"vet", "--old", "-", crontabCRD}} {
+		interruptedEarly(t, args, "", "celadon: interrupted\n")
+	}
+}
+
+func interruptedEarly(t *testing.T, args []string, wantOut, wantErr string) {
+	t.Helper()
+	in, feed := io.Pipe()
+	defer feed.Close()
+	var stdout, stderr bytes.Buffer
+	a := &app{stdin: in, stdout: &stdout, stderr: &stderr}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		fmt.Fprint(feed, "# a comment is read, and no more comes\n")
+		cancel()
+	}()
+	if code := a.run(ctx, args); code != exitInterrupted || !strings.Contains(stdout.String(), wantOut) || !strings.Contains(stderr.String(), wantErr) {
+		t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, stdout.String(), stderr.String())
 	}
 }
 

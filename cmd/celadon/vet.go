@@ -102,7 +102,7 @@ type vetPrinter interface {
 
 // vet is the whole of celadon vet.
 func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
-	v, err := a.newVetter(o)
+	v, err := a.newVetter(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *vetSummary) verdict(paths []string) error {
 	return nil
 }
 
-func (a *app) newVetter(o *vetOptions) (*vetter, error) {
+func (a *app) newVetter(ctx context.Context, o *vetOptions) (*vetter, error) {
 	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
@@ -182,20 +182,17 @@ func (a *app) newVetter(o *vetOptions) (*vetter, error) {
 	if err := v.cfg.Check(); err != nil {
 		return nil, err
 	}
-	var err error
-	each(a.stdin, o.olds, func(doc *input.Document) bool {
-		var crd *apiextensionsv1.CustomResourceDefinition
-		crd, err = decodeCRD(doc)
+	err := decodeAll(ctx, a.stdin, o.olds, readCRD, func(r crdRead) error {
 		switch {
-		case err != nil:
-			err = fmt.Errorf("--old: %s: %w", doc.Place(), err)
-		case crd == nil:
-		case v.olds[crd.Name] != nil:
-			err = fmt.Errorf("--old: %s: %s is given twice: keep one", doc.Place(), crd.Name)
+		case r.err != nil:
+			return fmt.Errorf("--old: %s: %w", r.place, r.err)
+		case r.crd == nil:
+		case v.olds[r.crd.Name] != nil:
+			return fmt.Errorf("--old: %s: %s is given twice: keep one", r.place, r.crd.Name)
 		default:
-			v.olds[crd.Name] = crd
+			v.olds[r.crd.Name] = r.crd
 		}
-		return err == nil
+		return nil
 	})
 	return v, err
 }

@@ -69,35 +69,17 @@ func (w *writer) collect(p path, depth int) {
 	}
 }
 
-// celType is nil for objects, which only paths have.
+// celType is nil for objects, and for lists and maps of them: only paths have
+// their type.
 func celType(d *types.Decl) *cel.Type {
-	switch d.Kind {
-	case types.String:
-		return cel.StringType
-	case types.Bytes:
-		return cel.BytesType
-	case types.Duration:
-		return cel.DurationType
-	case types.Date, types.Timestamp:
-		return cel.TimestampType
-	case types.Bool:
-		return cel.BoolType
-	case types.Int:
-		return cel.IntType
-	case types.Double:
-		return cel.DoubleType
-	case types.IntOrString:
-		return cel.DynType
-	case types.List:
-		if elem := celType(d.Elem); elem != nil {
-			return cel.ListType(elem)
-		}
-	case types.Map:
-		if elem := celType(d.Elem); elem != nil {
-			return cel.MapType(cel.StringType, elem)
-		}
+	leaf := d
+	for leaf.Kind == types.List || leaf.Kind == types.Map {
+		leaf = leaf.Elem
 	}
-	return nil
+	if leaf.Kind == types.Object {
+		return nil
+	}
+	return d.CELType()
 }
 
 // rule is a boolean expression.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // corpusCase is what this test needs of a case of CELADON_CORPUS.
@@ -27,13 +27,32 @@ const sampled = 4
 // TestCorpus explains refusals of the corpus: the rule fails for the tracer, too,
 // where the object was refused, and there is something to tell.
 func TestCorpus(t *testing.T) {
-	corpus := os.Getenv("CELADON_CORPUS")
-	files, _ := filepath.Glob(filepath.Join(corpus, "cases", "*", "*.yaml"))
-	if corpus == "" || len(files) == 0 {
-		t.Skip("CELADON_CORPUS names no corpus")
-	}
 	explainers := map[string]*Explainer{}
 	refused, explained, silent := 0, 0, 0
+	for _, folder := range corpus.Folders(t) {
+		for _, c := range refusedCases(t, folder) {
+			if refused++; refused%sampled != 0 {
+				continue
+			}
+			file := filepath.Join(folder, c.CRD)
+			x := explainers[file]
+			if x == nil {
+				x = NewExplainer(corpusEngine(t, file))
+				explainers[file] = x
+			}
+			e, n := explainCase(t, x, &c)
+			explained, silent = explained+e, silent+n
+		}
+	}
+	t.Logf("%d refused cases, %d causes explained, nothing to tell of %d", refused, explained, silent)
+	if silent > 0 {
+		t.Errorf("nothing to tell of %d of %d", silent, explained)
+	}
+}
+
+func refusedCases(t *testing.T, folder string) (cases []corpusCase) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(folder, "cases", "*", "*.yaml"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -41,25 +60,12 @@ func TestCorpus(t *testing.T) {
 		}
 		for _, text := range strings.Split(string(data), "\n---\n") {
 			var c corpusCase
-			if err := yaml.Unmarshal([]byte(text), &c); err != nil || c.Expect != "invalid" {
-				continue
+			if err := yaml.Unmarshal([]byte(text), &c); err == nil && c.Expect == "invalid" {
+				cases = append(cases, c)
 			}
-			if refused++; refused%sampled != 0 {
-				continue
-			}
-			x := explainers[c.CRD]
-			if x == nil {
-				x = NewExplainer(corpusEngine(t, filepath.Join(corpus, c.CRD)))
-				explainers[c.CRD] = x
-			}
-			e, n := explainCase(t, x, &c)
-			explained, silent = explained+e, silent+n
 		}
 	}
-	t.Logf("%d refused cases, %d causes explained, nothing to tell of %d", refused, explained, silent)
-	if explained == 0 || silent > 0 {
-		t.Errorf("nothing to tell of %d of %d", silent, explained)
-	}
+	return cases
 }
 
 // explainCase counts the causes that rules made, and those of which there is
@@ -100,15 +106,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 
 func corpusEngine(t *testing.T, file string) *engine.Engine {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Compile(crd, engine.Config{})
+	e, err := engine.Compile(corpus.ReadCRD(t, file), engine.Config{})
 	if e == nil {
 		t.Fatalf("%s: %v", file, err)
 	}

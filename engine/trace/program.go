@@ -15,6 +15,7 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -69,6 +70,20 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
+// maxElements is how many elements of one macro are traced: cel-go's cost
+// tracker is slower with each.
+const maxElements = 20_000
+
+// ErrTooManyElements is the error of Run where a macro goes over more elements
+// than can be traced.
+var ErrTooManyElements error = tooManyElements{}
+
+type tooManyElements struct{}
+
+func (tooManyElements) Error() string {
+	return fmt.Sprintf("a macro goes over more than %d elements: too many to tell of each", maxElements)
+}
+
 // Run evaluates the expression as rules are evaluated; old is nil when there is
 // none.
 func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
@@ -98,6 +113,9 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}, failed: map[int64]*moment{}}
 	r.trace = t
 	r.run(frame)
+	if errors.Is(t.Err, ErrTooManyElements) {
+		return nil, t.Err
+	}
 	return t, nil
 }
 
@@ -138,6 +156,8 @@ func (r *recorder) run(frame *interpreter.ExecutionFrame) {
 		switch p := recover().(type) {
 		case nil:
 		case interpreter.EvalCancelledError:
+			r.trace.Err = p
+		case tooManyElements:
 			r.trace.Err = p
 		default:
 			r.trace.Err = fmt.Errorf("internal error: %v", p)

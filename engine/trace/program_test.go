@@ -2,26 +2,15 @@ package trace
 
 import (
 	"context"
-	"os"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 func cronTab(t *testing.T) *engine.Engine {
 	t.Helper()
-	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Compile(crd, engine.Config{})
+	e, err := engine.Compile(corpus.ReadCRD(t, "../../examples/crontab/crd.yaml"), engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,4 +96,35 @@ var traced = []string{
 	"quantity('1Gi').isGreaterThan(quantity('1Mi'))",
 	"true",
 	"self.spec.env == oldSelf.spec.env",
+}
+
+// TestTraceEnds: what would take minutes is not traced.
+func TestTraceEnds(t *testing.T) {
+	t.Parallel()
+	node, err := cronTab(t).At("v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := node.Desk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src, want := range map[string]error{
+		"lists.range(20000).all(a, a >= 0)":                                      nil,
+		"lists.range(20001).all(a, a >= 0)":                                      ErrTooManyElements,
+		"lists.range(9).all(a, lists.range(100000).all(b, a + b >= 0))":          ErrTooManyElements,
+		"lists.range(200).all(a, lists.range(200).exists(b, a + b == 10 * 100))": nil,
+	} {
+		x, err := desk.Compile(src, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(desk, x, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(context.Background(), map[string]any{}, nil); err != want {
+			t.Errorf("%s: %v, want %v", src, err, want)
+		}
+	}
 }

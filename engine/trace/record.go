@@ -184,7 +184,11 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 			values[name] = celtypes.DefaultTypeAdapter.NativeToValue(v)
 		}
 	}
-	r.trace.last[id] = element{r.trace.last[id].number + 1, values}
+	number := r.trace.last[id].number + 1
+	if number > maxElements {
+		panic(ErrTooManyElements)
+	}
+	r.trace.last[id] = element{number, values}
 }
 
 // enter begins a node; done notes what it gave, nil for nothing. Of a node that

@@ -125,7 +125,7 @@ func (w *why) decide(e ast.Expr, depth int) {
 		w.either(e, args, celtypes.False, depth)
 	case operators.LogicalOr:
 		w.either(e, args, celtypes.True, depth)
-	case operators.LogicalNot, notStrictlyFalse:
+	case operators.LogicalNot, operators.NotStrictlyFalse:
 		w.decide(args[0], depth)
 	case operators.Conditional:
 		w.decide(args[0], depth)
@@ -143,8 +143,6 @@ func (w *why) decide(e ast.Expr, depth int) {
 		w.operandsOf(args, depth)
 	}
 }
-
-const notStrictlyFalse = operators.NotStrictlyFalse
 
 // either goes on with the one operand that alone decides, where it does, or else
 // with all. What failed decides only where nothing else does.

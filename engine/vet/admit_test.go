@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
@@ -15,9 +16,9 @@ import (
 func TestCorpusVerdicts(t *testing.T) {
 	rules, refused, differences := 0, 0, 0
 	var mine, theirs time.Duration
-	files := corpusFiles(t)
+	files := corpus.CRDFiles(t)
 	for _, path := range files {
-		crd := readCRD(t, path)
+		crd := corpus.ReadCRD(t, path)
 		start := time.Now()
 		want := upstream(t, crd, nil)
 		theirs += time.Since(start)
@@ -39,14 +40,11 @@ func TestCorpusVerdicts(t *testing.T) {
 // TestMutantVerdicts spoils CRDs of the corpus and holds ours against the API
 // server's own function, on create and on update from and to the original.
 func TestMutantVerdicts(t *testing.T) {
-	files := smaller(t, corpusFiles(t), 60)
-	if len(files) == 0 {
-		return
-	}
+	files := smaller(t, corpus.CRDFiles(t), 60)
 	n, compared, refused, causes, differences := 700, 0, 0, 0, 0
 	made := map[string]int{}
 	for seed := range n {
-		crd := readCRD(t, files[seed%len(files)])
+		crd := corpus.ReadCRD(t, files[seed%len(files)])
 		m := mutant.Of(crd, uint64(seed))
 		for _, name := range m.Changes {
 			made[name]++
@@ -69,7 +67,7 @@ func TestMutantVerdicts(t *testing.T) {
 	}
 	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, refused, causes, differences)
 	for _, name := range mutant.Changes() {
-		if made[name] == 0 {
+		if made[name] == 0 && len(files) == 60 { // few CRDs may not have the place for each
 			t.Errorf("change %q was never made", name)
 		}
 	}

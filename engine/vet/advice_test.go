@@ -11,23 +11,21 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // TestAdviceMends removes bounds from CRDs until their rules cost too much,
 // and follows the advice. Each bound is removed alone, pairs of them and all.
 func TestAdviceMends(t *testing.T) {
-	files := corpusFiles(t)
-	if len(files) == 0 || testing.Short() {
-		return
-	}
+	files := corpus.CRDFiles(t)
 	perCRD, total, crds := 60, 560, 20
 	if os.Getenv("CELADON_FULL") == "" {
 		perCRD, total, crds = 10, 60, 5
 	}
 	var s adviceStats
 	for i, path := range smaller(t, files, 160) {
-		crd := readCRD(t, path)
+		crd := corpus.ReadCRD(t, path)
 		if len(ours(t, crd, nil)) > 0 {
 			continue
 		}
@@ -43,7 +41,7 @@ func TestAdviceMends(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants of %d CRDs over budget, %d that bounds can mend: %d accepted with the advice (%.1f %%), %d of them minimal, %d with largest values", s.over, s.crds, s.mendable, s.accepted, 100*float64(s.accepted)/float64(s.mendable), s.minimal, s.largest)
-	if s.over < total*500/560 || s.crds < crds {
+	if len(files) >= 100 && (s.over < total*500/560 || s.crds < crds) { // fewer CRDs may not have as many
 		t.Errorf("want at least %d mutants of %d CRDs", total*500/560, crds)
 	}
 	if s.accepted*100 < s.mendable*95 || s.minimal < s.accepted {

@@ -5,13 +5,15 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // BenchmarkVerdict vets the largest CRD files of the corpus; conformance/peers
 // holds the time against upstream's.
 func BenchmarkVerdict(b *testing.B) {
-	for _, path := range largest(b, corpusFiles(b), 5) {
-		crd := readCRD(b, path)
+	for _, path := range largest(b, corpus.CRDFiles(b), 5) {
+		crd := corpus.ReadCRD(b, path)
 		b.Run(crd.Name, func(b *testing.B) {
 			for b.Loop() {
 				ours(b, crd, nil)

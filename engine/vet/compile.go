@@ -3,6 +3,7 @@ package vet
 import (
 	"errors"
 	"regexp"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -21,6 +22,8 @@ type compiled struct {
 	// what names the part of the rule; "" when accepted.
 	detail  string
 	refused bool
+	// panics is true when the server's planner panics over it.
+	panics  bool
 	usesOld bool
 	cost    cost.Estimate
 	ast     *cel.Ast
@@ -137,7 +140,8 @@ func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
 		x.usesOld = x.usesOld || ref.Name == types.OldSelf
 	}
 	if planCanFail(checked) {
-		if _, err := env.Program(checked, cel.CostLimit(celconfig.PerCallLimit), cel.InterruptCheckFrequency(celconfig.CheckFrequency)); err != nil {
+		if err := plan(env, checked); err != nil {
+			x.panics = err == errPanics
 			return x.refuse(p.plan + err.Error()), nil
 		}
 	}
@@ -152,8 +156,20 @@ func (x *compiled) refuse(detail string) *compiled {
 	return x
 }
 
+// plan plans as the server does; errPanics is for what panics there.
+func plan(env *cel.Env, checked *cel.Ast) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPanics
+		}
+	}()
+	_, err = env.Program(checked, cel.CostLimit(celconfig.PerCallLimit), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	return err
+}
+
 // planCanFail is true when planning looks into a constant: it converts them,
-// and compiles them as regular expressions. What else checks can be planned.
+// compiles them as regular expressions, and builds maps of them. What else
+// checks can be planned.
 func planCanFail(checked *cel.Ast) bool {
 	found := false
 	a := checked.NativeRep()
@@ -163,11 +179,21 @@ func planCanFail(checked *cel.Ast) bool {
 			found = found || callPlanCanFail(a, e.AsCall())
 		case ast.ListKind:
 			found = found || len(e.AsList().OptionalIndices()) > 0
+		case ast.MapKind:
+			found = found || mapPlanCanFail(a, e.AsMap())
 		case ast.StructKind:
 			found = true
 		}
 	}))
 	return found
+}
+
+// mapPlanCanFail is true for keys that cannot be hashed: constant bytes.
+func mapPlanCanFail(a *ast.AST, m ast.MapExpr) bool {
+	return slices.ContainsFunc(m.Entries(), func(e ast.EntryExpr) bool {
+		kind := a.GetType(e.AsMapEntry().Key().ID()).Kind()
+		return kind == celtypes.BytesKind || kind == celtypes.DynKind
+	})
 }
 
 func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {

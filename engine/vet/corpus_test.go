@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,42 +15,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// corpusFiles are the CRDs below the folders that CELADON_CORPUS names.
-func corpusFiles(t testing.TB) []string {
-	t.Helper()
-	var files []string
-	for _, root := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
-		filepath.WalkDir(filepath.Join(root, "crds"), func(path string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && filepath.Ext(path) == ".yaml" {
-				files = append(files, path)
-			}
-			return nil
-		})
-	}
-	if len(files) == 0 {
-		t.Log("CELADON_CORPUS names no folder with CRDs: nothing to compare")
-	}
-	return files
-}
-
-func readCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinition {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return crd
-}
 
 // upstream is what the API server's own function says of a CRD.
 func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) (errs field.ErrorList) {

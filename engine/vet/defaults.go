@@ -3,6 +3,7 @@ package vet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -84,7 +85,7 @@ func (b *branch) reached(s *schema.Structural, value any) (out *schema.Structura
 	c := *s
 	some = len(s.XValidations) > 0
 	if len(s.Properties) > 0 {
-		c.Properties = cloneMap(s.Properties)
+		c.Properties = maps.Clone(s.Properties)
 	}
 	for _, child := range b.children {
 		below, its := child.reachedBelow(s, value)
@@ -130,7 +131,7 @@ func (b *branch) bare(s *schema.Structural) *schema.Structural {
 	c := *s
 	c.XValidations = nil
 	if len(s.Properties) > 0 {
-		c.Properties = cloneMap(s.Properties)
+		c.Properties = maps.Clone(s.Properties)
 	}
 	for _, child := range b.children {
 		switch child.kind {

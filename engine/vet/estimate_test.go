@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -64,9 +65,9 @@ func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rul
 }
 
 func TestCorpusEstimates(t *testing.T) {
-	rules, messages, files := 0, 0, corpusFiles(t)
+	rules, messages, files := 0, 0, corpus.CRDFiles(t)
 	for i, path := range files {
-		crd := readCRD(t, path)
+		crd := corpus.ReadCRD(t, path)
 		if i%4 == 0 { // no CRD here has any: make one of each rule
 			mutant.EachSchema(crd, func(s *schemaProps) {
 				for i := range s.XValidations {
@@ -84,7 +85,7 @@ func TestCorpusEstimates(t *testing.T) {
 // which call every function there is.
 func TestUnitEstimates(t *testing.T) {
 	rules, messages, verdicts := 0, 0, 0
-	for _, root := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, root := range corpus.Folders(t) {
 		file, err := os.Open(filepath.Join(root, "extra", "apiextensions-cel-unit.jsonl"))
 		if err != nil {
 			continue
@@ -105,6 +106,9 @@ func TestUnitEstimates(t *testing.T) {
 			if d := compare(ours(t, crd, nil), upstream(t, crd, nil)); d != "" {
 				t.Errorf("%.300s:%s", lines.Text(), d)
 			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
 		}
 	}
 	t.Logf("%d schemas: %d estimates of rules and %d of messageExpressions, and all verdicts, equal upstream's", verdicts, rules, messages)

@@ -38,6 +38,10 @@ func TestLarge(t *testing.T) {
 		"nested loops": many(1, func(int) aRule {
 			return aRule{Rule: strings.Repeat("self.list.all(x, ", 60) + "true" + strings.Repeat(")", 60)}
 		}),
+		"loops over nothing": many(1, func(int) aRule {
+			return aRule{Rule: "lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))"}
+		}),
+		"loops without end over nothing": many(1, func(int) aRule { return aRule{Rule: "lists.range(9000000000).all(a, a >= 0)"} }),
 	}
 	for name, s := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -64,8 +64,14 @@ func readsObject(e ast.Expr) (reads bool) {
 	return reads
 }
 
+// evaluated is the cost up to which a rule is worth evaluating.
+const evaluated = 100_000
+
 // evaluate runs a rule that reads nothing.
 func evaluate(x *compiled) truth {
+	if x.cost.Max > evaluated {
+		return maybe
+	}
 	prog, err := x.env.Program(x.ast)
 	if err != nil {
 		return maybe

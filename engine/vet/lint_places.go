@@ -1,6 +1,8 @@
 package vet
 
 import (
+	"maps"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
@@ -120,7 +122,7 @@ func (w *placeWalk) loop(loop ast.ComprehensionExpr, f func(ast.Expr, *exprPlace
 // within calls f where the variables of a loop are known.
 func (w *placeWalk) within(loop ast.ComprehensionExpr, f func()) {
 	outer, elem := w.vars, w.element(loop.IterRange())
-	w.vars = cloneMap(outer)
+	w.vars = maps.Clone(outer)
 	w.vars[loop.AccuVar()] = nil
 	if loop.IterVar2() != "" {
 		w.vars[loop.IterVar()], w.vars[loop.IterVar2()] = nil, named(elem, loop.IterVar2())

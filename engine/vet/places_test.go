@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
@@ -78,14 +79,33 @@ properties: {a: {type: string, ` + rule + `, x-kubernetes-map-type: atomic}, b: 
 // TestPanics: a CRD that makes the API server panic is answered as it answers.
 func TestPanics(t *testing.T) {
 	t.Parallel()
-	crd := unitCRD(schemaProps{
-		XIntOrString: true, XValidations: []aRule{{Rule: "true"}},
-		Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
-			Type: "object", Properties: map[string]schemaProps{"a": {Type: "string", XValidations: []aRule{{Rule: "self == ''"}}}},
-		}},
-	})
-	r := report(t, crd)
-	if r.Accepted || r.Status == nil || r.Status.Code != 500 {
-		t.Errorf("got %+v, want a status of 500", r.Status)
+	for name, s := range map[string]schemaProps{
+		"items that CEL cannot see": {
+			XIntOrString: true, XValidations: []aRule{{Rule: "true"}},
+			Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
+				Type: "object", Properties: map[string]schemaProps{"a": {Type: "string", XValidations: []aRule{{Rule: "self == ''"}}}},
+			}},
+		},
+		"bytes as keys":             {Type: "object", XValidations: []aRule{{Rule: `{b'a': 1}.size() == 1`}}},
+		"bytes among keys":          {Type: "object", XValidations: []aRule{{Rule: `{'a': 1, b'a': 1}.size() == 1`}}},
+		"bytes made of a constant":  {Type: "object", XValidations: []aRule{{Rule: `{bytes('a'): [1]}.size() == 1`}}},
+		"bytes in a map in a macro": {Type: "object", XValidations: []aRule{{Rule: `[1].all(x, {b'a': {'b': 1}}.size() == x)`}}},
+		"bytes of an optional":      {Type: "object", XValidations: []aRule{{Rule: `{?b'a': optional.of(1)}.size() == 1`}}},
+		"bytes in a message":        {Type: "object", XValidations: []aRule{{Rule: "true", MessageExpression: `string({b'a': 1}.size())`}}},
+		"bytes of a place":          {Type: "object", Properties: map[string]schemaProps{"a": {Type: "string"}}, XValidations: []aRule{{Rule: `{bytes(self.a): 1}.size() == 1`}}},
+		"bytes over a place":        {Type: "object", Properties: map[string]schemaProps{"a": {Type: "string"}}, XValidations: []aRule{{Rule: `{b'a': self.a}.size() == 1`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crd := unitCRD(s)
+			want := upstream(t, crd, nil)
+			if d := compare(ours(t, crd, nil), want); d != "" {
+				t.Error(d)
+			}
+			r := report(t, crd)
+			if panics := len(want) == 1 && want[0].Type == field.ErrorTypeInternal; panics != (r.Status != nil && r.Status.Code == 500) {
+				t.Errorf("got %+v; the server panics: %t", r.Status, panics)
+			}
+		})
 	}
 }

@@ -151,6 +151,9 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 		if r.expr, r.message, err = v.a.compileRule(r.spec, s.decl); err != nil {
 			return err
 		}
+		if shown && (r.expr != nil && r.expr.panics || r.message != nil && r.message.panics) {
+			return errPanics
+		}
 		r.total = cost.Mul(r.cost(), r.times)
 		if shown {
 			v.judge(r, barrier)

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name s
 		}
 		spare = nil
 		if len(children) == first {
-			edit().Properties = cloneMap(s.Properties)
+			edit().Properties = maps.Clone(s.Properties)
 		}
 		out.Properties[name] = *sub
 		children = append(children, b)
@@ -114,14 +115,6 @@ func (st *stripper) node(s *apiextensions.JSONSchemaProps, kind stepKind, name s
 		return s, nil
 	}
 	return out, &branch{kind: kind, name: name, props: s, children: children}
-}
-
-func cloneMap[V any](m map[string]V) map[string]V {
-	c := make(map[string]V, len(m))
-	for k, v := range m {
-		c[k] = v
-	}
-	return c
 }
 
 // junctorRules is true when rules stand below a node where the schema is not

@@ -1,7 +1,7 @@
 package vet
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -15,19 +15,18 @@ func TestVersionAnswers(t *testing.T) {
 	if folder == "" {
 		t.Skip("CELADON_VERSIONS names no folder with answers: nothing to compare")
 	}
-	file, err := os.Open(filepath.Join(folder, "answers.jsonl"))
+	data, err := os.ReadFile(filepath.Join(folder, "answers.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
 	answers, wrong := 0, 0
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for line := range bytes.Lines(data) {
 		var probe struct {
 			Probe    string
 			First    *string
 			Accepted map[string]bool
 		}
-		if err := json.Unmarshal(lines.Bytes(), &probe); err != nil {
+		if err := json.Unmarshal(line, &probe); err != nil {
 			t.Fatal(err)
 		}
 		crd, err := os.ReadFile(filepath.Join(folder, "probes", probe.Probe+".yaml"))

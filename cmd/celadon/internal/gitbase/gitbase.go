@@ -54,10 +54,11 @@ func read(ctx context.Context, rev, path string, yield func(input.Chunk) error) 
 		return fmt.Errorf("not below the repository %s", root)
 	}
 	rel = filepath.ToSlash(rel)
-	names, err := git(ctx, root, "ls-tree", "-r", "-z", "--name-only", rev, "--", ":(literal)"+rel)
-	if rel == "." {
-		names, err = git(ctx, root, "ls-tree", "-r", "-z", "--name-only", rev)
+	list := []string{"ls-tree", "-r", "-z", "--name-only", rev}
+	if rel != "." {
+		list = append(list, "--", ":(literal)"+rel)
 	}
+	names, err := git(ctx, root, list...)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 	case smallFile:
 		data, err := os.ReadFile(c.File)
 		if err != nil {
-			return yield(&Document{File: c.File, Err: unwrapPath(err)})
+			return yield(&Document{File: c.File, Err: WithoutPath(err)})
 		}
 		s := splitter{file: c.File, w: bytesWindow(data), yield: func(part Chunk) bool { return part.Each(yield) }}
 		return s.run()

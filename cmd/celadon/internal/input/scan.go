@@ -69,7 +69,7 @@ func walk(root string, wait func(), yield func(Chunk) bool) bool {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			more = yield(Chunk{File: path, err: unwrapPath(err)})
+			more = yield(Chunk{File: path, err: WithoutPath(err)})
 		case d.IsDir() || path != root && !Readable(path):
 			return nil
 		default:
@@ -81,7 +81,7 @@ func walk(root string, wait func(), yield func(Chunk) bool) bool {
 		return nil
 	})
 	if err != nil && more {
-		more = yield(Chunk{File: root, err: unwrapPath(err)})
+		more = yield(Chunk{File: root, err: WithoutPath(err)})
 	}
 	return more
 }
@@ -89,21 +89,21 @@ func walk(root string, wait func(), yield func(Chunk) bool) bool {
 func file(path string, wait func(), yield func(Chunk) bool) bool {
 	info, err := os.Stat(path)
 	if err != nil {
-		return yield(Chunk{File: path, err: unwrapPath(err)})
+		return yield(Chunk{File: path, err: WithoutPath(err)})
 	}
 	if info.Mode().IsRegular() && info.Size() < small {
 		return yield(Chunk{File: path, form: smallFile})
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return yield(Chunk{File: path, err: unwrapPath(err)})
+		return yield(Chunk{File: path, err: WithoutPath(err)})
 	}
 	defer f.Close()
 	return split(path, f, wait, yield)
 }
 
-// unwrapPath drops the path from an error that is printed after it.
-func unwrapPath(err error) error {
+// WithoutPath drops the path from an error that is printed after it.
+func WithoutPath(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		return pathErr.Err

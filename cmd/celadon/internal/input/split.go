@@ -69,7 +69,7 @@ func (s *splitter) end() bool {
 	if s.w.err == nil {
 		return true
 	}
-	return s.yield(Chunk{File: s.file, index: s.index, line: s.w.line, err: unwrapPath(s.w.err)})
+	return s.yield(Chunk{File: s.file, index: s.index, line: s.w.line, err: WithoutPath(s.w.err)})
 }
 
 func (s *splitter) separatorAt(i int) bool {

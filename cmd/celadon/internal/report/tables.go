@@ -95,7 +95,7 @@ func (t *Tables) Fill(s *Summary) {
 	}
 	slices.SortFunc(s.Rules, func(a, b RuleRow) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule), cmp.Compare(b.Runs, a.Runs))
 	})
 }
 

@@ -14,6 +14,8 @@ import (
 
 	yaml2 "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // same holds that Decode gives what sigs.k8s.io/yaml gives by way of JSON, and
@@ -165,10 +167,7 @@ func TestNasty(t *testing.T) {
 // one.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	roots := []string{"../../../../examples"}
-	if corpus := os.Getenv("CELADON_CORPUS"); corpus != "" {
-		roots = append(roots, corpus)
-	}
+	roots := append([]string{"../../../../examples"}, corpus.Named(t)...)
 	files, short := 0, 0
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

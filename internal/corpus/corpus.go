@@ -1,0 +1,110 @@
+// Package corpus finds the real CRDs that tests go through. A corpus is a
+// folder with CRDs below crds; CELADON_CORPUS is a list of them, as PATH is one.
+package corpus
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Folders are those that CELADON_CORPUS names; where there is none, the test is
+// skipped.
+func Folders(t testing.TB) []string {
+	t.Helper()
+	folders := Named(t)
+	if len(folders) == 0 {
+		t.Skip("CELADON_CORPUS names no folder")
+	}
+	return folders
+}
+
+// Named is Folders for tests that do something without a corpus, too. A relative
+// folder is looked for here, where go test runs, and in the folders above, in
+// one of which make was called.
+func Named(t testing.TB) (folders []string) {
+	t.Helper()
+	for _, name := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		folder, err := find(name)
+		if err != nil {
+			t.Fatalf("CELADON_CORPUS: %v", err)
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+func find(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		_, err := os.Stat(name)
+		return name, err
+	}
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		folder := filepath.Join(dir, name)
+		if _, err := os.Stat(folder); err == nil || dir == filepath.Dir(dir) {
+			return folder, err
+		}
+	}
+	return "", err
+}
+
+// CRDFiles are the files with CRDs in all folders, in order; where there is
+// none, the test is skipped.
+func CRDFiles(t testing.TB) []string {
+	t.Helper()
+	var files []string
+	for _, folder := range Folders(t) {
+		_ = filepath.WalkDir(filepath.Join(folder, "crds"), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) == ".yaml" {
+				files = append(files, path)
+			}
+			return nil // a folder may have cases alone
+		})
+	}
+	if len(files) == 0 {
+		t.Skip("CELADON_CORPUS names no folder with CRDs")
+	}
+	return files
+}
+
+// Largest is the file with most bytes.
+func Largest(t testing.TB, files []string) string {
+	t.Helper()
+	largest, size := "", int64(-1)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > size {
+			largest, size = file, info.Size()
+		}
+	}
+	return largest
+}
+
+// ReadCRD reads a file with one CRD.
+func ReadCRD(t testing.TB, file string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(data, crd); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return crd
+}
