@@ -42,7 +42,7 @@ func New(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, erro
 func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
+			err = fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", r)
 		}
 	}()
 	checked := ast.NativeRep()
