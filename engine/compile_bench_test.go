@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // benchCRDs are CRDs of the corpus, one of each kind, and one of ours.
@@ -22,7 +23,7 @@ func benchCRDs(b *testing.B) map[string]*apiextensionsv1.CustomResourceDefinitio
 	crds := map[string]*apiextensionsv1.CustomResourceDefinition{"own": cronTabCRD()}
 	wanted := []string{"httproutes.gateway", "gateways.gateway", "infrastructures.config", "nodepools.karpenter", "hostedclusters.hypershift"}
 	seen := map[string]bool{}
-	for _, folder := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, folder := range corpus.Named(b) {
 		files, err := filepath.Glob(filepath.Join(folder, "crds", "*", "*.yaml"))
 		if err != nil {
 			b.Fatal(err)

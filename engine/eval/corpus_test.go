@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,30 +16,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// corpus is the list of folders in CELADON_CORPUS with CRDs below crds.
-func corpus(t testing.TB) []string {
-	t.Helper()
-	paths := os.Getenv("CELADON_CORPUS")
-	if paths == "" {
-		t.Skip("CELADON_CORPUS names no corpus")
-	}
-	var files []string
-	for _, path := range filepath.SplitList(paths) {
-		err := filepath.WalkDir(filepath.Join(path, "crds"), func(name string, _ fs.DirEntry, err error) error {
-			if strings.HasSuffix(name, ".yaml") {
-				files = append(files, name)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return files
-}
 
 // crdDecls are the declarations of a CRD's versions.
 func crdDecls(t testing.TB, file string) []*types.Decl {
@@ -83,7 +61,7 @@ type corpusRun struct {
 
 func TestCorpus(t *testing.T) {
 	run := &corpusRun{seen: map[string]bool{}}
-	for _, file := range corpus(t) {
+	for _, file := range corpus.CRDFiles(t) {
 		for _, d := range crdDecls(t, file) {
 			run.node(t, strings.SplitN(filepath.Base(file), "--", 2)[0], d)
 		}

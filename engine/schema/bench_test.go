@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // benchCase is an object that passes, and its schema.
@@ -28,7 +29,7 @@ type benchCase struct {
 func benchCases(b *testing.B) []benchCase {
 	own := benchCase{name: "own", subject: parseSubject(b, ordinarySchema), obj: parse(b, ordinaryObject).(map[string]any)}
 	largest := map[string]benchCase{"httproutes": {}, "gateways": {}, "nodepools": {}, "hostedclusters": {}}
-	for _, folder := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
+	for _, folder := range corpus.Named(b) {
 		subjects := map[string]*subject{}
 		for c := range corpusCases(b, folder) {
 			name := nameOf(c.CRD)

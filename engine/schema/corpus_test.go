@@ -15,11 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
 // corpusCase is one write of a corpus: see the folders that CELADON_CORPUS
@@ -33,10 +34,7 @@ type corpusCase struct {
 
 // TestCorpus compares on real CRDs and objects, and on objects made wrong.
 func TestCorpus(t *testing.T) {
-	folders := filepath.SplitList(os.Getenv("CELADON_CORPUS"))
-	if len(folders) == 0 {
-		t.Skip("CELADON_CORPUS lists no folders")
-	}
+	folders := corpus.Folders(t)
 	mutants := 4
 	if testing.Short() {
 		mutants = 1
@@ -171,7 +169,7 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
-		crd := readCRD(t, path)
+		crd := corpus.ReadCRD(t, path)
 		for _, v := range crd.Spec.Versions {
 			props := v.Schema.OpenAPIV3Schema
 			s, err := newSubject(props)
@@ -194,19 +192,6 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 	return objects
 }
 
-func readCRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinition {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return crd
-}
-
 // corpusSubject is nil where a case's CRD is not in the corpus.
 func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpusCase) *subject {
 	t.Helper()
@@ -215,7 +200,7 @@ func corpusSubject(t testing.TB, known map[string]*subject, folder string, c cor
 		return s
 	}
 	known[key] = nil
-	for _, v := range readCRD(t, filepath.Join(folder, c.CRD)).Spec.Versions {
+	for _, v := range corpus.ReadCRD(t, filepath.Join(folder, c.CRD)).Spec.Versions {
 		if v.Name != c.Version || v.Schema == nil {
 			continue
 		}
