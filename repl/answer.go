@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -65,8 +67,14 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	return a, nil
 }
 
+// trace runs an expression once more, unless it asks for memory or time without
+// bound: the tracer would give it.
 func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {
 	here := s.state.place
+	var unbounded *eval.UnboundedError
+	if out := here.desk.Eval(ctx, x, false, here.self, here.old); errors.As(out.Err, &unbounded) {
+		return nil, unbounded
+	}
 	p, err := trace.New(here.desk, x, false)
 	if err != nil {
 		return nil, err
