@@ -41,6 +41,9 @@ func TestLarge(t *testing.T) {
 		"loops over nothing": many(1, func(int) aRule {
 			return aRule{Rule: "lists.range(100000).all(a, lists.range(100000).all(b, a + b >= 0))"}
 		}),
+		"a number without end": many(1, func(int) aRule {
+			return aRule{Rule: "quantity('1e2000000000').isGreaterThan(quantity('1'))"}
+		}),
 		"loops without end over nothing": many(1, func(int) aRule { return aRule{Rule: "lists.range(9000000000).all(a, a >= 0)"} }),
 	}
 	for name, s := range cases {

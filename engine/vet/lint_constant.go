@@ -1,16 +1,17 @@
 package vet
 
 import (
+	"context"
 	"math"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -64,20 +65,16 @@ func readsObject(e ast.Expr) (reads bool) {
 	return reads
 }
 
-// evaluated is the cost up to which a rule is worth evaluating.
+// evaluated is the cost up to which a rule that reads nothing is evaluated.
 const evaluated = 100_000
 
-// evaluate runs a rule that reads nothing.
 func evaluate(x *compiled) truth {
-	if x.cost.Max > evaluated {
-		return maybe
-	}
-	prog, err := x.env.Program(x.ast)
+	prog, err := eval.New(x.env, x.ast, x.key.decl, evaluated)
 	if err != nil {
 		return maybe
 	}
-	out, _, err := prog.Eval(cel.NoVars())
-	if b, ok := out.(celtypes.Bool); ok && err == nil {
+	out := prog.Eval(context.Background(), eval.Bind(x.key.decl, nil))
+	if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {
 		return truthOf(bool(b))
 	}
 	return maybe
