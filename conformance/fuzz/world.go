@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -256,4 +257,40 @@ var metadataValues = map[string][]any{
 
 func owner(uid string, controller bool) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": controller}
+}
+
+// shuffled is the world with its objects built anew: a small Go map is gone
+// through in few of all orders, by how it was built. The first is built by
+// sorted key.
+func (w *World) shuffled(n int) *World {
+	order := rand.New(rand.NewPCG(w.seed, uint64(n)))
+	out := *w
+	out.obj, _ = rebuilt(w.obj, n, order).(map[string]any)
+	out.old, _ = rebuilt(w.old, n, order).(map[string]any)
+	return &out
+}
+
+func rebuilt(v any, n int, order *rand.Rand) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		keys := slices.Sorted(maps.Keys(v))
+		if n > 0 {
+			order.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		}
+		out := make(map[string]any, len(v))
+		for _, key := range keys {
+			out[key] = rebuilt(v[key], n, order)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = rebuilt(item, n, order)
+		}
+		return out
+	}
+	return v
 }

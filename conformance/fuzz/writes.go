@@ -104,8 +104,8 @@ func compareWrites(w *World) (difference string, ours *engine.Result) {
 		return "", ours
 	}
 	seen := []outcome{want}
-	for range runs {
-		again, err := w.upstreamWrite(e)
+	for i := range runs {
+		again, err := w.shuffled(i).upstreamWrite(e)
 		if err != nil {
 			return err.Error(), ours
 		}
