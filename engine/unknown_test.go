@@ -14,27 +14,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/eval"
 )
 
-const growing = `
-metadata: {name: widgets.example.org}
-spec:
-  group: example.org
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties: {note: {type: string}, size: {type: integer}}
-            x-kubernetes-validations:
-            - {rule: "self.note.replace('', self.note).size() > 0 || true"}
-            - {rule: "self.size > 1", messageExpression: "self.note.replace('', self.note)"}
-`
+// growing are widgets with rules that make a text of the square of a note's
+// length.
+var growing = strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
+            - {rule: "self.size > 1", messageExpression: "self.note.replace('', self.note)"}`, 1)
 
 // TestUnboundedRules: where a rule asks for memory without bound, nobody can
 // know the server's answer.
@@ -108,8 +91,9 @@ func TestSeen(t *testing.T) {
 // TestPlacesThatNeedQuotes can be read back.
 func TestPlacesThatNeedQuotes(t *testing.T) {
 	t.Parallel()
-	e := mustCompile(t, strings.ReplaceAll(growing, "size: {type: integer}", `a.b: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}, size: {type: integer}`))
-	res, err := e.Validate(t.Context(), engine.Request{Object: object(t, widget(`{a.b: 0, size: 2, note: a}`))})
+	e := mustCompile(t, strings.Replace(widgets, "note:", `a.b: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}
+              note:`, 1))
+	res, err := e.Validate(t.Context(), engine.Request{Object: object(t, widget(`{a.b: 0, size: 2}`))})
 	if err != nil || len(res.Causes) != 1 {
 		t.Fatal(res, err)
 	}

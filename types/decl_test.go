@@ -163,7 +163,7 @@ func FuzzFromSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, root bool) {
 		s := readStructural(text)
 		if s == nil {
-			t.Skip()
+			t.Skip("no structural schema: there is nothing to declare")
 		}
 		d := types.FromSchema(s, placeOf(root))
 		for _, diff := range diffTypes("self", d.DeclType("selfType"), upstreamType(s, root)) {
