@@ -34,6 +34,9 @@ type rule struct {
 
 func (r *rule) usesOld() bool { return r.expr != nil && r.expr.usesOld }
 
+// isTransition: the rule runs only where there is an old value.
+func (r *rule) isTransition() bool { return r.usesOld() && !r.optional }
+
 // text is how errors name the rule.
 func (r *rule) text() string {
 	if r.spec.Message != "" {

@@ -35,6 +35,8 @@ type ruleNode struct {
 	// usesOld is true when some rule here mentions oldSelf: only then can a
 	// messageExpression see it.
 	usesOld bool
+	// transition: no rule here or below runs without an old self.
+	transition bool
 	// noType is set where rules stand on a node without a CEL type.
 	noType error
 	allOf  []*ruleNode
@@ -98,7 +100,32 @@ func (c *compiler) node(path string, s, node *schema.Structural, d *types.Decl) 
 	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
 		return nil
 	}
+	n.transition = n.onlyTransition()
 	return n
+}
+
+func (n *ruleNode) onlyTransition() bool {
+	for _, r := range n.rules {
+		if !r.isTransition() {
+			return false
+		}
+	}
+	for _, sub := range n.allOf {
+		if !sub.transition {
+			return false
+		}
+	}
+	for _, f := range n.fields {
+		if !f.node.transition {
+			return false
+		}
+	}
+	for _, below := range []*ruleNode{n.items, n.values} {
+		if below != nil && !below.transition {
+			return false
+		}
+	}
+	return n.noType == nil
 }
 
 // elem is the declaration of items or values; below what has no type, nothing
@@ -189,6 +216,9 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 			errs, remaining = append(errs, field.InternalError(path, bug(p))), -1
 		}
 	}()
+	if !r.anyFor(obj) {
+		return nil, budget
+	}
 	run := r.run(ctx, budget, nil)
 	defer run.done()
 	run.root(path, obj, old)

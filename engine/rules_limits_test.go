@@ -101,6 +101,14 @@ func TestRuleLimits(t *testing.T) {
 		{name: "budget just enough, then a rule that is empty", budget: 2, stopped: true, schema: `{type: object, properties: {a: {type: object, additionalProperties: {type: string, x-kubernetes-validations: [{rule: ""}]}, x-kubernetes-validations: [{rule: "size(self) > 0"}]}}}`, obj: `{a: {x: ""}}`, want: []string{
 			`root.a: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run`,
 		}},
+		{name: "budget just enough, then a transition rule", budget: 2, stopped: true, schema: `{type: object, properties: {a: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}, b: {type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}]}}}`, obj: `{a: 1, b: 1}`, want: []string{
+			`root.b: Invalid value: "integer": validation failed due to running out of cost budget, no further validation rules will be run`,
+		}},
+		{name: "budget just enough, then transition rules below", budget: 2, stopped: true, schema: `{type: object, properties: {a: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}, b: {type: object, properties: {l: {type: array, items: {type: object, additionalProperties: {type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}]}}}}}}}`, obj: `{a: 1, b: {l: [{x: 1}]}}`, want: []string{
+			`root.b.l[0][x]: Invalid value: "integer": validation failed due to running out of cost budget, no further validation rules will be run`,
+		}},
+		{name: "budget just enough, and transition rules before", budget: 2, schema: `{type: object, properties: {a: {type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self > oldSelf"}]}}, b: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}`, obj: `{a: [1], b: 1}`},
+		{name: "budget of nothing, for nothing", budget: -1, stopped: true, schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}}}`, obj: `{a: {}}`},
 		{name: "budget just enough, then no rules", budget: 2, schema: `{type: object, properties: {a: {type: integer, x-kubernetes-validations: [{rule: "self > 0"}]}}}`, obj: `{a: 1}`},
 		{name: "budget just enough, then hidden", budget: 1, broken: true, schema: `{type: array, items: {x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: "true"}]}, x-kubernetes-validations: []}`, obj: `[1, 2]`, want: []string{
 			`root[0]: Invalid value: "": rule compiler initialization error: failed to convert to declType for CEL validation rules`,

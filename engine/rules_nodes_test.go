@@ -99,6 +99,14 @@ func TestRuleNodes(t *testing.T) {
 			"root: Invalid value: failed rule: self.b != 'b'",
 		}},
 		{name: "absent property", schema: `{type: object, properties: {b: {type: string, x-kubernetes-validations: [{rule: "false"}]}}}`, obj: `{}`},
+		{name: "empty properties", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: string, x-kubernetes-validations: [{rule: "false"}]}}}, l: {type: array, items: {type: string, x-kubernetes-validations: [{rule: "false"}]}}}}`, obj: `{a: {}, l: []}`},
+		{name: "empty property with a rule", schema: `{type: object, properties: {a: {type: object, x-kubernetes-validations: [{rule: "false", message: m}]}, b: {type: object, allOf: [{x-kubernetes-validations: [{rule: "false", message: other}]}]}}}`, obj: `{a: {}, b: {}}`, want: []string{
+			"root.a: Invalid value: m",
+			"root.b: Invalid value: other",
+		}},
+		{name: "empty property under allOf", schema: `{type: object, properties: {a: {type: object}, c: {type: string, x-kubernetes-validations: [{rule: "true"}]}}, allOf: [{properties: {a: {x-kubernetes-validations: [{rule: "false", message: other}]}}}]}`, obj: `{a: {}}`, want: []string{
+			"root.a: Invalid value: other",
+		}},
 		{name: "property of the wrong type", schema: `{type: object, properties: {b: {type: object, properties: {c: {type: string, x-kubernetes-validations: [{rule: "false"}]}}}}}`, obj: `{b: [1]}`},
 		{name: "keyword property", schema: `{type: object, properties: {namespace: {type: string, x-kubernetes-validations: [{rule: "self == 'x'"}]}}, x-kubernetes-validations: [{rule: "self.namespace == 'y' && self.__namespace__ == 'y'"}]}`, obj: `{namespace: a}`, want: []string{
 			`root.namespace: Invalid value: "a": failed rule: self == 'x'`,

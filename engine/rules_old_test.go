@@ -44,6 +44,17 @@ func TestTransitionRules(t *testing.T) {
 		}},
 		{name: "below an uncorrelatable list", schema: `{type: array, items: {type: object, properties: {a: {type: integer, ` + grow + `}}}}`, obj: `[{a: 1}]`, old: `[{a: 2}]`},
 		{name: "old of another type", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}}}}}`, obj: `{a: {b: 1}}`, old: `{a: [2]}`},
+		{name: "below what is new", schema: `{type: object, properties: {a: {type: object, additionalProperties: {type: array, items: {type: object, properties: {b: {type: integer, ` + grow + `}}}}}, c: {type: integer, ` + grow + `}}}`, obj: `{a: {x: [{b: 1}]}, c: 1}`, old: `{a: {}, c: 2}`, want: []string{
+			"root.c: Invalid value: 1: grow",
+		}},
+		{name: "beside a rule of another kind below", schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: array, items: {type: integer, x-kubernetes-validations: [{rule: "self > 1"}]}}, d: {type: integer, x-kubernetes-validations: [{rule: "!oldSelf.hasValue() && self > 1", optionalOldSelf: true}]}, e: {type: integer, allOf: [{x-kubernetes-validations: [{rule: "self > 2"}]}]}}}}}`, obj: `{a: {b: 1, c: [1], d: 1, e: 1}}`, want: []string{
+			"root.a.c[0]: Invalid value: 1: failed rule: self > 1",
+			"root.a.d: Invalid value: 1: failed rule: !oldSelf.hasValue() && self > 1",
+			"root.a.e: Invalid value: 1: failed rule: self > 2",
+		}},
+		{name: "beside what does not compile", broken: true, schema: `{type: object, properties: {a: {type: object, properties: {b: {type: integer, ` + grow + `}, c: {type: integer, x-kubernetes-validations: [{rule: "oldSelf.x"}]}}}}}`, obj: `{a: {b: 1, c: 1}}`, want: []string{
+			"root.a.c: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: <input>:1:8: type 'int' does not support field selection\n | oldSelf.x\n | .......^",
+		}},
 		{name: "old that is bad", schema: `{type: integer, ` + grow + `}`, obj: `1`, old: `x`, want: []string{
 			`root: Invalid value: "integer": invalid data, expected int, got string evaluating rule: grow`,
 		}},

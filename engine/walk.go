@@ -74,10 +74,43 @@ func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
 
 func (r *run) done() {
 	r.activation.Unbind()
-	clear(r.frames[:cap(r.frames)])
+	if len(r.frames) > 0 { // the root's is there to the end
+		clear(r.frames[:cap(r.frames)])
+	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.trace, r.unknown, r.warn, r.cost = nil, nil, nil, nil, nil, nil, 0
 	r.rules.passes.Put(r)
+}
+
+// anyFor is false only where no rule is for the object: those below the root
+// are all for fields that it leaves out or empty.
+func (r *Rules) anyFor(obj any) bool {
+	n := r.root
+	if n == nil {
+		return false
+	}
+	m, ok := obj.(map[string]any)
+	if !ok || n.onEmpty() || n.values != nil {
+		return true
+	}
+	for i := range n.fields {
+		field := &n.fields[i]
+		switch v := m[field.name].(type) {
+		case nil:
+		case map[string]any:
+			if len(v) > 0 || field.node.onEmpty() {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// onEmpty: rules may stand on the object itself.
+func (n *ruleNode) onEmpty() bool {
+	return len(n.rules) > 0 || n.noType != nil || len(n.allOf) > 0
 }
 
 // root runs all rules; old is nil on create.
@@ -144,8 +177,7 @@ func (r *run) node(n *ruleNode, obj, old any) {
 	}
 	switch obj := obj.(type) {
 	case []any:
-		if n.items != nil {
-			old, _ := old.([]any)
+		if old, _ := old.([]any); r.worksOn(n.items, len(old)) {
 			r.items(n, obj, old)
 		}
 	case map[string]any:
@@ -153,11 +185,18 @@ func (r *run) node(n *ruleNode, obj, old any) {
 		if old != nil && !upstreamcel.MapIsCorrelatable(n.decl.Schema.XMapType) {
 			old = nil
 		}
-		if n.values != nil {
+		if r.worksOn(n.values, len(old)) {
 			r.entries(n.values, obj, old)
 		}
 		r.fields(n, obj, old)
 	}
+}
+
+// worksOn is false for a node without rules, or with none that can run: there
+// is no old self to find among olds. Where the budget is spent, a rule need not
+// run to say so.
+func (r *run) worksOn(n *ruleNode, olds int) bool {
+	return n != nil && !(n.transition && olds == 0 && r.budget > 0)
 }
 
 func (r *run) allOf(sub *ruleNode, obj, old any) {
@@ -221,6 +260,9 @@ func (r *run) fields(n *ruleNode, obj, old map[string]any) {
 	r.steps = append(r.steps, step{kind: stepField})
 	for i := range n.fields {
 		field := &n.fields[i]
+		if !r.worksOn(field.node, len(old)) {
+			continue
+		}
 		v := obj[field.name]
 		if v == nil {
 			continue
@@ -290,8 +332,8 @@ func (r *run) rule(rule *rule, at *place) {
 	if rule.expr == nil {
 		return // no text
 	}
-	if rule.expr.usesOld && !at.hasOld && !rule.optional {
-		return // a transition rule needs an old value
+	if rule.isTransition() && !at.hasOld {
+		return
 	}
 	r.activation.SetOptional(rule.optional)
 	out := rule.expr.program.Eval(r.ctx, &r.activation)
