@@ -66,6 +66,7 @@ func run(crds, works string, objects, turns int, profile string) error {
 		return profileOurs(all, works, objects, profile)
 	}
 	var t table
+	var scalings []scaling
 	for _, s := range all {
 		s.cases = spread(s.cases, objects)
 		m, err := newMeasure(s.crd, works, turns)
@@ -75,12 +76,18 @@ func run(crds, works string, objects, turns int, profile string) error {
 		rows := m.rows(s.name, s.cases)
 		t.add(rows)
 		printRows(os.Stdout, s.name, rows)
-		printScaling(os.Stdout, m.scaling(s.cases))
+		if s := m.scaling(s.cases); s.spin > 0 {
+			s.print(os.Stdout)
+			scalings = append(scalings, s)
+		}
 		fmt.Println()
 	}
 	t.summarize(os.Stdout)
 	fmt.Println()
 	t.judge(os.Stdout)
+	if len(scalings) > 0 {
+		judgeScaling(os.Stdout, scalings)
+	}
 	if err := printCompiled(os.Stdout, all, works, turns); err != nil || works != "" {
 		return err
 	}

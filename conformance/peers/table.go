@@ -47,12 +47,6 @@ func sorted(samples []sample, by func(sample) float64) []float64 {
 	return out
 }
 
-func printScaling(out io.Writer, s scaling) {
-	if s.engine > 0 {
-		fmt.Fprintf(out, "%-14s %.2f times one; a loop without memory: %.2f\n", "two cores", s.engine, s.machine)
-	}
-}
-
 // table gathers the rows of all CRDs.
 type table struct{ byKind map[kind]*row }
 
