@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -34,7 +34,7 @@ func (r *run) giveUp(rule *rule, err error) bool {
 	unbounded, ok := err.(*eval.UnboundedError)
 	if ok {
 		r.unknown = unbounded
-		r.stop(rule, field.InternalError(r.here(), fmt.Errorf("%w: for rule: %s", err, rule.text())))
+		r.stop(rule, &field.Error{Type: field.ErrorTypeInternal, Field: r.here(""), Detail: err.Error() + ": for rule: " + rule.text()})
 	}
 	return ok
 }
@@ -56,8 +56,44 @@ func (r *run) ratchet(rule *rule, err *field.Error) {
 
 // invalid shows the type in place of the value, as upstream does for all but a
 // false rule.
-func (r *run) invalid(at *place, detail string) *field.Error {
-	return field.Invalid(r.here(), at.node.decl.Schema.Type, detail)
+func (r *run) invalid(n *ruleNode, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: r.here(""), BadValue: n.decl.Schema.Type, Detail: detail}
+}
+
+// here is the node at hand, and a path below it, as a field.Path writes them;
+// it takes a third of the memory.
+func (r *run) here(below string) string {
+	if r.path == nil && len(r.steps) == 0 && below == "" {
+		return r.path.String()
+	}
+	var buf [128]byte
+	text := buf[:0]
+	if r.path != nil {
+		text = append(text, r.path.String()...)
+	}
+	for _, s := range r.steps {
+		text = s.appendTo(text)
+	}
+	if below != "" {
+		text = step{kind: stepField, name: below}.appendTo(text)
+	}
+	return string(text)
+}
+
+func (s step) appendTo(text []byte) []byte {
+	if s.kind == stepField && s.name != "" {
+		if len(text) > 0 {
+			text = append(text, '.')
+		}
+		return append(text, s.name...)
+	}
+	text = append(text, '[')
+	if s.kind == stepIndex {
+		text = strconv.AppendInt(text, int64(s.at), 10)
+	} else {
+		text = append(text, s.name...)
+	}
+	return append(text, ']')
 }
 
 // runtimeError is the server's text for a rule that has no result. The first

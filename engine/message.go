@@ -12,16 +12,13 @@ import (
 // refuse reports a rule that is false, in the words of its messageExpression
 // or else of its message.
 func (r *run) refuse(rule *rule, at *place) {
-	path := r.here()
-	if rule.fieldPath != "" {
-		path = path.Child(rule.fieldPath)
-	}
+	path := r.here(rule.fieldPath)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
 	if rule.message != nil {
 		text, fatal := r.message(rule)
 		if fatal != "" {
-			r.ratchet(rule, field.Invalid(path, kind, fatal))
+			r.ratchet(rule, &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: kind, Detail: fatal})
 			r.budget = -1
 			return
 		}
@@ -63,16 +60,18 @@ func (r *run) message(rule *rule) (text, fatal string) {
 	return s, ""
 }
 
-func refusal(path *field.Path, value any, detail string, reason *apiextensionsv1.FieldValueErrorReason) *field.Error {
-	if reason != nil {
-		switch *reason {
-		case apiextensionsv1.FieldValueForbidden:
-			return field.Forbidden(path, detail)
-		case apiextensionsv1.FieldValueRequired:
-			return field.Required(path, detail)
-		case apiextensionsv1.FieldValueDuplicate:
-			return field.Duplicate(path, value)
-		}
+func refusal(path string, value any, detail string, reason *apiextensionsv1.FieldValueErrorReason) *field.Error {
+	e := &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: value, Detail: detail}
+	if reason == nil {
+		return e
 	}
-	return field.Invalid(path, value, detail)
+	switch *reason {
+	case apiextensionsv1.FieldValueForbidden:
+		e.Type, e.BadValue = field.ErrorTypeForbidden, ""
+	case apiextensionsv1.FieldValueRequired:
+		e.Type, e.BadValue = field.ErrorTypeRequired, ""
+	case apiextensionsv1.FieldValueDuplicate:
+		e.Type, e.Detail = field.ErrorTypeDuplicate, ""
+	}
+	return e
 }

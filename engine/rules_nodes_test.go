@@ -120,6 +120,10 @@ func TestRuleNodes(t *testing.T) {
 			`root.9a: Invalid value: "a": failed rule: self == 'x'`,
 			`root.ö.a: Invalid value: "b": failed rule: self == 'y'`,
 		}},
+		{name: "no names", schema: `{type: object, properties: {"": {type: object, properties: {a: {type: object, additionalProperties: {type: object, properties: {"": {type: string, x-kubernetes-validations: [{rule: "false", message: m}]}}}}}}}}`, obj: `{"": {a: {"": {"": x}, "b.c": {"": k}}}}`, want: []string{
+			`root[].a[][]: Invalid value: "x": m`,
+			`root[].a[b.c][]: Invalid value: "k": m`,
+		}},
 		{name: "embedded resource without identifier", schema: `{type: object, properties: {"9a": {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: "self.metadata.name == 'x'"}]}}}`, obj: `{"9a": {metadata: {name: a}}}`, want: []string{
 			"root.9a: Invalid value: failed rule: self.metadata.name == 'x'",
 		}},

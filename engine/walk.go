@@ -115,22 +115,6 @@ func (r *run) root(path *field.Path, obj, old any) {
 	r.node(r.rules.root, obj, old)
 }
 
-// here is the path of the node at hand.
-func (r *run) here() *field.Path {
-	path := r.path
-	for _, s := range r.steps {
-		switch s.kind {
-		case stepField:
-			path = path.Child(s.name)
-		case stepKey:
-			path = path.Key(s.name)
-		case stepIndex:
-			path = path.Index(s.at)
-		}
-	}
-	return path
-}
-
 // nilIfEmpty guards against typed nils of Go callers.
 func nilIfEmpty(v any) any {
 	switch v := v.(type) {
@@ -279,12 +263,12 @@ func (r *run) entry(n *ruleNode, name string, obj, old any) {
 // rulesAt runs the rules that stand on one node.
 func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	if n.noType != nil {
-		r.report(nil, field.Invalid(r.here(), n.decl.Schema.Type, "rule compiler initialization error: "+n.noType.Error()))
+		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))
 		return
 	}
 	at := place{node: n, obj: obj, hasOld: old != nil}
 	if r.budget <= 0 {
-		r.stop(nil, r.invalid(&at, outOfBudget))
+		r.stop(nil, r.invalid(n, outOfBudget))
 		return
 	}
 	if n.usesOld {
@@ -309,7 +293,7 @@ type place struct {
 
 func (r *run) rule(rule *rule, at *place) {
 	if rule.compileErr != "" {
-		r.report(rule, r.invalid(at, "rule compile error: "+rule.compileErr))
+		r.report(rule, r.invalid(at.node, "rule compile error: "+rule.compileErr))
 		return
 	}
 	if rule.expr == nil {
@@ -322,15 +306,15 @@ func (r *run) rule(rule *rule, at *place) {
 	out := rule.expr.program.Eval(r.ctx, &r.activation)
 	r.trace.ran(rule, out.Cost)
 	if !r.spend(out.Cost) {
-		r.stop(rule, r.invalid(at, outOfBudget))
+		r.stop(rule, r.invalid(at.node, outOfBudget))
 		return
 	}
 	switch {
 	case out.Stopped:
-		r.stop(rule, r.invalid(at, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
+		r.stop(rule, r.invalid(at.node, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
 	case out.Err != nil && r.giveUp(rule, out.Err):
 	case out.Err != nil:
-		r.report(rule, r.invalid(at, runtimeError(out.Err, rule)))
+		r.report(rule, r.invalid(at.node, runtimeError(out.Err, rule)))
 	case out.False():
 		r.refuse(rule, at)
 	}
