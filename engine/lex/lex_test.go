@@ -84,3 +84,11 @@ func FuzzJoin(f *testing.F) {
 		Continues(src)
 	})
 }
+
+func BenchmarkTokens(b *testing.B) {
+	src := []rune(`self.hosts.all(h, h.name.matches('^[a-z]+$') && (!has(h.port) || h.port in [80, 443])) // ports`)
+	b.ReportAllocs()
+	for b.Loop() {
+		Tokens(src)
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
-func cronTab(t *testing.T) *engine.Engine {
+func cronTab(t testing.TB) *engine.Engine {
 	t.Helper()
 	e, err := engine.Compile(corpus.ReadCRD(t, "../../examples/crontab/crd.yaml"), engine.Config{})
 	if err != nil {

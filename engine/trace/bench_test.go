@@ -1,0 +1,26 @@
+package trace
+
+import (
+	"context"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// BenchmarkWhy explains a refused object; the rule's program is there.
+func BenchmarkWhy(b *testing.B) {
+	e := cronTab(b)
+	req := engine.Request{Raw: []byte(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n","namespace":"ns"},
+		"spec":{"schedule":"0 3 * * *","image":"a:1","replicas":3,"maxReplicas":2}}`)}
+	res, err := e.Validate(context.Background(), req)
+	if err != nil || len(res.Causes) == 0 {
+		b.Fatal(res, err)
+	}
+	x := NewExplainer(e)
+	b.ReportAllocs()
+	for b.Loop() {
+		if why := x.Why(context.Background(), req, res.Causes); len(why[0]) == 0 {
+			b.Fatal("no values")
+		}
+	}
+}
