@@ -147,14 +147,25 @@ type response struct {
 	code     int
 	body     []byte
 	warnings []string
+	// again: the server was not ready, and wants to be asked again.
+	again bool
 }
 
 func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 	return r.server.do(ctx, c.method, r.path(c), c.body)
 }
 
-// do makes a request; path is what follows the server's address.
-func (s *Server) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+// do makes a request; path is what follows the server's address. While a CRD's
+// status changes the server asks to come again, having done nothing.
+func (s *Server) do(ctx context.Context, method, path string, body []byte) (answer *response, err error) {
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
+		answer, err = s.try(ctx, method, path, body)
+		return err == nil && !answer.again, err
+	})
+	return answer, err
+}
+
+func (s *Server) try(ctx context.Context, method, path string, body []byte) (*response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.host+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -175,6 +186,7 @@ func (s *Server) do(ctx context.Context, method, path string, body []byte) (*res
 		return nil, errs[0]
 	}
 	out := &response{code: answer.StatusCode, body: content}
+	out.again = out.code == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != ""
 	for _, h := range headers {
 		out.warnings = append(out.warnings, h.Text)
 	}

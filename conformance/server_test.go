@@ -3,7 +3,9 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -40,6 +42,26 @@ func TestStoredIsAsUpdated(t *testing.T) {
 				t.Errorf("a CRD that was created (-) and one in etcd (+) differ:\n%s", d)
 			}
 		})
+	}
+}
+
+// A server that is not ready is asked again, with the same body.
+func TestAskedAgain(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if asked++; asked < 3 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.Copy(w, req.Body)
+	}))
+	defer ts.Close()
+	s := &Server{host: ts.URL, client: ts.Client()}
+	got, err := s.do(t.Context(), http.MethodPost, "/x", []byte("body"))
+	if err != nil || got.code != http.StatusOK || string(got.body) != "body" || asked != 3 {
+		t.Error(got, err, asked)
 	}
 }
 
