@@ -157,8 +157,9 @@ func (r *Resource) do(ctx context.Context, c call) (*response, error) {
 
 // do makes a request; path is what follows the server's address. While a CRD's
 // status changes the server asks to come again, having done nothing.
-func (s *Server) do(ctx context.Context, method, path string, body []byte) (answer *response, err error) {
-	err = wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
+func (s *Server) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+	var answer *response
+	err := wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (done bool, err error) {
 		answer, err = s.try(ctx, method, path, body)
 		return err == nil && !answer.again, err
 	})

@@ -72,7 +72,8 @@ func (r *run) done() {
 }
 
 // anyFor is false only where no rule is for the object: those below the root
-// are all for fields that it leaves out or empty.
+// are all for fields that it leaves out or empty. To look costs less than to
+// take up a pass.
 func (r *Rules) anyFor(obj any) bool {
 	n := r.root
 	if n == nil {
@@ -165,9 +166,9 @@ func (r *run) node(n *ruleNode, obj, old any) {
 	}
 }
 
-// worksOn is false for a node without rules, or with none that can run: there
-// is no old self to find among olds. Where the budget is spent, a rule need not
-// run to say so.
+// worksOn is false for a node without rules, and for one with none but
+// transition rules where olds, the number of old values, is 0. Those still say
+// that the budget is spent, which they do without running.
 func (r *run) worksOn(n *ruleNode, olds int) bool {
 	return n != nil && !(n.transition && olds == 0 && r.budget > 0)
 }

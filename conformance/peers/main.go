@@ -73,10 +73,11 @@ func run(crds, works string, objects, turns int, profile string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		rows := m.rows(s.name, s.cases)
+		todo := m.allWorks(s.cases)
+		rows := m.rows(s.name, todo)
 		t.add(rows)
 		printRows(os.Stdout, s.name, rows)
-		if s := m.scaling(s.cases); s.spin > 0 {
+		if s := m.scaling(todo); s.spin > 0 {
 			s.print(os.Stdout)
 			scalings = append(scalings, s)
 		}

@@ -93,8 +93,7 @@ type row struct {
 	samples []sample
 }
 
-func (m *measure) rows(crd string, cases []*conformance.Case) []row {
-	all := m.allWorks(cases)
+func (m *measure) rows(crd string, all []work) []row {
 	for _, v := range m.versions {
 		v.recorded = nil // much memory, which the collector would go through
 	}

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/celadon-cel/celadon/conformance"
-	"github.com/celadon-cel/celadon/engine"
 )
 
 // scaleTime is how long one side of a turn runs.
@@ -28,20 +25,17 @@ type scaling struct {
 }
 
 // scaling is of one CRD's objects; zero where only some works are asked for.
-func (m *measure) scaling(cases []*conformance.Case) scaling {
+func (m *measure) scaling(all []work) scaling {
 	if m.filter != "" {
 		return scaling{}
 	}
 	var rules, writes []func()
-	for _, c := range cases {
-		if c.Raw == nil {
-			request := engine.Request{Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource}
-			writes = append(writes, func() { _, _ = m.engine.Validate(context.Background(), request) })
-		}
-		for _, w := range m.works(c) {
-			if w.outcome == "accepted" && slices.Contains(works[:2], w.name) {
-				rules = append(rules, w.ours)
-			}
+	for _, w := range all {
+		switch {
+		case strings.HasPrefix(w.name, "write"):
+			writes = append(writes, w.ours)
+		case w.outcome == "accepted":
+			rules = append(rules, w.ours)
 		}
 	}
 	var s scaling
