@@ -61,6 +61,33 @@ func (e *CompileErrors) Unwrap() []error {
 	return errs
 }
 
+// WorkLimitError means that an answer is undecided: a rule asks for more work,
+// in bytes touched, steps of the regex engine and memory made, than is done for
+// one object. CEL's cost does not see that work. An API server would go on until
+// its deadline, or die, and persist nothing. The same input always gives the
+// same answer: work is counted, not timed.
+type WorkLimitError struct {
+	// Rule is the rule; where its part is "pattern" that of the schema.
+	Rule RuleRef
+	// Part is "rule", "messageExpression" or "pattern".
+	Part string
+	// Reason says what asks for how much.
+	Reason string
+}
+
+func (e *WorkLimitError) Error() string { return "undecided: " + e.place() + ": " + e.Reason }
+
+func (e *WorkLimitError) place() string {
+	path := e.Rule.Path
+	if path == "" {
+		path = "schema root"
+	}
+	if e.Part == "pattern" {
+		return path + ": pattern"
+	}
+	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Rule.Index, e.Part)
+}
+
 // bug is a panic of ours as an error: please report it.
 func bug(p any) error {
 	return fmt.Errorf("internal error in celadon (please report it): %v", p)

@@ -30,10 +30,10 @@ func (r *run) stop(rule *rule, err *field.Error) {
 }
 
 // giveUp ends the pass where nobody can know how the server's would go on.
-func (r *run) giveUp(rule *rule, err error) bool {
+func (r *run) giveUp(rule *rule, p part, err error) bool {
 	unbounded, ok := err.(*eval.UnboundedError)
 	if ok {
-		r.unknown = unbounded
+		r.unknown = &WorkLimitError{Rule: rule.ref, Part: p.String(), Reason: unbounded.Error()}
 		r.stop(rule, &field.Error{Type: field.ErrorTypeInternal, Field: r.here(""), Detail: err.Error() + ": for rule: " + rule.text()})
 	}
 	return ok

@@ -49,7 +49,7 @@ func (r *run) message(rule *rule) (text, fatal string) {
 		return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.spec.MessageExpression)
 	}
 	if out.Err != nil {
-		r.giveUp(rule, out.Err)
+		r.giveUp(rule, messageExpression, out.Err)
 		return "", ""
 	}
 	s, ok := out.Value.Value().(string)

@@ -11,7 +11,6 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/eval"
 )
 
 // growing are widgets with rules that make a text of the square of a note's
@@ -26,12 +25,11 @@ func TestUnboundedRules(t *testing.T) {
 	e := mustCompile(t, growing)
 	obj := object(t, widget(`{size: 1}`))
 	obj["spec"].(map[string]any)["note"] = strings.Repeat("x", 100_000)
-	var notChecked *engine.NotCheckedError
-	if res, err := e.Validate(t.Context(), engine.Request{Object: obj}); res != nil || !errors.As(err, &notChecked) || !strings.Contains(err.Error(), "call of replace") {
+	var undecided *engine.WorkLimitError
+	if res, err := e.Validate(t.Context(), engine.Request{Object: obj}); res != nil || !errors.As(err, &undecided) || !strings.Contains(err.Error(), "call of replace") {
 		t.Errorf("Validate: got %+v, %v", res, err)
 	}
-	var unbounded *eval.UnboundedError
-	if _, err := e.RunRules(t.Context(), "", obj, nil); !errors.As(err, &unbounded) {
+	if _, err := e.RunRules(t.Context(), "", obj, nil); !errors.As(err, &undecided) {
 		t.Errorf("RunRules: got %v", err)
 	}
 	for _, rule := range []string{`rule: "self.replace('', self) != ''"`, `rule: "false", messageExpression: "self.replace('', self)"`} {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/schema"
 )
 
@@ -21,10 +20,10 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 
 // Validate decides one write as the API server would. A refused object is data
 // in the Result; the error is for a cancelled context, for a request that is
-// none, for bugs of ours, and where the answer cannot be known (a
-// *NotCheckedError): only a conversion webhook could tell, or a rule asks for
-// memory or time without bound. Authorization, quota, conflicts, server-side apply and the
-// values of selectable fields are not looked at.
+// none, for bugs of ours, where only a conversion webhook could tell the answer
+// (a *NotCheckedError), and where it is undecided (a *WorkLimitError).
+// Authorization, quota, conflicts, server-side apply and the values of
+// selectable fields are not looked at.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,7 +44,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 		return nil, fmt.Errorf("validation interrupted: %w", err)
 	}
 	if w.unknown != nil {
-		return nil, &NotCheckedError{"a rule makes a " + w.unknown.Error()}
+		return nil, w.unknown
 	}
 	return w.result(), nil
 }
@@ -87,7 +86,7 @@ type write struct {
 	findings []finding
 	cost     int64
 	// unknown: a rule asks for more than can be done.
-	unknown *eval.UnboundedError
+	unknown *WorkLimitError
 }
 
 // decide takes the steps of the server's handler and store.

@@ -23,7 +23,7 @@ type run struct {
 	findings []finding
 	trace    *trace // nil: not asked for
 	// unknown is why the server's answer cannot be known; nil else.
-	unknown *eval.UnboundedError
+	unknown *WorkLimitError
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
 	warn func(string)
 	// activation is bound anew at each node.
@@ -313,7 +313,7 @@ func (r *run) rule(rule *rule, at *place) {
 	switch {
 	case out.Stopped:
 		r.stop(rule, r.invalid(at.node, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
-	case out.Err != nil && r.giveUp(rule, out.Err):
+	case out.Err != nil && r.giveUp(rule, ruleItself, out.Err):
 	case out.Err != nil:
 		r.report(rule, r.invalid(at.node, runtimeError(out.Err, rule)))
 	case out.False():
