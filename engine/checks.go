@@ -26,7 +26,7 @@ func (w *write) checkCreate() {
 		if !plain {
 			errs = append(errs, w.objectMeta(operation.Create)...)
 		}
-		errs = append(errs, values.Validate(nil, w.obj.Object)...)
+		errs = append(errs, w.decided(values.Validate(nil, w.obj.Object))...)
 		errs = append(errs, w.scaleSpec()...)
 		errs = append(errs, w.scaleStatus()...)
 	}
@@ -88,9 +88,18 @@ func (w *write) checkStatus() {
 // changed checks a value against its old one.
 func (w *write) changed(s *schema.Schema, path *field.Path, v, old any) field.ErrorList {
 	if w.engine.config.NoRatcheting {
-		return s.Validate(path, v)
+		return w.decided(s.Validate(path, v))
 	}
-	return s.ValidateUpdate(path, v, old)
+	return w.decided(s.ValidateUpdate(path, v, old))
+}
+
+// decided takes out the error of a schema that asks for too much work.
+func (w *write) decided(errs field.ErrorList) field.ErrorList {
+	if len(errs) != 1 || errs[0].Origin != schema.WorkLimit {
+		return errs
+	}
+	w.unknown = &WorkLimitError{Rule: RuleRef{Version: w.version.name, Path: errs[0].Field}, Part: "schema", Reason: errs[0].Detail, field: errs[0].Field}
+	return nil
 }
 
 // listTypes checks sets and map lists, unless the old object was bad already.
@@ -152,7 +161,10 @@ func (w *write) rules(earlier field.ErrorList) {
 	run.warn = w.warnings.add
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
-	w.cost, w.unknown = run.cost, run.unknown
+	w.cost = run.cost
+	if w.unknown == nil {
+		w.unknown = run.unknown
+	}
 	w.findings = append(w.findings, run.findings...)
 }
 

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -61,18 +64,30 @@ func (e *CompileErrors) Unwrap() []error {
 	return errs
 }
 
-// WorkLimitError means that an answer is undecided: a rule asks for more work,
-// in bytes touched, steps of the regex engine and memory made, than is done for
-// one object. CEL's cost does not see that work. An API server would go on until
+// WorkLimitError means that an answer is undecided: a rule or a schema asks for
+// more work, in bytes touched, steps of the regex engine and memory made, than
+// is done for one object. CEL's cost does not see that work. An API server would go on until
 // its deadline, or die, and persist nothing. The same input always gives the
 // same answer: work is counted, not timed.
 type WorkLimitError struct {
-	// Rule is the rule; where its part is "pattern" that of the schema.
+	// Rule is the rule. Of a schema only Version and Path are set.
 	Rule RuleRef
-	// Part is "rule", "messageExpression" or "pattern".
+	// Part is "rule" or "messageExpression", or "schema" where not a rule but
+	// the schema's patterns, formats and branches take too long.
 	Part string
 	// Reason says what asks for how much.
 	Reason string
+
+	field string // of the object
+}
+
+// WorkLimit is the Origin of the error by which Rules.Validate tells of a
+// WorkLimitError.
+const WorkLimit = schema.WorkLimit
+
+// internal is the error in the form that upstream's callers know.
+func (e *WorkLimitError) internal() *field.Error {
+	return &field.Error{Type: field.ErrorTypeInternal, Field: e.field, Detail: e.Reason + ": for rule: " + e.Rule.Rule, Origin: WorkLimit}
 }
 
 func (e *WorkLimitError) Error() string { return "undecided: " + e.place() + ": " + e.Reason }
@@ -82,8 +97,8 @@ func (e *WorkLimitError) place() string {
 	if path == "" {
 		path = "schema root"
 	}
-	if e.Part == "pattern" {
-		return path + ": pattern"
+	if e.Part == "schema" {
+		return path + ": schema"
 	}
 	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Rule.Index, e.Part)
 }

@@ -29,14 +29,18 @@ func (r *run) stop(rule *rule, err *field.Error) {
 	r.budget = -1
 }
 
-// giveUp ends the pass where nobody can know how the server's would go on.
+// giveUp notes a rule that asks for more work than is done: nobody can know what
+// the server would make of it. The other rules still run.
 func (r *run) giveUp(rule *rule, p part, err error) bool {
-	unbounded, ok := err.(*eval.UnboundedError)
-	if ok {
-		r.unknown = &WorkLimitError{Rule: rule.ref, Part: p.String(), Reason: unbounded.Error()}
-		r.stop(rule, &field.Error{Type: field.ErrorTypeInternal, Field: r.here(""), Detail: err.Error() + ": for rule: " + rule.text()})
+	overwork, ok := err.(*eval.OverworkError)
+	if !ok {
+		return false
 	}
-	return ok
+	if r.unknown == nil {
+		r.unknown = &WorkLimitError{Rule: rule.ref, Part: p.String(), Reason: overwork.Error(), field: r.here("")}
+	}
+	r.overworked = append(r.overworked, rule)
+	return true
 }
 
 // ratchet reports an error, or warns of it where nothing has changed. Rules

@@ -40,7 +40,7 @@ func (r *run) message(rule *rule) (text, fatal string) {
 	// The activation is the one of plain rules, also where the rule has
 	// optionalOldSelf: upstream does so, and the message then falls back.
 	r.activation.SetOptional(false)
-	out := rule.message.program.Eval(r.ctx, &r.activation)
+	out := r.eval(rule.message)
 	r.trace.spent(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
@@ -49,7 +49,7 @@ func (r *run) message(rule *rule) (text, fatal string) {
 		return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.spec.MessageExpression)
 	}
 	if out.Err != nil {
-		r.giveUp(rule, messageExpression, out.Err)
+		r.giveUp(rule, messageExpression, out.Err) // that the rule is false stands
 		return "", ""
 	}
 	s, ok := out.Value.Value().(string)

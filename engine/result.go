@@ -45,6 +45,9 @@ type Result struct {
 	Object map[string]any
 	// Rules tells of each rule that ran; filled when Request.Trace is set.
 	Rules []RuleResult
+	// Undecided is set where, beside what refuses the object, a rule asks for
+	// more work than is done: there may be more causes, or another message.
+	Undecided *WorkLimitError
 }
 
 // Cause is one reason for a refusal: an entry of status.details.causes, and

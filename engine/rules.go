@@ -209,7 +209,8 @@ func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiexte
 // Validate runs the rules over an object, or a value of the schema's place; old
 // is nil on create. Errors have upstream's form. A rule that is false over an
 // unchanged value becomes a warning (k8s.io/apiserver/pkg/warning). budget is
-// in CEL cost units; remaining < 0 means that evaluation stopped.
+// in CEL cost units; remaining < 0 means that evaluation stopped, or that a rule
+// asks for too much work (see WorkLimitError): then there is an internal error.
 func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, budget int64) (errs field.ErrorList, remaining int64) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -224,6 +225,9 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 	run.root(path, obj, old)
 	for _, f := range run.findings {
 		errs = append(errs, f.err)
+	}
+	if run.unknown != nil {
+		return append(errs, run.unknown.internal()), -1
 	}
 	return errs, run.budget
 }

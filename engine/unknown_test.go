@@ -8,38 +8,100 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// growing are widgets with rules that make a text of the square of a note's
-// length.
-var growing = strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
-            - {rule: "self.size > 1", messageExpression: "self.note.replace('', self.note)"}`, 1)
-
-// TestUnboundedRules: where a rule asks for memory without bound, nobody can
-// know the server's answer.
-func TestUnboundedRules(t *testing.T) {
+// TestOverwork: where a rule asks for too much work, the object is undecided. The
+// other rules still run, and what they refuse is refused.
+func TestOverwork(t *testing.T) {
 	t.Parallel()
+	growing := strings.Replace(widgets, `- {rule: "self.size < 100"}`, `- {rule: "!has(self.note) || self.note.replace('', self.note).size() > 0 || true"}
+            - {rule: "self.size > 1", messageExpression: "self.note.replace('', self.note)"}`, 1)
+	note := strings.Repeat("x", 100_000)
 	e := mustCompile(t, growing)
-	obj := object(t, widget(`{size: 1}`))
-	obj["spec"].(map[string]any)["note"] = strings.Repeat("x", 100_000)
-	var undecided *engine.WorkLimitError
-	if res, err := e.Validate(t.Context(), engine.Request{Object: obj}); res != nil || !errors.As(err, &undecided) || !strings.Contains(err.Error(), "call of replace") {
-		t.Errorf("Validate: got %+v, %v", res, err)
+	decide := func(size int) (*engine.Result, error) {
+		obj := object(t, widget(fmt.Sprintf(`{size: %d}`, size)))
+		obj["spec"].(map[string]any)["note"] = note
+		return e.Validate(t.Context(), engine.Request{Object: obj})
 	}
+	var undecided *engine.WorkLimitError
+	res, err := decide(2)
+	if res != nil || !errors.As(err, &undecided) || err.Error() != "undecided: spec: x-kubernetes-validations[1].rule: call of replace: over 96 MiB of memory would be made" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	res, err = decide(1)
+	if err != nil || res.Allowed || len(res.Causes) != 1 || res.Causes[0].Message != "Invalid value: failed rule: self.size > 1" || res.Undecided == nil {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	obj := object(t, widget(`{size: 2}`))
+	obj["spec"].(map[string]any)["note"] = note
 	if _, err := e.RunRules(t.Context(), "", obj, nil); !errors.As(err, &undecided) {
 		t.Errorf("RunRules: got %v", err)
 	}
-	for _, rule := range []string{`rule: "self.replace('', self) != ''"`, `rule: "false", messageExpression: "self.replace('', self)"`} {
+}
+
+// TestOverworkOfRules is TestOverwork by CompileRules.
+func TestOverworkOfRules(t *testing.T) {
+	t.Parallel()
+	for rule, others := range map[string]int{
+		`rule: "self.replace('', self) != ''"`:                                  1,
+		`rule: "false", messageExpression: "self.replace('', self)"`:            2,
+		`rule: "self.replace('', self) != '' || self.replace('', self) != 'a'"`: 1,
+	} {
 		rules, err := engine.CompileRules(structural(t, `{type: string, x-kubernetes-validations: [{`+rule+`}, {rule: "false"}]}`), engine.Config{Subtree: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		errs, remaining := rules.Validate(t.Context(), nil, strings.Repeat("x", 100_000), nil, celconfig.RuntimeCELCostBudget)
-		if len(errs) == 0 || !strings.Contains(errs[0].Error(), "Internal error: call of replace: the text would have over 64 MiB: for rule") || remaining >= 0 {
-			t.Errorf("%s: got %d, %.300s", rule, remaining, errs.ToAggregate().Error())
+		last := errs[len(errs)-1]
+		if len(errs) != others+1 || last.Type != field.ErrorTypeInternal || last.Origin != engine.WorkLimit || !strings.HasPrefix(last.Detail, "call of replace: over 96 MiB of memory would be made: for rule: ") || remaining >= 0 {
+			t.Errorf("%s: got %d, %d errors, %.300s", rule, remaining, len(errs), last)
+		}
+	}
+}
+
+// TestOverworkIsShared: however many rules ask for much, each in every item, the
+// object takes no more than a few times what one may, and those behind them run.
+func TestOverworkIsShared(t *testing.T) {
+	t.Parallel()
+	greedy := strings.Repeat(`{rule: "lists.range(50000).all(i, self.size() > i)"}, `, 8)
+	rules, err := engine.CompileRules(structural(t, `{type: array, items: {type: string, x-kubernetes-validations: [`+greedy+`{rule: "!self.endsWith('b')"}]}}`), engine.Config{Subtree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]any, 100)
+	for i := range items {
+		items[i] = strings.Repeat("a", 100_000)
+	}
+	items[99] = "ab"
+	errs, _ := rules.Validate(t.Context(), field.NewPath("list"), items, nil, celconfig.RuntimeCELCostBudget)
+	if len(errs) != 2 || errs[0].Field != "list[99]" || errs[1].Origin != engine.WorkLimit {
+		t.Errorf("got %.500s", errs.ToAggregate())
+	}
+}
+
+// TestOverworkOfSchema: patterns that take too long are undecided too.
+func TestOverworkOfSchema(t *testing.T) {
+	t.Parallel()
+	for pattern, note := range map[string]string{
+		"(x?){0,500}(y?x?){0,400}Z":     strings.Repeat("x", 1<<20),
+		strings.Repeat("a{1000}", 3000): "a",
+		"^(a|b|ab)*c$":                  strings.Repeat("ab", 20<<20),
+	} {
+		e := mustCompile(t, strings.Replace(widgets, "note: {type: string", "note: {type: string, pattern: '"+pattern+"'", 1))
+		obj := object(t, widget(`{size: 2}`))
+		obj["spec"].(map[string]any)["note"] = note
+		var undecided *engine.WorkLimitError
+		res, err := e.Validate(t.Context(), engine.Request{Object: obj})
+		if res != nil || !errors.As(err, &undecided) || undecided.Part != "schema" || !strings.Contains(err.Error(), "pattern") {
+			t.Errorf("%.30s: got %+v, %v", pattern, res, err)
+		}
+		obj["spec"].(map[string]any)["size"] = int64(1000)
+		if res, err := e.Validate(t.Context(), engine.Request{Object: obj}); err != nil || res.Allowed || res.Undecided == nil {
+			t.Errorf("%.30s: refused by a rule: got %+v, %v", pattern, res, err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("validation interrupted: %w", err)
 	}
-	if w.unknown != nil {
+	if w.unknown != nil && !w.refused() {
 		return nil, w.unknown
 	}
 	return w.result(), nil
@@ -269,7 +269,7 @@ func (w *write) fail(errs field.ErrorList) {
 }
 
 func (w *write) result() *Result {
-	res := &Result{Cost: w.cost, Warnings: w.warnings.texts, Rules: w.trace.results()}
+	res := &Result{Cost: w.cost, Warnings: w.warnings.texts, Rules: w.trace.results(), Undecided: w.unknown}
 	switch {
 	case w.failure != nil:
 		res.Failure = w.failure

@@ -22,8 +22,12 @@ type run struct {
 	cost     int64       // spent, also by what stopped
 	findings []finding
 	trace    *trace // nil: not asked for
-	// unknown is why the server's answer cannot be known; nil else.
-	unknown *WorkLimitError
+	// work is what is left for the object, in units of work. unknown is the first
+	// rule that asked for more, and overworked are all such: they are not asked
+	// again.
+	work       uint64
+	unknown    *WorkLimitError
+	overworked []*rule
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
 	warn func(string)
 	// activation is bound anew at each node.
@@ -57,7 +61,7 @@ func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
 	if !ok {
 		p = new(run)
 	}
-	p.ctx, p.rules, p.budget, p.trace = ctx, r, budget, t
+	p.ctx, p.rules, p.budget, p.trace, p.work = ctx, r, budget, t, workPerObject
 	return p
 }
 
@@ -67,7 +71,7 @@ func (r *run) done() {
 		clear(r.frames[:cap(r.frames)])
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
-	r.ctx, r.path, r.findings, r.trace, r.unknown, r.warn, r.cost = nil, nil, nil, nil, nil, nil, 0
+	r.ctx, r.path, r.findings, r.trace, r.unknown, r.overworked, r.warn, r.cost = nil, nil, nil, nil, nil, nil, nil, 0
 	r.rules.passes.Put(r)
 }
 
@@ -300,11 +304,11 @@ func (r *run) rule(rule *rule, at *place) {
 	if rule.expr == nil {
 		return // no text
 	}
-	if rule.isTransition() && !at.hasOld {
+	if rule.isTransition() && !at.hasOld || r.overworked != nil && slices.Contains(r.overworked, rule) {
 		return
 	}
 	r.activation.SetOptional(rule.optional)
-	out := rule.expr.program.Eval(r.ctx, &r.activation)
+	out := r.eval(rule.expr)
 	r.trace.ran(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
@@ -319,6 +323,18 @@ func (r *run) rule(rule *rule, at *place) {
 	case out.False():
 		r.refuse(rule, at)
 	}
+}
+
+// workPerObject bounds the work of all evaluations for one object.
+const workPerObject = 2 * eval.MaxWork
+
+// eval evaluates with at most half of the work that is left, so that no rule
+// takes all of it from those behind it.
+func (r *run) eval(x *Expr) eval.Outcome {
+	r.activation.LimitWork(r.work / 2)
+	out := x.program.Eval(r.ctx, &r.activation)
+	r.work -= min(out.Work, r.work)
+	return out
 }
 
 // spend takes cost from the budget, and says false when there is not enough.

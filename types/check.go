@@ -12,7 +12,7 @@ import (
 // gave, so that many at one place share it. The error is an *IssuesError where
 // the expression is bad.
 func Check(env *cel.Env, src string) (*cel.Ast, error) {
-	checked, issues := env.Compile(src)
+	checked, issues := compile(env, src)
 	if issues != nil {
 		return nil, &IssuesError{src, issues}
 	}
@@ -95,6 +95,7 @@ func (c *checks) check(parsed *cel.Ast, env *checker.Env) bool {
 		return true
 	}
 	issues := cel.NewIssuesWithSourceInfo(errs, checked.SourceInfo())
+	defer hidePatterns(checked.Expr()).show(checked.Expr())
 	for _, v := range c.validators {
 		v.Validate(c.env, c.config, checked, issues)
 	}

@@ -14,7 +14,7 @@ func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, 
 	if err != nil {
 		return nil, nil, err
 	}
-	checked, issues := env.Compile(src)
+	checked, issues := compile(env, src)
 	if issues != nil {
 		return nil, nil, &IssuesError{src, issues}
 	}

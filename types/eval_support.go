@@ -4,31 +4,38 @@ import "strings"
 
 // Same is true when a and b surely are equal under their declaration, that is,
 // when Value(a, d).Equal(Value(b, d)) is true. It allocates nothing and leaves
-// what is not plain to Value: false says nothing.
-func Same(a, b any, d *Decl) bool {
+// what is not plain to Value: false says nothing. It takes the work that it does
+// from left, in bytes, and ends with false where that becomes less than nothing.
+func Same(a, b any, d *Decl, left *int) bool {
+	if *left -= perNode; *left < 0 {
+		return false
+	}
 	if a == nil || b == nil {
 		return a == nil && b == nil && d.Nullable
 	}
 	switch d.repr {
 	case reprScalar:
-		return sameScalar(a, b, d.Kind)
+		return sameScalar(a, b, d.Kind, left)
 	case reprList:
 		x, ok := a.([]any)
 		y, okY := b.([]any)
-		return ok && okY && sameList(x, y, d)
+		return ok && okY && sameList(x, y, d, left)
 	case reprUnknown:
-		return sameJSON(a, b)
+		return sameJSON(a, b, left)
 	case reprObject, reprMap, reprEmpty:
 		x, ok := a.(map[string]any)
 		y, okY := b.(map[string]any)
-		return ok && okY && len(x) == len(y) && sameFields(x, y, d)
+		return ok && okY && len(x) == len(y) && sameFields(x, y, d, left)
 	}
 	return false
 }
 
+// perNode is the work on a value, without that on its text.
+const perNode = 8
+
 // sameScalar looks at the kinds whose every value of the right JSON type is
 // valid.
-func sameScalar(a, b any, k Kind) bool {
+func sameScalar(a, b any, k Kind, left *int) bool {
 	switch k {
 	case String, IntOrString, Int, Bool:
 	case Double:
@@ -40,6 +47,7 @@ func sameScalar(a, b any, k Kind) bool {
 	}
 	switch a := a.(type) {
 	case string:
+		*left -= len(a) / 8
 		b, ok := b.(string)
 		return ok && a == b && (k == String || k == IntOrString)
 	case int64:
@@ -62,7 +70,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-func sameFields(x, y map[string]any, d *Decl) bool {
+func sameFields(x, y map[string]any, d *Decl, left *int) bool {
 	m := mapValue{fields: x, decl: d}
 	for name, v := range x {
 		other, ok := y[name]
@@ -71,20 +79,20 @@ func sameFields(x, y map[string]any, d *Decl) bool {
 		case !ok:
 			return false
 		case child == nil:
-			if !sameJSON(v, other) {
+			if !sameJSON(v, other, left) {
 				return false
 			}
 		case d.repr == reprObject && strings.Contains(name, "__"):
 			return false // as an identifier this is another name
 		case d.repr == reprObject && v == nil && other == nil:
-		case !Same(v, other, child):
+		case !Same(v, other, child, left):
 			return false
 		}
 	}
 	return true
 }
 
-func sameList(x, y []any, d *Decl) bool {
+func sameList(x, y []any, d *Decl, left *int) bool {
 	if len(x) != len(y) {
 		return false
 	}
@@ -92,7 +100,7 @@ func sameList(x, y []any, d *Decl) bool {
 		return false
 	}
 	for i := range x {
-		if !Same(x[i], y[i], d.Elem) {
+		if !Same(x[i], y[i], d.Elem, left) {
 			return false
 		}
 	}
@@ -100,6 +108,7 @@ func sameList(x, y []any, d *Decl) bool {
 	case Set:
 		return d.Elem.repr == reprScalar
 	case MapList:
+		*left -= perNode * len(x)
 		return distinctKeys(x, d.MapKeys)
 	}
 	return true
@@ -153,7 +162,10 @@ func plain(names []string) bool {
 }
 
 // sameJSON compares values without a declaration.
-func sameJSON(a, b any) bool {
+func sameJSON(a, b any, left *int) bool {
+	if *left -= perNode; *left < 0 {
+		return false
+	}
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
@@ -161,7 +173,7 @@ func sameJSON(a, b any) bool {
 			return false
 		}
 		for name, v := range a {
-			if other, ok := b[name]; !ok || !sameJSON(v, other) {
+			if other, ok := b[name]; !ok || !sameJSON(v, other, left) {
 				return false
 			}
 		}
@@ -172,12 +184,15 @@ func sameJSON(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !sameJSON(a[i], b[i]) {
+			if !sameJSON(a[i], b[i], left) {
 				return false
 			}
 		}
 		return true
-	case string, int64, float64, bool, nil:
+	case string:
+		*left -= len(a) / 8
+		return any(a) == b
+	case int64, float64, bool, nil:
 		return a == b
 	}
 	return false

@@ -20,6 +20,7 @@ type Activation struct {
 	optionalView bool
 
 	frame *frame // once there was an evaluation
+	work  uint64 // the limit of one evaluation; 0 is MaxWork
 }
 
 // oldBinding is what oldSelf stands for.
@@ -94,6 +95,17 @@ func (a *Activation) Unbind() {
 		f.done = nil
 	}
 	*a = Activation{frame: f}
+}
+
+// LimitWork sets what the evaluations that follow may each take, in units of
+// work, at most MaxWork.
+func (a *Activation) LimitWork(units uint64) { a.work = max(units, 1) }
+
+func (a *Activation) workLimit() uint64 {
+	if a.work == 0 {
+		return MaxWork
+	}
+	return min(a.work, MaxWork)
 }
 
 func (a *Activation) ownFrame() *frame {

@@ -118,10 +118,11 @@ func concatenate(x, y strFunc) strFunc {
 		err := f.err
 		t, okT := y(f)
 		if okS && okT {
-			f.charge(scanCost(runes(s) + runes(t)))
+			f.charge(scanCost(f.runes(s) + f.runes(t)))
+			f.make(float64(len(s) + len(t)))
 			return s + t, true
 		}
-		f.charge(scanCost(sizeOrOne(s, okS) + sizeOrOne(t, okT)))
+		f.charge(scanCost(f.sizeOrOne(s, okS) + f.sizeOrOne(t, okT)))
 		if !okS {
 			f.err = err
 		}
@@ -130,9 +131,9 @@ func concatenate(x, y strFunc) strFunc {
 }
 
 // sizeOrOne is a string's size as costs go by it, 1 for an error.
-func sizeOrOne(s string, ok bool) uint64 {
+func (f *frame) sizeOrOne(s string, ok bool) uint64 {
 	if ok {
-		return runes(s)
+		return f.runes(s)
 	}
 	return 1
 }

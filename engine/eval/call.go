@@ -16,7 +16,8 @@ import (
 type invocation struct {
 	id       int64
 	function string
-	overload string // "" when the arguments decide
+	overload string   // "" when the arguments decide
+	may      []string // the overloads that it can be
 	args     []*code
 	typ      *celtypes.Type
 }
@@ -49,7 +50,7 @@ func (p *planner) invocation(e ast.Expr) (*invocation, error) {
 	if r == nil {
 		return nil, errUnsupported
 	}
-	inv := &invocation{id: e.ID(), function: call.FunctionName(), typ: p.typeOf(e)}
+	inv := &invocation{id: e.ID(), function: call.FunctionName(), typ: p.typeOf(e), may: r.OverloadIDs}
 	if len(r.OverloadIDs) == 1 {
 		inv.overload = r.OverloadIDs[0]
 	}
@@ -146,8 +147,9 @@ type binding struct {
 	// listed arguments are looked at one by one: the first error ends them.
 	listed bool
 	exact  bool
-	// unbounded is nil for calls that are always made.
-	unbounded func(args []ref.Val) string
+	// demands are those of the overloads that the call can be; nil where no
+	// work needs to be added.
+	demands []demand
 }
 
 // library finds what the environment binds to a call, by overload and then by
@@ -173,7 +175,7 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 		return nil, errUnsupported // cel-go refuses it too
 	}
 	b.exact = fn.isExact(inv)
-	b.unbounded = guards[inv.overload]
+	b.demands = demandsOf(inv)
 	return b, nil
 }
 
@@ -210,7 +212,7 @@ func (b *binding) code(inv *invocation) *code {
 	for i, arg := range inv.args {
 		args[i] = arg.boxed()
 	}
-	pricedFirst := isPricedFirst(b.overload)
+	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
 	return &code{kind: boxedKind, exact: b.exact, val: func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
@@ -222,16 +224,16 @@ func (b *binding) code(inv *invocation) *code {
 			f.args = append(f.args, v)
 		}
 		vals := f.args[base:]
-		if b.unbounded != nil {
-			b.guard(vals)
-		}
-		var result ref.Val
 		if pricedFirst {
 			f.charge(callCost(b.function, b.overload, vals, nil))
-			result = b.apply(vals)
-		} else {
-			result = b.apply(vals)
+		}
+		b.addWork(f, vals)
+		result := b.apply(vals)
+		if !pricedFirst {
 			f.charge(callCost(b.function, b.overload, vals, result))
+		}
+		if joins {
+			result = flat(result)
 		}
 		f.popArgs(base)
 		return result

@@ -115,8 +115,12 @@ func (c *code) boxed() valFunc {
 }
 
 func boxRaw(raw rawFunc, d *types.Decl) valFunc {
+	parsing := fitOf(d) == fitValue
 	return func(f *frame) ref.Val {
 		if v, ok := raw(f); ok {
+			if parsing {
+				f.parsed(v)
+			}
 			return types.Value(v, d)
 		}
 		return f.err
@@ -124,13 +128,18 @@ func boxRaw(raw rawFunc, d *types.Decl) valFunc {
 }
 
 func boxList(list listFunc, elem *types.Decl) valFunc {
+	parsing := elem != nil && fitOf(elem) == fitValue
 	return func(f *frame) ref.Val {
 		items, ok := list(f)
 		if !ok {
 			return f.err
 		}
+		f.make(2 * perItem * float64(len(items)))
 		vals := make([]ref.Val, len(items))
 		for i, item := range items {
+			if parsing {
+				f.parsed(item)
+			}
 			vals[i] = types.Value(item, elem)
 		}
 		return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)

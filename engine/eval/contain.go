@@ -33,6 +33,9 @@ func inConstants(inv *invocation) *code {
 			f.fail(v)
 			return bad
 		}
+		if s, ok := v.(celtypes.String); ok {
+			f.compared(len(s))
+		}
 		return truthOf(set[v])
 	}}
 }
@@ -89,6 +92,7 @@ func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
 			if !ok {
 				return bad
 			}
+			f.compared(len(s))
 			for _, t := range few {
 				if s == t {
 					return yes
@@ -102,6 +106,7 @@ func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
 		if !ok {
 			return bad
 		}
+		f.compared(len(s))
 		return truthOf(texts[s])
 	}
 }
@@ -167,11 +172,12 @@ func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
 			f.err = errNoOverload
 			return bad
 		}
+		f.compared(len(key))
 		found, ok := m[key]
 		switch {
 		case !ok:
 			return no
-		case found == nil && elem.Nullable || k.fits(found, elem):
+		case found == nil && elem.Nullable || f.fits(k, found, elem):
 			return yes
 		}
 		f.misfit(found, elem)
@@ -184,11 +190,11 @@ func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
 	switch elem.Kind {
 	case types.String:
 		if x := a.strings(); x != nil {
-			return inListOf(x, list, elem)
+			return inListOf(x, list, elem, func(s string) int { return len(s) / perByte8 })
 		}
 	case types.Int:
 		if x := a.ints(); x != nil {
-			return inListOf(x, list, elem)
+			return inListOf(x, list, elem, func(int64) int { return 0 })
 		}
 	}
 	return nil
@@ -196,7 +202,7 @@ func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
 
 // inListOf looks past items that do not fit, which are errors if nothing is
 // found.
-func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl) testFunc {
+func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl, work func(T) int) testFunc {
 	return func(f *frame) truth {
 		want, okWant := x(f)
 		err := f.err
@@ -208,6 +214,7 @@ func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types
 		var misfit any
 		result := no
 		if okWant && ok {
+			f.work(len(items) * (1 + work(want)))
 			result, misfit = search(items, want, elem.Nullable)
 		}
 		f.charge(size)

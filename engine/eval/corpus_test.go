@@ -138,7 +138,7 @@ func (r *corpusRun) rule(t *testing.T, path, src string, d *types.Decl, env *cel
 	}
 }
 
-func (r *corpusRun) compare(t *testing.T, s *subject, theirs *Program, bind func() *Activation, path, src string, limit int64) {
+func (r *corpusRun) compare(t *testing.T, s *subject, theirs *reference, bind func() *Activation, path, src string, limit int64) {
 	r.comparisons++
 	diff, want := s.against(theirs, bind, limit)
 	if diff != "" {

@@ -54,30 +54,33 @@ func equalStrings(a, b *code, equal bool) testFunc {
 		err := f.err
 		t, okT := y(f)
 		if !okS || !okT {
-			f.charge(errorPairCost(s, okS, t, okT))
+			f.charge(f.errorPairCost(s, okS, t, okT))
 			if !okS {
 				f.err = err
 			}
 			return bad
 		}
-		f.charge(pairCost(s, t))
+		f.charge(f.pairCost(s, t))
 		return verdict(s == t, equal)
 	}
 }
 
 // pairCost is the cost of reading the shorter of two strings. Up to ten bytes
 // need no count of characters.
-func pairCost(s, t string) uint64 {
+func (f *frame) pairCost(s, t string) uint64 {
 	if n := min(len(s), len(t)); n <= 10 {
 		return min(uint64(n), 1)
 	}
-	return scanCost(min(runes(s), runes(t)))
+	return scanCost(f.fewerRunes(s, t))
 }
 
 // errorPairCost is the cost of reading the shorter of two strings, where an
 // error counts as one character.
-func errorPairCost(s string, okS bool, t string, okT bool) uint64 {
-	return scanCost(min(sizeOrOne(s, okS), sizeOrOne(t, okT)))
+func (f *frame) errorPairCost(s string, okS bool, t string, okT bool) uint64 {
+	if okS && okT {
+		return scanCost(f.fewerRunes(s, t))
+	}
+	return scanCost(min(f.sizeOrOne(s, okS), f.sizeOrOne(t, okT)))
 }
 
 func equalText(x strFunc, t string, equal bool) testFunc {
@@ -90,10 +93,11 @@ func equalText(x strFunc, t string, equal bool) testFunc {
 			return bad
 		}
 		if s == t {
+			f.work(len(t))
 			f.charge(full)
 			return verdict(true, equal)
 		}
-		f.charge(pairCost(s, t))
+		f.charge(f.pairCost(s, t))
 		return verdict(false, equal)
 	}
 }
@@ -142,7 +146,7 @@ func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
 			return bad
 		}
 		if s, ok := v.(string); ok {
-			f.charge(scanCost(min(runes(s), size)))
+			f.charge(scanCost(min(f.runes(s), size)))
 			t, ok := konst.(celtypes.String)
 			return verdict(ok && s == string(t), equal)
 		}
@@ -167,6 +171,7 @@ func equalBoxed(inv *invocation, equal bool) testFunc {
 		f.args = append(f.args, x(f))
 		f.args = append(f.args, y(f))
 		args := f.args[base:]
+		f.demand(function, equated, args)
 		result := compareBoxed(args[0], args[1], equal)
 		f.charge(callCost(function, overload, args, result))
 		f.popArgs(base)
@@ -193,11 +198,18 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 			return bad
 		}
 		cost := scanCost(min(rawSizeOrOne(a), rawSizeOrOne(b)))
-		if types.Same(a, b, d) {
+		left := f.workLeft()
+		same := types.Same(a, b, d, &left)
+		if same || left < 0 {
+			f.work(f.workLeft() - left) // else all of it is weighed below
+		}
+		if same {
 			f.charge(cost)
 			return verdict(true, equal)
 		}
-		result := compareBoxed(types.Value(a, d), types.Value(b, d), equal)
+		x, y := types.Value(a, d), types.Value(b, d)
+		f.demand(operators.Equals, equated, []ref.Val{x, y})
+		result := compareBoxed(x, y, equal)
 		f.charge(cost)
 		if b, ok := result.(celtypes.Bool); ok {
 			return truthOf(bool(b))

@@ -8,6 +8,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // comprehension plans a macro as a loop of its own where it knows the macro
@@ -147,9 +149,11 @@ func (fo *fold) next(f *frame) (more, done bool) {
 
 func (fo *fold) each(f *frame, over ref.Val) bool {
 	if m, ok := over.(traits.Mapper); ok {
-		over = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, sortedKeys(m))
+		over = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
-	for it := over.(traits.Iterable).Iterator(); it.HasNext() == celtypes.True; {
+	it := over.(traits.Iterable).Iterator()
+	for i := celtypes.IntZero; it.HasNext() == celtypes.True; i++ {
+		f.parsed(types.Parsed(over, i))
 		f.slots[fo.key].val = it.Next()
 		if more, done := fo.next(f); !more {
 			return done
@@ -159,7 +163,8 @@ func (fo *fold) each(f *frame, over ref.Val) bool {
 }
 
 func (fo *fold) entries(f *frame, m traits.Mapper) bool {
-	for _, key := range sortedKeys(m) {
+	for _, key := range f.sortedKeys(m) {
+		f.parsed(types.Parsed(m, key))
 		f.slots[fo.key].val, f.slots[fo.item].val = key, m.Get(key)
 		if more, done := fo.next(f); !more {
 			return done
@@ -169,11 +174,18 @@ func (fo *fold) entries(f *frame, m traits.Mapper) bool {
 }
 
 // sortedKeys make evaluation over a map the same every time.
-func sortedKeys(m traits.Mapper) []ref.Val {
+func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
+	n, _ := m.Size().(celtypes.Int)
+	f.make(2 * perItem * float64(n))
 	var keys []ref.Val
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
 		keys = append(keys, it.Next())
 	}
+	bytes := 0
+	for _, key := range keys {
+		bytes += perNode + textSize([]ref.Val{key}, 0)
+	}
+	f.sorted(8*len(keys), bytes)
 	slices.SortStableFunc(keys, compareKeys)
 	return keys
 }
@@ -191,6 +203,7 @@ func compareKeys(a, b ref.Val) int {
 func (fo *fold) items(f *frame, l traits.Lister) bool {
 	size, _ := l.Size().(celtypes.Int)
 	for i := celtypes.IntZero; i < size; i++ {
+		f.parsed(types.Parsed(l, i))
 		f.slots[fo.key].val, f.slots[fo.item].val = i, l.Get(i)
 		if more, done := fo.next(f); !more {
 			return done

@@ -45,6 +45,12 @@ type frame struct {
 	lists []any
 	keys  []string
 
+	// worked and made are work and memory; poll is when to look at the limit of
+	// work, and at done. calling is the function whose work is being added.
+	worked, poll, workLimit uint64
+	made                    float64
+	calling                 string
+
 	done        <-chan struct{}
 	steps       uint
 	interrupted bool
@@ -134,6 +140,8 @@ const maxKept = 1 << 12
 // start makes the frame ready for one evaluation.
 func (f *frame) start(ctx context.Context, p *Program) {
 	f.cost, f.limit, f.steps, f.interrupted = 0, p.limit, 0, false
+	f.worked, f.made, f.workLimit = 0, 0, f.act.workLimit()
+	f.poll = min(f.workLimit, pollWork)
 	if f.done != ctx.Done() {
 		f.done = ctx.Done()
 	}
@@ -145,9 +153,13 @@ func (f *frame) start(ctx context.Context, p *Program) {
 
 // finish drops what the evaluation points to, and makes an outcome of a panic.
 // What is above the stacks' tops was cleared when it was popped.
-func (f *frame) finish(out *Outcome) {
+func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
-		*out = f.recovered(r)
+		*out = f.recovered(ctx, r)
+	}
+	out.Work = f.worked
+	if f.calling != "" {
+		f.calling = ""
 	}
 	clear(f.slots)
 	f.popArgs(0)

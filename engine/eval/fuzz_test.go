@@ -36,7 +36,7 @@ func FuzzDifferential(f *testing.F) {
 		old := g.changed(self, decl)
 		s := &subject{env, ast, decl, ours}
 		bind := func() *Activation { return BindOld(decl, self, old) }
-		var unbounded *UnboundedError
+		var unbounded *OverworkError
 		if errors.As(ours.Eval(t.Context(), bind()).Err, &unbounded) {
 			t.Skip("cel-go would take memory or time without bound")
 		}

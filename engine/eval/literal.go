@@ -115,7 +115,75 @@ func newMap(f *frame, items []literalItem) ref.Val {
 			}
 			v = opt.GetValue()
 		}
+		if s, ok := key.(celtypes.String); ok && f != nil {
+			f.compared(len(s))
+		}
 		entries[key] = v
 	}
 	return celtypes.NewRefValMap(celtypes.DefaultTypeAdapter, entries)
+}
+
+// messageLiteral is T{f: v}; rules know only the types of CEL itself, whose
+// messages stand for numbers, texts, lists and maps.
+func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
+	msg := e.AsStruct()
+	name, ok := p.messageType(msg.TypeName())
+	if !ok {
+		return nil, errUnsupported
+	}
+	fields := make([]messageField, len(msg.Fields()))
+	for i, field := range msg.Fields() {
+		sf := field.AsStructField()
+		c, err := p.plan(sf.Value())
+		if err != nil {
+			return nil, err
+		}
+		fields[i] = messageField{sf.Name(), literalItem{val: c.boxed(), optional: sf.IsOptional()}}
+	}
+	provider := p.env.CELTypeProvider()
+	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+		v := newMessage(f, provider, name, fields)
+		f.charge(common.StructCreateBaseCost)
+		return v
+	}}, nil
+}
+
+// messageType is the full name of a type, as cel-go finds it.
+func (p *planner) messageType(name string) (string, bool) {
+	for _, full := range p.env.Container.ResolveCandidateNames(name) {
+		if _, ok := p.env.CELTypeProvider().FindStructType(full); ok {
+			return full, true
+		}
+	}
+	return "", false
+}
+
+type messageField struct {
+	name string
+	literalItem
+}
+
+func newMessage(f *frame, provider celtypes.Provider, name string, fields []messageField) ref.Val {
+	vals := make(map[string]ref.Val, len(fields))
+	for i := range fields {
+		field := &fields[i]
+		v := field.val(f)
+		if celtypes.IsUnknownOrError(v) {
+			return v
+		}
+		if field.optional {
+			opt, ok := v.(*celtypes.Optional)
+			if !ok {
+				return newErr("cannot initialize optional entry '%v' from non-optional value %v", field.name, v)
+			}
+			if !opt.HasValue() {
+				delete(vals, field.name)
+				continue
+			}
+			v = opt.GetValue()
+		}
+		f.make(f.weigh(v, perEqual))
+		vals[field.name] = v
+	}
+	return provider.NewValue(name, vals)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -28,6 +29,7 @@ type cursor struct {
 	items   []any
 	keys    []string
 	entries map[string]any
+	over    ref.Val // what boxed goes over
 	boxed   traits.Iterator
 	i, n    int
 	base    int // of the frame's keys
@@ -118,13 +120,13 @@ func (l *loop) begin(f *frame, c *cursor) bool {
 		return false
 	}
 	if m, ok := v.(traits.Mapper); ok {
-		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, sortedKeys(m))
+		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
 		f.err = newErr("got '%T', expected iterable type", v)
 		return false
 	}
-	c.boxed = v.(traits.Iterable).Iterator()
+	c.over, c.boxed = v, v.(traits.Iterable).Iterator()
 	return true
 }
 
@@ -138,10 +140,13 @@ func (l *loop) beginEntries(f *frame, c *cursor) bool {
 		return false
 	}
 	c.base, c.n = len(f.keys), len(c.entries)
+	bytes := 0
 	for key := range c.entries {
 		f.keys = append(f.keys, key)
+		bytes += len(key)
 	}
 	c.keys = f.keys[c.base:]
+	f.sorted(c.n, bytes)
 	slices.Sort(c.keys)
 	return true
 }
@@ -152,7 +157,9 @@ func (l *loop) next(f *frame, c *cursor) bool {
 		if c.boxed.HasNext() != celtypes.True {
 			return false
 		}
+		f.parsed(types.Parsed(c.over, celtypes.Int(c.i)))
 		f.slots[l.key].val = c.boxed.Next()
+		c.i++
 		return true
 	}
 	if c.i >= c.n {

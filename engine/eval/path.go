@@ -97,6 +97,14 @@ func (k fit) fits(v any, d *types.Decl) bool {
 	return k == fitAny || k.fitsOther(v, d)
 }
 
+// fits is the fit's, with the work that it takes.
+func (f *frame) fits(k fit, v any, d *types.Decl) bool {
+	if k == fitValue {
+		f.parsed(v)
+	}
+	return k.fits(v, d)
+}
+
 func (k fit) fitsOther(v any, d *types.Decl) bool {
 	var ok bool
 	switch k {

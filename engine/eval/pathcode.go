@@ -118,6 +118,7 @@ func (p *path) boxedCode(step uint64) *code {
 		if !ok {
 			return f.err
 		}
+		f.parsed(v)
 		val := types.Value(v, d)
 		if celtypes.IsError(val) && p.itemAsKey() {
 			return errKeyIsError
@@ -138,7 +139,7 @@ func (p *path) rawCode(step uint64) rawFunc {
 		if !ok {
 			return nil, false
 		}
-		if k.fits(v, d) || v == nil && null {
+		if f.fits(k, v, d) || v == nil && null {
 			return v, true
 		}
 		p.misfit(f, v)

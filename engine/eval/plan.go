@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// errUnsupported leaves an expression to cel-go.
+// errUnsupported is of an expression that cel-go is left to refuse.
 var errUnsupported = errors.New("not planned here")
 
 // errReadsResult is met when a macro's body names the variable in which the
@@ -67,6 +67,8 @@ func (p *planner) plan(e ast.Expr) (*code, error) {
 		return p.listLiteral(e)
 	case ast.MapKind:
 		return p.mapLiteral(e)
+	case ast.StructKind:
+		return p.messageLiteral(e)
 	case ast.ComprehensionKind:
 		return p.comprehension(e)
 	}
@@ -158,9 +160,13 @@ func (v *variable) boxed() valFunc {
 		}
 	case rawForm:
 		decl := v.decl
+		parsing := fitOf(decl) == fitValue
 		return func(f *frame) ref.Val {
 			s := &f.slots[slot]
 			if s.val == nil {
+				if parsing {
+					f.parsed(s.raw)
+				}
 				s.val = types.Value(s.raw, decl)
 			}
 			return s.val

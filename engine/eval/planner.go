@@ -2,13 +2,13 @@ package eval
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/functions"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/regex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -18,7 +18,8 @@ type Planner struct {
 	env     *cel.Env
 	known   map[string]*decls.FunctionDecl // nil until some function is asked for
 	made    map[string]*function           // of the known ones
-	regexps map[string]*regexp.Regexp
+	regexps map[string]*regex.Pattern
+	states  int // of the regexps
 	missing map[celtypes.String]*celtypes.Err
 }
 
@@ -27,7 +28,7 @@ func NewPlanner(env *cel.Env) *Planner {
 	return &Planner{
 		env:     env,
 		made:    map[string]*function{},
-		regexps: map[string]*regexp.Regexp{},
+		regexps: map[string]*regex.Pattern{},
 		missing: map[celtypes.String]*celtypes.Err{},
 	}
 }
@@ -49,13 +50,21 @@ func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, er
 	one := &planner{Planner: p, decl: d, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 	c, err := one.plan(checked.Expr())
 	if err != nil {
-		return celProgram(p.env, ast, d, limit)
+		return unplanned(p.env, ast)
 	}
 	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit)}
 	if c.kind == boolKind {
 		prog.test = c.test
 	}
 	return prog, nil
+}
+
+// unplanned is what cel-go refuses too, in its words.
+func unplanned(env *cel.Env, ast *cel.Ast) (*Program, error) {
+	if _, err := env.Program(ast); err != nil {
+		return nil, err
+	}
+	return &Program{unmetered: true}, nil
 }
 
 // function is one of an environment's.
@@ -85,15 +94,24 @@ func (p *Planner) function(name string) (*function, error) {
 	return f, nil
 }
 
-func (p *Planner) regexp(pattern string) (*regexp.Regexp, error) {
-	if re := p.regexps[pattern]; re != nil {
-		return re, nil
+// regexp makes a constant pattern, once. The calls of one that is too large are
+// not made.
+func (p *Planner) regexp(src string) (*regex.Pattern, error) {
+	if known := p.regexps[src]; known != nil {
+		return known, nil
 	}
-	re, err := regexp.Compile(pattern)
-	if err == nil {
-		p.regexps[pattern] = re
+	made, err := regex.New(src)
+	if err != nil {
+		return nil, err
 	}
-	return re, err
+	if p.states+made.States() > keptStates {
+		made.Drop()
+	}
+	if !made.TooLarge() {
+		p.states += made.States()
+	}
+	p.regexps[src] = made
+	return made, nil
 }
 
 func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {

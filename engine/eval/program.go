@@ -5,15 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
-
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // Program is an expression ready to run.
@@ -23,20 +17,8 @@ type Program struct {
 	slots int
 	limit uint64
 
-	cel cel.Program // what could not be planned here, else nil
-}
-
-// celProgram leaves the expression to cel-go, which may refuse it.
-func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
-	prog, err := env.Program(ast,
-		cel.CostLimit(uint64(limit)),
-		cel.CostTracking(cost.Estimator(d)),
-		cel.InterruptCheckFrequency(celconfig.CheckFrequency),
-	)
-	if err != nil {
-		return nil, err
-	}
-	return &Program{cel: prog}, nil
+	// unmetered: cel-go takes the expression, and nothing here can tell its work.
+	unmetered bool
 }
 
 // Outcome is the result of one evaluation.
@@ -46,8 +28,11 @@ type Outcome struct {
 	// Cost is the number of CEL cost units spent, also on failure.
 	Cost uint64
 	// Err is why there is no value, in the API server's words, or an
-	// *UnboundedError.
+	// *OverworkError.
 	Err error
+	// Work is what was done, in units of work; where that would have been too
+	// much, it is the limit.
+	Work uint64
 	// Stopped is true when Err is that the cost passed the limit.
 	Stopped bool
 }
@@ -66,12 +51,12 @@ func (p *Program) Eval(ctx context.Context, a *Activation) (out Outcome) {
 	if ctx == nil {
 		return Outcome{Err: errors.New("context can not be nil")}
 	}
-	if p.cel != nil {
-		return p.celEval(ctx, a)
+	if p.unmetered {
+		return Outcome{Err: &OverworkError{Why: "its work cannot be counted"}}
 	}
 	f := a.ownFrame()
 	f.start(ctx, p)
-	defer f.finish(&out)
+	defer f.finish(ctx, &out)
 	return p.run(ctx, f)
 }
 
@@ -93,31 +78,24 @@ func (p *Program) run(ctx context.Context, f *frame) Outcome {
 		return Outcome{Value: v, Cost: f.cost}
 	}
 	if f.interrupted && errors.Is(err, interpreter.InterruptError{}) {
-		return Outcome{Err: fmt.Errorf("%w: %w", err, context.Cause(ctx)), Cost: f.cost}
+		return f.wasCancelled(ctx)
 	}
 	return Outcome{Err: err, Cost: f.cost}
 }
 
-func (f *frame) recovered(r any) Outcome {
+func (f *frame) wasCancelled(ctx context.Context) Outcome {
+	return Outcome{Err: fmt.Errorf("%w: %w", errInterrupted, context.Cause(ctx)), Cost: f.cost}
+}
+
+func (f *frame) recovered(ctx context.Context, r any) Outcome {
 	switch r := r.(type) {
 	case costLimitExceeded:
 		return Outcome{Err: errCostLimit, Cost: f.cost, Stopped: true}
-	case *UnboundedError:
+	case *OverworkError:
+		f.worked = f.workLimit // how far it got may depend on the order of a map
 		return Outcome{Err: r, Cost: f.cost}
+	case cancelled:
+		return f.wasCancelled(ctx)
 	}
 	return Outcome{Err: fmt.Errorf("internal error: %v", r), Cost: f.cost}
-}
-
-func (p *Program) celEval(ctx context.Context, a *Activation) Outcome {
-	v, details, err := p.cel.ContextEval(ctx, a)
-	out := Outcome{Value: v, Err: err}
-	if details != nil && details.ActualCost() != nil {
-		out.Cost = *details.ActualCost()
-	}
-	if err != nil {
-		out.Value = nil
-		var cancelled interpreter.EvalCancelledError
-		out.Stopped = errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
-	}
-	return out
 }

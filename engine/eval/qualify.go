@@ -4,6 +4,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // boxedPath evaluates an attribute on CEL's own values, in any form CEL
@@ -68,7 +70,7 @@ func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) 
 			return err, false
 		}
 		if isOpt {
-			found, present, err := lookup(v, key, true)
+			found, present, err := f.lookup(v, key, true)
 			if err != nil {
 				return err, false
 			}
@@ -79,7 +81,7 @@ func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) 
 			v = found
 			continue
 		}
-		found, present, err := lookup(v, key, s.test)
+		found, present, err := f.lookup(v, key, s.test)
 		f.charge(1)
 		switch {
 		case err != nil:
@@ -111,7 +113,11 @@ func keyError(key ref.Val) *celtypes.Err {
 
 // lookup selects from a value. Where only presence is tested, an absent key is
 // no error.
-func lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {
+func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {
+	f.parsed(types.Parsed(v, key))
+	if s, ok := key.(celtypes.String); ok {
+		f.work(2 * len(s)) // to look it up, or to name it in an error
+	}
 	switch v := v.(type) {
 	case *celtypes.Err:
 		return nil, false, v

@@ -24,7 +24,8 @@ func TestSame(t *testing.T) {
 				b = g.some(d, 1)
 			}
 			isEqual := boxedEqual(a, b, d)
-			isSame := types.Same(a, b, d)
+			left := MaxWork
+			isSame := types.Same(a, b, d, &left)
 			if isSame && !isEqual {
 				t.Errorf("%s: same but not equal: %v and %v", name, a, b)
 			}

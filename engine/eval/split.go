@@ -46,7 +46,8 @@ func (s *split) read(f *frame) (string, bool) {
 	text, ok := s.text(f)
 	switch {
 	case ok:
-		f.charge(splitCost(runes(text)))
+		f.charge(splitCost(f.runes(text)))
+		f.work(len(text))
 	case !s.limited:
 		f.charge(splitCost(1))
 	}
@@ -63,6 +64,7 @@ func (s *split) list(f *frame) ([]any, bool) {
 	if !ok {
 		return nil, false
 	}
+	f.make(2 * perItem * float64(strings.Count(text, s.separator)+1))
 	base := len(f.lists)
 	for part, rest, more := "", text, true; more; {
 		part, rest, more = s.next(rest, len(f.lists)-base)

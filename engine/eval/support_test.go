@@ -12,13 +12,16 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
 	"sigs.k8s.io/yaml"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -74,9 +77,9 @@ type subject struct {
 const noLimit = 1 << 40
 
 func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
-	ast, issues := env.Compile(src)
-	if issues.Err() != nil {
-		return nil, issues.Err()
+	ast, err := types.Check(env, src)
+	if err != nil {
+		return nil, err
 	}
 	ours, err := New(env, ast, d, noLimit)
 	if err != nil {
@@ -113,7 +116,37 @@ func (s *subject) difference(bind func() *Activation, limit int64) (diff string,
 	return s.against(theirs, bind, limit)
 }
 
-func (s *subject) against(theirs *Program, bind func() *Activation, limit int64) (diff string, want Outcome) {
+// reference is cel-go's own program.
+type reference struct{ cel.Program }
+
+// celProgram is the expression as cel-go runs it, which may refuse it.
+func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*reference, error) {
+	prog, err := env.Program(ast,
+		cel.CostLimit(uint64(limit)),
+		cel.CostTracking(cost.Estimator(d)),
+		cel.InterruptCheckFrequency(celconfig.CheckFrequency),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &reference{prog}, nil
+}
+
+func (p *reference) Eval(ctx context.Context, a *Activation) Outcome {
+	v, details, err := p.ContextEval(ctx, a)
+	out := Outcome{Value: v, Err: err}
+	if details != nil && details.ActualCost() != nil {
+		out.Cost = *details.ActualCost()
+	}
+	if err != nil {
+		out.Value = nil
+		var cancelled interpreter.EvalCancelledError
+		out.Stopped = errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
+	}
+	return out
+}
+
+func (s *subject) against(theirs *reference, bind func() *Activation, limit int64) (diff string, want Outcome) {
 	want = theirs.Eval(context.Background(), bind())
 	ours := *s.ours
 	ours.limit = uint64(limit)
@@ -159,5 +192,5 @@ func showValue(v ref.Val) string {
 	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
 }
 
-// usesOurs fails where an expression is left to cel-go.
-func (s *subject) usesOurs() bool { return s.ours.cel == nil }
+// usesOurs is false for an expression that only cel-go can run.
+func (s *subject) usesOurs() bool { return !s.ours.unmetered }

@@ -7,13 +7,21 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/regex"
 )
 
 // affix is startsWith or endsWith.
 func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	return func(f *frame) truth {
-		s, t, ok := bothText(f, x, y, func(_, t uint64) uint64 { return scanCost(t) })
-		if !ok {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(scanCost(f.sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		if !okS || !okT {
 			return bad
 		}
 		return truthOf(has(s, t))
@@ -22,24 +30,18 @@ func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 
 func containsText(x, y strFunc) testFunc {
 	return func(f *frame) truth {
-		s, t, ok := bothText(f, x, y, func(s, t uint64) uint64 { return scanCost(s) * scanCost(t) })
-		if !ok {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(scanCost(f.sizeOrOne(s, okS)) * scanCost(f.sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		if !okS || !okT {
 			return bad
 		}
 		return truthOf(strings.Contains(s, t))
 	}
-}
-
-// bothText evaluates two strings and charges for them by their sizes.
-func bothText(f *frame, x, y strFunc, cost func(s, t uint64) uint64) (s, t string, ok bool) {
-	s, okS := x(f)
-	err := f.err
-	t, okT := y(f)
-	f.charge(cost(sizeOrOne(s, okS), sizeOrOne(t, okT)))
-	if !okS {
-		f.err = err
-	}
-	return s, t, okS && okT
 }
 
 // regexCall is matches, find or findAll with a constant pattern, which is
@@ -65,36 +67,40 @@ func (p *Planner) regexCall(inv *invocation) (*code, error) {
 		return &code{kind: stringKind, str: findText(x, re, runes(string(pattern)))}, nil
 	}
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
+	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}
 	switch inv.function {
 	case overloads.Matches:
-		b.variadic = matchBoxed(re)
+		b.variadic = matchBoxed(re.Regexp)
 	case "find":
-		b.variadic = findBoxed(re)
+		b.variadic = findBoxed(re.Regexp)
 		b.exact = true
 	default:
-		b.variadic = findAllBoxed(re)
+		b.variadic = findAllBoxed(re.Regexp)
+		b.demands = []demand{func(f *frame, args []ref.Val) { f.matchAll(re, textOf(args, 0), foundAtMost(args)) }}
 	}
 	return b.code(inv), nil
 }
 
-func matches(x strFunc, re *regexp.Regexp, pattern uint64) testFunc {
+func matches(x strFunc, re *regex.Pattern, pattern uint64) testFunc {
 	return func(f *frame) truth {
 		s, ok := x(f)
 		if !ok {
 			return bad
 		}
-		f.charge(matchCost(runes(s), pattern))
+		f.charge(matchCost(f.runes(s), pattern))
+		f.match(re, s)
 		return truthOf(re.MatchString(s))
 	}
 }
 
-func findText(x strFunc, re *regexp.Regexp, pattern uint64) strFunc {
+func findText(x strFunc, re *regex.Pattern, pattern uint64) strFunc {
 	return func(f *frame) (string, bool) {
 		s, ok := x(f)
 		if !ok {
 			return "", false
 		}
-		f.charge(matchCost(runes(s), pattern))
+		f.charge(matchCost(f.runes(s), pattern))
+		f.match(re, s)
 		return re.FindString(s), true
 	}
 }

@@ -98,7 +98,7 @@ func stringSize(x strFunc) numFunc {
 	return func(f *frame) (int64, bool) {
 		s, ok := x(f)
 		f.charge(1)
-		return int64(runes(s)), ok
+		return int64(f.runes(s)), ok
 	}
 }
 
@@ -234,7 +234,7 @@ func orderStrings(x, y strFunc, r relation) testFunc {
 		s, okS := x(f)
 		err := f.err
 		t, okT := y(f)
-		f.charge(errorPairCost(s, okS, t, okT))
+		f.charge(f.errorPairCost(s, okS, t, okT))
 		if !okS {
 			f.err = err
 			return bad

@@ -38,7 +38,7 @@ func newEnum(values []apiextensions.JSON) *enum {
 	return e
 }
 
-func (e *enum) has(v any) bool {
+func (e *enum) has(v any, m *meter) bool {
 	if e == nil {
 		return true
 	}
@@ -54,6 +54,7 @@ func (e *enum) has(v any) bool {
 		_, ok := e.ints[int64(v)]
 		return ok || e.hasFloat(v)
 	case []any, map[string]any:
+		m.spend(perNode * len(e.others))
 		for _, other := range e.others {
 			if Equal(v, other) {
 				return true

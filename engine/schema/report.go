@@ -19,6 +19,7 @@ type report struct {
 	// thorough: the passed checks of valid values are counted too. Without it
 	// they are skipped.
 	thorough bool
+	*meter
 }
 
 func (r *report) add(errs ...error) { r.errs = append(r.errs, errs...) }
@@ -33,6 +34,7 @@ func (r *report) found(err *openapierrors.Validation) bool {
 
 // value reports on a value; was is what it was before an update.
 func (r *report) value(n *node, v any, at *place, was past) (passed int) {
+	r.spend(perReported)
 	if r.skips(n, v) {
 		return 0
 	}
@@ -48,7 +50,7 @@ func (r *report) skips(n *node, v any) bool {
 	if _, ok := v.(map[string]any); ok && n.logic == nil {
 		return n.free
 	}
-	return n.valid(v)
+	return n.valid(v, r.meter)
 }
 
 // suspect takes back errors on what did not change.
@@ -103,7 +105,7 @@ func (r *report) kind(n *node, v any, at *place) (passed int) {
 }
 
 func (r *report) enum(n *node, v any, at *place) {
-	if n.enum != nil && (v == nil || !n.enum.has(v)) {
+	if n.enum != nil && (v == nil || !n.enum.has(v, r.meter)) {
 		r.add(openapierrors.EnumFail(at.String(), in, v, n.enum.values))
 	}
 }
@@ -119,13 +121,13 @@ func (r *report) text(n *node, s string, at *place) (passed int) {
 		r.add(openapierrors.TooLong(at.String(), in, *t.maxLength, s))
 	case t.minLength != nil && t.tooShort(s):
 		r.add(openapierrors.TooShort(at.String(), in, *t.minLength, s))
-	case t.pattern != nil && !t.pattern.match(s):
+	case t.pattern != nil && !t.pattern.match(s, r.meter):
 		r.add(openapierrors.FailedPattern(at.String(), in, t.pattern.name(), s))
 	}
 	if t.format == nil {
 		return 1
 	}
-	if !t.format(s) {
+	if !t.formatted(s, r.meter) {
 		r.add(openapierrors.InvalidType(at.String(), in, n.format, s))
 	}
 	return 2

@@ -18,7 +18,7 @@ func (r *report) logic(l *logic, v any, at *place) (passed int) {
 	some, someKept := r.anyOf(l.anyOf, v, at)
 	one, oneKept := r.oneOf(l.oneOf, v, at)
 	all, allKept := r.allOf(l.allOf, v, at)
-	if l.not != nil && len(try(l.not, v, at).errs) == 0 {
+	if l.not != nil && len(r.try(l.not, v, at).errs) == 0 {
 		r.composite(validate.MustNotValidateSchemaError, at.String())
 	}
 	r.add(allKept...)
@@ -33,10 +33,10 @@ type branch struct {
 	passed int
 }
 
-func try(n *node, v any, at *place) branch {
-	r := report{thorough: true}
-	passed := r.value(n, v, at, past{})
-	return branch{r.errs, passed}
+func (r *report) try(n *node, v any, at *place) branch {
+	own := report{thorough: true, meter: r.meter}
+	passed := own.value(n, v, at, past{})
+	return branch{own.errs, passed}
 }
 
 // composite adds an error that the server does not tie to a field.
@@ -61,7 +61,7 @@ func (r *report) anyOf(branches []*node, v any, at *place) (passed int, kept []e
 	}
 	var failed *branch
 	for _, n := range branches {
-		b := try(n, v, at)
+		b := r.try(n, v, at)
 		if len(b.errs) == 0 {
 			return b.passed, nil
 		}
@@ -81,7 +81,7 @@ func (r *report) oneOf(branches []*node, v any, at *place) (passed int, kept []e
 	var failed *branch
 	valid := 0
 	for _, n := range branches {
-		b := try(n, v, at)
+		b := r.try(n, v, at)
 		if len(b.errs) == 0 {
 			if valid++; valid == 1 {
 				passed = b.passed
@@ -108,7 +108,7 @@ func (r *report) oneOf(branches []*node, v any, at *place) (passed int, kept []e
 func (r *report) allOf(branches []*node, v any, at *place) (passed int, kept []error) {
 	valid := 0
 	for _, n := range branches {
-		b := try(n, v, at)
+		b := r.try(n, v, at)
 		if len(b.errs) == 0 {
 			valid++
 		}

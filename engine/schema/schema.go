@@ -59,7 +59,9 @@ func (s *Schema) Embedded() bool { return s.root.embeds }
 // it is by doing so again.
 func (s *Schema) Settled() bool { return s.settled }
 
-// Validate checks a value as a create does. Errors are reported below path.
+// Validate checks a value as a create does. Errors are reported below path. A
+// value that asks for too much work gives one internal error whose Origin is
+// WorkLimit, and no other: whether it is valid is undecided.
 func (s *Schema) Validate(path *field.Path, value any) field.ErrorList {
 	return s.validate(path, value, past{})
 }
@@ -70,11 +72,13 @@ func (s *Schema) ValidateUpdate(path *field.Path, value, old any) field.ErrorLis
 	return s.validate(path, value, past{known: true, value: old})
 }
 
-func (s *Schema) validate(path *field.Path, value any, was past) field.ErrorList {
-	if !s.marked && s.root.valid(value) {
+func (s *Schema) validate(path *field.Path, value any, was past) (errs field.ErrorList) {
+	m := meter{left: maxWork}
+	defer m.stopped(path, &errs)
+	if !s.marked && s.root.valid(value, &m) {
 		return nil
 	}
-	r := report{thorough: s.marked}
+	r := report{thorough: s.marked, meter: &meter{left: m.left}} // m itself costs no memory
 	r.value(s.root, value, nil, was)
 	return r.fieldErrors(path)
 }

@@ -1,11 +1,13 @@
 package schema
 
 import (
-	"regexp"
+	"fmt"
 	"sync"
 	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+
+	"github.com/celadon-cel/celadon/internal/regex"
 )
 
 // text is what is asked of strings.
@@ -29,14 +31,14 @@ func (c *compiler) text(n *node, p *apiextensions.JSONSchemaProps) *text {
 	return t
 }
 
-func (t *text) valid(s string) bool {
+func (t *text) valid(s string, m *meter) bool {
 	if t == nil {
 		return true
 	}
 	return (t.maxLength == nil || !t.tooLong(s)) &&
 		(t.minLength == nil || !t.tooShort(s)) &&
-		(t.pattern == nil || t.pattern.match(s)) &&
-		(t.format == nil || t.format(s))
+		(t.pattern == nil || t.pattern.match(s, m)) &&
+		(t.format == nil || t.formatted(s, m))
 }
 
 // Lengths are in characters; there are at most as many as bytes.
@@ -53,11 +55,28 @@ func (t *text) tooShort(s string) bool {
 type pattern struct {
 	text string
 	once sync.Once
-	re   *regexp.Regexp
+	re   *regex.Pattern
 	err  error // no string matches then
 }
 
-func (p *pattern) match(s string) bool {
-	p.once.Do(func() { p.re, p.err = regexp.Compile(p.text) })
-	return p.err == nil && p.re.MatchString(s)
+func (p *pattern) match(s string, m *meter) bool {
+	p.once.Do(func() { p.re, p.err = regex.New(p.text) })
+	if p.err != nil {
+		return false
+	}
+	if p.re.TooLarge() {
+		m.stop(fmt.Sprintf("pattern %q has more than %d states", shortened(p.text), regex.MaxStates))
+	}
+	if m.left -= len(s) * p.re.PerByte(); m.left < 0 {
+		m.stop(fmt.Sprintf("a match of pattern %q on %d bytes", shortened(p.text), len(s)))
+	}
+	return p.re.MatchString(s)
+}
+
+// perFormatted is the work on a byte in a format.
+const perFormatted = 100
+
+func (t *text) formatted(s string, m *meter) bool {
+	m.spend(perFormatted * len(s))
+	return t.format(s)
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // valid tells that nothing is wrong with a value.
-func (n *node) valid(value any) bool {
+func (n *node) valid(value any, m *meter) bool {
+	m.spend(perNode)
 	if n.free {
 		return true
 	}
@@ -16,7 +17,7 @@ func (n *node) valid(value any) bool {
 	case nil:
 		return n.accept&isNull != 0 && n.enum == nil
 	case string:
-		ok = n.accept&isString != 0 && n.text.valid(v)
+		ok = n.accept&isString != 0 && n.text.valid(v, m)
 	case bool:
 		ok = n.accept&isBool != 0
 	case int64:
@@ -24,11 +25,11 @@ func (n *node) valid(value any) bool {
 	case float64:
 		ok = n.accept&kindOfFloat(v) != 0 && n.number.validFloat(v)
 	case []any:
-		ok = n.accept&isList != 0 && n.array.valid(v)
+		ok = n.accept&isList != 0 && n.array.valid(v, m)
 	case map[string]any:
-		ok = n.accept&isMap != 0 && n.object.valid(v)
+		ok = n.accept&isMap != 0 && n.object.valid(v, m)
 	}
-	return ok && n.enum.has(value) && n.logic.valid(value)
+	return ok && n.enum.has(value, m) && n.logic.valid(value, m)
 }
 
 // array is what is asked of lists.
@@ -49,7 +50,7 @@ func newArray(n *node, p *apiextensions.JSONSchemaProps) *array {
 	return a
 }
 
-func (a *array) valid(items []any) bool {
+func (a *array) valid(items []any, m *meter) bool {
 	if a == nil {
 		return true
 	}
@@ -59,7 +60,7 @@ func (a *array) valid(items []any) bool {
 	}
 	if a.items != nil {
 		for _, item := range items {
-			if !a.items.valid(item) {
+			if !a.items.valid(item, m) {
 				return false
 			}
 		}
@@ -94,7 +95,7 @@ func newObject(n *node, p *apiextensions.JSONSchemaProps, properties []named) *o
 	return o
 }
 
-func (o *object) valid(fields map[string]any) bool {
+func (o *object) valid(fields map[string]any, m *meter) bool {
 	if o == nil {
 		return true
 	}
@@ -108,10 +109,10 @@ func (o *object) valid(fields map[string]any) bool {
 		}
 	}
 	if o.rest != nil || o.forbidden || len(o.fields) > 2*len(fields) {
-		return o.validFields(fields)
+		return o.validFields(fields, m)
 	}
 	for _, f := range o.fields {
-		if v, ok := fields[f.name]; ok && !f.node.valid(v) {
+		if v, ok := fields[f.name]; ok && !f.node.valid(v, m) {
 			return false
 		}
 	}
@@ -120,7 +121,7 @@ func (o *object) valid(fields map[string]any) bool {
 
 // validFields looks for the schema of each field rather than for the field of
 // each schema.
-func (o *object) validFields(fields map[string]any) bool {
+func (o *object) validFields(fields map[string]any, m *meter) bool {
 	for name, v := range fields {
 		n, ok := o.known[name]
 		if !ok {
@@ -129,39 +130,39 @@ func (o *object) validFields(fields map[string]any) bool {
 			}
 			n = o.rest
 		}
-		if n != nil && !n.valid(v) {
+		if n != nil && !n.valid(v, m) {
 			return false
 		}
 	}
 	return true
 }
 
-func (l *logic) valid(v any) bool {
-	return l == nil || l.any(v) && l.one(v) && l.all(v) && (l.not == nil || !l.not.valid(v))
+func (l *logic) valid(v any, m *meter) bool {
+	return l == nil || l.any(v, m) && l.one(v, m) && l.all(v, m) && (l.not == nil || !l.not.valid(v, m))
 }
 
-func (l *logic) any(v any) bool {
+func (l *logic) any(v any, m *meter) bool {
 	for _, n := range l.anyOf {
-		if n.valid(v) {
+		if n.valid(v, m) {
 			return true
 		}
 	}
 	return len(l.anyOf) == 0
 }
 
-func (l *logic) one(v any) bool {
+func (l *logic) one(v any, m *meter) bool {
 	valid := 0
 	for _, n := range l.oneOf {
-		if n.valid(v) {
+		if n.valid(v, m) {
 			valid++
 		}
 	}
 	return valid == 1 || len(l.oneOf) == 0
 }
 
-func (l *logic) all(v any) bool {
+func (l *logic) all(v any, m *meter) bool {
 	for _, n := range l.allOf {
-		if !n.valid(v) {
+		if !n.valid(v, m) {
 			return false
 		}
 	}

@@ -1,0 +1,218 @@
+package eval
+
+import (
+	"fmt"
+	"math/bits"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// OverworkError means that an evaluation was given up: it asks for more work
+// than its limit. CEL's cost does not see work: bytes touched, steps of the
+// regex engine, memory made. What the API server makes of such an evaluation
+// cannot be known.
+type OverworkError struct {
+	// Function is what would be called; "" where the sum of all is too much.
+	Function string
+	// Why says what is asked for.
+	Why string
+}
+
+func (e *OverworkError) Error() string {
+	if e.Function == "" {
+		return e.Why
+	}
+	return "call of " + e.Function + ": " + e.Why
+}
+
+// The limits are in units of work: about a nanosecond, a byte that is looked at
+// or a byte of memory. What is within its cost limit stays a hundred times
+// below, where its price goes by what it does.
+const (
+	// MaxWork is for one evaluation, unless the activation sets less.
+	MaxWork = 1 << 30
+	// maxMemory is what one evaluation may make, in bytes.
+	maxMemory = 96 << 20
+	// pollWork is how often an evaluation looks whether it is cancelled.
+	pollWork = 1 << 24
+)
+
+// What work takes, in units, beyond one for each byte looked at.
+const (
+	perItem  = 24 // an item that is boxed or copied
+	perByte8 = 8  // bytes compared or hashed in one
+)
+
+// work adds units of work, and ends the evaluation when there are too many.
+func (f *frame) work(units int) {
+	f.worked += uint64(units)
+	if f.worked > f.poll {
+		f.pollWork()
+	}
+}
+
+// much is work for counts that may not fit an int.
+func (f *frame) much(units float64) { f.work(int(min(units, MaxWork+1))) }
+
+// make adds memory that is about to be made, which is work too.
+func (f *frame) make(bytes float64) {
+	f.made += bytes
+	if f.made > maxMemory {
+		f.overwork(fmt.Sprintf("over %d MiB of memory would be made", maxMemory>>20))
+	}
+	f.much(bytes)
+}
+
+// pollWork also looks at the context: a single call may take long.
+func (f *frame) pollWork() {
+	if f.worked > f.workLimit {
+		f.overwork(fmt.Sprintf("over %d million bytes and steps of work would be done", f.workLimit/1_000_000))
+	}
+	select {
+	case <-f.done:
+		panic(cancelled{})
+	default:
+	}
+	f.poll = min(f.workLimit, f.worked+pollWork)
+}
+
+// overwork ends the evaluation, whatever is around the call.
+func (f *frame) overwork(why string) {
+	panic(&OverworkError{Function: f.calling, Why: why})
+}
+
+// cancelled is what an evaluation panics with whose context is done.
+type cancelled struct{}
+
+// runes counts characters, as costs go by them.
+func (f *frame) runes(s string) uint64 {
+	f.work(len(s))
+	return runes(s)
+}
+
+// fewerRunes is the count of the shorter of two texts. A text of over four
+// times the other's bytes has more characters, and is not looked at.
+func (f *frame) fewerRunes(s, t string) uint64 {
+	if len(s) > len(t) {
+		s, t = t, s
+	}
+	n := f.runes(s)
+	if len(t) > 4*len(s) {
+		return n
+	}
+	return min(n, f.runes(t))
+}
+
+// compared adds the work of comparing two texts of which so many bytes are
+// looked at at most.
+func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
+
+// workLeft is what is left of the limit, as an int.
+func (f *frame) workLeft() int { return int(f.workLimit - min(f.worked, f.workLimit)) }
+
+// demand adds the work of a call that is about to be made.
+func (f *frame) demand(function string, d demand, args []ref.Val) {
+	f.calling = function
+	d(f, args)
+	f.calling = ""
+}
+
+// sorted adds the work of sorting n things with so many bytes in all.
+func (f *frame) sorted(n, bytes int) {
+	depth := bits.Len(uint(n))
+	f.work(depth * (n*2*perByte8 + bytes/perByte8))
+}
+
+// parsed adds the work of making CEL's own value of a text, as those of
+// formats are each time they are asked for.
+func (f *frame) parsed(v any) {
+	if s, ok := v.(string); ok && s != "" {
+		f.work(perFormatted * len(s))
+	}
+}
+
+// perFormatted is for a byte of a date, a duration or base64.
+const perFormatted = 10
+
+// weigh adds per units for each byte that a value has, as if it were written
+// out: what is shared is met as often as it stands there. It gives the bytes.
+func (f *frame) weigh(v ref.Val, per float64) float64 {
+	w := weighing{frame: f, per: per}
+	w.value(v)
+	return w.bytes
+}
+
+// weighing stops where the work of what follows is too much already.
+type weighing struct {
+	*frame
+	per, bytes float64
+}
+
+// perNode stands for the size of what is no text.
+const perNode = 16
+
+func (w *weighing) add(bytes int) {
+	w.bytes += float64(bytes)
+	w.much(float64(bytes) * w.per)
+}
+
+func (w *weighing) value(v ref.Val) {
+	if raw, ok := types.Raw(v); ok {
+		w.raw(raw)
+		return
+	}
+	switch v := v.(type) {
+	case celtypes.String:
+		w.add(perNode + len(v))
+	case celtypes.Bytes:
+		w.add(perNode + len(v))
+	case *celtypes.Err:
+		w.add(perNode)
+	case *celtypes.Optional:
+		w.add(perNode)
+		if v.HasValue() {
+			w.value(v.GetValue())
+		}
+	case traits.Mapper:
+		w.add(perNode)
+		for it := v.Iterator(); it.HasNext() == celtypes.True; {
+			key := it.Next()
+			w.value(key)
+			if item, ok := v.Find(key); ok {
+				w.value(item)
+			}
+		}
+	case traits.Lister:
+		w.add(perNode)
+		size, _ := v.Size().(celtypes.Int)
+		for i := range size {
+			w.value(v.Get(i))
+		}
+	default:
+		w.add(perNode + opaqueBytes(v))
+	}
+}
+
+func (w *weighing) raw(v any) {
+	switch v := v.(type) {
+	case string:
+		w.add(perNode + len(v))
+	case []any:
+		w.add(perNode)
+		for _, item := range v {
+			w.raw(item)
+		}
+	case map[string]any:
+		w.add(perNode)
+		for key, item := range v {
+			w.add(perNode + len(key))
+			w.raw(item)
+		}
+	default:
+		w.add(perNode)
+	}
+}

@@ -1,0 +1,231 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// TestDemandsAreComplete: every overload of every version's environment has its
+// work in the table, and the table has no other.
+func TestDemandsAreComplete(t *testing.T) {
+	t.Parallel()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	known := map[string]bool{}
+	for minor := types.Oldest; minor <= types.Newest; minor++ {
+		v := types.Version{Minor: minor}
+		for _, envs := range []*types.Env{types.StoredEnv(v), types.NewRulesEnv(v)} {
+			env, err := envs.For(decl, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, fn := range env.Functions() {
+				for _, o := range fn.OverloadDecls() {
+					known[o.ID()] = true
+					if _, ok := demands[o.ID()]; !ok {
+						t.Errorf("1.%d: overload %s of %s is not in the table of work: add what it takes", minor, o.ID(), name)
+					}
+				}
+			}
+		}
+	}
+	for overload := range demands {
+		if !known[overload] && !strings.HasPrefix(overload, "list_google.protobuf.") && !strings.HasPrefix(overload, "list_") {
+			t.Errorf("the table of work has %s, which is no overload", overload)
+		}
+	}
+	if len(known) < 340 {
+		t.Errorf("only %d overloads", len(known))
+	}
+}
+
+// overworked says whether an evaluation without a cost limit is given up.
+func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self map[string]any) (bool, Outcome) {
+	t.Helper()
+	s, err := newSubject(env, decl, src)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	s.ours.limit = noLimit
+	out := s.ours.Eval(context.Background(), Bind(decl, self))
+	var overwork *OverworkError
+	return errors.As(out.Err, &overwork), out
+}
+
+// TestOverwork makes no call that would take too much memory or time. What is
+// around the call, even what absorbs errors, does not go on.
+func TestOverwork(t *testing.T) {
+	t.Parallel()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	self := map[string]any{"s": strings.Repeat("a", 100_000)}
+	// shared has a list whose items, all the same, are met 2 to the 40th times.
+	shared := "[dyn('b')]" + strings.Repeat(".map(a, dyn([a, a]))", 40)
+	for src, within := range map[string]bool{
+		"self.s.replace('', self.s).size() > 0":                             false,
+		"self.s.replace('', self.s, 3).size() > 0":                          true,
+		"self.s.replace('', self.s, -1).size() > 0":                         false,
+		"dyn(self.s).replace('', dyn(self.s)).size() > 0":                   false,
+		"self.s.replace('a', 'bb').size() > 0":                              true,
+		"self.s.replace('a', '').size() == 0":                               true,
+		"self.s.replace('', self.s) == '' || true":                          false,
+		"lists.range(2000).map(i, self.s).join().size() > 0":                false,
+		"lists.range(100).map(i, self.s).join().size() > 0":                 true,
+		"lists.range(2000).map(i, 'a').join(self.s).size() > 0":             false,
+		"[lists.range(1000)].flatten().size() > 0":                          true,
+		"lists.range(10000).map(i, lists.range(1000)).flatten().size() > 0": false,
+		"[[[1]], [[2]]].flatten(2) == [1, 2]":                               true,
+		"self.s.indexOf('aaa') == 0":                                        true,
+		"self.s.indexOf(self.s) == 0":                                       false,
+		"self.s.lastIndexOf(self.s, 3) == 0":                                false,
+		"isQuantity('1e2000000000')":                                        false,
+		"sign(quantity('1E-2000000000')) == 1":                              false,
+		"sign(quantity('1e99')) == 1 && !isQuantity('1ee')":                 true,
+		"isQuantity(self.s.replace('a', '9'))":                              true,
+		"lists.range(60).all(i, isQuantity(self.s.replace('a', '9')))":      false,
+		"lists.range(10000000000).size() > 0":                               false,
+		"[1, 2].map(i, dyn([self.s.replace('', self.s)])).size() > 0":       false,
+		// Within their price, and far beyond it in work.
+		"'%s'.format([lists.range(1000).map(x, self.s)]).size() > 0":                                                                                  false,
+		"'" + strings.Repeat("%s", 500) + "'.format(lists.range(500).map(x, self.s)).size() > 0":                                                      false,
+		"'%.1000000f%.1000000f%.99999999f'.format([1.0, 2.0, 3.0]).size() > 0":                                                                        true,
+		"'" + strings.Repeat("%.1000000f", 100) + "'.format(lists.range(100).map(x, 1.0)).size() > 0":                                                 false,
+		"lists.range(50000).exists(i, self.s.charAt(i) == 'b')":                                                                                       false,
+		"lists.range(50000).all(i, self.s.size() > i)":                                                                                                false,
+		"lists.range(50000).all(i, dyn(self.s).size() > i)":                                                                                           false,
+		"lists.range(50000).exists(i, timestamp('2024-02-03T04:05:06Z').getHours('No/Where') == 99)":                                                  false,
+		"lists.range(100).all(i, timestamp('2024-02-03T04:05:06Z').getHours('+01:00') == 5)":                                                          true,
+		"lists.range(50000).exists(i, isQuantity('1e-99999') && i < 0)":                                                                               false,
+		"lists.range(50000).exists(i, timestamp(self.s) == timestamp(self.s))":                                                                        false,
+		"lists.range(50000).exists(i, int(self.s) == i)":                                                                                              false,
+		"lists.range(600).all(i, self.s.replace('a', 'bbb').size() > 0)":                                                                              false,
+		"lists.range(100000).all(i, self.s.contains(''))":                                                                                             false,
+		"lists.range(100000).all(i, self.s != 'a text of some length')":                                                                               true,
+		"lists.range(100000).exists(i, {'a': 1}[self.s] == i)":                                                                                        false,
+		"lists.range(100000).exists(i, self.s in {'a': 1})":                                                                                           false,
+		"lists.range(100000).exists(i, {self.s: 1}.size() == -1)":                                                                                     false,
+		"lists.range(50000).exists(i, url('http://a/?' + self.s).getQuery() == {})":                                                                   false,
+		"lists.range(1000).exists(i, format.dns1123Label().validate(self.s) == optional.none())":                                                      false,
+		"lists.range(1000).all(i, isSemver('1.2.3-' + self.s))":                                                                                       false,
+		"lists.range(100000).exists(i, (lists.range(1000) + [i]).size() == i)":                                                                        false,
+		"lists.range(100000).exists(i, lists.range(1000).reverse().size() == i)":                                                                      false,
+		"[[1]]" + strings.Repeat(".map(x, x + x)", 30) + "[0].size() > 5":                                                                             false,
+		shared + ".exists(a, a == [dyn(a)[0], dyn(a)[1]])":                                                                                            false,
+		shared + ".exists(a, '%s'.format([a]) == '')":                                                                                                 false,
+		shared + ".exists(a, a in [a, a])":                                                                                                            false,
+		shared + ".exists(a, [a].distinct().size() > 0)":                                                                                              false,
+		shared + ".exists(a, {'a': a} == {'a': [a]})":                                                                                                 false,
+		shared + ".exists(a, [[a]].size() == 1)":                                                                                                      true,
+		"self.s.matches('" + strings.Repeat("a{1000}", 3000) + "')":                                                                                   false,
+		"self.s.matches('" + strings.Repeat("a{1000}", 3000) + "'.trim())":                                                                            false,
+		"self.s.matches('(x?){0,500}(y?x?){0,400}Z')":                                                                                                 false,
+		"self.s.find('(x?){0,500}(y?x?){0,400}Z') == ''":                                                                                              false,
+		"!self.s.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')":                                                                                     true,
+		"self.s.matches('^[a-z]+$')":                                                                                                                  true,
+		"lists.range(2000).all(i, 'host-name.example.com'.matches('^[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?)*$'))": true,
+		"self.s.findAll('a+').size() == 1":                                                                                                            true,
+		"self.s.findAll('a.*b|a').size() == 1":                                                                                                        false,
+		"google.protobuf.BoolValue{value: true} && self.s.replace('', self.s) == ''":                                                                  false,
+	} {
+		st := time.Now()
+		over, out := overworked(t, env, decl, src, self)
+		if d := time.Since(st); d > 200*time.Millisecond {
+			fmt.Printf("%v work %d: %.150s\n", d, out.Work, src)
+		}
+		switch {
+		case over == within:
+			t.Errorf("%.200s: got %s (work %d), want an end %t", src, show(out), out.Work, !within)
+		case within && out.False():
+			t.Errorf("%.200s: got %s", src, show(out))
+		case over && out.Work != MaxWork:
+			t.Errorf("%.200s: work %d", src, out.Work)
+		}
+	}
+}
+
+// TestWorkIsCounted: the same input takes the same work, whatever the order of
+// Go's maps, and less of a limit ends what takes more.
+func TestWorkIsCounted(t *testing.T) {
+	t.Parallel()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	for _, src := range []string{
+		"self.s.matches('^[a-z]+$')", "dyn(self) == dyn(self)", "self.strings == self.strings", "self.s.split('a').size() == 3",
+		"dyn(self).all(k, k != 'x')", "'%s'.format([dyn(self)]) != ''", "self.strings.all(x, x in self.strings)",
+	} {
+		s, err := newSubject(env, decl, src)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		for _, self := range values(t, "testdata/values.yaml") {
+			var first Outcome
+			for i := range 5 {
+				out := s.ours.Eval(context.Background(), Bind(decl, self))
+				if i == 0 {
+					first = out
+				} else if out.Work != first.Work || show(out) != show(first) {
+					t.Fatalf("%s: %d, %s; then %d, %s", src, first.Work, show(first), out.Work, show(out))
+				}
+			}
+			if first.Work < 2 || first.Err != nil {
+				continue
+			}
+			for _, less := range []uint64{first.Work - 1, first.Work / 2} {
+				a := Bind(decl, self)
+				a.LimitWork(less)
+				var overwork *OverworkError
+				if out := s.ours.Eval(context.Background(), a); !errors.As(out.Err, &overwork) || out.Work != max(less, 1) {
+					t.Errorf("%s: limit %d of %d: got %s, work %d", src, less, first.Work, show(out), out.Work)
+				}
+			}
+			a := Bind(decl, self)
+			a.LimitWork(first.Work)
+			if out := s.ours.Eval(context.Background(), a); show(out) != show(first) {
+				t.Errorf("%s: limit %d: got %s", src, first.Work, show(out))
+			}
+		}
+	}
+}
+
+// TestWorkIsCancelled: a context that is done ends an evaluation that makes few
+// steps with much work each.
+func TestWorkIsCancelled(t *testing.T) {
+	t.Parallel()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("out of patience"))
+	self := map[string]any{"s": strings.Repeat("a", 1<<20)}
+	for _, src := range []string{"self.s.matches('^(a|b|c)*d')", "'%s'.format([self.s]) == ''", "self.s.size() > 0 && self.s.replace('a', 'b').charAt(3) == 'b'"} {
+		s, err := newSubject(env, decl, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ours.limit = noLimit
+		out := s.ours.Eval(ctx, Bind(decl, self))
+		if out.Err == nil || fmt.Sprint(out.Err) != "operation interrupted: out of patience" {
+			t.Errorf("%s: got %s", src, show(out))
+		}
+	}
+}
+
+// TestListsAreFlat: CEL's own list of two lists finds an item by a way that is
+// as long as what made the list.
+func TestListsAreFlat(t *testing.T) {
+	t.Parallel()
+	if lazyList == nil || lazyList.String() != "*types.concatList" {
+		t.Errorf("CEL makes a %v of two lists", lazyList)
+	}
+	list := flat(twoLists())
+	if list.Equal(celtypes.NewDynamicList(celtypes.DefaultTypeAdapter, []int64{1, 1})) != celtypes.True || flat(list) != list {
+		t.Errorf("got %v", list)
+	}
+}

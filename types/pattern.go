@@ -1,0 +1,76 @@
+package types
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/regex"
+)
+
+// compile is env.Compile, but that no validator makes a pattern of millions of
+// states: a sound one is none of its business.
+func compile(env *cel.Env, src string) (*cel.Ast, *cel.Issues) {
+	if !strings.Contains(src, overloads.Matches) || !strings.Contains(src, "{") {
+		return env.Compile(src)
+	}
+	parsed, issues := env.Parse(src)
+	if issues != nil {
+		return nil, issues
+	}
+	hidden := hidePatterns(parsed.NativeRep().Expr())
+	if len(hidden) == 0 {
+		return env.Compile(src) // which bounds the source too
+	}
+	checked, issues := env.Check(parsed)
+	if checked != nil {
+		hidden.show(checked.NativeRep().Expr())
+	}
+	return checked, issues
+}
+
+// hiddenPatterns are literals by their ids, with "" in their place.
+type hiddenPatterns map[int64]celtypes.String
+
+// hidePatterns hides the constant patterns that are too large to be made.
+func hidePatterns(e ast.Expr) hiddenPatterns {
+	var hidden hiddenPatterns
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != overloads.Matches {
+			return
+		}
+		args := e.AsCall().Args()
+		if len(args) == 0 {
+			return
+		}
+		last := args[len(args)-1]
+		if last.Kind() != ast.LiteralKind {
+			return
+		}
+		src, ok := last.AsLiteral().(celtypes.String)
+		if n, err := regex.States(string(src)); !ok || err != nil || n <= regex.MaxStates {
+			return
+		}
+		if hidden == nil {
+			hidden = hiddenPatterns{}
+		}
+		hidden[last.ID()] = src
+		last.SetKindCase(ast.NewExprFactory().NewLiteral(last.ID(), celtypes.String("")))
+	}))
+	return hidden
+}
+
+func (h hiddenPatterns) show(e ast.Expr) {
+	if len(h) == 0 {
+		return
+	}
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if src, ok := h[e.ID()]; ok && e.Kind() == ast.LiteralKind {
+			e.SetKindCase(ast.NewExprFactory().NewLiteral(e.ID(), src))
+		}
+	}))
+}
+

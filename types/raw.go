@@ -1,0 +1,68 @@
+package types
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// Raw is the decoded JSON behind an object, a map, a list or unknown fields
+// that Value made; false for any other value.
+func Raw(v ref.Val) (any, bool) {
+	switch v := v.(type) {
+	case *mapValue:
+		return v.fields, true
+	case *listValue:
+		return v.items, true
+	case *setValue:
+		return v.items, true
+	case *mapListValue:
+		return v.items, true
+	case *unknown:
+		return v.v, true
+	}
+	return nil, false
+}
+
+// Parsed is the text that an item of a list, or an entry of a map or object, is
+// parsed from each time it is asked for; "" where nothing is parsed.
+func Parsed(of, key ref.Val) string {
+	switch of := of.(type) {
+	case *mapValue:
+		name, ok := key.(celtypes.String)
+		if !ok {
+			return ""
+		}
+		field := string(name)
+		if of.decl.repr == reprObject {
+			field, _ = Unescape(field)
+		}
+		return parsed(of.fields[field], of.child(field))
+	case *listValue:
+		return of.parsed(key)
+	case *setValue:
+		return of.parsed(key)
+	case *mapListValue:
+		return of.parsed(key)
+	}
+	return ""
+}
+
+func (l *listValue) parsed(key ref.Val) string {
+	i, ok := key.(celtypes.Int)
+	if !ok || i < 0 || int(i) >= len(l.items) {
+		return ""
+	}
+	return parsed(l.items[i], l.elem)
+}
+
+func parsed(v any, d *Decl) string {
+	if d == nil || d.repr != reprScalar {
+		return ""
+	}
+	switch d.Kind {
+	case Duration, Date, Timestamp, Bytes:
+		s, _ := v.(string)
+		return s
+	}
+	return ""
+}
