@@ -73,7 +73,8 @@ type WorkLimitError struct {
 	// Rule is the rule. Of a schema only Version and Path are set.
 	Rule RuleRef
 	// Part is "rule" or "messageExpression", or "schema" where not a rule but
-	// the schema's patterns, formats and branches take too long.
+	// the schema's patterns, formats and branches take too long, or "default"
+	// where it is a rule on a default, in a CRD that is vetted.
 	Part string
 	// Reason says what asks for how much.
 	Reason string
@@ -97,8 +98,8 @@ func (e *WorkLimitError) place() string {
 	if path == "" {
 		path = "schema root"
 	}
-	if e.Part == "schema" {
-		return path + ": schema"
+	if e.Part == "schema" || e.Part == "default" {
+		return path + ": " + e.Part
 	}
 	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Rule.Index, e.Part)
 }

@@ -39,6 +39,9 @@ type Answer struct {
 	Evaluated bool
 }
 
+// maxAnswer is how large a value can be, in bytes, to be an answer.
+const maxAnswer = 64 << 20
+
 // Eval compiles and evaluates one expression at the session's place. The error
 // is a *engine.CompileError where the expression is bad; what fails at run time
 // is in the Answer.
@@ -56,6 +59,13 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	a.Evaluated = true
 	out := p.desk.Eval(ctx, x, false, p.self, p.old)
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
+	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
+		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
+	}
+	var overwork *eval.OverworkError
+	if errors.As(a.Err, &overwork) {
+		a.Err = fmt.Errorf("undecided: %w", a.Err)
+	}
 	if a.Err != nil && x.UsesOldSelf() && p.old == nil {
 		a.Err = fmt.Errorf("%w: %w", a.Err, s.noOld())
 	}
@@ -67,14 +77,8 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	return a, nil
 }
 
-// trace runs an expression once more, unless it asks for memory or time without
-// bound: the tracer would give it.
 func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {
 	here := s.state.place
-	var unbounded *eval.UnboundedError
-	if out := here.desk.Eval(ctx, x, false, here.self, here.old); errors.As(out.Err, &unbounded) {
-		return nil, unbounded
-	}
 	p, err := trace.New(here.desk, x, false)
 	if err != nil {
 		return nil, err

@@ -146,6 +146,21 @@ func (f *frame) weigh(v ref.Val, per float64) float64 {
 	return w.bytes
 }
 
+// Fits is false for a value that would take more than so many bytes to write
+// out, as where its parts share what they are made of.
+func Fits(v ref.Val, bytes int) (fits bool) {
+	f := &frame{workLimit: uint64(bytes)}
+	defer func() {
+		switch p := recover().(type) {
+		case nil, *OverworkError:
+		default:
+			panic(p)
+		}
+	}()
+	f.weigh(v, 1)
+	return true
+}
+
 // weighing stops where the work of what follows is too much already.
 type weighing struct {
 	*frame

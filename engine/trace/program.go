@@ -42,6 +42,7 @@ type Program struct {
 	decl     *types.Decl
 	limit    int64
 	optional bool
+	rehearse *eval.Program
 	idle     sync.Pool // of *recorder
 }
 
@@ -59,6 +60,9 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 	p := &Program{
 		env: env, checked: checked, source: lex.NewSource(src, checked),
 		decl: d.Node().Decl(), limit: d.Limit(), optional: optionalOldSelf,
+	}
+	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
+		return nil, err
 	}
 	r, err := p.plan()
 	if err != nil {
@@ -84,9 +88,17 @@ func (tooManyElements) Error() string {
 	return fmt.Sprintf("a macro goes over more than %d elements: too many to tell of each", maxElements)
 }
 
+// maxWork is what an evaluation may take that is traced: cel-go's planner knows
+// no limit of work, and takes several times as long.
+const maxWork = eval.MaxWork / 64
+
 // Run evaluates the expression as rules are evaluated; old is nil when there is
-// none.
+// none. The error is an *eval.OverworkError where that takes too much work to
+// be done once more.
 func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
+	if err := p.rehearsed(ctx, self, old); err != nil {
+		return nil, err
+	}
 	r, _ := p.idle.Get().(*recorder)
 	if r == nil {
 		var err error
@@ -117,6 +129,20 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 		return nil, t.Err
 	}
 	return t, nil
+}
+
+// rehearsed evaluates with the engine's own evaluator, which counts its work.
+func (p *Program) rehearsed(ctx context.Context, self, old any) error {
+	vars := eval.BindOld(p.decl, self, old)
+	if p.optional {
+		vars = vars.Optional()
+	}
+	vars.LimitWork(maxWork)
+	var overwork *eval.OverworkError
+	if out := p.rehearse.Eval(ctx, vars); errors.As(out.Err, &overwork) {
+		return overwork
+	}
+	return nil
 }
 
 // plan is cel-go's own, whatever evaluates the rules themselves, with a recorder

@@ -40,7 +40,7 @@ func (t *Trace) Tree() []Part {
 	var all func(e ast.Expr, depth int)
 	all = func(e ast.Expr, depth int) {
 		v, units, ok := t.at(e)
-		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: v, Cost: units, Ran: ok})
+		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: shown(v), Cost: units, Ran: ok})
 		for _, child := range children(e) {
 			if !simple(child) {
 				all(child, depth+1)
@@ -271,7 +271,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
 		return false
 	}
-	path, left, right := differ(Native(a), Native(b), nil)
+	path, left, right := differ(Native(shown(a)), Native(shown(b)), nil)
 	if len(path) == 0 {
 		return false
 	}
@@ -336,7 +336,7 @@ func (w *why) part(p Part) {
 	if p.At != "" {
 		w.seen[p.Text+"\n"] = true // the variable by itself says no more
 	}
-	p.Ran = true
+	p.Ran, p.Value = true, shown(p.Value)
 	w.parts = append(w.parts, p)
 }
 

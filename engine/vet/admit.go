@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -27,6 +28,8 @@ type admission struct {
 	limits   cost.Limits
 	units    []*unit
 	dropped  []Need
+	// undecided: a rule on a default asks for too much work.
+	undecided *engine.WorkLimitError
 	compiler *compiler
 	// what a CRD that was there before is excused
 	oldRules, oldMessages map[string]bool

@@ -22,6 +22,7 @@ type defaultRules struct {
 	refused     errorPaths
 	budget      int64
 	errs        field.ErrorList
+	undecided   *engine.WorkLimitError
 }
 
 func newDefaultRules(ctx context.Context, kubeVersion string, refused errorPaths) *defaultRules {
@@ -68,15 +69,27 @@ func (r *defaultRules) run(path *field.Path, b *branch, root bool) error {
 		return fmt.Errorf("rules of a default: %w", err)
 	}
 	// an error means that rules are broken: those fail the default
-	errs, left := rules.Validate(r.ctx, path, value, value, r.budget)
+	errs, left := r.decided(rules.Validate(r.ctx, path, value, value, r.budget))
 	r.errs = append(r.errs, errs...)
 	if len(errs) == 0 { // rules with optionalOldSelf see a new value too
-		errs, alone := rules.Validate(r.ctx, path, value, nil, r.budget)
+		errs, alone := r.decided(rules.Validate(r.ctx, path, value, nil, r.budget))
 		r.errs = append(r.errs, errs...)
 		left = min(left, alone)
 	}
 	r.budget = left
 	return nil
+}
+
+// decided takes out the error of a rule that asks for too much work.
+func (r *defaultRules) decided(errs field.ErrorList, left int64) (field.ErrorList, int64) {
+	last := len(errs) - 1
+	if last < 0 || errs[last].Origin != engine.WorkLimit {
+		return errs, left
+	}
+	if r.undecided == nil {
+		r.undecided = &engine.WorkLimitError{Rule: engine.RuleRef{Path: errs[last].Field}, Part: "default", Reason: errs[last].Detail}
+	}
+	return errs[:last], left
 }
 
 // reached is a node without the rules that no part of a value gets to: they

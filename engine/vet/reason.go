@@ -163,8 +163,8 @@ func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 		}
 		ad.macroEnvs[key] = env
 	}
-	checked, issues := env.Compile(x.key.src)
-	if issues != nil {
+	checked, err := types.Check(env, x.key.src)
+	if err != nil {
 		return nil
 	}
 	return checked

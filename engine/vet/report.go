@@ -23,10 +23,10 @@ func (a *admission) report(r *Report) {
 	slices.SortStableFunc(a.errs, func(x, y *field.Error) int {
 		return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Type, y.Type), cmp.Compare(bodies[x], bodies[y]))
 	})
-	r.Accepted = len(a.errs) == 0
+	r.Accepted, r.Undecided = len(a.errs) == 0 && a.undecided == nil, a.undecided
 	if r.Accepted {
 		r.Warnings = warnings(a.crd, a.old, a.version)
-	} else {
+	} else if len(a.errs) > 0 {
 		gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
 		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
 		r.Status = &status

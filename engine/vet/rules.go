@@ -71,6 +71,9 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 			return nil, err
 		}
 		defaults = d.errs
+		if a.undecided == nil {
+			a.undecided = d.undecided
+		}
 		v.sound = len(defaults) == 0 && len(refused) == 0
 	}
 	if _, err := v.branch(u.tree, u.schemaPath(), cost.Cardinality{}, nil); err != nil {

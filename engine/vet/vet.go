@@ -47,8 +47,12 @@ type Report struct {
 	// Accepted is true when the server would store the CRD.
 	Accepted bool
 	// Status is the server's refusal: 422 with causes, or 400 without any;
-	// nil when accepted.
+	// nil when accepted, and where nothing but Undecided keeps it from that.
 	Status *metav1.Status
+	// Undecided is set where a rule that runs on a default, or a pattern, asks
+	// for too much work: the server might accept the CRD, were it not refused
+	// for what Causes say.
+	Undecided *engine.WorkLimitError
 	// Causes are sorted, so that the same input gives the same bytes. A cause
 	// about a rule names it.
 	Causes []engine.Cause
@@ -139,6 +143,9 @@ func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 		return nil, err
 	}
 	r = &Report{Name: crd.Name}
+	if r.Undecided = overworked(crd, cfg.Old); r.Undecided != nil {
+		return r, nil
+	}
 	a, failure, err := admit(ctx, crd, cfg, v)
 	if errors.Is(err, errPanics) {
 		failure, err = &apierrors.NewInternalError(errPanics).ErrStatus, nil

@@ -28,17 +28,14 @@ type Pattern struct {
 // New makes a pattern, or none of a large one. The error is that of
 // regexp.Compile.
 func New(src string) (*Pattern, error) {
-	p := &Pattern{src: src, states: len(src)}
-	if mayBeLarge(src) {
-		n, err := States(src)
-		if err != nil {
-			return nil, err
-		}
-		if p.states = int(min(n, MaxStates+1)); n > MaxStates {
-			return p, nil
-		}
+	n, err := States(src)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	p := &Pattern{src: src, states: int(min(n, MaxStates+1))}
+	if n > MaxStates {
+		return p, nil
+	}
 	if p.Regexp, err = regexp.Compile(src); err != nil {
 		return nil, err
 	}
@@ -54,9 +51,12 @@ func (p *Pattern) States() int { return p.states }
 // TooLarge is true where the pattern was not made.
 func (p *Pattern) TooLarge() bool { return p.Regexp == nil }
 
-// States is an upper bound on a pattern's states, without making them. The error
-// is that of regexp.Compile.
+// States is about how many states a pattern has, without making them. The error
+// is that of regexp.Compile; not every bad pattern has one.
 func States(src string) (n float64, err error) {
+	if !mayBeLarge(src) {
+		return float64(len(src)), nil
+	}
 	re, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
 		return 0, err
@@ -87,10 +87,10 @@ func mayBeLarge(src string) bool {
 	return len(src) > 2000 || strings.ContainsRune(src, '{') || strings.Contains(src, `\p`) || strings.Contains(src, `\P`)
 }
 
-// perState is a step of one state over one byte, in nanoseconds, and perByte
+// PerState is a step of one state over one byte, in nanoseconds, and perByte
 // what a byte takes in any case.
 const (
-	perState = 14
+	PerState = 14
 	perByte  = 16
 )
 
@@ -118,7 +118,7 @@ func (p *Pattern) measure() {
 		}
 		p.rescans = rescans(tree)
 		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-			p.perByte += perState * liveStates(prog)
+			p.perByte += PerState * liveStates(prog)
 		}
 	})
 }

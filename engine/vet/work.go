@@ -1,0 +1,100 @@
+package vet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/regex"
+)
+
+// maxDefaults is what the server's functions may take to match the defaults of
+// a CRD, at most, with its patterns: in nanoseconds, and reckoned high.
+const maxDefaults = 1 << 32
+
+// overworked finds what the server's functions, which know no limit of work,
+// would take too long or too much memory for.
+func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkLimitError {
+	for _, crd := range crds {
+		if crd == nil {
+			continue
+		}
+		for i := range crd.Spec.Versions {
+			v := &crd.Spec.Versions[i]
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				continue
+			}
+			w := &patternWork{version: v.Name}
+			if w.node("", v.Schema.OpenAPIV3Schema); w.over != nil {
+				return w.over
+			}
+		}
+	}
+	return nil
+}
+
+// patternWork goes through a schema.
+type patternWork struct {
+	version  string
+	defaults float64
+	over     *engine.WorkLimitError
+}
+
+// node gives what a byte of a value may take with all patterns there and below.
+func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
+	if s.Pattern != "" {
+		n, err := regex.States(s.Pattern)
+		if err == nil && n > regex.MaxStates {
+			w.stop(path, fmt.Sprintf("its pattern has more than %d states", regex.MaxStates))
+		}
+		perByte += regex.PerState * n
+	}
+	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
+		if sub != nil {
+			perByte += w.node(path+below, sub)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		sub := s.Properties[name]
+		each("."+name, &sub)
+	}
+	if s.Items != nil {
+		each("[*]", s.Items.Schema)
+		for i := range s.Items.JSONSchemas {
+			each("[*]", &s.Items.JSONSchemas[i])
+		}
+	}
+	for _, or := range []*apiextensionsv1.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		if or != nil {
+			each("[*]", or.Schema)
+		}
+	}
+	for _, list := range [][]apiextensionsv1.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			each("", &list[i])
+		}
+	}
+	each("", s.Not)
+	for _, more := range []map[string]apiextensionsv1.JSONSchemaProps{s.PatternProperties, s.Definitions} {
+		for _, name := range slices.Sorted(maps.Keys(more)) {
+			sub := more[name]
+			each("", &sub)
+		}
+	}
+	if s.Default != nil {
+		if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > maxDefaults {
+			w.stop(path, "its default is matched with patterns for too long")
+		}
+	}
+	return perByte
+}
+
+func (w *patternWork) stop(path, why string) {
+	if w.over == nil {
+		w.over = &engine.WorkLimitError{Rule: engine.RuleRef{Version: w.version, Path: strings.TrimPrefix(path, ".")}, Part: "schema", Reason: why}
+	}
+}
