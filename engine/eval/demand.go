@@ -3,6 +3,7 @@ package eval
 import (
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
@@ -293,15 +294,12 @@ func quantityRead(f *frame, args []ref.Val) {
 	if at < 0 {
 		return
 	}
-	digits := strings.TrimLeft(s[at+1:], "+-0")
-	if len(digits) > 10 {
-		digits = "9999999999" // no exponent, or one that no number has
+	exponent, err := strconv.ParseInt(s[at+1:], 10, 64)
+	if err != nil {
+		return // no quantity
 	}
-	exponent := 0.0
-	for i := 0; i < len(digits) && digits[i] >= '0' && digits[i] <= '9'; i++ {
-		exponent = 10*exponent + float64(digits[i]-'0')
-	}
-	f.much(exponent * (8 + exponent/16384))
+	n := math.Abs(float64(exponent))
+	f.much(n * (8 + n/16384))
 }
 
 // quantities are made as long as the difference of their scales before they

@@ -120,8 +120,11 @@ func joined(f *frame, args []ref.Val) {
 	f.make(size + float64(itemsOf(args, 0))*float64(textSize(args, 1)))
 }
 
+// tooLong a list is an error at once: Go has no memory of that size.
+const tooLong = 1 << 44
+
 func ranged(f *frame, args []ref.Val) {
-	if n, ok := args[0].(celtypes.Int); ok && n > 0 {
+	if n, ok := args[0].(celtypes.Int); ok && n > 0 && n < tooLong {
 		f.make(2 * perItem * float64(n))
 	}
 }
@@ -137,8 +140,8 @@ func sliced(f *frame, args []ref.Val) {
 	}
 	from, _ := args[1].(celtypes.Int)
 	to, _ := args[2].(celtypes.Int)
-	if n := min(int(to), itemsOf(args, 0)) - max(int(from), 0); n > 0 {
-		f.make(2 * perItem * float64(n))
+	if from >= 0 && from <= to && int(to) <= itemsOf(args, 0) {
+		f.make(2 * perItem * float64(to-from))
 	}
 }
 

@@ -30,7 +30,7 @@ type admission struct {
 	dropped  []Need
 	// undecided: a rule on a default asks for too much work.
 	undecided *engine.WorkLimitError
-	compiler *compiler
+	compiler  *compiler
 	// what a CRD that was there before is excused
 	oldRules, oldMessages map[string]bool
 	unchanged             map[string]bool

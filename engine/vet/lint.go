@@ -34,6 +34,7 @@ func lints() []lint {
 		{"optional-read", optionalRead},
 		{"constant-rule", constantRule},
 		{"message-limits", messageLimits},
+		{"hidden-work", hiddenWork},
 	}
 }
 

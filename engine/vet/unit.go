@@ -29,6 +29,8 @@ type unit struct {
 	// whole is set when the API server's own function looks at the rules too,
 	// because the schema is one whose rules never compile.
 	whole bool
+	// trials counts rules that were tried on large values.
+	trials int
 	// place puts a schema in a copy of the CRD.
 	place func(*apiextensions.CustomResourceDefinitionSpec, *apiextensions.JSONSchemaProps)
 

@@ -1,0 +1,149 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// sizes are how large a text, a list and all of a value are made on which a rule
+// is tried.
+type sizes struct{ text, items, bytes int }
+
+var (
+	few = sizes{text: 1 << 10, items: 16, bytes: 1 << 15}
+	// huge are within what a request can carry.
+	huge = []sizes{{1 << 20, 64, 5 << 19}, {1 << 20, 3000, 5 << 19}}
+)
+
+const (
+	// maxTrials bounds the rules of a schema that are tried on large values.
+	maxTrials = 4
+	perCall   = 1_000_000 // CEL units
+)
+
+// hiddenWork tries a rule on a small value, and on large ones where it then
+// seems to do far more than its cost says.
+func hiddenWork(r *rule) string {
+	for _, x := range []*compiled{r.expr, r.message} {
+		if x == nil || x.refused || x.panics {
+			continue
+		}
+		prog, err := eval.New(x.env, x.ast, x.key.decl, perCall)
+		if err != nil {
+			continue
+		}
+		over, out := tryOn(prog, x.key.decl, few, eval.MaxWork/64)
+		if over != nil {
+			return workText(over, few)
+		}
+		units := float64(min(x.cost.Max, perCall))
+		growth := float64(huge[0].text / few.text)
+		if float64(out.Work)/max(float64(out.Cost), 1)*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
+			continue
+		}
+		r.unit.trials++
+		for _, s := range huge {
+			if over, _ := tryOn(prog, x.key.decl, s, eval.MaxWork/4); over != nil {
+				return workText(over, s)
+			}
+		}
+	}
+	return ""
+}
+
+func workText(over *eval.OverworkError, s sizes) string {
+	return fmt.Sprintf("the rule can take far more work than its cost says (%v) on a value with texts of up to %d bytes and lists of up to %d items: bound these with maxLength, maxItems and maxProperties, or keep the call out of the loop", over, s.text, s.items)
+}
+
+func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (*eval.OverworkError, eval.Outcome) {
+	m := &maker{sizes: s, left: s.bytes}
+	v := m.value(d, s.text, 0)
+	a := eval.BindOld(d, v, v)
+	a.LimitWork(limit)
+	out := prog.Eval(context.Background(), a)
+	var over *eval.OverworkError
+	errors.As(out.Err, &over)
+	return over, out
+}
+
+// maker makes values that are as large as their declaration allows.
+type maker struct {
+	sizes
+	left int // bytes
+}
+
+// maxDepth is how deep values are made.
+const maxDepth = 12
+
+func (m *maker) value(d *types.Decl, text, depth int) any {
+	switch d.Kind {
+	case types.Object:
+		fields := map[string]any{}
+		for _, name := range d.FieldNames() {
+			if f := d.Fields[name]; f.Visible() && depth < maxDepth {
+				m.left -= len(name) + 4
+				fields[name] = m.value(f.Decl, text, depth+1)
+			}
+		}
+		return fields
+	case types.Map:
+		entries := map[string]any{}
+		n := m.count(d)
+		for i := range n {
+			m.left -= 12
+			entries[fmt.Sprintf("key-%d", i)] = m.value(d.Elem, text/n, depth+1)
+		}
+		return entries
+	case types.List:
+		n := m.count(d)
+		items := make([]any, n)
+		for i := range items {
+			items[i] = m.value(d.Elem, text/n, depth+1)
+		}
+		return items
+	}
+	return m.scalar(d, text)
+}
+
+// count is how many items a list or map gets.
+func (m *maker) count(d *types.Decl) int {
+	n := min(int64(m.items), d.Max.Max)
+	if m.left <= 0 {
+		n = min(n, 1)
+	}
+	return int(max(n, 1))
+}
+
+func (m *maker) scalar(d *types.Decl, text int) any {
+	m.left -= 8
+	if v := d.Schema.ValueValidation; v != nil && len(v.Enum) > 0 {
+		return v.Enum[0].Object
+	}
+	switch d.Kind {
+	case types.Bool:
+		return true
+	case types.Int, types.IntOrString:
+		return int64(1)
+	case types.Double:
+		return 1.5
+	case types.Duration:
+		return "1h"
+	case types.Date:
+		return "2024-02-03"
+	case types.Timestamp:
+		return time.Unix(0, 0).UTC().Format(time.RFC3339)
+	case types.String, types.Bytes:
+		n := int(min(int64(min(text, max(m.left, 1))), d.Max.Max, math.MaxInt32))
+		n = max(n/4*4, 4)
+		m.left -= n
+		return strings.Repeat("a", n)
+	}
+	return map[string]any{}
+}
