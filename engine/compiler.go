@@ -107,6 +107,10 @@ func (c *compiler) typed(d *types.Decl, p part, optional bool, src string) (x *E
 		}
 	}()
 	checked, err := c.scope.Compile(d, optional, src)
+	var complex *types.ComplexError
+	if errors.As(err, &complex) {
+		return neverRun(d, src, complex), "", nil
+	}
 	if err != nil {
 		return nil, texts.compilation + err.Error(), err
 	}

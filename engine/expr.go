@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 
@@ -44,6 +45,11 @@ func (x *Expr) Eval(ctx context.Context, self, old any) eval.Outcome {
 
 func newExpr(d *types.Decl, checked *cel.Ast, src string) *Expr {
 	return &Expr{src: src, decl: d, ast: checked, usesOld: mentions(checked, types.OldSelf)}
+}
+
+// neverRun is an expression that is too complex to be checked.
+func neverRun(d *types.Decl, src string, why error) *Expr {
+	return &Expr{src: src, decl: d, program: eval.Overworked(why.Error()), usesOld: strings.Contains(src, types.OldSelf)}
 }
 
 func (x *Expr) plan(p *eval.Planner, limit int64) (err error) {

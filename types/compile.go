@@ -8,15 +8,15 @@ import (
 
 // Compile parses and checks one expression whose self is declared as d; where
 // there are many, a Scope is faster. The environment is the one to plan and
-// price it with. The error is an *IssuesError where the expression is bad.
+// price it with. The error is an *IssuesError where the expression is bad, and a
+// *ComplexError where it is too complex.
 func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, checked *cel.Ast, err error) {
 	env, err = e.For(d, optionalOldSelf)
 	if err != nil {
 		return nil, nil, err
 	}
-	checked, issues := compile(env, src)
-	if issues != nil {
-		return nil, nil, &IssuesError{src, issues}
+	if checked, err = compile(env, src); err != nil {
+		return nil, nil, err
 	}
 	return env, checked, nil
 }

@@ -1,8 +1,6 @@
 package types
 
 import (
-	"strings"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
@@ -11,25 +9,24 @@ import (
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
-// compile is env.Compile, but that no validator makes a pattern of millions of
-// states: a sound one is none of its business.
-func compile(env *cel.Env, src string) (*cel.Ast, *cel.Issues) {
-	if !strings.Contains(src, overloads.Matches) || !strings.Contains(src, "{") {
-		return env.Compile(src)
-	}
+// compile is env.Compile, but that it checks nothing too complex, and that no
+// validator makes a pattern of millions of states: a sound one is none of its
+// business. The error is a *ComplexError, or an *IssuesError.
+func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, issues := env.Parse(src)
 	if issues != nil {
-		return nil, issues
+		return nil, &IssuesError{src, issues}
+	}
+	if units, err := complexity(parsed.NativeRep().Expr()); units > maxComplexity {
+		return nil, err
 	}
 	hidden := hidePatterns(parsed.NativeRep().Expr())
-	if len(hidden) == 0 {
-		return env.Compile(src) // which bounds the source too
-	}
 	checked, issues := env.Check(parsed)
-	if checked != nil {
-		hidden.show(checked.NativeRep().Expr())
+	if issues != nil {
+		return nil, &IssuesError{src, issues}
 	}
-	return checked, issues
+	hidden.show(checked.NativeRep().Expr())
+	return checked, nil
 }
 
 // hiddenPatterns are literals by their ids, with "" in their place.
@@ -74,3 +71,17 @@ func (h hiddenPatterns) show(e ast.Expr) {
 	}))
 }
 
+// LargePattern is true for expressions with a constant that would be a pattern
+// of millions of states: cel-go's planner makes it, whatever memory that takes.
+func LargePattern(checked *cel.Ast) (large bool) {
+	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if large || e.Kind() != ast.LiteralKind {
+			return
+		}
+		if text, ok := e.AsLiteral().(celtypes.String); ok {
+			n, err := regex.States(string(text))
+			large = err == nil && n > regex.MaxStates
+		}
+	}))
+	return large
+}

@@ -17,6 +17,8 @@ type Scope struct {
 	checker *checker.Env
 	types   *typeTable
 	ids     map[*Decl]int
+	// complexity is that of all expressions so far.
+	complexity int
 }
 
 // Scope makes an empty scope.
@@ -48,7 +50,8 @@ func variable(name string, id int) string { return fmt.Sprintf("%s%s%d", name, o
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
 // Compile parses and checks an expression whose self is declared as d. The error
-// is an *IssuesError where the expression is bad.
+// is an *IssuesError where the expression is bad, and a *ComplexError where it,
+// or all of the scope's together, are too complex.
 func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
 	if d.Kind != Hidden {
 		checked, err := s.compile(d, optionalOldSelf, src)
@@ -81,6 +84,11 @@ func (s *Scope) compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, er
 	if issues != nil {
 		return nil, nil
 	}
+	units, tooMuch := complexity(parsed.NativeRep().Expr())
+	if units > maxComplexity || s.complexity+units > scopeComplexity {
+		return nil, tooMuch
+	}
+	s.complexity += units
 	id, err := s.declare(d)
 	if err != nil {
 		return nil, err

@@ -120,11 +120,11 @@ func joined(f *frame, args []ref.Val) {
 	f.make(size + float64(itemsOf(args, 0))*float64(textSize(args, 1)))
 }
 
-// tooLong a list is an error at once: Go has no memory of that size.
-const tooLong = 1 << 44
+// maxRange is how long a range can be: more is an error at once.
+const maxRange = 1_000_000
 
 func ranged(f *frame, args []ref.Val) {
-	if n, ok := args[0].(celtypes.Int); ok && n > 0 && n < tooLong {
+	if n, ok := args[0].(celtypes.Int); ok && n > 0 && n <= maxRange {
 		f.make(2 * perItem * float64(n))
 	}
 }

@@ -59,12 +59,13 @@ func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, er
 	return prog, nil
 }
 
-// unplanned is what cel-go refuses too, in its words.
+// unplanned is what cel-go refuses too, in its words. What it takes nobody could
+// count the work of.
 func unplanned(env *cel.Env, ast *cel.Ast) (*Program, error) {
 	if _, err := env.Program(ast); err != nil {
 		return nil, err
 	}
-	return &Program{unmetered: true}, nil
+	return Overworked("its work cannot be counted"), nil
 }
 
 // function is one of an environment's.

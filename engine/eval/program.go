@@ -17,9 +17,12 @@ type Program struct {
 	slots int
 	limit uint64
 
-	// unmetered: cel-go takes the expression, and nothing here can tell its work.
-	unmetered bool
+	over *OverworkError // of a program that is never run
 }
+
+// Overworked is a program that is never run: its outcome is that it asks for too
+// much work.
+func Overworked(why string) *Program { return &Program{over: &OverworkError{Why: why}} }
 
 // Outcome is the result of one evaluation.
 type Outcome struct {
@@ -51,8 +54,8 @@ func (p *Program) Eval(ctx context.Context, a *Activation) (out Outcome) {
 	if ctx == nil {
 		return Outcome{Err: errors.New("context can not be nil")}
 	}
-	if p.unmetered {
-		return Outcome{Err: &OverworkError{Why: "its work cannot be counted"}}
+	if p.over != nil {
+		return Outcome{Err: p.over}
 	}
 	f := a.ownFrame()
 	f.start(ctx, p)

@@ -193,4 +193,4 @@ func showValue(v ref.Val) string {
 }
 
 // usesOurs is false for an expression that only cel-go can run.
-func (s *subject) usesOurs() bool { return !s.ours.unmetered }
+func (s *subject) usesOurs() bool { return s.ours.over == nil }

@@ -64,6 +64,9 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
 	}
+	if types.LargePattern(checked) {
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+	}
 	r, err := p.plan()
 	if err != nil {
 		return nil, err

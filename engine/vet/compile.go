@@ -2,7 +2,6 @@ package vet
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -13,6 +12,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/regex"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -139,7 +139,7 @@ func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
 	for _, ref := range checked.NativeRep().ReferenceMap() {
 		x.usesOld = x.usesOld || ref.Name == types.OldSelf
 	}
-	if planCanFail(checked) {
+	if planCanFail(checked) && !types.LargePattern(checked) {
 		if err := plan(env, checked); err != nil {
 			x.panics = err == errPanics
 			return x.refuse(p.plan + err.Error()), nil
@@ -206,7 +206,7 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 		}
 		if pattern.Kind() == ast.LiteralKind {
 			text, ok := pattern.AsLiteral().Value().(string)
-			return !ok || regexp.QuoteMeta(text) != text && !compiles(text)
+			return !ok || !compiles(text)
 		}
 		return mayBeConstant(a, pattern)
 	default:
@@ -215,7 +215,7 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 }
 
 func compiles(pattern string) bool {
-	_, err := regexp.Compile(pattern)
+	_, err := regex.New(pattern)
 	return err == nil
 }
 

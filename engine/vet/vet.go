@@ -147,6 +147,11 @@ func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 		return r, nil
 	}
 	a, failure, err := admit(ctx, crd, cfg, v)
+	var complex *types.ComplexError
+	if errors.As(err, &complex) {
+		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
+		return r, nil
+	}
 	if errors.Is(err, errPanics) {
 		failure, err = &apierrors.NewInternalError(errPanics).ErrStatus, nil
 	}

@@ -1,0 +1,105 @@
+package types
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// ComplexError means that an expression was not checked: cel-go's checker takes
+// time by the square of the calls whose types depend on their arguments', and
+// by the cube of the depth of lists. A server goes on for minutes.
+type ComplexError struct{ Generic, Depth int }
+
+func (e *ComplexError) Error() string {
+	return fmt.Sprintf("a rule is too complex to be checked: %d operators and functions of any type, lists %d deep: split the rule", e.Generic, e.Depth)
+}
+
+// The limits are in what checking takes, about a microsecond a unit: of one
+// expression, and of all that a Scope compiles. What real rules have is a
+// hundred times below.
+const (
+	maxComplexity   = 2_500_000
+	scopeComplexity = 8_000_000
+)
+
+// complexity is what checking a parsed expression may take.
+func complexity(e ast.Expr) (units int, err *ComplexError) {
+	c := counter{generic: genericCalls()}
+	c.expr(e, 0)
+	units = c.calls*c.calls + c.depth*c.depth*c.depth/5
+	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
+}
+
+// counter counts what makes checking slow.
+type counter struct {
+	generic      map[string]bool
+	calls, depth int
+}
+
+// expr goes through an expression that stands inside so many literals.
+func (c *counter) expr(e ast.Expr, depth int) {
+	c.depth = max(c.depth, depth)
+	switch e.Kind() {
+	case ast.CallKind:
+		call := e.AsCall()
+		if c.generic[call.FunctionName()] {
+			c.calls++
+		}
+		if call.IsMemberFunction() {
+			c.expr(call.Target(), depth)
+		}
+		for _, arg := range call.Args() {
+			c.expr(arg, depth)
+		}
+	case ast.SelectKind:
+		c.expr(e.AsSelect().Operand(), depth)
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			c.expr(item, depth+1)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			c.expr(entry.AsMapEntry().Key(), depth+1)
+			c.expr(entry.AsMapEntry().Value(), depth+1)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			c.expr(field.AsStructField().Value(), depth+1)
+		}
+	case ast.ComprehensionKind:
+		m := e.AsComprehension()
+		for _, part := range []ast.Expr{m.IterRange(), m.AccuInit(), m.LoopCondition(), m.LoopStep(), m.Result()} {
+			c.expr(part, depth)
+		}
+	}
+}
+
+// genericCalls are the functions with an overload whose types depend on those
+// of its arguments.
+var genericCalls = sync.OnceValue(func() map[string]bool {
+	generic := map[string]bool{}
+	for name, fn := range StoredEnv(Version{Newest}).base.Functions() {
+		for _, o := range fn.OverloadDecls() {
+			for _, t := range append(o.ArgTypes(), o.ResultType()) {
+				generic[name] = generic[name] || isGeneric(t)
+			}
+		}
+	}
+	return generic
+})
+
+func isGeneric(t *cel.Type) bool {
+	if t.Kind() == celtypes.TypeParamKind {
+		return true
+	}
+	for _, p := range t.Parameters() {
+		if isGeneric(p) {
+			return true
+		}
+	}
+	return false
+}
