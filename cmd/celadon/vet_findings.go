@@ -64,7 +64,7 @@ func (p *vetGitHub) crd(one *vetted) error {
 		if level == "note" {
 			level = "notice"
 		}
-		if err := report.Annotate(p.out, level, f.at, f.id, f.message); err != nil {
+		if err := report.Annotate(p.out, level, f.at, f.id, report.Sentence(f.message)); err != nil {
 			return err
 		}
 	}

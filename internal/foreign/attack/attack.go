@@ -45,6 +45,9 @@ func text() string {
 // own are the workflow commands that a report itself begins lines with.
 var own = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9]+)?(,col=[0-9]+)?,title=[^,:\n]*::`)
 
+// data is how the runner reads what stands behind a command.
+var data = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
+
 // Harmless fails the test for an output that steers a terminal, that has a line
 // which is not ours, or a command for a runner that is not.
 func Harmless(t *testing.T, what string, out []byte) {
@@ -60,8 +63,12 @@ func Harmless(t *testing.T, what string, out []byte) {
 		if strings.HasPrefix(text, forged) {
 			t.Errorf("%s: the line %q is not ours", what, text)
 		}
-		if isCommand(strings.TrimPrefix(text, own.FindString(text))) {
+		command := own.FindString(text)
+		if isCommand(strings.TrimPrefix(text, command)) {
 			t.Errorf("%s: the line %q is a command", what, text)
+		}
+		if command != "" {
+			Harmless(t, what+": what the runner reads", []byte(data.Replace(text[len(command):])))
 		}
 	}
 }

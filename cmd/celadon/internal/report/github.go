@@ -18,25 +18,25 @@ type githubPrinter struct {
 func (p *githubPrinter) Object(o *Object) error {
 	whole := Place{File: o.File, Line: o.Line}
 	for _, warning := range o.Warnings {
-		if err := Annotate(p.w, "warning", whole, o.title(), warning); err != nil {
+		if err := Annotate(p.w, "warning", whole, o.title(), Sentence(warning)); err != nil {
 			return err
 		}
 	}
 	var err error
 	switch {
 	case o.Verdict == Unreadable:
-		err = Annotate(p.w, "error", whole, "unreadable", o.Problem)
+		err = Annotate(p.w, "error", whole, "unreadable", foreign.Line(o.Problem))
 	case o.Verdict == Undecided:
 		err = Annotate(p.w, "error", whole, o.title()+" is undecided", o.undecidedText())
 	case o.Verdict == Skipped && p.strictKinds:
-		err = Annotate(p.w, "error", whole, o.title()+" skipped", o.Problem)
+		err = Annotate(p.w, "error", whole, o.title()+" skipped", foreign.Line(o.Problem))
 	case o.Verdict == Invalid:
 		err = p.refused(o)
 	}
 	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
 		var text strings.Builder
 		o.Upgrade.show(&text, o)
-		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", strings.TrimSpace(text.String()))
+		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", foreign.Own(strings.TrimSpace(text.String())))
 	}
 	return err
 }
@@ -51,7 +51,7 @@ func (p *githubPrinter) refused(o *Object) error {
 		if c.Line == 0 {
 			place = whole
 		}
-		if err := Annotate(p.w, "error", place, o.title()+" is invalid", c.text()); err != nil {
+		if err := Annotate(p.w, "error", place, o.title()+" is invalid", c.annotation()); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (p *githubPrinter) refused(o *Object) error {
 	if len(o.Strict) > 0 {
 		whole = o.Strict[0]
 	}
-	return Annotate(p.w, "error", whole, o.title()+" is invalid", o.Status.Message)
+	return Annotate(p.w, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
 }
 
 // text is the cause with its rule and the values in it.
@@ -77,16 +77,28 @@ func (c *Cause) text() string {
 	return text
 }
 
-// undecidedText is the problem with the rule and what to do.
-func (o *Object) undecidedText() string {
+// annotation is text, escaped.
+func (c *Cause) annotation() foreign.Own {
 	var b strings.Builder
+	foreign.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
+	rule(&b, "rule: ", c.Rule)
+	for _, v := range c.Values {
+		foreign.Fprintf(&b, "  %s: %s\n", v.Expr, v.Text)
+	}
+	return foreign.Own(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// undecidedText is the problem with the rule and what to do.
+func (o *Object) undecidedText() foreign.Own {
+	var b strings.Builder
+	foreign.Fprintf(&b, "%s\n", o.Problem)
 	o.undecided(&b)
-	return strings.TrimSpace(o.Problem + "\n" + b.String())
+	return foreign.Own(strings.TrimSpace(b.String()))
 }
 
 // Annotate writes one workflow command; a level is error, warning or notice. The
 // message may have several lines.
-func Annotate(w *foreign.Writer, level string, at Place, title, message string) error {
+func Annotate(w *foreign.Writer, level string, at Place, title string, message foreign.Own) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "file=%s", escapeProperty(at.File))
 	if at.Line > 0 {
@@ -95,7 +107,8 @@ func Annotate(w *foreign.Writer, level string, at Place, title, message string) 
 	if at.Column > 0 {
 		fmt.Fprintf(&b, ",col=%d", at.Column)
 	}
-	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(foreign.Line(title))), escapeData(string(foreign.Text(message))))
+	text := foreign.Text(string(message)) // a runner may print its lines
+	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(foreign.Line(title))), escapeData(string(text)))
 	return w.Command("::"+level+" ", b.String())
 }
 

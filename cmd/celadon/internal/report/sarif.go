@@ -45,7 +45,7 @@ func (p *sarifPrinter) Object(o *Object) error {
 	case o.Verdict == Unreadable:
 		err = p.result(o, "unreadable", "What cannot be read as a Kubernetes object", "error", whole, o.Problem)
 	case o.Verdict == Undecided:
-		err = p.result(o, "undecided", "An object whose answer asks for more work than is done", "error", whole, o.title()+": "+o.undecidedText())
+		err = p.result(o, "undecided", "An object whose answer asks for more work than is done", "error", whole, o.title()+": "+string(o.undecidedText()))
 	case o.Verdict == Skipped && p.strictKinds:
 		err = p.result(o, "skipped", "An object whose CRD was not given", "error", whole, o.Problem)
 	case o.Verdict == Invalid && len(o.Causes) == 0:

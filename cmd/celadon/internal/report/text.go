@@ -103,7 +103,7 @@ func KubectlError(o *Object) foreign.Own {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
-		message := string(foreign.Sprintf("%s: %s", c.Field, sentence(c.Message)))
+		message := string(foreign.Sprintf("%s: %s", c.Field, Sentence(c.Message)))
 		if !seen[message] {
 			seen[message] = true
 			messages = append(messages, message)
@@ -113,16 +113,16 @@ func KubectlError(o *Object) foreign.Own {
 	switch len(messages) {
 	case 0:
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
-		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, sentence(o.Status.Message))
+		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, Sentence(o.Status.Message))
 	case 1:
 		return head + foreign.Own(messages[0]) + "\n"
 	}
 	return head + "\n* " + foreign.Own(strings.Join(messages, "\n* ")) + "\n"
 }
 
-// sentence is a message of the server. It has line breaks of its own only where
+// Sentence is a message of the server. It has line breaks of its own only where
 // it shows what is wrong in an expression.
-func sentence(message string) foreign.Own { return foreign.Lines(message, " | ", "ERROR: <input>:") }
+func Sentence(message string) foreign.Own { return foreign.Lines(message, " | ", "ERROR: <input>:") }
 
 // Places are where the causes are, each once, or where the object is.
 func (o *Object) Places() []string {
@@ -173,7 +173,7 @@ func why(b *strings.Builder, causes []*Cause) {
 			continue
 		}
 		shown[c.Rule] = true
-		rule(b, c.Rule)
+		rule(b, "        rule: ", c.Rule)
 		for _, v := range c.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
@@ -181,11 +181,10 @@ func why(b *strings.Builder, causes []*Cause) {
 }
 
 // rule shows the text of a rule, which may have several lines.
-func rule(b *strings.Builder, text string) {
-	head := "        rule: "
+func rule(b *strings.Builder, head, text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		foreign.Fprintf(b, "%s%s\n", head, strings.TrimSuffix(line, "\n"))
-		head = "              "
+		head = strings.Repeat(" ", len(head))
 	}
 }
 
@@ -195,7 +194,7 @@ func (o *Object) undecided(b *strings.Builder) {
 		return
 	}
 	if o.Limit.Rule.Rule != "" {
-		rule(b, o.Limit.Rule.Rule)
+		rule(b, "        rule: ", o.Limit.Rule.Rule)
 	}
 	foreign.Fprintf(b, "        %s\n", decide)
 }
