@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/foreign/attack"
 )
@@ -245,42 +247,68 @@ func TestAttackVetOutput(t *testing.T) {
 				parses(t, format, out)
 			}
 		}
-		onHostileTerminal(t, crds)
 	}
 }
 
-// onHostileTerminal vets with colours: there are ours and no others.
-func onHostileTerminal(t *testing.T, crds string) {
-	t.Helper()
-	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}
-	o := &vetOptions{all: true, explain: true}
-	v, err := a.newVetter(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
+// hostileReports are reports of CRDs with nothing but a text in them.
+func hostileReports(text string) (list []*vetted) {
+	add := func(change func(*vetted)) {
+		one := &vetted{doc: &input.Document{File: text, Line: 3}, report: &vet.Report{}, operation: "create"}
+		attack.Fill(one.report, text)
+		change(one)
+		list = append(list, one)
 	}
-	for _, width := range []int{60, 200} {
-		var b bytes.Buffer
-		out := foreign.NewWriter(&b)
-		out.Colours = true
-		p := &vetText{out: out, all: true, terminal: true, width: width}
-		if err := vetAll(v, p, crds); err != nil {
+	add(func(*vetted) {})
+	add(func(one *vetted) { one.report.Accepted, one.report.Status, one.report.Causes = true, nil, nil })
+	add(func(one *vetted) { one.report.Causes = nil })
+	add(func(one *vetted) { one.problem = errors.New(text) })
+	add(func(one *vetted) {
+		rule := &one.report.Versions[0].Rules[0]
+		rule.EstimatedTotal, rule.MessageExpressionCost, rule.Over, rule.Broken, rule.Reason.Mendable = 9, 99, true, true, true
+		one.report.Needs = append(one.report.Needs, one.report.Needs[0])
+		one.report.Needs[1].Path = "else" + text
+	})
+	return list
+}
+
+// TestAttackVetPrinters holds the reports of vet in whatever field of them a
+// text stands, on a terminal too, where colours are ours and no others.
+func TestAttackVetPrinters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{attack.Text, attack.Broken} {
+		for _, output := range []string{"text", "json", "sarif", "github"} {
+			var b bytes.Buffer
+			p, err := (&app{stdout: io.Discard}).vetPrinter(&vetOptions{output: output}, &b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vetHostile(t, p, text)
+			attack.Harmless(t, "vet -o "+output, b.Bytes())
+			parses(t, output, b.Bytes())
+		}
+		for _, width := range []int{0, 60, 200} {
+			var b bytes.Buffer
+			out := foreign.NewWriter(&b)
+			out.Colours = true
+			vetHostile(t, &vetText{out: out, all: true, terminal: true, width: width}, text)
+			if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(foreign.Red)+"The ") {
+				t.Error("a colour is not ours, or ours are not there")
+			}
+			attack.Harmless(t, "vet on a terminal", painted.ReplaceAll(b.Bytes(), nil))
+		}
+	}
+}
+
+func vetHostile(t *testing.T, p vetPrinter, text string) {
+	t.Helper()
+	for _, one := range hostileReports(text) {
+		if err := p.crd(one); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(foreign.Red)+"The ") {
-			t.Error("a colour is not ours, or ours are not there")
-		}
-		attack.Harmless(t, "vet on a terminal", painted.ReplaceAll(b.Bytes(), nil))
 	}
-}
-
-func vetAll(v *vetter, p vetPrinter, path string) error {
-	ctx := context.Background()
-	return decodeAll(ctx, strings.NewReader(""), []string{path}, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
-		if one == nil {
-			return nil
-		}
-		return p.crd(one)
-	})
+	if err := p.end(&vetSummary{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestAttackArguments gives what a workflow may pass on from a pull request: the

@@ -64,7 +64,7 @@ type answer struct {
 }
 
 // answered is false where there is no answer at all; the report then says why.
-// Of what is undecided the report keeps the first.
+// Of what is undecided the report keeps the first, whatever else is not checked.
 func answered(ctx context.Context, def *definition, req engine.Request, rep *report.Object) (answer, bool) {
 	problem, limit := rep.Problem, rep.Limit
 	res, ok := validate(ctx, def.engine, req, rep)
@@ -73,6 +73,9 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *rep
 		return answer{res, report.Valid}, true
 	case ok:
 		return answer{res, report.Invalid}, true
+	case rep.Verdict == report.Skipped && limit != nil:
+		rep.Verdict, rep.Problem = report.Undecided, problem
+		return answer{}, false
 	case rep.Verdict != report.Undecided:
 		return answer{}, false
 	}

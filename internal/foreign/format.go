@@ -18,9 +18,11 @@ func Fprintf(w io.Writer, format string, args ...any) {
 func kept(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
-		switch arg.(type) {
+		switch arg := arg.(type) {
 		case Own, int, int32, int64, uint64, float64:
 			out[i] = arg
+		case string:
+			out[i] = line(arg)
 		default:
 			out[i] = line(fmt.Sprint(arg))
 		}

@@ -3,6 +3,7 @@
 package attack
 
 import (
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,6 +41,32 @@ func text() string {
 		b.WriteString(s)
 	}
 	return b.String()
+}
+
+// Fill puts a text into every string that p leads to, and one item into every
+// list, so that a field that is new is filled too.
+func Fill(p any, text string) { fill(reflect.ValueOf(p).Elem(), text) }
+
+func fill(v reflect.Value, text string) {
+	switch {
+	case !v.CanSet():
+	case v.Kind() == reflect.String:
+		v.SetString(text)
+	case v.CanInt():
+		v.SetInt(3)
+	case v.CanUint():
+		v.SetUint(3)
+	case v.Kind() == reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field, text)
+		}
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), text)
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), text)
+	}
 }
 
 // own are the workflow commands that a report itself begins lines with.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -16,32 +16,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign/attack"
 )
 
-// fill puts a text into every string that v leads to, and one item into every
-// list, so that a field that is new is filled too.
-func fill(v reflect.Value, text string) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		v.SetInt(3)
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			fill(field, text)
-		}
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0), text)
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), text)
-	}
-}
-
 // hostile are objects of every verdict and form with nothing but a text in them.
 func hostile(text string) (objects []*Object) {
 	add := func(verdict string, change func(*Object)) {
 		o := &Object{}
-		fill(reflect.ValueOf(o).Elem(), text)
+		attack.Fill(o, text)
 		o.Verdict, o.Operation, o.Subresource = verdict, "create", ""
 		*o.Upgrade = Upgrade{Before: Valid, Now: Invalid, Unchanged: Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
 		change(o)
@@ -75,7 +54,7 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 		}
 	}
 	s := &Summary{}
-	fill(reflect.ValueOf(s).Elem(), text)
+	attack.Fill(s, text)
 	if err := p.End(s); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +77,9 @@ func TestAttackPrinters(t *testing.T) {
 				switch format {
 				case "junit":
 					junitDocument(t, out)
+					if bytes.ContainsRune(out, utf8.RuneError) {
+						t.Errorf("%s: a text is lost", what)
+					}
 				case "sarif":
 					sarifDocument(t, out)
 				}

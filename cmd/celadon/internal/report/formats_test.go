@@ -196,7 +196,7 @@ func unescape(s string, pairs ...string) string { return strings.NewReplacer(pai
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	title, file := "t: 100%,%0A", "a,b:c%25 \r\n.yaml"
+	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
 	if err := Annotate(foreign.NewWriter(&b), "error", Place{File: file, Line: 3, Column: 4}, title, foreign.Text(nasty)); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestGitHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": title}, string(foreign.Text(nasty))}
+	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": `t: 100%,\n%0A`}, string(foreign.Text(nasty))}
 	if diff := cmp.Diff(want, c, cmp.AllowUnexported(command{})); diff != "" {
 		t.Error(diff)
 	}

@@ -64,20 +64,7 @@ func (p *githubPrinter) refused(o *Object) error {
 	return Annotate(p.w, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
 }
 
-// text is the cause with its rule and the values in it.
-func (c *Cause) text() string {
-	text := c.Field + ": " + c.Message
-	if c.Rule == "" {
-		return text
-	}
-	text += "\nrule: " + c.Rule
-	for _, v := range c.Values {
-		text += "\n  " + v.Expr + ": " + v.Text
-	}
-	return text
-}
-
-// annotation is text, escaped.
+// annotation is the cause with its rule and the values in it, escaped.
 func (c *Cause) annotation() foreign.Own {
 	var b strings.Builder
 	foreign.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))

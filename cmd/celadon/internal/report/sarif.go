@@ -93,6 +93,19 @@ func (p *sarifPrinter) cause(o *Object, c *Cause) error {
 	return p.result(o, id, description, "error", at, o.title()+" is invalid: "+c.text())
 }
 
+// text is the cause with its rule and the values in it.
+func (c *Cause) text() string {
+	text := c.Field + ": " + c.Message
+	if c.Rule == "" {
+		return text
+	}
+	text += "\nrule: " + c.Rule
+	for _, v := range c.Values {
+		text += "\n  " + v.Expr + ": " + v.Text
+	}
+	return text
+}
+
 func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) error {
 	return p.Add(id, description, level, at, message, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
