@@ -236,6 +236,11 @@ func TestAttackVetOutput(t *testing.T) {
 		for _, kind := range []string{"", "broken", "costly", "typo", "named", "undecoded"} {
 			files["d"+kind+"\n::error file=x::PWNED.json"] = hostileCRD(kind, text)
 		}
+		located, err := os.ReadFile("testdata/vet_terminal/crd.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["e\n::error file=x::PWNED.yaml"] = string(located)
 		crds := writeFiles(t, files)
 		old := writeFiles(t, map[string]string{"crd.json": hostileCRD("", text)})
 		for _, format := range []string{"text", "json", "sarif", "github"} {
