@@ -240,7 +240,7 @@ func TestAttackVetOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["e\n::error file=x::PWNED.yaml"] = string(located)
+		files["e\nPWNED.yaml"] = string(located)
 		crds := writeFiles(t, files)
 		old := writeFiles(t, map[string]string{"crd.json": hostileCRD("", text)})
 		for _, format := range []string{"text", "json", "sarif", "github"} {

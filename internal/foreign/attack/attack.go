@@ -36,7 +36,7 @@ func text() string {
 	for _, s := range []string{
 		"\x1b[31m" + forged, "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\x\x1b]8;;\x1b\\", "\x1b]52;c;eA==\x07", "\u009b31m", "\u009d0;x\u009c",
 		"\n" + forged, "\r" + forged, "\u0085" + forged, "\n::error file=x::" + forged, "\n  ::error file=x::", "\n\u00a0::add-mask::a", "\n\u200b::stop-commands::x", "\r::error::x",
-		"\n##[error]" + forged, " ##[group]x", "##vso[task.complete]x", "%0A::error::x%0D%25", "]]>", "</failure>", "<![CDATA[", "&#27;", "\n",
+		"\n##[error]" + forged, " ##[group]x", "##vso[task.complete]x", "%0A::error::x%0D%25", "]]>", "</failure>", "<![CDATA[", "&#27;", "\n" + forged,
 	} {
 		b.WriteString(s)
 	}
