@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Exit codes, as kubectl diff has them.
@@ -42,11 +44,13 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 // run executes one command line and returns its exit code. A panic is a bug of
-// ours and never a stack trace.
+// ours and never a stack trace. Nothing that others wrote reaches stderr as it
+// is.
 func (a *app) run(ctx context.Context, args []string) (code int) {
+	a = &app{stdin: a.stdin, stdout: a.stdout, stderr: foreign.NewWriter(a.stderr)}
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.stderr, "celadon: internal error, please report it: %v\n", p)
+			a.complain(fmt.Errorf("internal error, please report it: %v", p))
 			code = exitBug
 		}
 	}()
@@ -67,16 +71,22 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(a.stderr, "celadon: %v\n", exit.err)
+		a.complain(exit.err)
 	}
 	return exit.code
+}
+
+// complain writes an error to stderr. What it has to show below its first line
+// is set in; no other line can follow from it.
+func (a *app) complain(err error) {
+	foreign.Fprintf(a.stderr, "celadon: %s\n", foreign.Lines(err.Error(), "  "))
 }
 
 // seeHelp tells behind the first line of a usage error where there is help.
 func seeHelp(cmd *cobra.Command, err error) *exitError {
 	text, more, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	if more != "" {
-		more = "\n" + more
+	if more = strings.TrimSpace(more); more != "" { // the names that were perhaps meant
+		more = "\n  " + strings.ReplaceAll(more, "\n\t", "\n    ")
 	}
 	return &exitError{exitUsage, fmt.Errorf("%s (see %s --help)%s", text, cmd.CommandPath(), more)}
 }

@@ -153,6 +153,8 @@ func (t *tally) count(r *report.Object) {
 		s.Skipped++
 	case report.Unreadable:
 		s.Unreadable++
+	case report.Undecided:
+		s.Undecided++
 	}
 	if r.Upgrade != nil {
 		if s.Upgrade == nil {
@@ -188,13 +190,13 @@ func (a *app) verdict(t *tally, interrupted bool) error {
 	}
 	problems := t.checker.problems()
 	for _, problem := range problems {
-		fmt.Fprintf(a.stderr, "celadon: %v\n", problem)
+		a.complain(problem)
 	}
 	s := &t.summary
 	switch {
 	case t.bug != nil:
 		return &exitError{exitBug, t.bug}
-	case len(problems) > 0 || s.Unreadable > 0:
+	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0:
 		return &exitError{code: exitUsage}
 	case s.Checked == 0 && t.findings == 0:
 		return &exitError{exitUsage, fmt.Errorf("not one object was checked%s", whyNone(s))}

@@ -167,6 +167,9 @@ func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *re
 	res, err := e.Validate(ctx, req)
 	var notChecked *engine.NotCheckedError
 	switch {
+	case errors.As(err, &rep.Limit):
+		rep.Verdict, rep.Problem = report.Undecided, err.Error()
+		return nil, false
 	case errors.As(err, &notChecked):
 		rep.Verdict, rep.Problem = report.Skipped, notChecked.Error()
 		return nil, false

@@ -7,6 +7,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // progress shows on a terminal how many objects are done, when that takes long.
@@ -26,7 +28,11 @@ const (
 
 // progress says what is done to what.
 func (a *app) progress(verb, noun string) *progress {
-	f, ok := a.stderr.(*os.File)
+	out := a.stderr
+	if own, ok := out.(*foreign.Writer); ok {
+		out = own.Unwrap() // the bar is ours
+	}
+	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}

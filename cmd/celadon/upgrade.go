@@ -23,43 +23,66 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.options.summary}
 	update := create
 	update.OldObject = doc.Object
-	was, ok := validate(ctx, before.engine, create, rep)
+	was, ok := answered(ctx, before, create, rep)
 	if !ok {
 		return
 	}
 	if unserved(def.engine, rep) {
-		if was.Allowed { // else it was no version before either
-			rep.Upgrade = &report.Upgrade{Before: report.Valid, Now: report.Invalid, Unchanged: report.Invalid}
+		if was.verdict != report.Invalid { // else it was no version before either
+			rep.Upgrade = &report.Upgrade{Before: was.verdict, Now: report.Invalid, Unchanged: report.Invalid}
 		}
 		return
 	}
-	now, ok := validate(ctx, def.engine, create, rep)
+	now, ok := answered(ctx, def, create, rep)
 	if !ok {
 		return
 	}
-	unchanged, ok := validate(ctx, def.engine, update, rep)
+	unchanged, ok := answered(ctx, def, update, rep)
 	if !ok {
 		return
 	}
 	rep.Cost, rep.Rules = now.Cost, now.Rules
-	u := &report.Upgrade{Before: verdictOf(was), Now: verdictOf(now), Unchanged: verdictOf(unchanged)}
+	u := &report.Upgrade{Before: was.verdict, Now: now.verdict, Unchanged: unchanged.verdict}
 	rep.Upgrade = u
-	u.Ratcheted = !now.Allowed && unchanged.Allowed
-	u.Changes = silent(ctx, before, def, update, unchanged)
+	u.Ratcheted = u.Now == report.Invalid && u.Unchanged == report.Valid
+	u.Changes = silent(ctx, before, def, update, unchanged.Result)
 	switch {
 	case u.RefusedOnUpdate():
 		rep.Operation = "update"
-		c.refuse(ctx, def, update, doc, unchanged, rep)
+		c.refuse(ctx, def, update, doc, unchanged.Result, rep)
 	case u.RefusedOnCreate():
-		c.refuse(ctx, def, create, doc, now, rep)
+		c.refuse(ctx, def, create, doc, now.Result, rep)
+	case rep.Limit != nil:
+		rep.Verdict = report.Undecided
 	}
 }
 
-func verdictOf(r *engine.Result) string {
-	if r.Allowed {
-		return report.Valid
+// answer is a verdict and its result, which is empty where it is undecided.
+type answer struct {
+	*engine.Result
+	verdict string
+}
+
+// answered is false where there is no answer at all; the report then says why.
+// Of what is undecided the report keeps the first, whatever else is not checked.
+func answered(ctx context.Context, def *definition, req engine.Request, rep *report.Object) (answer, bool) {
+	problem, limit := rep.Problem, rep.Limit
+	res, ok := validate(ctx, def.engine, req, rep)
+	switch {
+	case ok && res.Allowed:
+		return answer{res, report.Valid}, true
+	case ok:
+		return answer{res, report.Invalid}, true
+	case rep.Verdict == report.Skipped && limit != nil:
+		rep.Verdict, rep.Problem = report.Undecided, problem
+		return answer{}, false
+	case rep.Verdict != report.Undecided:
+		return answer{}, false
 	}
-	return report.Invalid
+	if limit != nil {
+		rep.Problem, rep.Limit = problem, limit
+	}
+	return answer{&engine.Result{}, report.Undecided}, true
 }
 
 // silent are the differences between the object as it is kept under the old CRD

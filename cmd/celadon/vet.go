@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -222,11 +223,12 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	return one
 }
 
-func (a *app) vetPrinter(o *vetOptions, out io.Writer) (vetPrinter, error) {
+func (a *app) vetPrinter(o *vetOptions, to io.Writer) (vetPrinter, error) {
 	v, err := types.ParseVersion(o.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
+	out := foreign.NewWriter(to) // whatever the format, as report.New has it
 	switch o.output {
 	case "text":
 		return a.newVetText(out, o.all), nil

@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // finding is one thing to show at one place.
@@ -57,19 +56,19 @@ func (one *vetted) findings() (list []finding) {
 }
 
 // vetGitHub writes workflow commands, which GitHub shows beside the lines.
-type vetGitHub struct{ out io.Writer }
+type vetGitHub struct{ out *foreign.Writer }
 
 func (p *vetGitHub) crd(one *vetted) error {
-	var b strings.Builder
 	for _, f := range one.findings() {
 		level := f.level
 		if level == "note" {
 			level = "notice"
 		}
-		report.Annotate(&b, level, f.at, f.id, f.message)
+		if err := report.Annotate(p.out, level, f.at, f.id, report.Sentence(f.message)); err != nil {
+			return err
+		}
 	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
+	return nil
 }
 
 func (p *vetGitHub) end(s *vetSummary) error {

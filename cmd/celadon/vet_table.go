@@ -2,18 +2,19 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // tableRow is one expression and what it costs.
 type tableRow struct {
-	total       uint64
-	numbers     [5]string // total, of the rule's limit, of the CRD's, once, times
-	where, rule string
+	total   uint64
+	numbers [5]foreign.Own // total, of the rule's limit, of the CRD's, once, times
+	where   foreign.Own
+	rule    string
 }
 
 // shownRule is how much of a rule stands in a table.
@@ -23,11 +24,11 @@ const shownRule = 60
 // their rules; the most expensive first.
 func (p *vetText) rows(v *vet.Version) []tableRow {
 	var rows []tableRow
-	row := func(r *vet.Rule, where, rule string, total, once, times uint64) {
+	row := func(r *vet.Rule, where foreign.Own, rule string, total, once, times uint64) {
 		rows = append(rows, tableRow{
 			total:   total,
-			numbers: [5]string{number(total), percent(total, r.Limit) + p.bar(total, r.Limit), percent(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
-			where:   clean(where),
+			numbers: [5]foreign.Own{number(total), percent(total, r.Limit) + p.bar(total, r.Limit), percent(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
+			where:   where,
 			rule:    rule,
 		})
 	}
@@ -35,7 +36,7 @@ func (p *vetText) rows(v *vet.Version) []tableRow {
 		r := &v.Rules[i]
 		row(r, placeOf(r)+because(r), r.Rule, r.EstimatedTotal, r.EstimatedCost, r.Cardinality)
 		if r.Broken {
-			rows[len(rows)-1].numbers = [5]string{"broken"}
+			rows[len(rows)-1].numbers = [5]foreign.Own{"broken"}
 		}
 		if r.MessageExpressionCost > r.EstimatedTotal {
 			row(r, placeOf(r)+" messageExpression", r.MessageExpression, r.MessageExpressionCost, r.MessageExpressionCost, 1)
@@ -49,7 +50,7 @@ func (p *vetText) rows(v *vet.Version) []tableRow {
 // numbers on a line, and the place and the rule below.
 func (p *vetText) table(b *strings.Builder, rows []tableRow) {
 	const indent = 4
-	rows = slices.Insert(rows, 0, tableRow{numbers: [5]string{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
+	rows = slices.Insert(rows, 0, tableRow{numbers: [5]foreign.Own{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
 	var widths [5]int
 	where := 0
 	for _, row := range rows {
@@ -66,10 +67,10 @@ func (p *vetText) table(b *strings.Builder, rows []tableRow) {
 	for i, row := range rows {
 		line := strings.Repeat(" ", indent-1)
 		for i, cell := range row.numbers { // to the right
-			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + cell
+			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
 		}
 		if !narrow {
-			line += "  " + row.where + strings.Repeat(" ", where-columns(row.where)) + "  " + shorten(row.rule, shownRule)
+			line += "  " + string(row.where) + strings.Repeat(" ", where-columns(row.where)) + "  " + string(shorten(row.rule, shownRule))
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if narrow && i > 0 {
@@ -79,28 +80,28 @@ func (p *vetText) table(b *strings.Builder, rows []tableRow) {
 	}
 }
 
-func placeOf(r *vet.Rule) string {
+func placeOf(r *vet.Rule) foreign.Own {
 	if r.Path == "" {
 		return "(root)"
 	}
-	return r.Path
+	return foreign.Line(r.Path)
 }
 
 // lastStep is a place's own name: the rest stands before it already.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // because names the lists and maps that multiply a rule.
-func because(r *vet.Rule) string {
+func because(r *vet.Rule) foreign.Own {
 	if len(r.Factors) == 0 {
 		return ""
 	}
 	parts := make([]string, len(r.Factors))
 	for i, f := range r.Factors {
 		if !f.Bounded {
-			parts[i] = fmt.Sprintf("%s without %s", lastStep(f.Path), f.Word())
+			parts[i] = string(foreign.Sprintf("%s without %s", lastStep(f.Path), f.Word()))
 		} else {
-			parts[i] = fmt.Sprintf("%s %s", lastStep(f.Path), number(f.Max))
+			parts[i] = string(foreign.Sprintf("%s %s", lastStep(f.Path), number(f.Max)))
 		}
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return foreign.Own(" (" + strings.Join(parts, ", ") + ")")
 }

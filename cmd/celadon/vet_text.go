@@ -11,12 +11,13 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // vetText writes for people: the verdict as kubectl would print it, then what
 // the rules cost, then what can be done.
 type vetText struct {
-	out io.Writer
+	out *foreign.Writer
 	all bool
 	// terminal gets colour and bars, and lines of its width; 0 is any.
 	terminal bool
@@ -24,10 +25,11 @@ type vetText struct {
 	written  bool
 }
 
-func (a *app) newVetText(out io.Writer, all bool) *vetText {
+func (a *app) newVetText(out *foreign.Writer, all bool) *vetText {
 	p := &vetText{out: out, all: all}
 	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal = os.Getenv("NO_COLOR") == ""
+		out.Colours = p.terminal
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return p
@@ -40,7 +42,7 @@ func (p *vetText) crd(one *vetted) error {
 	}
 	p.written = true
 	if one.problem != nil {
-		fmt.Fprintf(&b, "%s: %s\n", one.doc.Place(), clean(one.problem.Error()))
+		foreign.Fprintf(&b, "%s: %s\n", one.doc.Place(), one.problem.Error())
 		_, err := io.WriteString(p.out, b.String())
 		return err
 	}
@@ -50,9 +52,9 @@ func (p *vetText) crd(one *vetted) error {
 	}
 	p.needs(&b, one.report)
 	for _, l := range one.lints() {
-		p.line(&b, 2, fmt.Sprintf("lint %s: %s", p.paint(yellow, l.Lint), clean(l.Message)))
+		p.line(&b, 2, foreign.Sprintf("lint %s: %s", p.paint(foreign.Yellow, foreign.Line(l.Lint)), l.Message))
 		if l.Line > 0 {
-			fmt.Fprintf(&b, "    --> %s:%d:%d\n", l.File, l.Line, l.Column)
+			foreign.Fprintf(&b, "    --> %s:%d:%d\n", l.File, l.Line, l.Column)
 		}
 	}
 	_, err := io.WriteString(p.out, b.String())
@@ -62,12 +64,12 @@ func (p *vetText) crd(one *vetted) error {
 func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
-		fmt.Fprintf(b, "Warning: %s\n", clean(w))
+		foreign.Fprintf(b, "Warning: %s\n", w)
 	}
 	if r.Accepted {
-		fmt.Fprintf(b, "%s: %s", r.Name, p.paint(green, "accepted"))
+		foreign.Fprintf(b, "%s: %s", r.Name, p.paint(foreign.Green, "accepted"))
 		if r.MinKubeVersion != "" {
-			fmt.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
+			foreign.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
 		}
 		b.WriteByte('\n')
 		return
@@ -75,7 +77,8 @@ func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 	kubectl := &report.Object{File: one.doc.File, Line: one.doc.Line, Causes: one.causes(), Operation: one.operation}
 	kubectl.Kind, kubectl.Name = "CustomResourceDefinition", r.Name
 	kubectl.Status = &report.Status{Code: r.Status.Code, Reason: string(r.Status.Reason), Message: r.Status.Message}
-	b.WriteString(p.paint(red, clean(strings.TrimRight(report.KubectlError(kubectl), "\n"))) + "\n")
+	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")
+	foreign.Fprintf(b, "%s\n", p.paint(foreign.Red, foreign.Own(refused)))
 	places := kubectl.Places()
 	if strict := one.strict(); len(strict) > 0 {
 		places = nil
@@ -84,7 +87,7 @@ func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 		}
 	}
 	for _, place := range places {
-		fmt.Fprintf(b, "  --> %s\n", clean(place))
+		foreign.Fprintf(b, "  --> %s\n", place)
 	}
 }
 
@@ -112,14 +115,14 @@ func sameRules(a, b vet.Version) bool {
 const mostRows = 10
 
 func (p *vetText) version(b *strings.Builder, one *vetted, v *vet.Version) {
-	p.line(b, 2, fmt.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, report.Plural(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), percent(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
+	p.line(b, 2, foreign.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, report.Plural(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), percent(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
 	rows, more := p.rows(v), 0
 	if !p.all && len(rows) > mostRows {
 		rows, more = rows[:mostRows], len(rows)-mostRows
 	}
 	p.table(b, rows)
 	if more > 0 {
-		fmt.Fprintf(b, "    … and %d more that cost less (--all shows them)\n", more)
+		foreign.Fprintf(b, "    … and %d more that cost less (--all shows them)\n", more)
 	}
 	p.why(b, one, v)
 }
@@ -133,16 +136,16 @@ func (p *vetText) needs(b *strings.Builder, r *vet.Report) {
 		if !p.all && slices.ContainsFunc(r.Needs[:i], same) {
 			continue
 		}
-		text, places := n.String(), map[string]bool{}
+		text, places := foreign.Line(n.String()), map[string]bool{}
 		for _, o := range r.Needs[i:] {
 			if same(o) {
 				places[o.Path] = true
 			}
 		}
 		if more := len(places) - 1; more > 0 && !p.all {
-			text += fmt.Sprintf(" (and in %s)", report.Plural(more, "more place"))
+			text += foreign.Sprintf(" (and in %s)", report.Plural(more, "more place"))
 		}
-		p.line(b, 2, clean(text))
+		p.line(b, 2, text)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // TestVetOnTerminal holds the report as people see it: with colour and bars, in
@@ -49,7 +51,7 @@ func TestVetOnTerminal(t *testing.T) {
 			}
 			for _, line := range ownLines(string(got)) {
 				words := strings.Contains(strings.TrimSpace(line), " ") // one word alone cannot be broken
-				if n := columns(line); n > int(c.columns) && words {
+				if n := columns(foreign.Own(line)); n > int(c.columns) && words {
 					t.Errorf("%d columns: %q", n, line)
 				}
 			}

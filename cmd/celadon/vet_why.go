@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // why explains what rules cost, the most expensive first, and what to do.
@@ -17,11 +17,11 @@ func (p *vetText) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	})
 	lines := one.lines(v, rules)
 	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
-		p.line(b, 4, fmt.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", number(rules[0].Limit), number(v.Limit)))
+		p.line(b, 4, foreign.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", number(rules[0].Limit), number(v.Limit)))
 	}
 	for i := range rules {
 		if i == mostRows && !p.all {
-			p.line(b, 4, fmt.Sprintf("… and %d more (--all explains them)", len(rules)-i))
+			p.line(b, 4, foreign.Sprintf("… and %d more (--all explains them)", len(rules)-i))
 			break
 		}
 		p.reason(b, &rules[i], lines[rules[i].Field])
@@ -29,32 +29,32 @@ func (p *vetText) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.advice(b, v, lines)
 }
 
-func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line string) {
-	what, cost := fmt.Sprintf("rule %d", r.Index), r.EstimatedTotal
+func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line foreign.Own) {
+	what, cost := foreign.Sprintf("rule %d", r.Index), r.EstimatedTotal
 	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
 	if message {
 		what, cost = "messageExpression of "+what, r.MessageExpressionCost
 	}
-	head := fmt.Sprintf("why %s, %s%s, costs %s", clean(placeOf(r)), what, line, number(cost))
+	head := foreign.Sprintf("why %s, %s%s, costs %s", placeOf(r), what, line, number(cost))
 	switch {
 	case cost > r.Limit:
-		head += fmt.Sprintf(" where %s is the limit", number(r.Limit))
+		head += foreign.Sprintf(" where %s is the limit", number(r.Limit))
 	case r.Over:
 		head += ", much of a sum that is over its limit"
 	}
 	p.line(b, 4, head+":")
-	p.line(b, 6, "most of it in: "+p.paint(bold, shorten(r.Reason.Expression, 100)))
+	p.line(b, 6, "most of it in: "+p.paint(foreign.Bold, shorten(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
-		p.line(b, 6, fmt.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), clean(because(r)), number(r.EstimatedCost)))
+		p.line(b, 6, foreign.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), because(r), number(r.EstimatedCost)))
 	}
 	for _, m := range r.Reason.Missing {
-		p.line(b, 6, fmt.Sprintf("%s has no %s: %s assumed", clean(rootOr(m.Path)), m.Set, counted(m)))
+		p.line(b, 6, foreign.Sprintf("%s has no %s: %s assumed", rootOr(m.Path), m.Set, counted(m)))
 	}
 	for _, note := range r.Reason.Notes {
-		p.line(b, 6, "note: "+note)
+		p.line(b, 6, foreign.Sprintf("note: %s", note))
 	}
 	if !r.Reason.Mendable {
-		p.line(b, 6, p.paint(red, "no bounds make it fit: rewrite this part"))
+		p.line(b, 6, p.paint(foreign.Red, "no bounds make it fit: rewrite this part"))
 	}
 }
 
@@ -66,31 +66,31 @@ func rootOr(path string) string {
 }
 
 // counted is an assumed size and what it is a number of.
-func counted(m vet.Missing) string {
-	unit := map[string]string{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
+func counted(m vet.Missing) foreign.Own {
+	unit := map[string]foreign.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
 	return number(uint64(m.Assumed)) + " " + unit
 }
 
-func (p *vetText) advice(b *strings.Builder, v *vet.Version, lines map[string]string) {
+func (p *vetText) advice(b *strings.Builder, v *vet.Version, lines map[string]foreign.Own) {
 	if len(v.Advice) == 0 {
 		return
 	}
-	what := "set these bounds and all rules fit"
+	what := foreign.Own("set these bounds and all rules fit")
 	if !v.Mendable {
 		what = "set these bounds and the other rules fit"
 	}
-	p.line(b, 4, p.paint(green, what)+":")
+	p.line(b, 4, p.paint(foreign.Green, what)+":")
 	for _, a := range v.Advice {
-		text := fmt.Sprintf("%s: %s: %d", clean(rootOr(a.Path)), a.Set, a.Value)
+		text := foreign.Sprintf("%s: %s: %d", rootOr(a.Path), a.Set, a.Value)
 		if a.Now > 0 {
-			text += fmt.Sprintf(" (now %d)", a.Now)
+			text += foreign.Sprintf(" (now %d)", a.Now)
 		}
 		p.line(b, 6, text+lines[a.Field])
 	}
 }
 
 // lines are where in the file rules and advice stand, by their field in the CRD.
-func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]string {
+func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]foreign.Own {
 	var fields []string
 	for i := range rules {
 		if rules[i].Reason != nil {
@@ -98,10 +98,10 @@ func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]string {
 		}
 	}
 	fields = append(fields, adviceFields(v.Advice)...)
-	lines := map[string]string{}
+	lines := map[string]foreign.Own{}
 	for i, at := range one.places(fields) {
 		if at.Line > 0 {
-			lines[fields[i]] = fmt.Sprintf(" (%s:%d)", one.doc.File, at.Line)
+			lines[fields[i]] = foreign.Sprintf(" (%s:%d)", one.doc.File, at.Line)
 		}
 	}
 	return lines

@@ -38,13 +38,13 @@ func (a *app) watch(ctx context.Context, o *checkOptions, paths []string) error 
 		case ctx.Err() != nil:
 			return err
 		case err != nil && (!errors.As(err, &exit) || exit.err != nil):
-			fmt.Fprintf(a.stderr, "celadon: %v\n", err)
+			a.complain(err)
 		}
 		name, err := changed(ctx, w, watched)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stderr, "celadon: %s changed\n", name)
+		a.complain(fmt.Errorf("%s changed", name))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Excerpt is a line of a file with the index of the character that is meant.
@@ -44,8 +46,10 @@ func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
 	return cut(runes, min(index, len(runes)), width)
 }
 
+// printable puts a blank for what has no width of its own, so that the caret
+// stands below its character.
 func printable(r rune) rune {
-	if r == '\t' || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+	if !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) {
 		return ' '
 	}
 	return r
@@ -74,8 +78,8 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 		return
 	}
 	gutter := fmt.Sprintf("%5d", number)
-	fmt.Fprintf(b, "%s | %s\n", gutter, e.Line)
-	fmt.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
+	foreign.Fprintf(b, "%s | %s\n", gutter, e.Line)
+	foreign.Fprintf(b, "%s | %s^\n", strings.Repeat(" ", len(gutter)), strings.Repeat(" ", e.indent()))
 }
 
 // indent is how many columns of a terminal stand before the character.

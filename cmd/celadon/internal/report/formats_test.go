@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/xeipuuv/gojsonschema"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // element is what a JUnit report may hold in one place, as the schema of
@@ -194,20 +196,22 @@ func unescape(s string, pairs ...string) string { return strings.NewReplacer(pai
 func TestGitHub(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	title, file := "t: 100%,\r\n%0A", "a,b:c%25 \n.yaml"
-	Annotate(&b, "error", Place{File: file, Line: 3, Column: 4}, title, nasty)
+	title, file := "t: 100%,\n%0A", "a,b:c%25 \r\n.yaml"
+	if err := Annotate(foreign.NewWriter(&b), "error", Place{File: file, Line: 3, Column: 4}, title, foreign.Text(nasty)); err != nil {
+		t.Fatal(err)
+	}
 	c, err := parseCommand(strings.TrimSuffix(b.String(), "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": title}, nasty}
+	want := command{"error", map[string]string{"file": file, "line": "3", "col": "4", "title": `t: 100%,\n%0A`}, string(foreign.Text(nasty))}
 	if diff := cmp.Diff(want, c, cmp.AllowUnexported(command{})); diff != "" {
 		t.Error(diff)
 	}
 
 	lines := strings.Split(strings.TrimSuffix(string(render(t, "github")), "\n"), "\n")
-	if len(lines) != 6 {
-		t.Errorf("%d lines, want 5 annotations and the summary", len(lines))
+	if len(lines) != 7 {
+		t.Errorf("%d lines, want 6 annotations and the summary", len(lines))
 	}
 	for _, line := range lines[:len(lines)-1] {
 		c, err := parseCommand(line)

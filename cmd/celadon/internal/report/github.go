@@ -2,84 +2,101 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // githubPrinter writes workflow commands, which GitHub shows as annotations of
 // a pull request's lines. See
 // https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions.
 type githubPrinter struct {
-	w           io.Writer
+	w           *foreign.Writer
 	strictKinds bool
 }
 
 func (p *githubPrinter) Object(o *Object) error {
-	var b strings.Builder
+	whole := Place{File: o.File, Line: o.Line}
 	for _, warning := range o.Warnings {
-		Annotate(&b, "warning", Place{File: o.File, Line: o.Line}, o.title(), warning)
+		if err := Annotate(p.w, "warning", whole, o.title(), Sentence(warning)); err != nil {
+			return err
+		}
 	}
+	var err error
 	switch {
 	case o.Verdict == Unreadable:
-		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, "unreadable", o.Problem)
+		err = Annotate(p.w, "error", whole, "unreadable", foreign.Line(o.Problem))
+	case o.Verdict == Undecided:
+		err = Annotate(p.w, "error", whole, o.title()+" is undecided", o.undecidedText())
 	case o.Verdict == Skipped && p.strictKinds:
-		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" skipped", o.Problem)
+		err = Annotate(p.w, "error", whole, o.title()+" skipped", foreign.Line(o.Problem))
 	case o.Verdict == Invalid:
-		p.refused(&b, o)
+		err = p.refused(o)
 	}
-	if o.Upgrade != nil && o.Upgrade.Finding() {
+	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
 		var text strings.Builder
 		o.Upgrade.show(&text, o)
-		Annotate(&b, "error", Place{File: o.File, Line: o.Line}, o.title()+" and the upgrade", strings.TrimSpace(text.String()))
+		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", foreign.Own(strings.TrimSpace(text.String())))
 	}
-	_, err := io.WriteString(p.w, b.String())
 	return err
 }
 
 func (o *Object) title() string { return strings.TrimSpace(o.Kind + " " + o.Name) }
 
-func (p *githubPrinter) refused(b *strings.Builder, o *Object) {
+func (p *githubPrinter) refused(o *Object) error {
+	whole := Place{File: o.File, Line: o.Line}
 	for i := range o.Causes {
 		c := &o.Causes[i]
 		place := Place{File: c.File, Line: c.Line, Column: c.Column}
 		if c.Line == 0 {
-			place = Place{File: o.File, Line: o.Line}
+			place = whole
 		}
-		Annotate(b, "error", place, o.title()+" is invalid", c.text())
+		if err := Annotate(p.w, "error", place, o.title()+" is invalid", c.annotation()); err != nil {
+			return err
+		}
 	}
 	if len(o.Causes) > 0 {
-		return
+		return nil
 	}
-	place := Place{File: o.File, Line: o.Line}
 	if len(o.Strict) > 0 {
-		place = o.Strict[0]
+		whole = o.Strict[0]
 	}
-	Annotate(b, "error", place, o.title()+" is invalid", o.Status.Message)
+	return Annotate(p.w, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
 }
 
-// text is the cause with its rule and the values in it.
-func (c *Cause) text() string {
-	text := c.Field + ": " + c.Message
-	if c.Rule == "" {
-		return text
-	}
-	text += "\nrule: " + c.Rule
+// annotation is the cause with its rule and the values in it, escaped.
+func (c *Cause) annotation() foreign.Own {
+	var b strings.Builder
+	foreign.Fprintf(&b, "%s: %s\n", c.Field, Sentence(c.Message))
+	rule(&b, "rule: ", c.Rule)
 	for _, v := range c.Values {
-		text += "\n  " + v.Expr + ": " + v.Text
+		foreign.Fprintf(&b, "  %s: %s\n", v.Expr, v.Text)
 	}
-	return text
+	return foreign.Own(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// Annotate writes one workflow command; a level is error, warning or notice.
-func Annotate(b *strings.Builder, level string, at Place, title, message string) {
-	fmt.Fprintf(b, "::%s file=%s", level, escapeProperty(at.File))
+// undecidedText is the problem with the rule and what to do.
+func (o *Object) undecidedText() foreign.Own {
+	var b strings.Builder
+	foreign.Fprintf(&b, "%s\n", o.Problem)
+	o.undecided(&b)
+	return foreign.Own(strings.TrimSpace(b.String()))
+}
+
+// Annotate writes one workflow command; a level is error, warning or notice. The
+// message may have several lines.
+func Annotate(w *foreign.Writer, level string, at Place, title string, message foreign.Own) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "file=%s", escapeProperty(at.File))
 	if at.Line > 0 {
-		fmt.Fprintf(b, ",line=%d", at.Line)
+		fmt.Fprintf(&b, ",line=%d", at.Line)
 	}
 	if at.Column > 0 {
-		fmt.Fprintf(b, ",col=%d", at.Column)
+		fmt.Fprintf(&b, ",col=%d", at.Column)
 	}
-	fmt.Fprintf(b, ",title=%s::%s\n", escapeProperty(title), escapeData(message))
+	text := foreign.Text(string(message)) // a runner may print its lines
+	fmt.Fprintf(&b, ",title=%s::%s", escapeProperty(string(foreign.Line(title))), escapeData(string(text)))
+	return w.Command("::"+level+" ", b.String())
 }
 
 var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // junitPrinter writes a suite a file, each when the file is done, and a case an
@@ -35,7 +36,7 @@ func (p *junitPrinter) Object(o *Object) error {
 func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	if p.suite == nil {
 		p.file = file
-		p.suite = &junit.Testsuite{Name: xmlText(file), File: xmlText(file), ID: p.suites, Time: "0"}
+		p.suite = &junit.Testsuite{Name: string(foreign.Line(file)), File: string(foreign.Line(file)), ID: p.suites, Time: "0"}
 		p.suites++
 	}
 	p.suite.AddTestcase(c) // which counts it
@@ -49,52 +50,52 @@ func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	return err
 }
 
+// testcase has all texts escaped: encoding/xml writes what XML cannot hold as it
+// is in CDATA and as U+FFFD elsewhere.
 func (p *junitPrinter) testcase(o *Object) junit.Testcase {
-	c := junit.Testcase{Name: o.caseName(), Classname: o.Kind}
+	c := junit.Testcase{Name: string(o.caseName()), Classname: string(foreign.Line(o.Kind))}
 	if c.Classname == "" {
 		c.Classname = "unknown"
 	}
+	problem, place := foreign.Line(o.Problem), foreign.Line(o.place())
 	var b strings.Builder
 	switch {
 	case o.Verdict == Invalid:
 		o.where(&b)
-		c.Failure = &junit.Result{Message: xmlText(strings.TrimSpace(KubectlError(o))), Type: o.Status.Reason, Data: xmlText(b.String())}
+		c.Failure = result(KubectlError(o), foreign.Line(o.Status.Reason), foreign.Own(b.String()))
 	case o.Verdict == Unreadable:
-		c.Error = &junit.Result{Message: xmlText(o.Problem), Type: Unreadable, Data: o.place()}
+		c.Error = result(problem, Unreadable, place)
+	case o.Verdict == Undecided:
+		o.undecided(&b)
+		c.Error = result(problem, Undecided, place+"\n"+foreign.Own(b.String()))
 	case o.Verdict == Skipped && p.strictKinds:
-		c.Failure = &junit.Result{Message: xmlText(o.Problem), Type: Skipped, Data: o.place()}
+		c.Failure = result(problem, Skipped, place)
 	case o.Verdict == Skipped:
-		c.Skipped = &junit.Result{Message: xmlText(o.Problem)}
+		c.Skipped = result(problem, "", "")
 	}
 	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
 		o.Upgrade.show(&b, o)
-		c.Failure = &junit.Result{Message: "the upgrade changes the object", Type: "Upgrade", Data: xmlText(b.String())}
+		c.Failure = result("the upgrade changes the object", "Upgrade", foreign.Own(b.String()))
 	}
 	if len(o.Warnings) > 0 {
-		c.SystemOut = &junit.Output{Data: xmlText("Warning: " + strings.Join(o.Warnings, "\nWarning: "))}
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(o.warnings()), "\n")}
 	}
 	return c
 }
 
-// caseName tells objects of one file apart.
-func (o *Object) caseName() string {
-	if o.Name == "" {
-		return fmt.Sprintf("document %d, item %d", o.Document, o.Item)
-	}
-	if o.Namespace != "" {
-		return xmlText(o.Kind + " " + o.Namespace + "/" + o.Name)
-	}
-	return xmlText(o.Kind + " " + o.Name)
+func result(message, kind, data foreign.Own) *junit.Result {
+	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
 }
 
-// xmlText leaves out what XML cannot hold.
-func xmlText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == utf8.RuneError || r == 0xfffe || r == 0xffff {
-			return -1
-		}
-		return r
-	}, s)
+// caseName tells objects of one file apart.
+func (o *Object) caseName() foreign.Own {
+	if o.Name == "" {
+		return foreign.Sprintf("document %d, item %d", o.Document, o.Item)
+	}
+	if o.Namespace != "" {
+		return foreign.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
+	}
+	return foreign.Sprintf("%s %s", o.Kind, o.Name)
 }
 
 func (p *junitPrinter) start() error {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // The verdicts of a report.
@@ -15,6 +16,8 @@ const (
 	Invalid    = "invalid"
 	Skipped    = "skipped"
 	Unreadable = "unreadable"
+	// Undecided: the answer asks for more work than is done.
+	Undecided = "undecided"
 )
 
 // Object is what was decided of one object. The JSON form is fixed: scripts
@@ -32,7 +35,7 @@ type Object struct {
 	Status      *Status  `json:"status,omitempty"`
 	Causes      []Cause  `json:"causes"`
 	Warnings    []string `json:"warnings"`
-	// Problem says why an object is skipped or unreadable.
+	// Problem says why an object is skipped, unreadable or undecided.
 	Problem string `json:"problem,omitempty"`
 	// Upgrade is what another CRD does to the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
@@ -42,6 +45,8 @@ type Object struct {
 	// Strict are the places of unknown and duplicate fields, which have no
 	// causes.
 	Strict []Place `json:"-"`
+	// Limit is what an undecided object meets.
+	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
 	Rules []engine.RuleResult `json:"-"`
 }
@@ -103,6 +108,7 @@ type Summary struct {
 	Invalid    int `json:"invalid"`
 	Skipped    int `json:"skipped"`
 	Unreadable int `json:"unreadable"`
+	Undecided  int `json:"undecided,omitempty"`
 	// Vanished counts the old objects that have no new one.
 	Vanished int `json:"vanished,omitempty"`
 	// Omitted counts the findings that the report leaves out.
@@ -139,8 +145,10 @@ type Options struct {
 // Formats are the names that New knows.
 const Formats = "text, json, jsonl, junit, sarif or github"
 
-// New makes the printer of a format.
-func New(format string, w io.Writer, o Options) (Printer, error) {
+// New makes the printer of a format. What steers a terminal, or who reads a log,
+// does not get through, whatever the format.
+func New(format string, to io.Writer, o Options) (Printer, error) {
+	w := foreign.NewWriter(to)
 	switch format {
 	case "text":
 		return &textPrinter{w: w, Options: o}, nil

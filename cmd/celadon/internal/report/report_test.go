@@ -27,6 +27,7 @@ func sample() []*Object {
 		{File: "dir/g h%.json", Line: 1, Identity: id, Verdict: Invalid, Operation: "create", Status: &Status{400, "BadRequest", nasty}},
 		{File: "-", Verdict: Unreadable, Problem: nasty},
 		{File: "z.yaml", Line: 1, Identity: id, Verdict: Skipped, Problem: "no CRD given for Thing"},
+		{File: "z.yaml", Line: 3, Identity: id, Verdict: Undecided, Problem: nasty, Limit: &engine.WorkLimitError{Rule: engine.RuleRef{Rule: nasty}}},
 	}
 	for _, o := range objects {
 		o.Causes = append([]Cause{}, o.Causes...)
@@ -37,7 +38,7 @@ func sample() []*Object {
 
 func render(t *testing.T, format string) []byte {
 	t.Helper()
-	return renderSome(t, format, sample(), &Summary{Checked: 3, Valid: 1, Invalid: 2, Skipped: 1, Unreadable: 1})
+	return renderSome(t, format, sample(), &Summary{Checked: 3, Valid: 1, Invalid: 2, Skipped: 1, Unreadable: 1, Undecided: 1})
 }
 
 func renderSome(t *testing.T, format string, objects []*Object, s *Summary) []byte {
@@ -84,7 +85,7 @@ func TestSARIF(t *testing.T) {
 	for _, rule := range run.Tool.Driver.Rules {
 		ids = append(ids, *rule.ID)
 	}
-	if diff := cmp.Diff([]string{"warning", "g/Thing/v1/spec[0]", "FieldValueRequired", "BadRequest", "unreadable"}, ids); diff != "" {
+	if diff := cmp.Diff([]string{"warning", "g/Thing/v1/spec[0]", "FieldValueRequired", "BadRequest", "unreadable", "undecided"}, ids); diff != "" {
 		t.Error(diff)
 	}
 	for _, result := range run.Results {
@@ -149,6 +150,7 @@ func TestExcerpt(t *testing.T) {
 	}{
 		"short":       {"  a: 1  ", 2, 1 << 20, nil, Excerpt{"  a: 1", 2}},
 		"tabs":        {"\ta: \x1b1", 1, 1 << 20, nil, Excerpt{" a:  1", 1}},
+		"blanks":      {"a\v\f\r\u0085\u2028\u00a0\u3000\u202eb", 9, 1 << 20, nil, Excerpt{"a     \u00a0\u3000 b", 9}},
 		"begin":       {long, 0, 1 << 20, nil, Excerpt{long[:100] + "…", 0}},
 		"end":         {long, 299, 1 << 20, nil, Excerpt{"…" + long[:100], 100}},
 		"middle":      {long, 150, 1 << 20, nil, Excerpt{"…" + long[:100] + "…", 26}},

@@ -44,6 +44,8 @@ func (p *sarifPrinter) Object(o *Object) error {
 	switch {
 	case o.Verdict == Unreadable:
 		err = p.result(o, "unreadable", "What cannot be read as a Kubernetes object", "error", whole, o.Problem)
+	case o.Verdict == Undecided:
+		err = p.result(o, "undecided", "An object whose answer asks for more work than is done", "error", whole, o.title()+": "+string(o.undecidedText()))
 	case o.Verdict == Skipped && p.strictKinds:
 		err = p.result(o, "skipped", "An object whose CRD was not given", "error", whole, o.Problem)
 	case o.Verdict == Invalid && len(o.Causes) == 0:
@@ -89,6 +91,19 @@ func (p *sarifPrinter) cause(o *Object, c *Cause) error {
 		at = Place{File: o.File, Line: o.Line}
 	}
 	return p.result(o, id, description, "error", at, o.title()+" is invalid: "+c.text())
+}
+
+// text is the cause with its rule and the values in it.
+func (c *Cause) text() string {
+	text := c.Field + ": " + c.Message
+	if c.Rule == "" {
+		return text
+	}
+	text += "\nrule: " + c.Rule
+	for _, v := range c.Values {
+		text += "\n  " + v.Expr + ": " + v.Text
+	}
+	return text
 }
 
 func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) error {

@@ -3,11 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // KindRow is what was found of one kind.
@@ -16,6 +18,7 @@ type KindRow struct {
 	Kind       string `json:"kind"`
 	Checked    int    `json:"checked"`
 	Invalid    int    `json:"invalid"`
+	Undecided  int    `json:"undecided,omitempty"`
 	Cost       int64  `json:"cost"`
 }
 
@@ -49,9 +52,9 @@ func NewTables() *Tables {
 	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*RuleRow{}}
 }
 
-// Add counts an object that was checked.
+// Add counts an object that was checked, or is undecided.
 func (t *Tables) Add(o *Object) {
-	if o.Verdict != Valid && o.Verdict != Invalid {
+	if o.Verdict != Valid && o.Verdict != Invalid && o.Verdict != Undecided {
 		return
 	}
 	key := [2]string{o.APIVersion, o.Kind}
@@ -59,6 +62,10 @@ func (t *Tables) Add(o *Object) {
 	if kind == nil {
 		kind = &KindRow{APIVersion: o.APIVersion, Kind: o.Kind}
 		t.kinds[key] = kind
+	}
+	if o.Verdict == Undecided {
+		kind.Undecided++
+		return
 	}
 	kind.Checked++
 	kind.Cost += o.Cost
@@ -110,10 +117,7 @@ func (s *Summary) tables(b *strings.Builder) {
 		return
 	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nKIND\tAPIVERSION\tCHECKED\tINVALID\tCOST")
-	for _, k := range s.Kinds {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\n", k.Kind, k.APIVersion, k.Checked, k.Invalid, k.Cost)
-	}
+	s.kindRows(t)
 	_ = t.Flush() // a strings.Builder takes all
 	if len(s.Rules) == 0 {
 		return
@@ -125,10 +129,26 @@ func (s *Summary) tables(b *strings.Builder) {
 			path = "(root)"
 		}
 		rule := Shorten(strings.Join(strings.Fields(r.Rule), " "), ruleWidth)
-		fmt.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
+		foreign.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
 	}
 	_ = t.Flush()
 	if more := len(s.Rules) - maxRuleRows; more > 0 {
-		fmt.Fprintf(b, "%s more\n", Plural(more, "rule"))
+		foreign.Fprintf(b, "%s more\n", Plural(more, "rule"))
+	}
+}
+
+// kindRows have a column for undecided objects where there are any.
+func (s *Summary) kindRows(t io.Writer) {
+	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
+	if s.Undecided > 0 {
+		head += "\tUNDECIDED"
+	}
+	fmt.Fprintln(t, head+"\tCOST")
+	for _, k := range s.Kinds {
+		row := foreign.Sprintf("%s\t%s\t%d\t%d", k.Kind, k.APIVersion, k.Checked, k.Invalid)
+		if s.Undecided > 0 {
+			row += foreign.Sprintf("\t%d", k.Undecided)
+		}
+		foreign.Fprintf(t, "%s\t%d\n", row, k.Cost)
 	}
 }

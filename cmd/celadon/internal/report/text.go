@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // textPrinter writes for people: first what kubectl would print, then where and
@@ -16,20 +18,23 @@ type textPrinter struct {
 
 func (p *textPrinter) Object(o *Object) error {
 	var b strings.Builder
-	for _, warning := range o.Warnings {
-		fmt.Fprintf(&b, "Warning: %s\n", warning)
-	}
+	b.WriteString(string(o.warnings()))
 	switch o.Verdict {
 	case Invalid:
-		b.WriteString(KubectlError(o))
+		b.WriteString(string(KubectlError(o)))
 		if !p.Quiet {
 			o.where(&b)
 		}
 	case Unreadable:
-		fmt.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
+		foreign.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
+	case Undecided:
+		foreign.Fprintf(&b, "%s: %s %q %s\n", o.place(), o.Kind, o.Name, o.Problem)
+		if !p.Quiet {
+			o.undecided(&b)
+		}
 	case Skipped:
 		if p.StrictKinds || p.Verbose || o.Operation != "" {
-			fmt.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
+			foreign.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
 		}
 	case Valid:
 		p.valid(&b, o)
@@ -41,12 +46,20 @@ func (p *textPrinter) Object(o *Object) error {
 	return err
 }
 
+// warnings are a line each, as kubectl prints them.
+func (o *Object) warnings() (lines foreign.Own) {
+	for _, warning := range o.Warnings {
+		lines += foreign.Sprintf("Warning: %s\n", warning)
+	}
+	return lines
+}
+
 func (p *textPrinter) valid(b *strings.Builder, o *Object) {
 	if b.Len() > 0 && !p.Quiet {
-		fmt.Fprintf(b, "  --> %s\n", o.place())
+		foreign.Fprintf(b, "  --> %s\n", o.place())
 	}
 	if p.Verbose {
-		fmt.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
+		foreign.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
 	}
 }
 
@@ -63,46 +76,53 @@ func (p *textPrinter) End(s *Summary) error {
 // counts are the last lines of a report.
 func (s *Summary) counts(b *strings.Builder) {
 	if s.Omitted > 0 {
-		fmt.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
+		foreign.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
 	}
-	fmt.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
+	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
-		fmt.Fprintf(b, "; %d skipped", s.Skipped)
+		foreign.Fprintf(b, "; %d skipped", s.Skipped)
 	}
 	if s.Unreadable > 0 {
-		fmt.Fprintf(b, "; %d unreadable", s.Unreadable)
+		foreign.Fprintf(b, "; %d unreadable", s.Unreadable)
+	}
+	if s.Undecided > 0 {
+		foreign.Fprintf(b, "; %d undecided", s.Undecided)
 	}
 	if s.Interrupted {
 		b.WriteString("; interrupted")
 	}
 	b.WriteByte('\n')
 	if s.Vanished > 0 {
-		fmt.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
+		foreign.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
 	}
 	s.Upgrade.show(b)
 }
 
 // KubectlError is the error in kubectl's three forms: one cause, several, none.
-func KubectlError(o *Object) string {
+func KubectlError(o *Object) foreign.Own {
 	var messages []string
 	seen := map[string]bool{}
 	for _, c := range o.Causes {
-		message := c.Field + ": " + c.Message
+		message := string(foreign.Sprintf("%s: %s", c.Field, Sentence(c.Message)))
 		if !seen[message] {
 			seen[message] = true
 			messages = append(messages, message)
 		}
 	}
-	head := fmt.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
+	head := foreign.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
 	switch len(messages) {
 	case 0:
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
-		return fmt.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, o.Status.Message)
+		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, Sentence(o.Status.Message))
 	case 1:
-		return head + messages[0] + "\n"
+		return head + foreign.Own(messages[0]) + "\n"
 	}
-	return head + "\n* " + strings.Join(messages, "\n* ") + "\n"
+	return head + "\n* " + foreign.Own(strings.Join(messages, "\n* ")) + "\n"
 }
+
+// Sentence is a message of the server. It has line breaks of its own only where
+// it shows what is wrong in an expression.
+func Sentence(message string) foreign.Own { return foreign.Lines(message, " | ", "ERROR: <input>:") }
 
 // Places are where the causes are, each once, or where the object is.
 func (o *Object) Places() []string {
@@ -135,10 +155,10 @@ func (o *Object) where(b *strings.Builder) {
 		rules[place] = append(rules[place], c)
 	}
 	if len(places) == 0 {
-		fmt.Fprintf(b, "  --> %s\n", o.place())
+		foreign.Fprintf(b, "  --> %s\n", o.place())
 	}
 	for _, place := range places {
-		fmt.Fprintf(b, "  --> %s\n", place)
+		foreign.Fprintf(b, "  --> %s\n", place)
 		place.Excerpt.show(b, place.Line)
 		why(b, rules[place])
 	}
@@ -153,10 +173,31 @@ func why(b *strings.Builder, causes []*Cause) {
 			continue
 		}
 		shown[c.Rule] = true
-		text := strings.ReplaceAll(strings.TrimSpace(c.Rule), "\n", "\n              ")
-		fmt.Fprintf(b, "        rule: %s\n", text)
+		rule(b, "        rule: ", c.Rule)
 		for _, v := range c.Values {
-			fmt.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
+			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 	}
 }
+
+// rule shows the text of a rule, which may have several lines.
+func rule(b *strings.Builder, head, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		foreign.Fprintf(b, "%s%s\n", head, strings.TrimSuffix(line, "\n"))
+		head = strings.Repeat(" ", len(head))
+	}
+}
+
+// undecided shows the rule that nobody can tell the answer of, and what to do.
+func (o *Object) undecided(b *strings.Builder) {
+	if o.Limit == nil {
+		return
+	}
+	if o.Limit.Rule.Rule != "" {
+		rule(b, "        rule: ", o.Limit.Rule.Rule)
+	}
+	foreign.Fprintf(b, "        %s\n", decide)
+}
+
+// decide is what makes an undecided object decided.
+const decide = "bound what it reads with maxLength, maxItems or maxProperties in the CRD, or write the rule so that it does less"

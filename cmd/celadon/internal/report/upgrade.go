@@ -1,13 +1,15 @@
 package report
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Upgrade is what a new CRD does to an object that exists under the old one.
 type Upgrade struct {
-	// Before and Now are the verdicts on a create under the old and the new CRD.
+	// Before and Now are the verdicts on a create under the old and the new CRD:
+	// valid, invalid or undecided.
 	Before string `json:"before"`
 	Now    string `json:"now"`
 	// Unchanged is the new CRD's verdict on an update that changes nothing.
@@ -31,6 +33,11 @@ func (u *Upgrade) RefusedOnCreate() bool { return u.Before == Valid && u.Now == 
 // RefusedOnUpdate: every update is refused, whatever it changes elsewhere.
 func (u *Upgrade) RefusedOnUpdate() bool { return u.Unchanged == Invalid }
 
+// Undecided is true where nobody can tell one of the verdicts.
+func (u *Upgrade) Undecided() bool {
+	return u.Before == Undecided || u.Now == Undecided || u.Unchanged == Undecided
+}
+
 // Lossy is true where the object loses what it had.
 func (u *Upgrade) Lossy() bool {
 	for _, c := range u.Changes {
@@ -50,6 +57,7 @@ type UpgradeSummary struct {
 	RefusedOnUpdate int `json:"refusedOnUpdate"`
 	Ratcheted       int `json:"ratcheted"`
 	Changed         int `json:"changed"`
+	Undecided       int `json:"undecided,omitempty"`
 }
 
 // Add counts one object.
@@ -66,14 +74,21 @@ func (s *UpgradeSummary) Add(u *Upgrade) {
 	if len(u.Changes) > 0 {
 		s.Changed++
 	}
+	if u.Undecided() {
+		s.Undecided++
+	}
 }
 
 func (s *UpgradeSummary) show(b *strings.Builder) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(b, "upgrade: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed\n",
+	foreign.Fprintf(b, "upgrade: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
 		s.RefusedOnCreate, s.RefusedOnUpdate, s.Ratcheted, s.Changed)
+	if s.Undecided > 0 {
+		foreign.Fprintf(b, ", %d undecided", s.Undecided)
+	}
+	b.WriteByte('\n')
 }
 
 // show tells of one object that the upgrade touches.
@@ -85,6 +100,15 @@ func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	if u.RefusedOnUpdate() {
 		what = append(what, "refused on update even when unchanged")
 	}
+	if u.Before == Undecided {
+		what = append(what, "undecided before")
+	}
+	if u.Now == Undecided {
+		what = append(what, "undecided on create now")
+	}
+	if u.Unchanged == Undecided {
+		what = append(what, "undecided on an unchanged update")
+	}
 	if u.Ratcheted {
 		what = append(what, "saved by ratcheting on an unchanged update")
 	}
@@ -94,13 +118,13 @@ func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	if len(what) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s: upgrade: %s: %s\n", o.place(), o.title(), strings.Join(what, "; "))
+	foreign.Fprintf(b, "%s: upgrade: %s: %s\n", o.place(), o.title(), strings.Join(what, "; "))
 	for _, c := range u.Changes {
 		if c.Before != "" {
-			fmt.Fprintf(b, "  - %s: %s\n", c.Field, c.Before)
+			foreign.Fprintf(b, "  - %s: %s\n", c.Field, c.Before)
 		}
 		if c.After != "" {
-			fmt.Fprintf(b, "  + %s: %s\n", c.Field, c.After)
+			foreign.Fprintf(b, "  + %s: %s\n", c.Field, c.After)
 		}
 	}
 }

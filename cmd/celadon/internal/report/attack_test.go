@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/celadon-cel/celadon/internal/foreign/attack"
+)
+
+// hostile are objects of every verdict and form with nothing but a text in them.
+func hostile(text string) (objects []*Object) {
+	add := func(verdict string, change func(*Object)) {
+		o := &Object{}
+		attack.Fill(o, text)
+		o.Verdict, o.Operation, o.Subresource = verdict, "create", ""
+		*o.Upgrade = Upgrade{Before: Valid, Now: Invalid, Unchanged: Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
+		change(o)
+		objects = append(objects, o)
+	}
+	for _, verdict := range []string{Valid, Invalid, Skipped, Unreadable, Undecided} {
+		add(verdict, func(*Object) {})
+		add(verdict, func(o *Object) { o.Upgrade = nil })
+		add(verdict, func(o *Object) { o.Line, o.Name, o.Limit = 0, "", nil })
+	}
+	add(Invalid, func(o *Object) { o.Causes = []Cause{} })
+	add(Invalid, func(o *Object) { o.Causes, o.Strict = []Cause{}, nil })
+	add(Invalid, func(o *Object) {
+		other := o.Causes[0]
+		other.Line, other.Rule = 0, "a\n  ::b\t##[error]"
+		o.Causes = append(o.Causes, other)
+	})
+	return objects
+}
+
+func hostileReport(t *testing.T, format, text string, o Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	p, err := New(format, &b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range hostile(text) {
+		if err := p.Object(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &Summary{}
+	attack.Fill(s, text)
+	if err := p.End(s); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestAttackPrinters holds that no text of others does anything but show, in
+// whatever field of a report it stands.
+func TestAttackPrinters(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+		for _, o := range []Options{{}, {Verbose: true, StrictKinds: true}, {Quiet: true}} {
+			for _, text := range []string{attack.Text, attack.Broken} {
+				what := fmt.Sprintf("%s %+v", format, o)
+				out := hostileReport(t, format, text, o)
+				attack.Harmless(t, what, out)
+				if !bytes.Contains(out, []byte("PWNED")) {
+					t.Errorf("%s does not show the text", what)
+				}
+				switch format {
+				case "junit":
+					junitDocument(t, out)
+					if bytes.ContainsRune(out, utf8.RuneError) {
+						t.Errorf("%s: a text is lost", what)
+					}
+				case "sarif":
+					sarifDocument(t, out)
+				}
+			}
+		}
+	}
+}
+
+// TestAttackExact holds that what programs read is what the server says.
+func TestAttackExact(t *testing.T) {
+	t.Parallel()
+	want := hostile(attack.Text)
+	var whole struct{ Objects []*Object }
+	if err := json.Unmarshal(hostileReport(t, "json", attack.Text, Options{}), &whole); err != nil {
+		t.Fatal(err)
+	}
+	var lines []*Object
+	for line := range bytes.Lines(hostileReport(t, "jsonl", attack.Text, Options{})) {
+		var one struct{ Object *Object }
+		if err := json.Unmarshal(line, &one); err != nil {
+			t.Fatal(err)
+		}
+		if one.Object != nil {
+			lines = append(lines, one.Object)
+		}
+	}
+	unprinted := cmp.Options{
+		cmpopts.IgnoreFields(Object{}, "Bug", "Strict", "Rules", "Limit"),
+		cmpopts.IgnoreFields(Cause{}, "Ref", "Excerpt"),
+	}
+	for format, got := range map[string][]*Object{"json": whole.Objects, "jsonl": lines} {
+		if diff := cmp.Diff(want, got, unprinted); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", format, diff)
+		}
+	}
+
+	log := sarifDocument(t, hostileReport(t, "sarif", attack.Text, Options{}))
+	cause := want[3].Causes[0]
+	message := cause.Field + ": " + cause.Message
+	if !slices.ContainsFunc(log.Runs[0].Results, func(r *sarif.Result) bool { return strings.Contains(*r.Message.Text, message) }) {
+		t.Errorf("no result of SARIF holds the message %q", message)
+	}
+}
