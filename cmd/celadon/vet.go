@@ -41,8 +41,8 @@ kinds are passed over.
 Without --kube-version it also tells the lowest Kubernetes version that accepts all
 rules. Lints, each on a page of docs/lints.md, never change the verdict.
 
-Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input or no CRD (2
-wins over 1), 130 interrupted.`,
+Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input, no CRD, or a
+CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/`,
@@ -89,6 +89,7 @@ type vetSummary struct {
 	Accepted    int  `json:"accepted"`
 	Refused     int  `json:"refused"`
 	Unreadable  int  `json:"unreadable"`
+	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
 	Interrupted bool `json:"interrupted,omitempty"`
 
@@ -149,6 +150,8 @@ func (s *vetSummary) count(one *vetted) {
 		return
 	case one.report.Accepted:
 		s.Accepted++
+	case one.undecided():
+		s.Undecided++
 	default:
 		s.Refused++
 	}
@@ -162,7 +165,7 @@ func (s *vetSummary) verdict(paths []string) error {
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the report is of the CRDs before")}
 	case s.bug != nil:
 		return &exitError{exitBug, s.bug}
-	case s.Unreadable > 0:
+	case s.Unreadable > 0 || s.Undecided > 0:
 		return &exitError{code: exitUsage}
 	case s.CRDs == 0:
 		return &exitError{exitUsage, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
@@ -251,10 +254,19 @@ func (s *vetSummary) String() string {
 	if s.Unreadable > 0 {
 		text += fmt.Sprintf("; %d unreadable", s.Unreadable)
 	}
+	if s.Undecided > 0 {
+		text += fmt.Sprintf("; %d undecided", s.Undecided)
+	}
 	if s.Interrupted {
 		text += "; interrupted"
 	}
 	return text
+}
+
+// undecided is true where nothing but too much work keeps the CRD from being
+// accepted.
+func (one *vetted) undecided() bool {
+	return one.report != nil && one.report.Undecided != nil && one.report.Status == nil
 }
 
 // strict are the fields that strict decoding refuses.

@@ -29,6 +29,9 @@ func (one *vetted) findings() (list []finding) {
 		return list
 	}
 	r := one.report
+	if one.undecided() {
+		add("undecided", "A CRD that asks for more work than is done", "error", r.Undecided.Error(), whole)
+	}
 	if r.Status != nil && len(r.Causes) == 0 {
 		at := whole
 		if strict := one.strict(); len(strict) > 0 {

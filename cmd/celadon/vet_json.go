@@ -18,20 +18,22 @@ type vetReport struct {
 }
 
 type crdReport struct {
-	File     string          `json:"file"`
-	Document int             `json:"document"`
-	Item     int             `json:"item"`
-	Line     int             `json:"line"`
-	Name     string          `json:"name"`
-	Accepted bool            `json:"accepted"`
-	Problem  string          `json:"problem,omitempty"`
-	Status   *report.Status  `json:"status,omitempty"`
-	Causes   []report.Cause  `json:"causes"`
-	Warnings []string        `json:"warnings"`
-	Lints    []lintReport    `json:"lints"`
-	Minimum  string          `json:"minKubeVersion,omitempty"`
-	Needs    []needReport    `json:"needs"`
-	Versions []versionReport `json:"versions"`
+	File     string `json:"file"`
+	Document int    `json:"document"`
+	Item     int    `json:"item"`
+	Line     int    `json:"line"`
+	Name     string `json:"name"`
+	Accepted bool   `json:"accepted"`
+	Problem  string `json:"problem,omitempty"`
+	// Undecided: Problem says why.
+	Undecided bool            `json:"undecided,omitempty"`
+	Status    *report.Status  `json:"status,omitempty"`
+	Causes    []report.Cause  `json:"causes"`
+	Warnings  []string        `json:"warnings"`
+	Lints     []lintReport    `json:"lints"`
+	Minimum   string          `json:"minKubeVersion,omitempty"`
+	Needs     []needReport    `json:"needs"`
+	Versions  []versionReport `json:"versions"`
 }
 
 type lintReport struct {
@@ -141,6 +143,9 @@ func newCRDReport(one *vetted) crdReport {
 	r := one.report
 	rep.Name, rep.Accepted, rep.Minimum = r.Name, r.Accepted, r.MinKubeVersion
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
+	if one.undecided() {
+		rep.Undecided, rep.Problem = true, r.Undecided.Error()
+	}
 	if s := r.Status; s != nil {
 		rep.Status = &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
 	}

@@ -74,6 +74,11 @@ func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 		b.WriteByte('\n')
 		return
 	}
+	if one.undecided() {
+		foreign.Fprintf(b, "%s: %s\n", r.Name, p.paint(foreign.Red, foreign.Line(r.Undecided.Error())))
+		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
+		return
+	}
 	kubectl := &report.Object{File: one.doc.File, Line: one.doc.Line, Causes: one.causes(), Operation: one.operation}
 	kubectl.Kind, kubectl.Name = "CustomResourceDefinition", r.Name
 	kubectl.Status = &report.Status{Code: r.Status.Code, Reason: string(r.Status.Reason), Message: r.Status.Message}
