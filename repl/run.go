@@ -56,7 +56,7 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		if evaluation != nil {
 			s.Width = evaluation.Width()
 		}
-		line, err := in.ReadLine(s.Prompt())
+		line, err := in.ReadLine(printable(s.Prompt()))
 		eof := errors.Is(err, io.EOF)
 		switch {
 		case errors.Is(err, ErrLineCancelled):
@@ -78,9 +78,10 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 		done()
 		if d, ok := in.(drafter); ok && reply.Draft != "" {
-			d.Draft(reply.Draft)
+			d.Draft(printable(reply.Draft))
 			continue
 		}
+		reply.Text = printable(reply.Text)
 		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
 			return err
 		}
@@ -291,7 +292,11 @@ func (e *echo) ReadLine(prompt string) (string, error) {
 	if err != nil {
 		return line, err
 	}
-	_, err = fmt.Fprintf(e.out, "%s%s\n", prompt, line)
+	parts := strings.Split(line, "\t") // a tab asks for completions
+	for i, part := range parts {
+		parts[i] = printable(part)
+	}
+	_, err = fmt.Fprintf(e.out, "%s%s\n", prompt, strings.Join(parts, "\t"))
 	return line, err
 }
 

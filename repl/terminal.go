@@ -166,7 +166,7 @@ func (t *Terminal) Do(line []rune, pos int) (rest [][]rune, typed int) {
 	typed = pos - c.Start
 	prefix := string(line[c.Start:pos])
 	for _, candidate := range c.Candidates {
-		if after, ok := strings.CutPrefix(candidate.Text, prefix); ok {
+		if after, ok := strings.CutPrefix(candidate.Text, prefix); ok && printable(after) == after {
 			rest = append(rest, []rune(after))
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -158,12 +158,5 @@ func preview(text string, columns int) string {
 	return screen.Truncate(text, columns, "…")
 }
 
-// printable takes control characters out of what came from a file.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return '\ufffd'
-		}
-		return r
-	}, text)
-}
+// printable escapes what came from a file and would steer a terminal.
+func printable(text string) string { return string(foreign.Text(strings.ReplaceAll(text, "\t", " "))) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -152,7 +153,7 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 		if answer.Value == nil {
 			return nil
 		}
-		_, err := fmt.Fprintln(a.stdout, repl.Format(answer.Value))
+		_, err := fmt.Fprintln(foreign.NewWriter(a.stdout), repl.Format(answer.Value))
 		return err
 	}
 	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
@@ -176,7 +177,7 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 
 func (a *app) printEval(rep evalReport) error {
 	rep.Kind, rep.APIVersion = "EvalReport", "celadon/v1"
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(foreign.NewWriter(a.stdout))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(rep)
 }
