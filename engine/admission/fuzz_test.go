@@ -1,0 +1,65 @@
+package admission_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/admission"
+)
+
+// FuzzReview answers any bytes as an API server's request: with a decision that
+// can be sent, or with a RequestError, and never with an error of ours.
+func FuzzReview(f *testing.F) {
+	data, err := os.ReadFile("../../examples/admission/crds/crontab.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(data, &crd); err != nil {
+		f.Fatal(err)
+	}
+	set := admission.NewSet(admission.Config{})
+	if err := set.Put(&crd); err != nil {
+		f.Fatal(err)
+	}
+	review, err := os.ReadFile("../../examples/admission/review.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(review)
+	for _, change := range [][2]string{
+		{`"CREATE"`, `"UPDATE"`}, {`"CREATE"`, `"DELETE"`}, {`"spec"`, `"status"`}, {`"schedule"`, `"schedule": null, "x"`},
+		{`"image"`, `"image": "` + strings.Repeat("x", 1000) + `", "image"`}, {`"object"`, `"object": [], "oldObject"`},
+		{`{`, strings.Repeat(`{"a":`, 300) + `{`}, {`"replicas"`, `"replicas": 1e400, "y"`}, {`"metadata"`, `"metadata": {"name": 7}, "z"`},
+	} {
+		f.Add([]byte(strings.Replace(string(review), change[0], change[1], 1)))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		in, err := admission.DecodeReview(body)
+		if err == nil {
+			var out any
+			if out, err = set.Review(ctx, in); err == nil {
+				if _, err := json.Marshal(out); err != nil {
+					t.Errorf("the answer cannot be sent: %v", err)
+				}
+			}
+			if req, bad := admission.RequestOf(in); err == nil && bad == nil {
+				_, err = set.Mutate(ctx, req)
+			}
+		}
+		var request *admission.RequestError
+		if err != nil && !errors.As(err, &request) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/cel-go/common/decls"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// largeOf is an expression of a type with a value as large as an object can
+// hold, "" where there is none.
+func largeOf(t *celtypes.Type) string {
+	switch t.Kind() {
+	case celtypes.StringKind:
+		return "self.s"
+	case celtypes.BytesKind:
+		return "bytes(self.s)"
+	case celtypes.ListKind:
+		switch t.Parameters()[0].Kind() {
+		case celtypes.StringKind, celtypes.TypeParamKind, celtypes.DynKind:
+			return "self.strings"
+		case celtypes.IntKind:
+			return "lists.range(2000)"
+		}
+		if item := sampleOf(t.Parameters()[0]); item != "" {
+			return "lists.range(2000).map(i, " + item + ")"
+		}
+	case celtypes.MapKind:
+		return "dyn(self)"
+	case celtypes.DynKind, celtypes.TypeParamKind:
+		return "self.s"
+	case celtypes.OpaqueKind, celtypes.StructKind:
+		switch t.TypeName() {
+		case "kubernetes.Quantity":
+			return "quantity('1e-9999')"
+		case "kubernetes.URL":
+			return "url('http://a.b/?' + self.s)"
+		case "kubernetes.Semver":
+			return "semver('1.2.3-' + self.s)"
+		}
+	}
+	return sampleOf(t)
+}
+
+// largeCalls are calls of an overload with large arguments: with all, and with
+// each in turn.
+func largeCalls(fn *decls.FunctionDecl, o *decls.OverloadDecl) (calls []string) {
+	var small, large []string
+	for _, t := range o.ArgTypes() {
+		if sampleOf(t) == "" {
+			return nil
+		}
+		small, large = append(small, sampleOf(t)), append(large, largeOf(t))
+	}
+	calls = []string{callText(fn, o, large)}
+	for i := range large {
+		mixed := append([]string(nil), small...)
+		mixed[i] = large[i]
+		calls = append(calls, callText(fn, o, mixed))
+	}
+	return calls
+}
+
+func largeSelf() map[string]any {
+	texts := make([]any, 2000)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%04d%s", i, strings.Repeat("b", 100))
+	}
+	return map[string]any{"s": strings.Repeat("a", 200_000), "strings": texts}
+}
+
+// spent is what one evaluation did, and the bytes that it took from Go.
+func spent(s *subject, a *Activation) (Outcome, uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out := s.ours.Eval(context.Background(), a)
+	runtime.ReadMemStats(&after)
+	return out, after.TotalAlloc - before.TotalAlloc
+}
+
+// withinPrice is how many bytes an evaluation may take that had so much work and
+// cost.
+func withinPrice(out Outcome) uint64 { return 16<<10 + 3*out.Work + 100*out.Cost }
+
+// TestWorkOfOverloads calls every overload with large arguments: what a call
+// takes from memory is what was added for it. It does not run beside others, as
+// memory is counted for the whole process.
+func TestWorkOfOverloads(t *testing.T) {
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	calls := 0
+	for _, fn := range env.Functions() {
+		for _, o := range fn.OverloadDecls() {
+			for _, src := range largeCalls(fn, o) {
+				s, err := newSubject(env, decl, src)
+				if src == "" || err != nil {
+					continue // one that only the parser can make, or an argument that does not fit
+				}
+				calls++
+				s.ours.limit = noLimit
+				a := Bind(decl, largeSelf())
+				s.ours.Eval(context.Background(), a) // what is kept for the next
+				if out, bytes := spent(s, a); bytes > withinPrice(out) {
+					t.Errorf("%s: %.120s: %d bytes for work %d, cost %d", o.ID(), src, bytes, out.Work, out.Cost)
+				}
+			}
+		}
+	}
+	if calls < 600 {
+		t.Errorf("only %d calls", calls)
+	}
+}
+
+// TestWorkBeyondPrice: without the work that was added for them, these calls
+// would take far more memory than their price says.
+func TestWorkBeyondPrice(t *testing.T) {
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	for _, src := range []string{
+		"'%s'.format([self.strings]).size() > 0",
+		"'%s%s%s'.format([self.s, self.s, self.s]).size() > 0",
+		"'%.1000000f'.format([1.5]).size() > 0",
+		"(self.strings + self.strings)[0] == ''",
+		"lists.range(100).all(i, (self.strings + self.strings).size() > 0)",
+		"lists.range(100).all(i, self.s.charAt(i) == 'a')",
+		"lists.range(100).exists(i, timestamp('2024-02-03T04:05:06Z').getHours(self.s) == 99)",
+		"lists.range(100).exists(i, int(self.s) == i)",
+		"lists.range(100).exists(i, {'a': 1}[self.s] == i)",
+		"lists.range(100).exists(i, quantity('1e-9999').add(quantity('1')).isLessThan(quantity('0')))",
+	} {
+		s, err := newSubject(env, decl, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ours.limit = noLimit
+		a := Bind(decl, largeSelf())
+		s.ours.Eval(context.Background(), a)
+		out, bytes := spent(s, a)
+		if bytes > withinPrice(out) {
+			t.Errorf("%s: %d bytes for work %d, cost %d", src, bytes, out.Work, out.Cost)
+		}
+		if out.Work = 0; bytes <= withinPrice(out) {
+			t.Errorf("%s: %d bytes are within its cost, %d", src, bytes, out.Cost)
+		}
+	}
+}
+
+// FuzzWork runs any expression over large values: work and cost bound what it
+// takes of memory, and how long it goes on.
+func FuzzWork(f *testing.F) {
+	decl := declare(f, read(f, "testdata/schema.yaml"))
+	env := environment(f, decl, false)
+	for _, fn := range env.Functions() {
+		for _, o := range fn.OverloadDecls() {
+			for _, src := range largeCalls(fn, o) {
+				if src != "" {
+					f.Add("lists.range(1000).all(i, dyn(" + src + ") != dyn(i))")
+				}
+			}
+		}
+	}
+	self := largeSelf()
+	f.Fuzz(func(t *testing.T, src string) {
+		if len(src) > 2000 {
+			t.Skip("takes too long to be checked for a fuzz step")
+		}
+		checked, err := types.Check(env, src)
+		if err != nil {
+			t.Skip("no expression: there is nothing to evaluate")
+		}
+		ours, err := New(env, checked, decl, 100_000)
+		if err != nil {
+			t.Skip("no program: there is nothing to evaluate")
+		}
+		a := Bind(decl, self)
+		a.LimitWork(MaxWork / 4)
+		start := time.Now()
+		out, bytes := spent(&subject{env, checked, decl, ours}, a)
+		if took := time.Since(start); took > 10*time.Second { // of a fraction of one: it is as good as endless
+			t.Errorf("%s: work %d, cost %d: took %v", src, out.Work, out.Cost, took)
+		}
+		if bytes > withinPrice(out) {
+			t.Errorf("%s: %d bytes for work %d, cost %d", src, bytes, out.Work, out.Cost)
+		}
+	})
+}
+
+// BenchmarkWork prints how many nanoseconds a unit of work takes, for each
+// overload that has work of its own: the table's figures are right where that is
+// about one or less.
+func BenchmarkWork(b *testing.B) {
+	decl := declare(b, read(b, "testdata/schema.yaml"))
+	env := environment(b, decl, false)
+	for _, fn := range env.Functions() {
+		for _, o := range fn.OverloadDecls() {
+			if demands[o.ID()] == nil {
+				continue
+			}
+			for i, src := range largeCalls(fn, o) {
+				s, err := newSubject(env, decl, src)
+				if src == "" || err != nil {
+					continue
+				}
+				s.ours.limit = noLimit
+				b.Run(fmt.Sprintf("%s/%d", o.ID(), i), func(b *testing.B) {
+					a := Bind(decl, largeSelf())
+					work := uint64(0)
+					for b.Loop() {
+						work += s.ours.Eval(context.Background(), a).Work
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(max(work, 1)), "ns/unit")
+				})
+			}
+		}
+	}
+}
