@@ -26,7 +26,7 @@ var storeys = [][]string{
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake"},
 	{"cmd/celadon"},
 }
 

@@ -25,18 +25,21 @@ type serveOptions struct {
 	listen      string
 	tlsCert     string
 	tlsKey      string
+	clientCA    string
 	plainHTTP   bool
 	mode        string
 	unknown     string
 	kubeVersion string
 	concurrency int
 	drain       time.Duration
+	grace       time.Duration
 }
 
 const (
 	defaultListen      = ":8443"
 	defaultConcurrency = 256
 	defaultDrain       = 5 * time.Second
+	defaultGrace       = 30 * time.Second
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -52,7 +55,7 @@ func (a *app) serveCommand() *cobra.Command {
   /readyz    the CRDs are loaded and the server is not draining
   /metrics   for Prometheus
 
-The CRDs and the certificate are read again when they change. A CRD that does
+The CRDs and certificates are read again when they change. A CRD that does
 not compile leaves the one before in force; at the start it is an error.
 Logs are JSON lines on stderr. SIGTERM drains: /readyz says 503 for --drain,
 then open requests are answered, then the process ends with exit code 0.`,
@@ -72,10 +75,12 @@ then open requests are answered, then the process ends with exit code 0.`,
 	f.StringVar(&o.listen, "listen", defaultListen, "`ADDRESS` to listen on")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "certificate chain in PEM: a `FILE`, watched")
 	f.StringVar(&o.tlsKey, "tls-key", "", "its private key in PEM: a `FILE`, watched")
+	f.StringVar(&o.clientCA, "client-ca", "", "decide only for clients with a certificate of these authorities in PEM: a `FILE`, watched")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "no TLS; only with --listen on a loopback address")
 	f.StringVar(&o.mode, "mode", "enforce", "what a refusal does: enforce, warn (allow with warnings) or audit (only record)")
 	f.StringVar(&o.unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known)")
+	f.DurationVar(&o.grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
 	f.IntVar(&o.concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
 	f.DurationVar(&o.drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
 	return cmd
@@ -103,6 +108,9 @@ func (o *serveOptions) config() (cfg admission.Config, err error) {
 		return cfg, fmt.Errorf("--kube-version: %w", err)
 	}
 	cfg.Engine = engine.Config{KubeVersion: o.kubeVersion}
+	if o.grace < 0 {
+		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.grace)
+	}
 	if o.concurrency < 1 {
 		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.concurrency)
 	}
@@ -127,7 +135,7 @@ func (o *serveOptions) checkListener() error {
 		}
 		return nil
 	}
-	if o.tlsCert != "" || o.tlsKey != "" {
+	if o.tlsCert != "" || o.tlsKey != "" || o.clientCA != "" {
 		return errors.New("--plain-http together with a certificate: want one of them")
 	}
 	host, _, err := net.SplitHostPort(o.listen)
@@ -153,8 +161,8 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		return err
 	}
 	defer crds.close()
-	folder := &crdFolder{stdin: a.stdin, paths: o.crds, server: s}
-	if problems := folder.load(); len(problems) > 0 {
+	folder := &crdFolder{stdin: a.stdin, paths: o.crds, server: s, grace: o.grace}
+	if problems, _ := folder.load(); len(problems) > 0 {
 		return fmt.Errorf("not all CRDs can be served:\n%w", errors.Join(problems...))
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
@@ -162,20 +170,38 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer listener.Close()
+	var cert *certificate
 	if !o.plainHTTP {
-		files, err := newWatcher([]string{o.tlsCert, o.tlsKey}, log)
-		if err != nil {
+		if cert, err = serveTLS(ctx, o, s); err != nil {
 			return err
 		}
-		defer files.close()
-		cert := &certificate{certFile: o.tlsCert, keyFile: o.tlsKey, server: s}
-		if err := cert.load(); err != nil {
-			return err
-		}
-		listener = cert.listener(listener)
-		go files.run(ctx, cert.reload)
 	}
 	go crds.run(ctx, folder.reload)
 	log.Info("serving", "address", listener.Addr().String(), "mode", o.mode, "unknownCRD", o.unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
-	return s.run(ctx, listener, o.drain)
+	return s.run(ctx, listener, cert, o.drain)
+}
+
+// serveTLS reads the certificate and who may ask, and watches their files until
+// the context ends.
+func serveTLS(ctx context.Context, o *serveOptions, s *server) (*certificate, error) {
+	cert := &certificate{certFile: o.tlsCert, keyFile: o.tlsKey, server: s}
+	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
+		files, err := newWatcher(paths, s.log)
+		if err != nil {
+			return err
+		}
+		context.AfterFunc(ctx, func() { _ = files.close() })
+		if err := load(); err != nil {
+			return err
+		}
+		go files.run(ctx, reload)
+		return nil
+	}
+	if o.clientCA != "" {
+		s.clients = &clientCA{file: o.clientCA, log: s.log}
+		if err := watch(s.clients.load, s.clients.reload, o.clientCA); err != nil {
+			return nil, err
+		}
+	}
+	return cert, watch(cert.load, cert.reload, o.tlsCert, o.tlsKey)
 }

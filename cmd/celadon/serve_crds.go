@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -23,43 +25,64 @@ type crdFolder struct {
 	stdin  io.Reader
 	paths  []string
 	server *server
-	// digest is of all that was read last.
+	// grace is how long the files must have said the same before a CRD that they
+	// lack is removed.
+	grace time.Duration
+	// digest is of all that was read last, and since is when it was first read.
 	digest []byte
+	since  time.Time
 }
 
 // load puts all CRDs below the paths in force, as one change. It removes those
-// that are gone only when everything was read and some CRD is left: a file
-// that is half written, or a folder that is about to be filled again, must not
-// open the gate.
-func (f *crdFolder) load() []error {
+// that are gone only when everything was read, some CRD is left, and an earlier
+// reading, a grace ago, found the very same: a file that is being written, and
+// may be cut where a document ends, or a folder that is about to be filled
+// again, must not open the gate. Until that has passed, CRDs are missing.
+func (f *crdFolder) load() (problems []error, missing []string) {
+	before := f.digest
 	crds, problems := f.read()
-	var gone []string
+	now := time.Now()
+	if !bytes.Equal(before, f.digest) {
+		f.since = now
+	}
 	if len(problems) == 0 {
-		gone = without(f.server.set.Names(), namesOf(crds))
+		missing = without(f.server.set.Names(), namesOf(crds))
+	}
+	var gone []string
+	if now.Sub(f.since) >= f.grace {
+		gone, missing = missing, nil
 	}
 	var failed *admission.UpdateErrors
 	if err := f.server.set.Apply(crds, gone); errors.As(err, &failed) {
 		problems = append(problems, explainUpdate(crds, failed)...)
 	}
 	f.server.metrics.crdProblems.Set(float64(len(problems)))
-	return problems
+	if !bytes.Equal(before, f.digest) {
+		// Reading and compiling takes a multiple of what is kept.
+		debug.FreeOSMemory()
+	}
+	return problems, missing
 }
 
-// reload is load for a server that is running. It does nothing when the files
-// say what they said before.
-func (f *crdFolder) reload() {
+// reload is load for a server that is running, and says when to come again, if
+// that should be soon. It tells only of what changed.
+func (f *crdFolder) reload() (again time.Duration) {
 	read, before := f.digest, f.server.set.Names()
-	problems := f.load()
-	if bytes.Equal(read, f.digest) {
-		return
+	problems, missing := f.load()
+	if len(missing) > 0 {
+		again = f.grace - time.Since(f.since)
+	}
+	after := f.server.set.Names()
+	if bytes.Equal(read, f.digest) && slices.Equal(before, after) {
+		return again
 	}
 	for _, problem := range problems {
 		f.server.log.Error("CRD not changed", "error", problem)
 	}
 	f.server.metrics.compileErrors.Add(float64(len(problems)))
-	after := f.server.set.Names()
 	f.server.metrics.reloads.Inc()
-	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "problems", len(problems))
+	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "missing", missing, "problems", len(problems))
+	return again
 }
 
 func namesOf(crds []*apiextensionsv1.CustomResourceDefinition) []string {

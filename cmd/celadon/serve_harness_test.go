@@ -141,7 +141,7 @@ func startServer(t testing.TB, build func(*slog.Logger) *server) *serving {
 	s.client = &http.Client{Transport: transport}
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
-	go func() { stopped <- srv.run(ctx, cert.listener(listener), 0) }()
+	go func() { stopped <- srv.run(ctx, listener, cert, 0) }()
 	s.stop = sync.OnceValue(func() int {
 		transport.CloseIdleConnections()
 		cancel()
@@ -206,6 +206,12 @@ func cronTab(spec string) string {
 	return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"42","operation":"CREATE","name":"n","namespace":"ns",
 		"kind":{"group":"stable.example.com","version":"v1","kind":"CronTab"},"userInfo":{"username":"jane"},
 		"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n","namespace":"ns"},"spec":` + spec + `}}}`
+}
+
+// dense is a review that takes as much memory as we know to make one take: each
+// of its values is a cause.
+func dense(values int) string {
+	return cronTab(`{"schedule":"0 3 * * *","image":"a","env":[` + strings.Repeat("1,", values-1) + `1]}`)
 }
 
 const (

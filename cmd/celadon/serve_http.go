@@ -9,26 +9,35 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/sync/semaphore"
-
 	admissionv1 "k8s.io/api/admission/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
 const (
-	maxHeaderBytes = 16 << 10
-	headerTimeout  = 5 * time.Second
-	// readTimeout is for header and body. Who reads the body of a review says
-	// how long that may take; other bodies are thrown away.
+	// maxHeader is of a request's line and fields together. An API server's take
+	// a few hundred bytes.
+	maxHeader = 8 << 10
+	// headerSlack is what http.Server adds to its MaxHeaderBytes.
+	headerSlack   = 4 << 10
+	headerTimeout = 5 * time.Second
+	// readTimeout is for the header, too. A body has a pace to keep instead.
 	readTimeout = 10 * time.Second
+	// refuseTimeout is for what a client still sends when its answer is there.
+	refuseTimeout = time.Second
+	// bareTimeout is for the answers of all but reviews; these have a pace.
+	bareTimeout = 5 * time.Second
 	// writeTimeout is for the longest request and a slow reader.
 	writeTimeout = maxTimeout + 15*time.Second
+	// maxScrapes is of readers of the metrics at once.
+	maxScrapes = 4
 	// idleTimeout is longer than the API server keeps idle connections.
 	idleTimeout = 2 * time.Minute
 	// stopTimeout is for requests that are open when draining ends.
@@ -42,36 +51,63 @@ type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Dec
 type server struct {
 	set              *admission.Set
 	validate, mutate decide
-	// slots are taken by requests being read and decided, deciding by the bytes
-	// of the large ones being decided: a body of tiny values takes some hundred
-	// times its size.
-	slots, deciding *semaphore.Weighted
-	bodies          sync.Pool // of *bytes.Buffer
-	draining        atomic.Bool
-	log             *slog.Logger
-	metrics         *serveMetrics
+	concurrency      int
+	limits           limits
+	clients          *clientCA // nil: anybody
+	buffers          sync.Pool // of *[]byte, none larger than intake.Free
+	draining         atomic.Bool
+	log              *slog.Logger
+	metrics          *serveMetrics
 }
 
 func newServer(set *admission.Set, concurrency int, log *slog.Logger) *server {
 	return &server{
-		set:      set,
-		validate: set.Validate,
-		mutate:   set.Mutate,
-		slots:    semaphore.NewWeighted(int64(concurrency)),
-		deciding: semaphore.NewWeighted(maxDeciding),
-		log:      log,
-		metrics:  newServeMetrics(set),
+		set:         set,
+		validate:    set.Validate,
+		mutate:      set.Mutate,
+		concurrency: concurrency,
+		limits:      newLimits(concurrency),
+		log:         log,
+		metrics:     newServeMetrics(set),
 	}
 }
 
 func (s *server) handler() http.Handler {
+	others := http.NewServeMux()
+	others.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes, DisableCompression: true,
+	}))
+	others.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	others.HandleFunc("GET /readyz", s.readyz)
 	mux := http.NewServeMux()
 	mux.Handle("/validate", s.observed("validate", &admissionHandler{s, "validate", s.validate}))
 	mux.Handle("/mutate", s.observed("mutate", &admissionHandler{s, "mutate", s.mutate}))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", s.readyz)
-	return mux
+	mux.Handle("/", bare(others))
+	return fewFields(mux)
+}
+
+// fewFields refuses long headers, which would be kept while a body comes.
+func fewFields(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header) > maxFields {
+			refuse(w, &httpError{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("more than %d header fields", maxFields), true})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bare refuses a body, which nobody would read, and gives the reader of the
+// answer a moment.
+func bare(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})
+			return
+		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test has none
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
@@ -103,7 +139,19 @@ const internalError = "internal error"
 // panicked tells of a panic, from the deferred function that recovered it.
 func (s *server) panicked(path string, p any) {
 	s.metrics.panics.Inc()
-	s.log.Error("panic, please report it", "path", path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	s.log.Error("panic, please report it", "path", path, "panic", brief(fmt.Sprint(p)), "stack", brief(string(debug.Stack())))
+}
+
+// maxLog is of a text in the log, whoever made it.
+const maxLog = 8 << 10
+
+func brief(text string) string { return beginning(text, maxLog) }
+
+func beginning(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	return strings.ToValidUTF8(text[:size], "") + "…"
 }
 
 // recorder remembers the status code.
@@ -138,14 +186,21 @@ func (r *recorder) fail(code int, text string) {
 // run serves until the context ends, then drains: it goes on for a while, not
 // ready, so that whoever sends requests learns of it, and then answers those
 // that are open.
-func (s *server) run(ctx context.Context, listener net.Listener, drain time.Duration) error {
+func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate, drain time.Duration) error {
+	connections := intake.Listen(inner, connectionsEach*s.concurrency, s.limits.evict)
+	listener := net.Listener(connections)
+	if cert != nil {
+		listener = cert.listener(listener)
+	}
 	srv := &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
+		MaxHeaderBytes:    maxHeader - headerSlack,
+		ConnState:         connections.State,
+		ConnContext:       rememberClient,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)

@@ -18,6 +18,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
 	"github.com/celadon-cel/celadon/engine/admission"
 )
 
@@ -51,7 +52,7 @@ func TestServeBadInput(t *testing.T) {
 		"wrong type":         {"POST", "/validate", "application/yaml", good, 415, "want Content-Type"},
 		"no type":            {"POST", "/validate", "", good, 415, "want Content-Type"},
 		"charset":            {"POST", "/validate", json + "; charset=utf-8", good, 200, `"allowed":true`},
-		"wrong path":         {"POST", "/validation", json, good, 404, "not found"},
+		"wrong path":         {"POST", "/validation", json, "", 404, "not found"},
 		"unknown CRD":        {"POST", "/validate", json, strings.ReplaceAll(good, "CronTab", "Nobody"), 200, "not checked"},
 		"timeout is no time": {"POST", "/validate?timeout=soon", json, good, 200, `"allowed":true`},
 		"metadata no map":    {"POST", "/validate", json, strings.Replace(good, `"metadata":{"name":"n","namespace":"ns"}`, `"metadata":7`, 1), 200, `"allowed":false`},
@@ -101,7 +102,7 @@ func TestServeOddClients(t *testing.T) {
 		"slow":             {head("1s", len(good)) + good[:10], false, 408},
 		"half-closed":      {head("30s", len(good)) + good, true, 200},
 		"half, and closed": {head("30s", len(good)) + good[:10], true, 400},
-		"header too large": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2*maxHeaderBytes) + "\r\n\r\n", false, 431},
+		"header too large": {"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n", false, 431},
 		"no HTTP":          {"hello\r\n\r\n", false, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +214,7 @@ func TestServeLargeBodies(t *testing.T) {
 			<-finish
 			return &admission.Decision{Response: &admissionv1.AdmissionResponse{}}, nil
 		}
-		large := cronTab(goodSpec) + strings.Repeat(" ", maxDeciding*3/10)
+		large := dense(maxValues * 3 / 10)
 		codes := make(chan int)
 		send := func(timeout string) {
 			go func() { codes <- recorded(s, "/validate?timeout="+timeout, large).Code }()
@@ -237,7 +238,9 @@ func TestServeLargeBodies(t *testing.T) {
 				t.Errorf("the others: %d", code)
 			}
 		}
-		if !s.deciding.TryAcquire(maxDeciding) || !s.slots.TryAcquire(100) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if !s.limits.large.Take(over, largeMemory) || !s.limits.small.Take(over, smallMemory) {
 			t.Error("something is still held")
 		}
 	})
@@ -252,18 +255,19 @@ func TestServeUnread(t *testing.T) {
 		network := make(pipes)
 		ctx, terminate := context.WithCancel(t.Context())
 		stopped := make(chan error, 1)
-		go func() { stopped <- s.run(ctx, network, 0) }()
+		go func() { stopped <- s.run(ctx, network, nil, 0) }()
 		for request, want := range map[string]int{
 			"POST /validate HTTP/1.1\r\nContent-Type: text/plain":       415,
-			"POST /validation HTTP/1.1\r\nContent-Type: text/plain":     404,
-			"GET /healthz HTTP/1.1\r\nContent-Type: text/plain":         200,
+			"POST /validation HTTP/1.1\r\nContent-Type: text/plain":     413,
+			"GET /healthz HTTP/1.1\r\nContent-Type: text/plain":         413,
+			"GET /metrics HTTP/1.1\r\nContent-Type: text/plain":         413,
 			"POST /validate HTTP/1.1\r\nContent-Type: application/json": 408,
 		} {
 			start := time.Now()
 			conn, _ := network.dial(ctx, "", "")
 			_, _ = io.WriteString(conn, request+"\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			if err != nil || res.StatusCode != want || time.Since(start) > readTimeout {
+			if err != nil || res.StatusCode != want || time.Since(start) > intake.Window {
 				t.Errorf("%s: %v, %v after %s", request, res, err, time.Since(start))
 			}
 			conn.Close()

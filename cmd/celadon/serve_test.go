@@ -105,6 +105,29 @@ func TestServeModes(t *testing.T) {
 	}
 }
 
+// TestServeUndecided: too much work is a verdict of its own, in the answer, the
+// metrics and the log.
+func TestServeUndecided(t *testing.T) {
+	t.Parallel()
+	crd := filepath.Join(t.TempDir(), "crd.yaml")
+	write(t, crd, strings.NewReplacer("rule: self == oldSelf", "rule: self.replace('', self).size() > 0 || true", "maxLength: 256", "").Replace(read(t, exampleD)))
+	s := startServe(t, "--crds", crd, "--unknown-crd", "allow")
+	large := cronTab(`{"schedule":"0 3 * * *","image":"` + strings.Repeat("a", 100_000) + `"}`)
+	if r := s.review("/validate", large); r.Allowed || r.Result.Code != 504 || !strings.Contains(r.Result.Message, "spec.image") {
+		t.Errorf("got %+v", r)
+	}
+	if r := s.review("/validate", cronTab(goodSpec)); !r.Allowed {
+		t.Errorf("beside it: %+v", r)
+	}
+	_, text := s.get("/metrics")
+	if want := `celadon_admission_requests_total{kind="CronTab.stable.example.com",path="validate",verdict="undecided"} 1`; !strings.Contains(text, want) {
+		t.Errorf("no %s", want)
+	}
+	if records := s.log.records("undecided"); len(records) != 1 || records[0]["user"] != "jane" || !strings.Contains(records[0]["reason"].(string), "call of replace") {
+		t.Errorf("log: %v", records)
+	}
+}
+
 // TestServeTLS: nothing below TLS 1.2, no HTTP/2, no plain HTTP.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
@@ -138,7 +161,7 @@ func TestServeDrains(t *testing.T) {
 		client := &http.Client{Transport: &http.Transport{DialContext: network.dial}}
 		ctx, terminate := context.WithCancel(t.Context())
 		stopped := make(chan error, 1)
-		go func() { stopped <- s.run(ctx, network, time.Second) }()
+		go func() { stopped <- s.run(ctx, network, nil, time.Second) }()
 		body, send := io.Pipe()
 		answered := make(chan string, 1)
 		go func() { answered <- statusOf(client.Post("http://server/validate", "application/json", body)) }()
@@ -149,7 +172,7 @@ func TestServeDrains(t *testing.T) {
 		if got := statusOf(client.Get("http://server/readyz")); got != "503 Service Unavailable" || len(log.records("draining")) != 1 {
 			t.Errorf("/readyz says %s", got)
 		}
-		time.Sleep(2 * time.Second) // longer than draining
+		time.Sleep(1500 * time.Millisecond) // longer than draining
 		select {
 		case err := <-stopped:
 			t.Errorf("stopped before the open request is answered: %v", err)
@@ -208,6 +231,9 @@ func TestServeUsage(t *testing.T) {
 		"stdin":           {"--crds -", "can be watched"},
 		"no certificate":  {"--crds x", "no certificate given"},
 		"both":            {"--crds x --plain-http --tls-cert x", "want one of them"},
+		"client CA too":   {"--crds x --plain-http --client-ca x", "want one of them"},
+		"client CA":       {"--crds " + exampleD + " --tls-key k --tls-cert c --client-ca " + dir + "/tls.crt", "has no certificate in PEM"},
+		"remove after":    {"--crds x --plain-http --remove-after -1s", "want 0 or more"},
 		"not loopback":    {"--crds x --plain-http --listen 0.0.0.0:1", "want a loopback address"},
 		"every interface": {"--crds x --plain-http --listen :1", "want a loopback address"},
 		"no port":         {"--crds x --plain-http --listen 127.0.0.1", "--listen: "},

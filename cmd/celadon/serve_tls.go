@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
+	"time"
 )
 
 // certificate is the server's, read again when its files change.
@@ -27,25 +28,30 @@ func (c *certificate) load() error {
 	return nil
 }
 
-func (c *certificate) reload() {
+func (c *certificate) reload() (again time.Duration) {
 	before := c.current.Load()
 	if err := c.load(); err != nil {
 		c.server.log.Error("certificate not changed", "error", err)
-		return
+		return 0
 	}
 	if now := c.current.Load(); now.Leaf != nil && before.Leaf != nil && !now.Leaf.Equal(before.Leaf) {
 		c.server.log.Info("certificate changed", "subject", now.Leaf.Subject.String(), "notAfter", now.Leaf.NotAfter)
 	}
+	return 0
 }
 
 // listener wraps TLS around another. There is no HTTP/2: the API server does
 // not use it for webhooks, and it is one thing less to attack.
 func (c *certificate) listener(inner net.Listener) net.Listener {
-	return tls.NewListener(inner, &tls.Config{
+	cfg := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return c.current.Load(), nil
 		},
-	})
+	}
+	if c.server.clients != nil {
+		c.server.clients.ask(cfg)
+	}
+	return tls.NewListener(inner, cfg)
 }

@@ -68,12 +68,13 @@ func (w *watcher) folder(path string) {
 	}
 }
 
-// run calls changed once for all that happens in quick succession, and once a
-// minute in any case. It ends with the context.
-func (w *watcher) run(ctx context.Context, changed func()) {
-	again := time.NewTicker(recheck)
-	defer again.Stop()
-	var settled, expired <-chan time.Time
+// run calls changed once for all that happens in quick succession, when changed
+// asked to be called again, and once a minute in any case. It ends with the
+// context.
+func (w *watcher) run(ctx context.Context, changed func() (again time.Duration)) {
+	each := time.NewTicker(recheck)
+	defer each.Stop()
+	var settled, expired, asked <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,13 +91,16 @@ func (w *watcher) run(ctx context.Context, changed func()) {
 		case err := <-w.errors:
 			// Events were lost: that is a change, too.
 			w.log.Warn("watch", "error", err)
-		case <-again.C:
+		case <-each.C:
 		case <-settled:
 		case <-expired:
+		case <-asked:
 		}
-		settled, expired = nil, nil
+		settled, expired, asked = nil, nil, nil
 		w.add()
-		changed()
+		if again := changed(); again > 0 {
+			asked = time.After(again)
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func TestServeFolderChanges(t *testing.T) {
 		}
 	}
 	folder("1", map[string]string{"a.yaml": crdOf(t, "Alpha", "10"), "b.yaml": crdOf(t, "Beta", "10")})
-	s := startServe(t, "--crds", filepath.Join(dir, "crds"), "--plain-http")
+	s := startServe(t, "--crds", filepath.Join(dir, "crds"), "--plain-http", "--remove-after", "0s")
 	folder("2", map[string]string{"a.yaml": crdOf(t, "Alpha", "20"), "more/c.yaml": crdOf(t, "Gamma", "10")})
 	s.await("the change is seen", func() bool { return s.reloads() == 1 })
 	record := s.log.records("CRDs read again")[0]
@@ -296,7 +296,7 @@ func TestWatcherSettles(t *testing.T) {
 				events, failures := make(chan fsnotify.Event), make(chan error)
 				w := &watcher{paths: []string{"/crds", "/tls/tls.crt"}, log: slog.New(slog.DiscardHandler), events: events, errors: failures, watch: func(string) error { return nil }}
 				start, changes := time.Now(), make(chan time.Duration, 10)
-				go w.run(t.Context(), func() { changes <- time.Since(start) })
+				go w.run(t.Context(), func() time.Duration { changes <- time.Since(start); return 0 })
 				if c.lost {
 					failures <- fsnotify.ErrEventOverflow
 				}

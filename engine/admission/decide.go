@@ -25,6 +25,11 @@ const (
 	Untouched Verdict = "untouched"
 	// NotChecked is an object that no CRD of the set decides.
 	NotChecked Verdict = "notChecked"
+	// Undecided is an object for which a rule asks for more work than is done
+	// (a *engine.WorkLimitError). It is refused, whatever Config.Unknown says,
+	// or else one expensive rule would be a way around all others. In the modes
+	// Warn and Audit it is allowed all the same.
+	Undecided Verdict = "undecided"
 )
 
 // Decision is the answer to one request, and what is known beyond it.
@@ -99,10 +104,13 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	}
 	res, err := crd.engine.Validate(ctx, *engineReq)
 	var unknowable *engine.NotCheckedError
-	if errors.As(err, &unknowable) {
+	var overwork *engine.WorkLimitError
+	switch {
+	case errors.As(err, &unknowable):
 		return s.notChecked(d, unknowable.Reason), nil
-	}
-	if err != nil {
+	case errors.As(err, &overwork):
+		return s.undecided(d, crd, overwork), nil
+	case err != nil:
 		return nil, err
 	}
 	d.CRD, d.Result, d.Verdict = crd.name, res, Allowed

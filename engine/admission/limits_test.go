@@ -78,6 +78,22 @@ func TestMutateLimit(t *testing.T) {
 	}
 }
 
+// TestMutateValues: few paths can have long values.
+func TestMutateValues(t *testing.T) {
+	t.Parallel()
+	set := admission.NewSet(admission.Config{})
+	text := strings.ReplaceAll(widgets, "LIMIT", "10")
+	if err := set.Put(crdOf(t, strings.Replace(text, "count: {type: integer,", "notes: {type: object, additionalProperties: {type: array, items: {type: string}}, default: {a: ["+strings.Repeat("x", 10_000)+"]}}, count: {type: integer,", 1))); err != nil {
+		t.Fatal(err)
+	}
+	for n, sent := range map[int]bool{10: true, 1000: false} {
+		d, err := set.Mutate(t.Context(), create(`"spec":{"size":2,"parts":`+many(n, "{}")+`}`))
+		if err != nil || sent != (d.Response.Patch != nil) {
+			t.Errorf("%d: %v, a patch of %d bytes", n, err, len(d.Response.Patch))
+		}
+	}
+}
+
 // TestLongErrors: an error does not say the whole request.
 func TestLongErrors(t *testing.T) {
 	t.Parallel()

@@ -22,9 +22,9 @@ type object struct {
 	onlyStatus bool
 }
 
-// maxPatch is how many bytes the paths of a patch may take. An object of the
-// API server's size can ask for far more: a million list items that each lack
-// a default, below names of a megabyte.
+// maxPatch is how many bytes the paths and the values of a patch may take. An
+// object of the API server's size can ask for far more: a million list items that
+// each lack a default, below names of a megabyte.
 const maxPatch = 1 << 20
 
 // additions are what defaulted has and the object has not. What pruning took
@@ -106,6 +106,7 @@ func (p *patch) emit(op string, value any) {
 	for _, name := range p.at {
 		p.room -= len("/") + len(name)
 	}
+	p.spend(value)
 	if p.room < 0 {
 		return
 	}
@@ -115,6 +116,28 @@ func (p *patch) emit(op string, value any) {
 		path.WriteString(pointer.Replace(name))
 	}
 	p.ops = append(p.ops, operation{op, path.String(), value})
+}
+
+// spend takes what a value needs of the room, and stops when there is none.
+func (p *patch) spend(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			if p.room -= len(name); p.room < 0 {
+				return
+			}
+			p.spend(field)
+		}
+	case []any:
+		for _, item := range value {
+			if p.room--; p.room < 0 {
+				return
+			}
+			p.spend(item)
+		}
+	case string:
+		p.room -= len(value)
+	}
 }
 
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")

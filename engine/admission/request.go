@@ -21,7 +21,7 @@ type RequestError struct{ Reason string }
 func (e *RequestError) Error() string { return "not an admission request: " + e.Reason }
 
 func badRequest(format string, args ...any) error {
-	return &RequestError{fmt.Sprintf(format, args...)}
+	return &RequestError{shorten(fmt.Sprintf(format, args...))}
 }
 
 // DecodeReview reads a review from JSON as the API server would, and its objects
@@ -37,7 +37,7 @@ func DecodeReview(data []byte) (*admissionv1.AdmissionReview, error) {
 		} `json:"request"`
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &in); err != nil {
-		return nil, badRequest("%s", shorten(err.Error()))
+		return nil, badRequest("%v", err)
 	}
 	review := &admissionv1.AdmissionReview{TypeMeta: in.TypeMeta}
 	if in.Request != nil {
@@ -137,7 +137,7 @@ func decode(name string, raw *runtime.RawExtension) (map[string]any, error) {
 	}
 	obj, err := engine.Decode(data)
 	if err != nil {
-		return nil, badRequest("%s: %s", name, shorten(err.Error()))
+		return nil, badRequest("%s: %v", name, err)
 	}
 	return obj, nil
 }

@@ -28,6 +28,8 @@ const (
 	// AuditCauses are the reason and the field of each cause, one a line.
 	// Values are left out: they may be secret.
 	AuditCauses = "causes"
+	// AuditReason says why an object is undecided, with the rule.
+	AuditReason = "reason"
 	// AuditDefaults are the fields that Mutate fills in, or in the modes Warn
 	// and Audit would, as JSON pointers, one a line.
 	AuditDefaults = "defaults"
@@ -40,6 +42,8 @@ const (
 	maxText    = 256
 	maxCauses  = 1000
 	maxMessage = 64 << 10
+	// maxDetails is of the causes' texts in bytes.
+	maxDetails = 1 << 20
 	// maxWarnings is in bytes: the API server passes on 4,096 runes.
 	maxWarnings = 16 << 10
 )
@@ -76,7 +80,7 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	d.Verdict = NotChecked
 	out := d.Response
 	out.AuditAnnotations = map[string]string{AuditVerdict: string(NotChecked)}
-	text := "celadon: not checked: " + why
+	text := "celadon: not checked: " + shorten(why)
 	switch {
 	case s.config.Mode == Audit:
 	case s.config.Mode == Enforce && s.config.Unknown == RefuseUnknown:
@@ -93,17 +97,62 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// bounded is a Status of a size that can be sent. Up to maxCauses causes it is
-// as the API server has it.
+// undecided completes the decision on an object that asks for too much work. An
+// API server would answer the same when its time is over.
+func (s *Set) undecided(d *Decision, crd *definition, err *engine.WorkLimitError) *Decision {
+	d.CRD, d.Verdict = crd.name, Undecided
+	out := d.Response
+	why := shorten(err.Error()) + ": " + shorten(err.Rule.Rule)
+	out.AuditAnnotations = map[string]string{AuditCRD: crd.name, AuditVerdict: string(Undecided), AuditReason: why}
+	text := "celadon: " + why
+	switch s.config.Mode {
+	case Enforce:
+		out.Allowed = false
+		out.Result = &metav1.Status{
+			Status:  metav1.StatusFailure,
+			Code:    http.StatusGatewayTimeout,
+			Reason:  metav1.StatusReasonTimeout,
+			Message: text,
+		}
+	case Warn:
+		out.Warnings = append(out.Warnings, text)
+	}
+	return d
+}
+
+// bounded is a Status of a size that can be sent. Up to maxCauses causes of
+// maxDetails bytes it is as the API server has it.
 func bounded(status *metav1.Status) *metav1.Status {
-	if status.Details == nil || len(status.Details.Causes) <= maxCauses {
+	n, whole := fitting(status)
+	if whole {
 		return status
 	}
-	out, details := *status, *status.Details
-	out.Message = fmt.Sprintf("%s (%d causes in all)", cut(out.Message, maxMessage), len(details.Causes))
-	details.Causes = details.Causes[:maxCauses]
-	out.Details = &details
+	out := *status
+	out.Message = cut(out.Message, maxMessage)
+	if status.Details != nil {
+		details := *status.Details
+		out.Message += fmt.Sprintf(" (%d causes in all)", len(details.Causes))
+		details.Causes, details.Name = details.Causes[:n], cut(details.Name, maxText)
+		out.Details = &details
+	}
 	return &out
+}
+
+// fitting is how many causes of a Status can be sent, and whether that and the
+// message are all.
+func fitting(status *metav1.Status) (n int, whole bool) {
+	if status.Details == nil {
+		return 0, len(status.Message) <= maxDetails
+	}
+	size := len(status.Details.Name)
+	for n < min(len(status.Details.Causes), maxCauses) {
+		cause := &status.Details.Causes[n]
+		if size += len(cause.Field) + len(cause.Message); size > maxDetails {
+			return n, false
+		}
+		n++
+	}
+	return n, n == len(status.Details.Causes)
 }
 
 // readable are as many warnings as the API server would pass on.

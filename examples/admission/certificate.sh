@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a certificate for the Service by hand, good for a year, and from it what
-# a cluster needs: secret.yaml, and webhook.yaml that trusts its CA.
+# a cluster needs: secret.yaml, and webhook.yaml that trusts its CA. Also one for
+# API servers to show, by a CA of its own: see --client-ca in docs/admission.md.
 # usage: certificate.sh DIRECTORY
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,13 +11,23 @@ umask 077
 mkdir -p "$dir"
 cd "$dir"
 
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 \
-  -subj "/CN=celadon CA" -keyout ca.key -out ca.crt 2>openssl.log
-openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
-  -subj "/CN=$name" -keyout tls.key -out tls.csr 2>>openssl.log
-printf 'subjectAltName=DNS:%s\nextendedKeyUsage=serverAuth\n' "$name" >tls.ext
-openssl x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 \
-  -extfile tls.ext -out tls.crt 2>>openssl.log
+# authority NAME: a CA, whose key and certificate are NAME.key and NAME.crt
+authority() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 \
+    -subj "/CN=celadon $1" -keyout "$1.key" -out "$1.crt" 2>>openssl.log
+}
+# certificate CA NAME SUBJECT EXTENSIONS: one that the CA signs, NAME.key and NAME.crt
+certificate() {
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+    -subj "/CN=$3" -keyout "$2.key" -out "$2.csr" 2>>openssl.log
+  printf '%b' "$4" >"$2.ext"
+  openssl x509 -req -in "$2.csr" -CA "$1.crt" -CAkey "$1.key" -CAcreateserial -days 365 \
+    -extfile "$2.ext" -out "$2.crt" 2>>openssl.log
+}
+authority ca
+certificate ca tls "$name" "subjectAltName=DNS:$name\nextendedKeyUsage=serverAuth\n"
+authority client-ca
+certificate client-ca client kube-apiserver "extendedKeyUsage=clientAuth\n"
 
 cat >secret.yaml <<SECRET
 apiVersion: v1
@@ -28,6 +39,7 @@ type: kubernetes.io/tls
 data:
   tls.crt: $(base64 <tls.crt | tr -d '\n')
   tls.key: $(base64 <tls.key | tr -d '\n')
+  client-ca.crt: $(base64 <client-ca.crt | tr -d '\n')
 SECRET
 sed -e '/annotations:/d' -e '/inject-ca-from:/d' \
   -e "s|^  clientConfig:|&\n    caBundle: $(base64 <ca.crt | tr -d '\n')|" \

@@ -9,7 +9,7 @@ dir=$(mktemp -d)
 
 : >"$dir/log" # read below, perhaps before the server has opened it
 "${CELADON:-celadon}" serve --crds "$here/crds" --tls-cert "$dir/tls.crt" --tls-key "$dir/tls.key" \
-  --listen 127.0.0.1:0 --drain 0s "$@" 2>"$dir/log" &
+  --client-ca "$dir/client-ca.crt" --listen 127.0.0.1:0 --drain 0s "$@" 2>"$dir/log" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$dir"' EXIT
 port() { sed -n 's/.*"msg":"serving".*"address":"127.0.0.1:\([0-9]*\)".*/\1/p' "$dir/log"; }
@@ -19,7 +19,7 @@ until [ -n "$(port)" ]; do
 done
 
 curl --silent --show-error --fail-with-body --noproxy '*' \
-  --cacert "$dir/ca.crt" --resolve "celadon.celadon.svc:$(port):127.0.0.1" \
+  --cacert "$dir/ca.crt" --cert "$dir/client.crt" --key "$dir/client.key" --resolve "celadon.celadon.svc:$(port):127.0.0.1" \
   --header 'Content-Type: application/json' --data-binary @"$here/review.json" \
   "https://celadon.celadon.svc:$(port)/validate?timeout=5s"
 echo
