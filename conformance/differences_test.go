@@ -252,6 +252,33 @@ func TestUnboundedCalls(t *testing.T) {
 	}
 }
 
+// TestUnboundedRules: the server checks rules, and makes patterns, that take
+// seconds or hundreds of megabytes.
+func TestUnboundedRules(t *testing.T) {
+	for _, rule := range []string{
+		strings.Repeat("self == 'a' || ", 1700) + "true",
+		"self == 'a' || self.matches('" + strings.Repeat("a{1000}", 60) + "')",
+	} {
+		call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: rule}}}}
+		s, err := call.structural()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := call.compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const budget = 1_000_000
+		if errs, remaining := rules.Validate(t.Context(), nil, "b", nil, budget); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal || remaining >= 0 {
+			t.Errorf("%.60s: ours decides: %v", rule, errs)
+		}
+		server := cel.NewValidator(s, false, budget)
+		if errs, _ := server.Validate(t.Context(), nil, s, "b", nil, budget); len(errs) > 0 && errs[0].Type == field.ErrorTypeInternal {
+			t.Errorf("%.60s: the server does not decide; so should this difference end: %v", rule, errs)
+		}
+	}
+}
+
 // TestServerMetadata: what only a server can know is not in our persisted
 // object, and a generated name ends in zeros.
 func TestServerMetadata(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -18,10 +19,23 @@ type finding struct {
 	rule *rule // nil: not one rule's
 }
 
+// report keeps what is wrong, as long as there is not enough of it: all rules
+// run to the end, at the same cost, whatever is told of them.
 func (r *run) report(rule *rule, err *field.Error) {
 	r.trace.failed(rule)
+	if len(r.findings) >= maxFindings || r.told >= maxTold {
+		return
+	}
+	r.told += len(err.Field) + len(err.Detail)
 	r.findings = append(r.findings, finding{err, rule})
 }
+
+// An object is refused with no more than so many causes, and so many bytes of
+// text by its rules: beyond that, each of a million items would be told of.
+const (
+	maxFindings = schema.MaxErrors
+	maxTold     = 16 << 20
+)
 
 // stop reports the error that ends all evaluation.
 func (r *run) stop(rule *rule, err *field.Error) {
@@ -48,6 +62,9 @@ func (r *run) giveUp(rule *rule, p part, err error) bool {
 func (r *run) ratchet(rule *rule, err *field.Error) {
 	if !rule.expr.usesOld && r.frames.unchanged() {
 		r.trace.failed(rule)
+		if r.warned++; r.warned > maxFindings {
+			return
+		}
 		if r.warn != nil {
 			r.warn(err.Error())
 		} else {

@@ -33,7 +33,8 @@ type Result struct {
 	// Failure is the Status that the server would return: 422 with causes, or
 	// 400 without any. Nil when allowed.
 	Failure *metav1.Status
-	// Causes are sorted, so that the same input gives the same bytes.
+	// Causes are sorted, so that the same input gives the same bytes. There are
+	// no more than some ten thousand, with some 16 MiB of text.
 	Causes []Cause
 	// Warnings are the server's Warning headers, in its order.
 	Warnings []string

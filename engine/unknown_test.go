@@ -164,3 +164,48 @@ func TestPlacesThatNeedQuotes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyCauses: an object with a million errors is refused with some of them,
+// at the cost of all.
+func TestManyCauses(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, strings.Replace(widgets, "note:", `e: {type: array, items: {type: string, enum: [AAAAAAAA, BBBBBBBB]}}
+              r: {type: array, items: {type: string, x-kubernetes-validations: [{rule: "self == 'x'", messageExpression: "self + ' is not x'"}]}}
+              s: {type: array, x-kubernetes-list-type: set, items: {type: integer}}
+              note:`, 1))
+	many := func(n int, item func(i int) any) []any {
+		items := make([]any, n)
+		for i := range items {
+			items[i] = item(i)
+		}
+		return items
+	}
+	for field, items := range map[string][]any{
+		"e": many(30_000, func(int) any { return "a" }),
+		"r": many(30_000, func(int) any { return "a" }),
+		"s": many(60_000, func(i int) any { return int64(i / 2) }),
+	} {
+		obj := object(t, widget(`{size: 2}`))
+		obj["spec"].(map[string]any)[field] = items
+		res, err := e.Validate(t.Context(), engine.Request{Object: obj})
+		if err != nil || res.Allowed || len(res.Causes) < 10_000 || len(res.Causes) > 10_001 {
+			t.Fatalf("%s: got %d causes, %v", field, len(res.Causes), err)
+		}
+		if field == "r" && res.Cost < 30_000 {
+			t.Errorf("cost %d", res.Cost)
+		}
+		// What did not change is let be, however much of it there is.
+		changed := object(t, widget(`{size: 3}`))
+		changed["spec"].(map[string]any)[field] = items
+		if res, err := e.Validate(t.Context(), engine.Request{Object: changed, OldObject: obj}); err != nil || !res.Allowed {
+			t.Errorf("%s: update: got %+v, %v", field, res.Causes[:1], err)
+		}
+		if field != "e" {
+			continue
+		}
+		changed["spec"].(map[string]any)[field] = append(many(20_000, func(int) any { return "b" }), items[20_000:]...)
+		if res, err := e.Validate(t.Context(), engine.Request{Object: changed, OldObject: obj}); err != nil || res.Allowed || len(res.Causes) < 10_000 || len(res.Causes) > 10_001 {
+			t.Errorf("%s: changed update: got %d causes, %v", field, len(res.Causes), err)
+		}
+	}
+}

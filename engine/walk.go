@@ -21,7 +21,9 @@ type run struct {
 	budget   int64       // < 0: stopped
 	cost     int64       // spent, also by what stopped
 	findings []finding
-	trace    *trace // nil: not asked for
+	// told is how much text the findings have, warned how many became warnings.
+	told, warned int
+	trace        *trace // nil: not asked for
 	// work is what is left for the object, in units of work. unknown is the first
 	// rule that asked for more, and overworked are all such: they are not asked
 	// again.
@@ -72,6 +74,7 @@ func (r *run) done() {
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
 	r.ctx, r.path, r.findings, r.trace, r.unknown, r.overworked, r.warn, r.cost = nil, nil, nil, nil, nil, nil, nil, 0
+	r.told, r.warned = 0, 0
 	r.rules.passes.Put(r)
 }
 

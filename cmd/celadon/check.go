@@ -73,14 +73,21 @@ func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error 
 	return a.verdict(&t, interrupted)
 }
 
+// enoughMemory is where garbage is no longer let grow: one hostile object can
+// leave hundreds of megabytes of it.
+const enoughMemory = 384 << 20
+
 // collectLess lets garbage grow to a multiple of what lives, which is little
-// unless all old objects do. It returns what undoes it.
+// unless all old objects do, up to a bound. It returns what undoes it.
 func collectLess(o *checkOptions) func() {
-	if os.Getenv("GOGC") != "" || len(o.olds) > 0 || o.base != "" {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" || len(o.olds) > 0 || o.base != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(400)
-	return func() { debug.SetGCPercent(before) }
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(enoughMemory)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // unwrapWrite drops the name of standard output from an error about it.

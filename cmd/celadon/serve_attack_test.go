@@ -29,20 +29,20 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
 )
 
-// attack is how hard a server is attacked: CELADON_ATTACK=long is the whole of
+// siege is how hard a server is attacked: CELADON_ATTACK=long is the whole of
 // what once ended one, and otherwise a moment of it.
-type attack struct {
+type siege struct {
 	connections, concurrency int
 	// It goes on for so long, or until so many honest reviews were answered.
 	lasts  time.Duration
 	enough int64
 }
 
-func newAttack() attack {
+func newSiege() siege {
 	if os.Getenv("CELADON_ATTACK") == "long" {
-		return attack{connections: 300, concurrency: defaultConcurrency, lasts: 20 * time.Second, enough: math.MaxInt64}
+		return siege{connections: 300, concurrency: defaultConcurrency, lasts: 20 * time.Second, enough: math.MaxInt64}
 	}
-	return attack{connections: 24, concurrency: 16, lasts: 30 * time.Second, enough: 40}
+	return siege{connections: 24, concurrency: 16, lasts: 30 * time.Second, enough: 40}
 }
 
 // honestConnections is how many an honest client has.
@@ -61,7 +61,7 @@ type victim struct {
 	goMemLimit string
 }
 
-func startVictim(t *testing.T, a attack, crd string) *victim {
+func startVictim(t *testing.T, a siege, crd string) *victim {
 	t.Helper()
 	dir := t.TempDir()
 	pool := x509.NewCertPool()
@@ -107,7 +107,7 @@ func (v *victim) memory(name string) int64 {
 
 // under sends honest reviews at a hundred a second while each of so many
 // connections is attacked with, and reports what they were answered.
-func (v *victim) under(a attack, once func(context.Context)) {
+func (v *victim) under(a siege, once func(context.Context)) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.t.Context(), a.lasts)
 	defer cancel()
@@ -194,7 +194,7 @@ func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 // body, and a large one comes whole.
 func TestAttackServeHeldBack(t *testing.T) {
 	t.Parallel()
-	a := newAttack()
+	a := newSiege()
 	v := startVictim(t, a, exampleD)
 	body := strings.Repeat(" ", maxBody-1)
 	v.under(a, v.over(func(_ context.Context, conn net.Conn) {
@@ -211,7 +211,7 @@ func TestAttackServeHeldBack(t *testing.T) {
 // TestAttackServeDrip: many connections send a byte now and then.
 func TestAttackServeDrip(t *testing.T) {
 	t.Parallel()
-	a := newAttack()
+	a := newSiege()
 	v := startVictim(t, a, exampleD)
 	v.under(a, v.over(func(ctx context.Context, conn net.Conn) {
 		_, err := io.WriteString(conn, reviewHead(1000))
@@ -226,7 +226,7 @@ func TestAttackServeDrip(t *testing.T) {
 // decide.
 func TestAttackServeDense(t *testing.T) {
 	t.Parallel()
-	a := newAttack()
+	a := newSiege()
 	v := startVictim(t, a, exampleD)
 	large := dense(maxValues - 100)
 	v.under(a, v.over(func(_ context.Context, conn net.Conn) {
@@ -239,7 +239,7 @@ func TestAttackServeDense(t *testing.T) {
 // TestAttackServeSilence: more connections than can be open say nothing.
 func TestAttackServeSilence(t *testing.T) {
 	t.Parallel()
-	a := newAttack()
+	a := newSiege()
 	a.concurrency = defaultConcurrency
 	v := startVictim(t, a, exampleD)
 	a.connections = connectionsEach * a.concurrency * 3 / 2
@@ -259,7 +259,7 @@ func TestAttackServeSilence(t *testing.T) {
 // body that counts as small.
 func TestAttackServeFull(t *testing.T) {
 	t.Parallel()
-	a := newAttack()
+	a := newSiege()
 	a.connections = connectionsEach*a.concurrency - honestConnections
 	v := startVictim(t, a, exampleD)
 	var fields strings.Builder

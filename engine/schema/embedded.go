@@ -128,6 +128,9 @@ func (r *embeddedReport) value(v any, n *node, at *place) {
 	switch v := v.(type) {
 	case map[string]any:
 		if n.embedded {
+			if len(r.errs) >= MaxErrors {
+				return
+			}
 			r.errs = append(r.errs, objectmeta.Validate(r.ctx, at.field(r.base), v, embeddedResource, false)...)
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {

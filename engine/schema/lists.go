@@ -127,7 +127,9 @@ func (r *listReport) keys(names []string, items []any, at *place) {
 	for i, v := range items {
 		fields, ok := v.(map[string]any)
 		if v != nil && !ok {
-			r.errs = append(r.errs, field.Invalid(at.field(r.base).Index(i), v, "must be an object for an array of list-type map"))
+			if len(r.errs) < MaxErrors {
+				r.errs = append(r.errs, field.Invalid(at.field(r.base).Index(i), v, "must be an object for an array of list-type map"))
+			}
 			return
 		}
 		key := map[string]any{}
@@ -179,5 +181,5 @@ func (r *listReport) twice(keys, shown []any, at *place) {
 			errs = append(errs, field.Duplicate(path.Index(i), shown[i]))
 		}
 	}
-	r.errs = append(r.errs, errs...)
+	r.errs = append(r.errs, errs[:min(len(errs), max(MaxErrors-len(r.errs), 0))]...)
 }

@@ -19,15 +19,35 @@ type report struct {
 	// thorough: the passed checks of valid values are counted too. Without it
 	// they are skipped.
 	thorough bool
+	bytes    int // of the errors' texts
 	*meter
 }
 
-func (r *report) add(errs ...error) { r.errs = append(r.errs, errs...) }
+// What is wrong with a value is told up to so many errors, with so many bytes of
+// text: a list of a million wrong items is not worth gigabytes.
+const (
+	MaxErrors = 10_000
+	maxBytes  = 16 << 20
+)
+
+// full reports have told enough. Errors are only taken back together with all
+// that came behind them, so a full report stays one of something wrong.
+func (r *report) full() bool { return len(r.errs) >= MaxErrors || r.bytes >= maxBytes }
+
+func (r *report) add(errs ...error) {
+	for _, err := range errs {
+		if r.full() {
+			return
+		}
+		r.errs = append(r.errs, err)
+		r.bytes += len(err.Error())
+	}
+}
 
 // found adds an error of kube-openapi's checks, if there is one.
 func (r *report) found(err *openapierrors.Validation) bool {
 	if err != nil {
-		r.errs = append(r.errs, err)
+		r.add(err)
 	}
 	return err != nil
 }
@@ -35,7 +55,7 @@ func (r *report) found(err *openapierrors.Validation) bool {
 // value reports on a value; was is what it was before an update.
 func (r *report) value(n *node, v any, at *place, was past) (passed int) {
 	r.spend(perReported)
-	if r.skips(n, v) {
+	if r.skips(n, v) || r.full() && !r.thorough {
 		return 0
 	}
 	return r.suspect(n, v, at, was)
@@ -55,11 +75,11 @@ func (r *report) skips(n *node, v any) bool {
 
 // suspect takes back errors on what did not change.
 func (r *report) suspect(n *node, v any, at *place, was past) (passed int) {
-	start := len(r.errs)
+	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)
 	if len(r.errs) > start && was.known && n.same(v, was.value) {
 		clear(r.errs[start:])
-		r.errs = r.errs[:start]
+		r.errs, r.bytes = r.errs[:start], bytes
 	}
 	return passed
 }
