@@ -279,6 +279,31 @@ func TestUnboundedRules(t *testing.T) {
 	}
 }
 
+// TestManyErrors: the server tells of each of many wrong items.
+func TestManyErrors(t *testing.T) {
+	call := UnitCall{Schema: apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
+		Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 'a'"}},
+	}}}}
+	s, err := call.structural()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := call.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]any, 11_000)
+	for i := range items {
+		items[i] = "b"
+	}
+	const budget = 1_000_000
+	errs, remaining := rules.Validate(t.Context(), nil, items, nil, budget)
+	all, left := cel.NewValidator(s, false, budget).Validate(t.Context(), nil, s, items, nil, budget)
+	if len(errs) != 10_000 || len(all) != len(items) || remaining != left {
+		t.Errorf("ours tells of %d, the server of %d; budget left %d and %d", len(errs), len(all), remaining, left)
+	}
+}
+
 // TestServerMetadata: what only a server can know is not in our persisted
 // object, and a generated name ends in zeros.
 func TestServerMetadata(t *testing.T) {
