@@ -112,12 +112,11 @@ func TestHook(t *testing.T) {
 			t.Errorf("files %s: %s, want %t", hook.Files, name, want)
 		}
 	}
-	examples, err := filepath.Abs("../../examples/crontab")
-	if err != nil {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/crontab")); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	config := "check:\n  crd: " + examples + "/crd.yaml\n  objects: " + examples + "/objects\n"
+	config := "check:\n  crd: crd.yaml\n  objects: objects\n"
 	if err := os.WriteFile(filepath.Join(dir, configName), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}

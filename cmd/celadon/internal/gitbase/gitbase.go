@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -66,36 +67,32 @@ func read(ctx context.Context, rev string, known map[string]revision, path strin
 // above it, up to the top of the work tree. Its path begins at the working
 // directory; "" is none. It may have no more than limit bytes.
 func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("--base %s: %s: %w", rev, name, err)
-		}
-	}()
 	top, rel, err := home(".")
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
 	at, err := repository{top}.at(ctx, rev)
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
-	var candidates []string
-	for dir := rel; ; dir = path.Dir(dir) {
+	found, data, err = at.nearest(ctx, rel, name, limit)
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+	}
+	return found, data, nil
+}
+
+func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (found string, data []byte, err error) {
+	candidates := []string{path.Join(rel, name)}
+	for dir := rel; dir != "."; {
+		dir = path.Dir(dir)
 		candidates = append(candidates, path.Join(dir, name))
-		if dir == "." {
-			break
-		}
 	}
-	entries, err := at.list(ctx, func(string) bool { return true }, candidates...)
+	entries, err := r.list(ctx, func(string) bool { return true }, candidates...)
 	if err != nil || len(entries) == 0 {
 		return "", nil, err
 	}
-	nearest := entries[0]
-	for _, e := range entries {
-		if len(e.path) > len(nearest.path) {
-			nearest = e
-		}
-	}
+	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
 	if !nearest.regular() {
 		return "", nil, errors.New("not a regular file there")
 	}
@@ -103,11 +100,8 @@ func Nearest(ctx context.Context, rev, name string, limit int64) (found string, 
 	if err != nil {
 		return "", nil, err
 	}
-	err = at.contents(ctx, []file{{object: nearest.object, name: found}}, func(_ file, r io.Reader) error {
-		data, err = io.ReadAll(io.LimitReader(r, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("more than %d bytes there", limit)
-		}
+	err = r.contents(ctx, []file{{object: nearest.object, name: found}}, func(_ file, content io.Reader) (err error) {
+		data, err = input.ReadAll(content, limit)
 		return err
 	})
 	return found, data, err

@@ -193,7 +193,7 @@ func TestNearest(t *testing.T) {
 	dir := repo(t)
 	write(t, filepath.Join(dir, "x"), "top")
 	write(t, filepath.Join(dir, "m/x"), "m")
-	write(t, filepath.Join(dir, "m/n/y"), strings.Repeat("y", 11))
+	write(t, filepath.Join(dir, "m/n/y"), strings.Repeat("y", 1025))
 	if err := os.Symlink("y", filepath.Join(dir, "m/n/link")); err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +205,11 @@ func TestNearest(t *testing.T) {
 		{at: "m", name: "x", path: "x", data: "m"},
 		{at: "m/n", name: "x", path: "../x", data: "m"},
 		{at: "m/n", name: "z"},
-		{at: "m/n", name: "y", path: "y", err: "more than 10 bytes"},
+		{at: "m/n", name: "y", path: "y", err: "more than 1 KiB"},
 		{at: "m/n", name: "link", err: "not a regular file"},
 	} {
 		t.Chdir(filepath.Join(dir, test.at))
-		path, data, err := Nearest(t.Context(), "HEAD", test.name, 10)
+		path, data, err := Nearest(t.Context(), "HEAD", test.name, 1024)
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s in %s: %v, want %s", test.name, test.at, err, test.err)
