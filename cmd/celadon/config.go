@@ -22,6 +22,8 @@ import (
 const (
 	configName = ".celadon.yaml"
 	maxConfig  = 1 << 20
+	// maxValues is how many a setting may have.
+	maxValues = 1000
 )
 
 // configFile is a configuration file that counts.
@@ -192,6 +194,9 @@ func configValues(name string, v any) ([]string, error) {
 		}
 		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
 	case []any:
+		if len(v) > maxValues {
+			return nil, fmt.Errorf("more than %d values: want less", maxValues)
+		}
 		var all []string
 		for _, item := range v {
 			s, ok := item.(string)

@@ -77,7 +77,7 @@ func Nearest(ctx context.Context, rev, name string, limit int64) (found string, 
 	}
 	found, data, err = at.nearest(ctx, rel, name, limit)
 	if err != nil {
-		return "", nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
 	}
 	return found, data, nil
 }
@@ -94,7 +94,7 @@ func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (f
 	}
 	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
 	if !nearest.regular() {
-		return "", nil, errors.New("not a regular file there")
+		return "", nil, fmt.Errorf("%s: not a regular file there", nearest.path)
 	}
 	found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(nearest.path))
 	if err != nil {
@@ -104,7 +104,10 @@ func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (f
 		data, err = input.ReadAll(content, limit)
 		return err
 	})
-	return found, data, err
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
+	}
+	return found, data, nil
 }
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)

@@ -18,7 +18,7 @@ const (
 	maxDocument = 32 << 20
 	// maxVain is how much of one input is looked at without finding the end of an
 	// object, time and again from the next line on.
-	maxVain = 256 << 20
+	maxVain = 128 << 20
 	// maxUndecided is how much of a JSON object with items is held until its
 	// kind, which may come last, says whether it is a List. No object is larger.
 	maxUndecided = 4 << 20
