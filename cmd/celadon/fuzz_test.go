@@ -188,12 +188,12 @@ func answered(t *testing.T, args []string) (out string, code int) {
 func fuzzSeeds(crd string) [][]entry {
 	bomb := "x: &b \"" + strings.Repeat("x", 2000) + "\"\n"
 	return [][]entry{
-		{{aFile, "a.yaml", goodCronTab}, {aFile, "b.json", `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"\u001b[31m"},"spec":{}}`}},
-		{{aFile, "\x1b]0;x\a.yaml", goodCronTab}, {aFile, "a\n::error::.yaml", "\xff"}},
+		{{aFile, "a.yaml", goodCronTab}, {aFile, "\x1b]0;x\a.yaml", "no object"}, {aFile, "b.json", `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"\u001b[31m"},"spec":{}}`}},
+		{{aFile, "\x1b]0;x\a.yaml", "no object"}, {aFile, "a\n::error::.yaml", "\xff"}},
 		{{aPipe, "a.yaml", ""}, {aLink, "b.yaml", "/dev/zero"}, {aLink, "c.yaml", "../crds/crd.yaml"}, {aLink, "d.yaml", "d.yaml"}},
 		{{aFolder, "d.yaml", goodCronTab}, {aLink, "loop", ".."}, {aLink, "e.yaml", "d.yaml/a.yaml"}, {aFolder, "..data", goodCronTab}},
 		{{aFile, "a.yaml", bomb + "l: [" + strings.Repeat("*b,", 1000) + "a]\n"}, {aCRD, "b.yaml", bomb + crd}},
-		{{aFile, "a.json", strings.Repeat("{\"a\":[\n", 200)}, {aFile, "b.json", "{\"apiVersion\":\"v1\",\"items\":[\n" + strings.Repeat("{\"a\":[\n", 200)}},
+		{{aFile, "\x1b[2J.yaml", "no object"}, {aFile, "a.json", strings.Repeat("{\"a\":[\n", 200)}, {aFile, "b.json", "{\"apiVersion\":\"v1\",\"items\":[\n" + strings.Repeat("{\"a\":[\n", 200)}},
 		{{aFile, "a.yaml", strings.Repeat("[", 11_000)}, {aFile, "b.yaml", strings.Repeat("- ", 11_000)}, {aFile, "c.yaml", "--- x\n---\n{\n---\n"}},
 		{{aFile, "HEAD", "ref: refs/heads/main\n"}, {aFile, "config", "[core]\n\tbare = false\n"}, {aFolder, "objects", ""}, {aFolder, "refs", ""}},
 		{{aCRD, "c.yaml", strings.ReplaceAll(crd, "self.", "self.self.")}, {aFile, "a.yaml", goodCronTab}},

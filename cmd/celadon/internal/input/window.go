@@ -131,9 +131,9 @@ func (w *window) lineEnd(i int) int {
 }
 
 // maxPassed is how much is passed over in search of the end of a line.
-const maxPassed = 64 << 20
+const maxPassed = 256 << 20
 
-var errEndless = errors.New("a line of more than 64 MiB: the rest is not read")
+var errEndless = errors.New("a line of more than 256 MiB: the rest is not read")
 
 // skipLine gives the rest of the line away.
 func (w *window) skipLine() {
