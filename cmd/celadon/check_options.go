@@ -28,7 +28,8 @@ when unchanged, which ratcheting saves, and which are silently changed.
 Below what kubectl would print stand the place and an excerpt of each cause, the
 rule that failed and the values in it.
 
-Flags may also stand in .celadon.yaml, in this folder or above it.
+Flags may also stand in .celadon.yaml, in this folder or above it in the
+repository, as far as they weaken nothing; with --base in that of REV.
 
 Exit codes: 0 all accepted, 1 findings, 2 usage, unreadable input or nothing
 checked (2 wins over 1), 3 a bug in celadon, 130 interrupted.`
@@ -61,6 +62,7 @@ type checkOptions struct {
 	summary               bool
 	maxFindings           int
 	config                string
+	noConfig              bool
 	validation            string // validate in the server's words
 }
 
@@ -82,6 +84,7 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVarP(&o.watch, "watch", "w", false, "check again whenever a file changes")
 	f.StringVar(&o.config, "config", "", "defaults: `FILE` instead of the nearest .celadon.yaml")
+	f.BoolVar(&o.noConfig, "no-config", false, "look for no .celadon.yaml")
 	for name, values := range map[string][]string{
 		"output":      {"text", "json", "jsonl", "junit", "sarif", "github"},
 		"validate":    {"strict", "warn", "ignore"},

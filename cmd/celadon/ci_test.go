@@ -27,10 +27,12 @@ type workflow struct {
 			} `json:"inputs"`
 		} `json:"workflow_call"`
 	} `json:"on"`
-	Jobs map[string]struct {
-		RunsOn string            `json:"runs-on"`
-		Env    map[string]string `json:"env"`
-		Steps  []workflowStep    `json:"steps"`
+	Permissions map[string]string `json:"permissions"`
+	Jobs        map[string]struct {
+		RunsOn      string            `json:"runs-on"`
+		Permissions map[string]string `json:"permissions"`
+		Env         map[string]string `json:"env"`
+		Steps       []workflowStep    `json:"steps"`
 	} `json:"jobs"`
 }
 
@@ -72,9 +74,9 @@ func TestWorkflow(t *testing.T) {
 		}
 		ran++
 		for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": strings.Contains(step.Run, "|| true")} {
-			cmd := exec.Command("bash", "-e", "-c", strings.ReplaceAll(step.Run, "celadon.sarif", filepath.Join(dir, "celadon.sarif")))
+			cmd := exec.Command("bash", "-e", "-c", step.Run)
 			cmd.Dir = "../.."
-			cmd.Env = append(os.Environ(), "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
+			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
 			if out, err := cmd.CombinedOutput(); (err == nil) != want {
 				t.Errorf("%s of %s: %v, want success %t\n%s", step.Name, objects, err, want, out)
 			}
@@ -82,6 +84,59 @@ func TestWorkflow(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "celadon.sarif")); ran != 2 || err != nil || info.Size() == 0 {
 		t.Errorf("%d steps ran, the log: %v", ran, err)
+	}
+}
+
+// TestAttackWorkflow holds of the workflow what a hostile tree would make use of:
+// no expression stands in a script, no token in the tree, what is installed comes
+// before the tree, actions are named by their commit, names are no flags, and the
+// report is written outside.
+func TestAttackWorkflow(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/ci-workflow.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w workflow
+	if err := yaml.Unmarshal(data, &w); err != nil {
+		t.Fatal(err)
+	}
+	if job := w.Jobs["check"]; len(w.Permissions) > 0 || job.Permissions["contents"] != "read" || len(job.Permissions) != 2 {
+		t.Errorf("permissions: %v, of the job %v", w.Permissions, job.Permissions)
+	}
+	checkedOut := false
+	dir := tree(t, map[string]string{
+		"m/a.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": "", "outside": "", "m/celadon.sarif -> ../outside": "",
+	})
+	for i, step := range w.Jobs["check"].Steps {
+		if strings.Contains(step.Run, "${{") {
+			t.Errorf("step %d: an expression in a script: %s", i, step.Run)
+		}
+		if step.Uses != "" && !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(step.Uses) {
+			t.Errorf("step %d: %s: want a commit", i, step.Uses)
+		}
+		if strings.Contains(step.Run, "install") && checkedOut {
+			t.Errorf("step %d installs after the checkout", i)
+		}
+		if strings.HasPrefix(step.Uses, "actions/checkout@") {
+			checkedOut = true
+			if step.With["persist-credentials"] != false {
+				t.Errorf("step %d: the token stays in the tree", i)
+			}
+		}
+		if !strings.HasPrefix(step.Run, "celadon") {
+			continue
+		}
+		cmd := exec.Command("bash", "-c", "cd m; "+step.Run)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "RUNNER_TEMP="+t.TempDir(), "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=*")
+		out, err := cmd.CombinedOutput()
+		if err == nil && step.Name == "annotate" {
+			t.Errorf("step %d: a name is taken for a flag: %s", i, out)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "outside")); err != nil || info.Size() > 0 {
+		t.Errorf("the report went through a link: %v", err)
 	}
 }
 
@@ -112,12 +167,11 @@ func TestHook(t *testing.T) {
 			t.Errorf("files %s: %s, want %t", hook.Files, name, want)
 		}
 	}
-	examples, err := filepath.Abs("../../examples/crontab")
-	if err != nil {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/crontab")); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	config := "check:\n  crd: " + examples + "/crd.yaml\n  objects: " + examples + "/objects\n"
+	config := "check:\n  crd: crd.yaml\n  objects: objects\n"
 	if err := os.WriteFile(filepath.Join(dir, configName), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}

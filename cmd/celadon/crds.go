@@ -39,7 +39,12 @@ type definition struct {
 	problems  []error
 }
 
-const crdVersion = "apiextensions.k8s.io/v1"
+const (
+	crdVersion = "apiextensions.k8s.io/v1"
+	// maxCRD is what etcd takes at most of one object, unless it is set to take
+	// more. A schema needs up to three hundred times as much memory.
+	maxCRD = 3 << 19
+)
 
 // readCRDs reads the CRDs and compiles none.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string, cfg engine.Config) (*definitions, error) {
@@ -132,6 +137,9 @@ func decodeCRD(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, 
 	data, err := json.Marshal(doc.Object)
 	if err != nil {
 		return nil, err
+	}
+	if len(data) > maxCRD {
+		return nil, fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, maxCRD>>10)
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, crd); err != nil {

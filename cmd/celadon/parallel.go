@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"io"
+	"math"
+	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
@@ -11,6 +14,15 @@ import (
 
 // Chunks travel in batches, so that small ones do not cost a hand-over each.
 const batchBytes = 64 << 10
+
+const (
+	// budgetBytes is how much text is being worked on at a time; a core has at
+	// least a few batches. In memory values take up to a hundred times more.
+	budgetBytes = 2 << 20
+	perCore     = 5 * batchBytes
+	// large documents go alone.
+	large = 1 << 20
+)
 
 // batches puts chunks together until they are enough, or the reader would have
 // to wait for more.
@@ -39,8 +51,11 @@ func (b *batches) flush() {
 // parallel reads what stands below the paths, works on each document on all
 // cores, and takes the results in the order of the input.
 func parallel[T any](stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
+	workers := runtime.GOMAXPROCS(0)
 	return &ordered.Pipe[[]input.Chunk, []T]{
-		Workers: runtime.GOMAXPROCS(0),
+		Workers: workers,
+		Budget:  int64(max(budgetBytes, workers*perCore)),
+		Weight:  weight,
 		Produce: func(send func([]input.Chunk) bool) {
 			b := batches{send: send}
 			input.Scan(stdin, paths, b.flush, b.add)
@@ -64,6 +79,26 @@ func parallel[T any](stdin io.Reader, paths []string, work func(*input.Document)
 			}
 			return nil
 		},
+	}
+}
+
+func weight(batch []input.Chunk) int64 {
+	n := 0
+	for _, c := range batch {
+		n += c.Size()
+	}
+	if n > large {
+		collectMore()
+		return math.MaxInt64
+	}
+	return int64(n)
+}
+
+// collectMore ends what collectLess began: beside a large document garbage would
+// grow to several times of much.
+func collectMore() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
 	}
 }
 

@@ -1,18 +1,16 @@
 // Package gitbase reads files as they were at a git revision, through the
-// user's git and without network.
+// user's git, without network, and without a say of what stands in the tree.
 package gitbase
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -21,175 +19,130 @@ import (
 // Read gives what stood below the paths at a revision, under the names that the
 // files have below them. A path that was not there has nothing.
 func Read(ctx context.Context, rev string, paths []string, yield func(input.Chunk) error) error {
-	if strings.HasPrefix(rev, "-") {
-		return fmt.Errorf("--base %q: want a git revision", rev)
-	}
+	known := map[string]revision{} // by the top of the repository
 	for _, path := range paths {
-		if err := read(ctx, rev, path, yield); err != nil {
+		if err := read(ctx, rev, known, path, yield); err != nil {
 			return fmt.Errorf("--base %s: %s: %w", rev, path, err)
 		}
 	}
 	return nil
 }
 
-func read(ctx context.Context, rev, path string, yield func(input.Chunk) error) error {
-	abs, err := filepath.Abs(path)
+func read(ctx context.Context, rev string, known map[string]revision, path string, yield func(input.Chunk) error) error {
+	top, rel, err := home(path)
 	if err != nil {
 		return err
 	}
-	dir, err := folder(abs)
-	if err != nil {
-		return err
+	at, ok := known[top]
+	if !ok {
+		if at, err = (repository{top}).at(ctx, rev); err != nil {
+			return err
+		}
+		known[top] = at
 	}
-	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return err
-	}
-	root := strings.TrimRight(string(top), "\r\n")
-	if abs, err = resolve(abs); err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(root, abs)
-	if err != nil || strings.HasPrefix(rel, "..") {
-		return fmt.Errorf("not below the repository %s", root)
-	}
-	rel = filepath.ToSlash(rel)
-	list := []string{"ls-tree", "-r", "-z", "--name-only", rev}
-	if rel != "." {
-		list = append(list, "--", ":(literal)"+rel)
-	}
-	names, err := git(ctx, root, list...)
+	entries, err := at.list(ctx, func(name string) bool { return name == rel || input.Readable(name) }, rel)
 	if err != nil {
 		return err
 	}
 	var files []file
-	for _, name := range strings.Split(string(names), "\x00") {
-		if name == "" || name != rel && !input.Readable(name) || strings.Contains(name, "\n") {
-			continue
-		}
-		below, err := filepath.Rel(rel, name)
+	for _, e := range entries {
+		below, err := filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(e.path))
 		if err != nil {
 			return err
 		}
-		files = append(files, file{blob: rev + ":" + name, name: named(path, below)})
-	}
-	return contents(ctx, root, files, yield)
-}
-
-// file is a file at the revision.
-type file struct {
-	blob string // as git knows it
-	name string // as it would be called today, from the user's path on
-}
-
-func named(path, below string) string {
-	if below == "." {
-		return path
-	}
-	return filepath.Join(path, below)
-}
-
-// folder is a path's own folder, which may be the path itself.
-func folder(abs string) (string, error) {
-	if info, err := os.Stat(abs); err == nil && info.IsDir() {
-		return abs, nil
-	}
-	return existing(filepath.Dir(abs))
-}
-
-// existing is the nearest folder that there is: a path may be new, or gone.
-func existing(dir string) (string, error) {
-	for {
-		if found, err := filepath.EvalSymlinks(dir); err == nil {
-			return found, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("no such folder")
-		}
-		dir = parent
-	}
-}
-
-// resolve is the path as git sees it.
-func resolve(abs string) (string, error) {
-	dir, err := existing(abs)
-	if err != nil || dir == abs {
-		return abs, err
-	}
-	for at := abs; ; at = filepath.Dir(at) {
-		if found, err := filepath.EvalSymlinks(at); err == nil {
-			rest, err := filepath.Rel(at, abs)
-			return filepath.Join(found, rest), err
+		if e.regular() {
+			files = append(files, file{object: e.object, name: filepath.Join(path, below)})
 		}
 	}
-}
-
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return nil, fmt.Errorf("git %s: %s", args[0], bytes.TrimSpace(exit.Stderr))
-	}
-	return out, err
-}
-
-// contents reads files with one git process.
-func contents(ctx context.Context, dir string, files []file, yield func(input.Chunk) error) error {
-	if len(files) == 0 {
-		return nil
-	}
-	cmd := exec.CommandContext(ctx, "git", "cat-file", "--batch")
-	cmd.Dir = dir
-	var ask strings.Builder
-	for _, f := range files {
-		fmt.Fprintln(&ask, f.blob)
-	}
-	cmd.Stdin = strings.NewReader(ask.String())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	return at.contents(ctx, files, func(f file, data io.Reader) (err error) {
+		input.Split(f.name, data, func(c input.Chunk) bool {
+			err = yield(c)
+			return err == nil
+		})
 		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	r := bufio.NewReader(out)
-	for _, f := range files {
-		if err = blob(r, f.name, yield); err != nil {
-			break
-		}
-	}
-	_, _ = io.Copy(io.Discard, r)
-	return errors.Join(err, cmd.Wait())
+	})
 }
 
-// blob reads one answer of git cat-file --batch.
-func blob(r *bufio.Reader, name string, yield func(input.Chunk) error) error {
-	head, err := r.ReadString('\n')
+// Nearest reads, at a revision, the file of a name in the working directory or
+// above it, up to the top of the work tree. Its path begins at the working
+// directory; "" is none. It may have no more than limit bytes.
+func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
+	top, rel, err := home(".")
 	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	at, err := repository{top}.at(ctx, rev)
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	found, data, err = at.nearest(ctx, rel, name, limit)
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	return found, data, nil
+}
+
+func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (found string, data []byte, err error) {
+	candidates := []string{path.Join(rel, name)}
+	for dir := rel; dir != "."; {
+		dir = path.Dir(dir)
+		candidates = append(candidates, path.Join(dir, name))
+	}
+	entries, err := r.list(ctx, func(string) bool { return true }, candidates...)
+	if err != nil || len(entries) == 0 {
+		return "", nil, err
+	}
+	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
+	if !nearest.regular() {
+		return "", nil, fmt.Errorf("%s: not a regular file there", nearest.path)
+	}
+	found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(nearest.path))
+	if err != nil {
+		return "", nil, err
+	}
+	err = r.contents(ctx, []file{{object: nearest.object, name: found}}, func(_ file, content io.Reader) (err error) {
+		data, err = input.ReadAll(content, limit)
 		return err
-	}
-	fields := strings.Fields(head)
-	if len(fields) < 3 || fields[len(fields)-2] != "blob" {
-		return nil // a submodule
-	}
-	size, err := strconv.ParseInt(fields[len(fields)-1], 10, 64)
-	if err != nil {
-		return fmt.Errorf("git cat-file: %q: want a size", strings.TrimSpace(head))
-	}
-	data := io.LimitReader(r, size)
-	input.Split(name, data, func(c input.Chunk) bool {
-		err = yield(c)
-		return err == nil
 	})
 	if err != nil {
-		return err
+		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
 	}
-	if _, err := io.Copy(io.Discard, data); err != nil {
-		return err
+	return found, data, nil
+}
+
+var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// revision is one of a repository, looked up once, so that it means one thing.
+type revision struct {
+	repository
+	rev, commit string
+}
+
+func (r repository) at(ctx context.Context, rev string) (revision, error) {
+	if strings.HasPrefix(rev, "-") {
+		return revision{}, fmt.Errorf("%q: want a git revision", rev)
 	}
-	_, err = r.Discard(1) // the line break behind the content
-	return err
+	p, err := r.start(ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", rev)
+	if err != nil {
+		return revision{}, err
+	}
+	out, err := io.ReadAll(io.LimitReader(p, maxHead))
+	if err = p.end(err); errors.Is(err, errGit) {
+		return revision{}, err
+	} else if err != nil {
+		return revision{}, fetchFirst(rev, errNoRevision)
+	}
+	name := strings.TrimSpace(string(out))
+	if !objectName.MatchString(name) {
+		return revision{}, fmt.Errorf("git rev-parse: %q: want the name of an object", name)
+	}
+	return revision{r, rev, name}, nil
+}
+
+var errNoRevision = errors.New("no such revision")
+
+// fetchFirst says what to do about a revision that is not in the repository.
+// Nothing fetches it: that would run what the repository is set to.
+func fetchFirst(rev string, err error) error {
+	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, rev)
 }

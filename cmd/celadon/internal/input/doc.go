@@ -6,7 +6,9 @@
 // Scan finds where objects begin and end, and holds no more than one of them;
 // Each decodes them, and can run on any goroutine. Only a YAML document is one
 // piece whatever it holds: a YAML List is as large in memory as in the file,
-// while a JSON List is taken apart item by item.
+// while a JSON List is taken apart item by item. Whoever writes the input may be
+// hostile: all that is held has a bound, and below a folder only regular files
+// are opened.
 package input
 
 // How it works. A window is a stretch of the input that moves forward. The

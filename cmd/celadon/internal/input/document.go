@@ -1,10 +1,11 @@
 package input
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -59,18 +60,29 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 func (c Chunk) Each(yield func(*Document) bool) bool {
 	switch c.form {
 	case smallFile:
-		data, err := os.ReadFile(c.File)
-		if err != nil {
-			return yield(&Document{File: c.File, Err: WithoutPath(err)})
-		}
-		s := splitter{file: c.File, w: bytesWindow(data), yield: func(part Chunk) bool { return part.Each(yield) }}
-		return s.run()
+		return c.small(yield)
 	case jsonValue, jsonItem:
 		return c.json(yield)
 	case yamlDocument:
 		return c.yaml(yield)
 	}
 	return yield(c.document(c.err))
+}
+
+// small reads a file that was small when it was found.
+func (c *Chunk) small(yield func(*Document) bool) bool {
+	f, err := plain(c.File)
+	if err != nil {
+		return yield(&Document{File: c.File, Err: WithoutPath(err)})
+	}
+	defer f.Close()
+	each := func(part Chunk) bool { return part.Each(yield) }
+	data, err := io.ReadAll(io.LimitReader(f, small))
+	if err != nil || len(data) == small { // it has grown
+		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)
+	}
+	s := splitter{file: c.File, w: bytesWindow(data), yield: each}
+	return s.run()
 }
 
 func (c *Chunk) document(err error) *Document {
@@ -80,6 +92,9 @@ func (c *Chunk) document(err error) *Document {
 func (c *Chunk) json(yield func(*Document) bool) bool {
 	if c.text[0] != '{' {
 		return yield(c.document(c.notObject()))
+	}
+	if err := yamldoc.Values(c.text); err != nil {
+		return yield(c.document(err))
 	}
 	var obj map[string]any
 	strict, err := kjson.UnmarshalStrict(c.text, &obj)

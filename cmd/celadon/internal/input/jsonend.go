@@ -74,6 +74,8 @@ func (w *window) stringEnd(i int) (int, error) {
 		switch {
 		case !ok:
 			return i, errCut
+		case i > maxObject:
+			return i, errTooLong
 		case c == '"':
 			return i + 1, nil
 		case c == '\\':
@@ -89,7 +91,7 @@ func (w *window) stringEnd(i int) (int, error) {
 func (w *window) wordEnd(i int) int {
 	for i++; ; i++ {
 		switch c, ok := w.at(i); {
-		case !ok, c == ',', c == ']', c == '}', c == ' ', c == '\t', c == '\r', c == '\n', c == '{', c == '[', c == '"':
+		case !ok, i > maxObject, c == ',', c == ']', c == '}', c == ' ', c == '\t', c == '\r', c == '\n', c == '{', c == '[', c == '"':
 			return i
 		}
 	}
@@ -99,7 +101,7 @@ func (w *window) wordEnd(i int) int {
 func (w *window) blank(i int) (int, bool) {
 	for ; ; i++ {
 		c, ok := w.at(i)
-		if !ok {
+		if !ok || i > 2*maxObject {
 			return i, false
 		}
 		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {

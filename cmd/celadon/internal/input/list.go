@@ -211,6 +211,9 @@ func (o *object) item(index, item int, before []byte) (more, found bool) {
 	end, err := o.itemEnd(before)
 	if err != nil {
 		bad := o.lost(index, item, err)
+		if o.inVain(end) {
+			return o.yield(bad), false
+		}
 		found = o.nextItem(before)
 		return o.yield(bad), found
 	}

@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -19,7 +20,8 @@ type Chunk struct {
 	line, column int // of text
 	before       []byte
 	text         []byte
-	flow         bool // YAML if it is not JSON
+	size         int64 // of a small file
+	flow         bool  // YAML if it is not JSON
 	err          error
 }
 
@@ -65,15 +67,19 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 
 // walk reads a file, or all files of a folder that may hold objects.
 func walk(root string, wait func(), yield func(Chunk) bool) bool {
+	w := walker{root: root, wait: wait, yield: yield}
+	defer w.close()
 	more := true
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			more = yield(Chunk{File: path, err: WithoutPath(err)})
-		case d.IsDir() || path != root && !Readable(path):
+		case path == root && !d.IsDir():
+			more = w.named()
+		case d.IsDir() || !Readable(path):
 			return nil
 		default:
-			more = file(path, wait, yield)
+			more = w.found(path, d)
 		}
 		if !more {
 			return fs.SkipAll
@@ -86,29 +92,78 @@ func walk(root string, wait func(), yield func(Chunk) bool) bool {
 	return more
 }
 
-func file(path string, wait func(), yield func(Chunk) bool) bool {
-	info, err := os.Stat(path)
-	if err != nil {
-		return yield(Chunk{File: path, err: WithoutPath(err)})
-	}
-	if info.Mode().IsRegular() && info.Size() < small {
-		return yield(Chunk{File: path, form: smallFile})
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return yield(Chunk{File: path, err: WithoutPath(err)})
-	}
-	defer f.Close()
-	return split(path, f, wait, yield)
+// walker reads what stands at or below a path.
+type walker struct {
+	root   string
+	folder *os.Root // that of root, opened for the first link
+	wait   func()
+	yield  func(Chunk) bool
 }
 
-// WithoutPath drops the path from an error that is printed after it.
-func WithoutPath(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
+func (w *walker) close() {
+	if w.folder != nil {
+		w.folder.Close()
 	}
-	return err
+}
+
+// named reads a file that the user named.
+func (w *walker) named() bool {
+	info, err := os.Stat(w.root)
+	switch {
+	case err != nil:
+		return w.lost(w.root, err)
+	case info.IsDir():
+		return w.lost(w.root, errors.New("a link to a folder: end it with / to name the folder"))
+	case info.Mode().IsRegular():
+		return w.regular(w.root, info)
+	case !given(w.root, info):
+		return w.lost(w.root, fmt.Errorf("a link to %s: want one to a regular file", kind(info.Mode())))
+	}
+	f, err := os.Open(w.root)
+	return w.read(w.root, f, err)
+}
+
+// found reads a file that stands below the folder.
+func (w *walker) found(path string, d fs.DirEntry) bool {
+	switch {
+	case d.Type().IsRegular():
+		info, err := d.Info()
+		if err != nil {
+			return w.lost(path, err)
+		}
+		return w.regular(path, info)
+	case d.Type() != fs.ModeSymlink:
+		return w.lost(path, fmt.Errorf("%s: want a regular file", kind(d.Type())))
+	}
+	name, err := filepath.Rel(w.root, path)
+	if err == nil && w.folder == nil {
+		w.folder, err = os.OpenRoot(w.root)
+	}
+	if err != nil {
+		return w.lost(path, err)
+	}
+	f, err := found(w.folder, name)
+	return w.read(path, f, err)
+}
+
+func (w *walker) regular(path string, info fs.FileInfo) bool {
+	if info.Size() < small {
+		return w.yield(Chunk{File: path, form: smallFile, size: info.Size()})
+	}
+	f, err := plain(path)
+	return w.read(path, f, err)
+}
+
+func (w *walker) read(path string, f *os.File, err error) bool {
+	if err != nil {
+		return w.lost(path, err)
+	}
+	defer f.Close()
+	return split(path, f, w.wait, w.yield)
+}
+
+func (w *walker) lost(path string, err error) bool {
+	return w.yield(Chunk{File: path, err: WithoutPath(err)})
 }
 
 // Readable is true for the names of files that may hold objects.
@@ -123,7 +178,7 @@ func Readable(path string) bool {
 // Size is about how many bytes the chunk holds.
 func (c Chunk) Size() int {
 	if c.form == smallFile {
-		return 8 << 10
+		return int(max(1<<10, c.size))
 	}
 	return len(c.text)
 }

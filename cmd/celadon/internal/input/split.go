@@ -14,6 +14,11 @@ const (
 	// maxObject is far above what a server takes; a JSON value that has not
 	// ended there is cut off.
 	maxObject = 16 << 20
+	// maxDocument is how much of a YAML document is held; a List in YAML is one.
+	maxDocument = 32 << 20
+	// maxVain is how much of one input is looked at without finding the end of an
+	// object, time and again from the next line on.
+	maxVain = 128 << 20
 	// maxUndecided is how much of a JSON object with items is held until its
 	// kind, which may come last, says whether it is a List. No object is larger.
 	maxUndecided = 4 << 20
@@ -28,6 +33,7 @@ type splitter struct {
 	w         *window
 	index     int  // of the next document
 	afterJSON bool // no separator since the last JSON value
+	vain      int
 	yield     func(Chunk) bool
 }
 
@@ -96,7 +102,10 @@ func shown(line []byte) []byte { return line[:min(len(line), 40)] }
 // yaml takes what stands before the next separator, or else before objects in
 // JSON that make no YAML of it.
 func (s *splitter) yaml() bool {
-	n, behind, brace, err := s.partEnd(0)
+	n, behind, brace, err := s.partEnd(maxDocument)
+	if n > maxDocument {
+		err = errLarge
+	}
 	if err != nil {
 		line := s.w.line
 		s.w.skip(n)
@@ -122,6 +131,8 @@ func (s *splitter) yaml() bool {
 	return s.yield(c)
 }
 
+var errLarge = errors.New("a YAML document of more than 32 MiB: want less, or JSON, of which a List is read item by item")
+
 var errLongLine = errors.New("a line of more than 16 MiB: no object is that large")
 
 // partEnd is how far the next separator is, and its length. Brace is the first
@@ -131,7 +142,7 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 	content := false
 	for {
 		length := s.w.lineEnd(n)
-		if length == 0 || limit > 0 && n > limit || brace > 0 && n > maxUndecided {
+		if length == 0 || n > limit || brace > 0 && n > maxUndecided {
 			return n, 0, brace, nil
 		}
 		line := s.w.rest()[n : n+length]
@@ -164,6 +175,9 @@ func (s *splitter) json() bool {
 	case err != nil && o.streamed:
 		return s.bad(s.w.line, fmt.Errorf("not JSON: behind the items of a List: %w", err))
 	case err != nil:
+		if s.inVain(end) {
+			return true
+		}
 		return s.notJSON(err, first)
 	case o.streamed:
 		return true
@@ -175,6 +189,18 @@ func (s *splitter) json() bool {
 	s.index++
 	return s.yield(c)
 }
+
+// inVain counts what was looked at in vain, and gives up after too much: a file
+// that is made for it would keep the reader busy for days.
+func (s *splitter) inVain(n int) (gaveUp bool) {
+	if s.vain += n; s.vain <= maxVain {
+		return false
+	}
+	s.w.giveUp(errVain)
+	return true
+}
+
+var errVain = errors.New("too many objects have no end: the rest is not read")
 
 // flow is true where the object may be YAML that begins like JSON: it is alone
 // in its document. A stream does not wait for what follows a good object.

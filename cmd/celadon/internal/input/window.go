@@ -70,6 +70,11 @@ func (w *window) more() bool {
 	return n > 0 || !w.eof
 }
 
+// giveUp ends the input here, for a reason.
+func (w *window) giveUp(err error) {
+	w.buf, w.eof, w.err = w.buf[:w.start], true, err
+}
+
 // skip gives n bytes away.
 func (w *window) skip(n int) {
 	gone := w.buf[w.start : w.start+n]
@@ -125,12 +130,21 @@ func (w *window) lineEnd(i int) int {
 	}
 }
 
+// maxPassed is how much is passed over in search of the end of a line.
+const maxPassed = 256 << 20
+
+var errEndless = errors.New("a line of more than 256 MiB: the rest is not read")
+
 // skipLine gives the rest of the line away.
 func (w *window) skipLine() {
-	for {
+	for passed := 0; ; {
 		n := w.lineEnd(0)
 		w.skip(n)
 		if n < maxLine || w.buf[w.start-1] == '\n' {
+			return
+		}
+		if passed += n; passed > maxPassed {
+			w.giveUp(errEndless)
 			return
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Pipe is one run of work. No more than a few items are in it at a time,
@@ -20,6 +22,10 @@ type Pipe[In, Out any] struct {
 	Take func(Out) error
 	// Idle is called when the next result is not there yet; nil is nothing.
 	Idle func() error
+	// Weight is what an item takes of the Budget until it is taken; one that
+	// takes more than all goes alone. Nil is nothing.
+	Weight func(In) int64
+	Budget int64
 }
 
 // aheadOf is how many items a worker may be ahead of what was taken.
@@ -27,6 +33,7 @@ const aheadOf = 4
 
 type job[In, Out any] struct {
 	in       In
+	weight   int64
 	out      Out
 	panicked any
 	done     chan struct{}
@@ -39,6 +46,7 @@ func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 	defer cancel(nil)
 	jobs := make(chan *job[In, Out])
 	order := make(chan *job[In, Out], aheadOf*p.Workers)
+	budget := semaphore.NewWeighted(p.Budget)
 	go func() {
 		defer close(jobs)
 		defer close(order)
@@ -49,7 +57,10 @@ func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 		}()
 		p.Produce(func(in In) bool {
 			j := &job[In, Out]{in: in, done: make(chan struct{})}
-			return send(ctx, order, j) && send(ctx, jobs, j)
+			if p.Weight != nil {
+				j.weight = min(p.Weight(in), p.Budget)
+			}
+			return budget.Acquire(ctx, j.weight) == nil && send(ctx, order, j) && send(ctx, jobs, j)
 		})
 	}()
 	var workers sync.WaitGroup
@@ -60,7 +71,7 @@ func (p *Pipe[In, Out]) Run(ctx context.Context) error {
 			}
 		})
 	}
-	err := p.take(ctx, order)
+	err := p.take(ctx, order, budget)
 	var panicked *panicError
 	if errors.As(context.Cause(ctx), &panicked) {
 		panic(panicked.value)
@@ -87,7 +98,7 @@ func (p *Pipe[In, Out]) do(j *job[In, Out]) {
 	j.out = p.Work(j.in)
 }
 
-func (p *Pipe[In, Out]) take(ctx context.Context, order <-chan *job[In, Out]) error {
+func (p *Pipe[In, Out]) take(ctx context.Context, order <-chan *job[In, Out], budget *semaphore.Weighted) error {
 	for {
 		j, ok, err := next(ctx, order, p.idle)
 		if err != nil || !ok {
@@ -102,6 +113,7 @@ func (p *Pipe[In, Out]) take(ctx context.Context, order <-chan *job[In, Out]) er
 		if err := p.Take(j.out); err != nil {
 			return err
 		}
+		budget.Release(j.weight)
 	}
 }
 

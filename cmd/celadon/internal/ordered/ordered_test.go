@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -41,6 +42,40 @@ func TestResultsComeInOrder(t *testing.T) {
 	}
 	if err := p.Run(context.Background()); err != nil || want != 1000 {
 		t.Fatalf("took %d: %v", want, err)
+	}
+}
+
+// TestBudget holds that no more is in a run than its budget, and that what is
+// more than all of it goes alone.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	const budget, heavy = 10, 7
+	weight := func(i int) int64 {
+		if i%heavy == 0 {
+			return 100
+		}
+		return 3
+	}
+	var inside, alone, took atomic.Int64
+	p := Pipe[int, int]{
+		Workers: 8, Produce: count(200), Weight: weight, Budget: budget,
+		Work: func(i int) int {
+			if n := inside.Add(min(weight(i), budget)); n > budget {
+				t.Errorf("%d are in the run, want at most %d", n, budget)
+			}
+			if i%heavy == 0 {
+				alone.Add(1)
+			}
+			return i
+		},
+		Take: func(i int) error {
+			took.Add(1)
+			inside.Add(-min(weight(i), budget))
+			return nil
+		},
+	}
+	if err := p.Run(context.Background()); err != nil || took.Load() != 200 || alone.Load() == 0 {
+		t.Errorf("took %d, %d of them alone: %v", took.Load(), alone.Load(), err)
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 // Decode reads the first document of text. Of duplicate keys the last counts,
 // and duplicate names them.
 func Decode(text []byte) (v any, duplicate, err error) {
+	if err := Values(text); err != nil {
+		return nil, nil, err
+	}
 	if v, ok := fast(text); ok {
 		return v, nil, nil
 	}
@@ -27,8 +30,14 @@ func Decode(text []byte) (v any, duplicate, err error) {
 		if !errors.As(err, &typed) {
 			return nil, nil, err
 		}
+		if err := expandedAsLast(text); err != nil {
+			return nil, nil, err
+		}
 		v, err := viaJSON(text)
 		return v, typed, err
+	}
+	if err := expanded(text, decoded); err != nil {
+		return nil, nil, err
 	}
 	if v, ok := plain(decoded, 1); ok {
 		return v, nil, nil

@@ -1,0 +1,276 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What an attack may cost beyond a run on one small object.
+const (
+	attackTime   = 10 * time.Second
+	attackMemory = 512 << 20
+)
+
+// attacked runs the command as a process of its own and ends it as soon as it
+// takes more than an attack may; resting is what a run takes in any case.
+func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "celadon", append([]string{"check"}, args...)...)
+	cmd.Dir = dir
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watched := make(chan int64)
+	go func() {
+		most := int64(0)
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			now := highWater(cmd.Process.Pid)
+			if now == 0 {
+				break // it has ended
+			}
+			if most = max(most, now); most > resting+attackMemory {
+				_ = cmd.Process.Kill()
+				break
+			}
+		}
+		watched <- most
+	}()
+	err := cmd.Wait()
+	timedOut := ctx.Err() != nil
+	peak = <-watched
+	switch {
+	case timedOut:
+		t.Errorf("no answer in %s", attackTime)
+	case peak > resting+attackMemory:
+		t.Errorf("%d MiB are taken, want at most %d beyond %d", peak>>20, int64(attackMemory)>>20, resting>>20)
+	case cmd.ProcessState.ExitCode() < 0:
+		t.Errorf("%v", err)
+	}
+	return both.String(), cmd.ProcessState.ExitCode(), peak
+}
+
+// highWater is the most memory that a process has had; 0 when it is gone.
+func highWater(pid int) int64 {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := strings.Cut(string(data), "VmHWM:")
+	kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]), " kB"), 10, 64)
+	return kib << 10
+}
+
+// attackObject begins an object that the CRD of attackCRD accepts, whatever is
+// below spec.
+const attackObject = "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec:\n"
+
+const attackCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ts.g.io}
+spec:
+  group: g.io
+  names: {kind: T, plural: ts}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            x-kubernetes-preserve-unknown-fields: true
+`
+
+// attack is a tree, or one file of it that is as a generator says.
+type attack struct {
+	files map[string]string
+	make  func(dir string) error // what files cannot say
+	args  []string               // of check, in place of the folder m
+	code  int
+	want  string // in what is printed
+	long  bool   // too much for each run of the tests
+}
+
+func one(text string) map[string]string { return map[string]string{"m/a.yaml": text} }
+
+func pipe(name string) func(string) error {
+	return func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, name), 0o600) }
+}
+
+// attacks are made one by one, for some are large.
+func attacks() map[string]func() attack {
+	r := strings.Repeat
+	bomb := func(text string) string { return `x: &b "` + r("x", 1_000_000) + "\"\n" + text }
+	// values is as many in one object as there may be.
+	values := attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 255) + "a]\n"
+	block := attackObject + "  l:\n" + r("  - a\n", 1_000_000)
+	object := func(spec string) string {
+		return `{"apiVersion":"g.io/v1","kind":"T","metadata":{"name":"a"},"spec":` + spec + "}\n"
+	}
+	return map[string]func() attack{
+		"a pipe": func() attack {
+			return attack{make: pipe("m/a.yaml"), code: 2, want: "a named pipe: want a regular file"}
+		},
+		"a pipe as CRD": func() attack {
+			return attack{make: pipe("crds/b.yaml"), code: 2, want: "a named pipe: want a regular file"}
+		},
+		"a pipe as config": func() attack {
+			return attack{make: pipe(configName), code: 2, want: "a named pipe: want a regular file"}
+		},
+		"/dev/zero": func() attack {
+			return attack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, code: 2, want: "path escapes"}
+		},
+		"/dev/zero by hand": func() attack {
+			return attack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, args: []string{"m/a.yaml"}, code: 2, want: "a link to a device"}
+		},
+		"/dev/zero itself": func() attack { return attack{args: []string{"/dev/zero"}, code: 2, want: "a line of more than 16 MiB"} },
+		"/dev/zero as config": func() attack {
+			return attack{files: map[string]string{configName + " -> /dev/zero": ""}, code: 2, want: "a link out of the tree"}
+		},
+		"/dev/zero as --config": func() attack {
+			return attack{args: []string{"--config", "/dev/zero", "m"}, code: 2, want: "more than 1024 KiB"}
+		},
+		"a secret elsewhere": func() attack {
+			return attack{files: map[string]string{"m/a.yaml -> /proc/self/environ": "", "m/b.yaml": object("{}")}, code: 2, want: "path escapes"}
+		},
+		"aliases in an object": func() attack {
+			return attack{files: one(bomb(attackObject + "  l: [" + r("*b,", 200_000) + "a]\n")), code: 2, want: "aliases are expanded"}
+		},
+		"aliases in a CRD": func() attack {
+			return attack{files: map[string]string{"crds/b.yaml": bomb(attackCRD + "      additionalPrinterColumns: [" + r("*b,", 200_000) + "a]\n")}, code: 2, want: "aliases are expanded"}
+		},
+		"brackets without end": func() attack {
+			return attack{files: one(r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
+		},
+		"items without end": func() attack {
+			return attack{files: one("{\"apiVersion\":\"v1\",\"items\":[\n" + r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
+		},
+		"lists without end": func() attack {
+			return attack{files: one(r("{\"kind\":\"List\",\"items\":[\n", 100_000)), code: 2, want: "the rest is not read"}
+		},
+		"a document without end": func() attack {
+			return attack{files: one(attackObject + r("  # c\n  k: v\n", 6_000_000)), code: 2, want: "more than 32 MiB"}
+		},
+		"a line without end": func() attack {
+			return attack{files: one(r("\x00", 200<<20)), code: 2, want: "a line of more than 16 MiB"}
+		},
+		"a string without end": func() attack { return attack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "no end found"} },
+		"sixteen MiB of values": func() attack {
+			return attack{files: one(attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 2000) + "a]\n"), code: 2, want: "values"}
+		},
+		"as many as may be": func() attack { return attack{files: one(values), code: 0, want: "1 valid"} },
+		"two at a time":     func() attack { return attack{files: one(r(values+"---\n", 3)), code: 0, want: "3 valid"} },
+		"on lines":          func() attack { return attack{files: one(r(block+"---\n", 2)), code: 0, want: "2 valid"} },
+		"small objects": func() attack {
+			return attack{files: one(r(object(`{"l":[`+r(`{"a":1},`, 340_000)+`0]}`), 4)), code: 0, want: "4 valid"}
+		},
+		"a List in YAML": func() attack {
+			return attack{files: one("apiVersion: v1\nkind: List\nitems:\n" + r("- {apiVersion: g.io/v1, kind: T, metadata: {name: a}, spec: {a: b}}\n", 80_000)), code: 0, want: "80000 valid"}
+		},
+		"deep": func() attack { return attack{files: one(r("[", 1_000_000)), code: 2, want: "max depth"} },
+		"deep JSON": func() attack {
+			return attack{files: one(object(r(`{"a":`, 1_000_000) + "1" + r("}", 1_000_000))), code: 2, want: "not JSON"}
+		},
+		"deep but closed": func() attack {
+			return attack{files: one(object(r(`{"a":`, 9_000) + "1" + r("}", 9_000))), code: 0, want: "1 valid"}
+		},
+		"a million separators":      func() attack { return attack{files: one(r("---\n", 1_000_000)), code: 2, want: "there is no object"} },
+		"a hundred thousand errors": func() attack { return attack{files: one(r("{\n", 100_000)), code: 2, want: "not JSON"} },
+		"a CRD of many properties": func() attack {
+			return attack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 400_000)}, code: 2, want: "that etcd takes"}
+		},
+		"a long name": func() attack {
+			return attack{files: map[string]string{"m/" + r("n", 200) + ".yaml": object("{}")}, code: 0, want: "1 valid"}
+		},
+		"a deep folder": func() attack {
+			return attack{files: map[string]string{"m/" + r("d/", 1000) + "a.yaml": object("{}")}, code: 0, want: "1 valid"}
+		},
+		"a loop of folders": func() attack {
+			return attack{files: map[string]string{"m/a.yaml": object("{}"), "m/loop -> ..": "", "m/self -> .": "", "m/x.yaml -> x.yaml": ""}, code: 2, want: "too many levels"}
+		},
+		"config with many aliases": func() attack {
+			return attack{files: map[string]string{configName: "check: {crd: [" + r("&a x, ", 100) + r("*a,", 300_000) + "x]}\n"}, code: 2, want: "more than 1000 values"}
+		},
+		"a folder of many files": func() attack {
+			return attack{make: manyFiles("m", 30_000), code: 0, want: "30000 valid", long: true}
+		},
+		"eight documents": func() attack { return attack{files: one(r(values+"---\n", 8)), code: 0, want: "8 valid", long: true} },
+		"large strings": func() attack {
+			return attack{files: one(r(attackObject+numbered("  k%d: \""+r("v", 1000)+"\"\n", 31_000)+"---\n", 5)), code: 0, want: "5 valid", long: true}
+		},
+	}
+}
+
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// manyFiles are names of one file.
+func manyFiles(folder string, n int) func(string) error {
+	return func(dir string) error {
+		text := strings.TrimSuffix(attackObject, "\n") + " {}\n"
+		err := os.WriteFile(filepath.Join(dir, "one"), []byte(text), 0o644)
+		for i := 0; i < n && err == nil; i++ {
+			err = os.Link(filepath.Join(dir, "one"), filepath.Join(dir, folder, fmt.Sprintf("%d.yaml", i)))
+		}
+		return err
+	}
+}
+
+// TestAttackTree checks hostile trees, each by a process of its own: it answers
+// in time and memory, with the right exit code. CELADON_ATTACK=long adds those
+// that take long to make.
+func TestAttackTree(t *testing.T) {
+	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
+	_, code, resting := attacked(t, small, 0, "--crd", "crds", "m")
+	if code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	for name, make := range attacks() {
+		t.Run(name, func(t *testing.T) {
+			attack := make()
+			if attack.long && os.Getenv("CELADON_ATTACK") != "long" {
+				t.Skip("CELADON_ATTACK=long runs it")
+			}
+			dir := tree(t, map[string]string{"crds/t.yaml": attackCRD})
+			if err := os.Mkdir(filepath.Join(dir, "m"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			plant(t, dir, attack.files)
+			if attack.make != nil {
+				if err := attack.make(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := attack.args
+			if args == nil {
+				args = []string{"m"}
+			}
+			start := time.Now()
+			out, code, peak := attacked(t, dir, resting, append([]string{"--crd", "crds"}, args...)...)
+			t.Logf("%.1fs, %d MiB beyond %d", time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
+			if code != attack.code || !strings.Contains(out, attack.want) {
+				t.Errorf("exit code %d, want %d and %q in:\n%.2000s", code, attack.code, attack.want, out)
+			}
+		})
+	}
+}
