@@ -28,7 +28,7 @@ func attacked(t *testing.T, dir string, resting int64, args ...string) (out stri
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "celadon", append([]string{"check"}, args...)...)
+	cmd := exec.CommandContext(ctx, "celadon", args...)
 	cmd.Dir = dir
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
@@ -96,8 +96,8 @@ spec:
             x-kubernetes-preserve-unknown-fields: true
 `
 
-// attack is a tree, or one file of it that is as a generator says.
-type attack struct {
+// treeAttack is a tree, or one file of it that is as a generator says.
+type treeAttack struct {
 	files map[string]string
 	make  func(dir string) error // what files cannot say
 	args  []string               // of check, in place of the folder m
@@ -113,7 +113,7 @@ func pipe(name string) func(string) error {
 }
 
 // attacks are made one by one, for some are large.
-func attacks() map[string]func() attack {
+func attacks() map[string]func() treeAttack {
 	r := strings.Repeat
 	bomb := func(text string) string { return `x: &b "` + r("x", 1_000_000) + "\"\n" + text }
 	// values is as many in one object as there may be.
@@ -122,96 +122,104 @@ func attacks() map[string]func() attack {
 	object := func(spec string) string {
 		return `{"apiVersion":"g.io/v1","kind":"T","metadata":{"name":"a"},"spec":` + spec + "}\n"
 	}
-	return map[string]func() attack{
-		"a pipe": func() attack {
-			return attack{make: pipe("m/a.yaml"), code: 2, want: "a named pipe: want a regular file"}
+	return map[string]func() treeAttack{
+		"a pipe": func() treeAttack {
+			return treeAttack{make: pipe("m/a.yaml"), code: 2, want: "a named pipe: want a regular file"}
 		},
-		"a pipe as CRD": func() attack {
-			return attack{make: pipe("crds/b.yaml"), code: 2, want: "a named pipe: want a regular file"}
+		"a pipe as CRD": func() treeAttack {
+			return treeAttack{make: pipe("crds/b.yaml"), code: 2, want: "a named pipe: want a regular file"}
 		},
-		"a pipe as config": func() attack {
-			return attack{make: pipe(configName), code: 2, want: "a named pipe: want a regular file"}
+		"a pipe as config": func() treeAttack {
+			return treeAttack{make: pipe(configName), code: 2, want: "a named pipe: want a regular file"}
 		},
-		"/dev/zero": func() attack {
-			return attack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, code: 2, want: "path escapes"}
+		"/dev/zero": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, code: 2, want: "path escapes"}
 		},
-		"/dev/zero by hand": func() attack {
-			return attack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, args: []string{"m/a.yaml"}, code: 2, want: "a link to a device"}
+		"/dev/zero by hand": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, args: []string{"m/a.yaml"}, code: 2, want: "a link to a device"}
 		},
-		"/dev/zero itself": func() attack { return attack{args: []string{"/dev/zero"}, code: 2, want: "a line of more than 16 MiB"} },
-		"/dev/zero as config": func() attack {
-			return attack{files: map[string]string{configName + " -> /dev/zero": ""}, code: 2, want: "a link out of the tree"}
+		"/dev/zero itself": func() treeAttack {
+			return treeAttack{args: []string{"/dev/zero"}, code: 2, want: "a line of more than 16 MiB"}
 		},
-		"/dev/zero as --config": func() attack {
-			return attack{args: []string{"--config", "/dev/zero", "m"}, code: 2, want: "more than 1024 KiB"}
+		"/dev/zero as config": func() treeAttack {
+			return treeAttack{files: map[string]string{configName + " -> /dev/zero": ""}, code: 2, want: "a link out of the tree"}
 		},
-		"a secret elsewhere": func() attack {
-			return attack{files: map[string]string{"m/a.yaml -> /proc/self/environ": "", "m/b.yaml": object("{}")}, code: 2, want: "path escapes"}
+		"/dev/zero as --config": func() treeAttack {
+			return treeAttack{args: []string{"--config", "/dev/zero", "m"}, code: 2, want: "more than 1024 KiB"}
 		},
-		"aliases in an object": func() attack {
-			return attack{files: one(bomb(attackObject + "  l: [" + r("*b,", 200_000) + "a]\n")), code: 2, want: "aliases are expanded"}
+		"a secret elsewhere": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/a.yaml -> /proc/self/environ": "", "m/b.yaml": object("{}")}, code: 2, want: "path escapes"}
 		},
-		"aliases in a CRD": func() attack {
-			return attack{files: map[string]string{"crds/b.yaml": bomb(attackCRD + "      additionalPrinterColumns: [" + r("*b,", 200_000) + "a]\n")}, code: 2, want: "aliases are expanded"}
+		"aliases in an object": func() treeAttack {
+			return treeAttack{files: one(bomb(attackObject + "  l: [" + r("*b,", 200_000) + "a]\n")), code: 2, want: "aliases are expanded"}
 		},
-		"brackets without end": func() attack {
-			return attack{files: one(r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
+		"aliases in a CRD": func() treeAttack {
+			return treeAttack{files: map[string]string{"crds/b.yaml": bomb(attackCRD + "      additionalPrinterColumns: [" + r("*b,", 200_000) + "a]\n")}, code: 2, want: "aliases are expanded"}
 		},
-		"items without end": func() attack {
-			return attack{files: one("{\"apiVersion\":\"v1\",\"items\":[\n" + r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
+		"brackets without end": func() treeAttack {
+			return treeAttack{files: one(r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
 		},
-		"lists without end": func() attack {
-			return attack{files: one(r("{\"kind\":\"List\",\"items\":[\n", 100_000)), code: 2, want: "the rest is not read"}
+		"items without end": func() treeAttack {
+			return treeAttack{files: one("{\"apiVersion\":\"v1\",\"items\":[\n" + r("{\"a\":[\n", 150_000)), code: 2, want: "the rest is not read"}
 		},
-		"a document without end": func() attack {
-			return attack{files: one(attackObject + r("  # c\n  k: v\n", 6_000_000)), code: 2, want: "more than 32 MiB"}
+		"lists without end": func() treeAttack {
+			return treeAttack{files: one(r("{\"kind\":\"List\",\"items\":[\n", 100_000)), code: 2, want: "the rest is not read"}
 		},
-		"a line without end": func() attack {
-			return attack{files: one(r("\x00", 200<<20)), code: 2, want: "a line of more than 16 MiB"}
+		"a document without end": func() treeAttack {
+			return treeAttack{files: one(attackObject + r("  # c\n  k: v\n", 6_000_000)), code: 2, want: "more than 32 MiB"}
 		},
-		"a string without end": func() attack { return attack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "no end found"} },
-		"sixteen MiB of values": func() attack {
-			return attack{files: one(attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 2000) + "a]\n"), code: 2, want: "values"}
+		"a line without end": func() treeAttack {
+			return treeAttack{files: one(r("\x00", 200<<20)), code: 2, want: "a line of more than 16 MiB"}
 		},
-		"as many as may be": func() attack { return attack{files: one(values), code: 0, want: "1 valid"} },
-		"two at a time":     func() attack { return attack{files: one(r(values+"---\n", 3)), code: 0, want: "3 valid"} },
-		"on lines":          func() attack { return attack{files: one(r(block+"---\n", 2)), code: 0, want: "2 valid"} },
-		"small objects": func() attack {
-			return attack{files: one(r(object(`{"l":[`+r(`{"a":1},`, 340_000)+`0]}`), 4)), code: 0, want: "4 valid"}
+		"a string without end": func() treeAttack {
+			return treeAttack{files: one(`{"a": "` + r("x", 200<<20)), code: 2, want: "no end found"}
 		},
-		"a List in YAML": func() attack {
-			return attack{files: one("apiVersion: v1\nkind: List\nitems:\n" + r("- {apiVersion: g.io/v1, kind: T, metadata: {name: a}, spec: {a: b}}\n", 80_000)), code: 0, want: "80000 valid"}
+		"sixteen MiB of values": func() treeAttack {
+			return treeAttack{files: one(attackObject + "  l: [" + r(r("a,", 4000)+"\n    ", 2000) + "a]\n"), code: 2, want: "values"}
 		},
-		"deep": func() attack { return attack{files: one(r("[", 1_000_000)), code: 2, want: "max depth"} },
-		"deep JSON": func() attack {
-			return attack{files: one(object(r(`{"a":`, 1_000_000) + "1" + r("}", 1_000_000))), code: 2, want: "not JSON"}
+		"as many as may be": func() treeAttack { return treeAttack{files: one(values), code: 0, want: "1 valid"} },
+		"two at a time":     func() treeAttack { return treeAttack{files: one(r(values+"---\n", 3)), code: 0, want: "3 valid"} },
+		"on lines":          func() treeAttack { return treeAttack{files: one(r(block+"---\n", 2)), code: 0, want: "2 valid"} },
+		"small objects": func() treeAttack {
+			return treeAttack{files: one(r(object(`{"l":[`+r(`{"a":1},`, 340_000)+`0]}`), 4)), code: 0, want: "4 valid"}
 		},
-		"deep but closed": func() attack {
-			return attack{files: one(object(r(`{"a":`, 9_000) + "1" + r("}", 9_000))), code: 0, want: "1 valid"}
+		"a List in YAML": func() treeAttack {
+			return treeAttack{files: one("apiVersion: v1\nkind: List\nitems:\n" + r("- {apiVersion: g.io/v1, kind: T, metadata: {name: a}, spec: {a: b}}\n", 80_000)), code: 0, want: "80000 valid"}
 		},
-		"a million separators":      func() attack { return attack{files: one(r("---\n", 1_000_000)), code: 2, want: "there is no object"} },
-		"a hundred thousand errors": func() attack { return attack{files: one(r("{\n", 100_000)), code: 2, want: "not JSON"} },
-		"a CRD of many properties": func() attack {
-			return attack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 400_000)}, code: 2, want: "that etcd takes"}
+		"deep": func() treeAttack { return treeAttack{files: one(r("[", 1_000_000)), code: 2, want: "max depth"} },
+		"deep JSON": func() treeAttack {
+			return treeAttack{files: one(object(r(`{"a":`, 1_000_000) + "1" + r("}", 1_000_000))), code: 2, want: "not JSON"}
 		},
-		"a long name": func() attack {
-			return attack{files: map[string]string{"m/" + r("n", 200) + ".yaml": object("{}")}, code: 0, want: "1 valid"}
+		"deep but closed": func() treeAttack {
+			return treeAttack{files: one(object(r(`{"a":`, 9_000) + "1" + r("}", 9_000))), code: 0, want: "1 valid"}
 		},
-		"a deep folder": func() attack {
-			return attack{files: map[string]string{"m/" + r("d/", 1000) + "a.yaml": object("{}")}, code: 0, want: "1 valid"}
+		"a million separators": func() treeAttack {
+			return treeAttack{files: one(r("---\n", 1_000_000)), code: 2, want: "there is no object"}
 		},
-		"a loop of folders": func() attack {
-			return attack{files: map[string]string{"m/a.yaml": object("{}"), "m/loop -> ..": "", "m/self -> .": "", "m/x.yaml -> x.yaml": ""}, code: 2, want: "too many levels"}
+		"a hundred thousand errors": func() treeAttack { return treeAttack{files: one(r("{\n", 100_000)), code: 2, want: "not JSON"} },
+		"a CRD of many properties": func() treeAttack {
+			return treeAttack{files: map[string]string{"crds/b.yaml": attackCRD + "            properties:\n" + numbered("              a%d: {}\n", 400_000)}, code: 2, want: "that etcd takes"}
 		},
-		"config with many aliases": func() attack {
-			return attack{files: map[string]string{configName: "check: {crd: [" + r("&a x, ", 100) + r("*a,", 300_000) + "x]}\n"}, code: 2, want: "more than 1000 values"}
+		"a long name": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/" + r("n", 200) + ".yaml": object("{}")}, code: 0, want: "1 valid"}
 		},
-		"a folder of many files": func() attack {
-			return attack{make: manyFiles("m", 30_000), code: 0, want: "30000 valid", long: true}
+		"a deep folder": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/" + r("d/", 1000) + "a.yaml": object("{}")}, code: 0, want: "1 valid"}
 		},
-		"eight documents": func() attack { return attack{files: one(r(values+"---\n", 8)), code: 0, want: "8 valid", long: true} },
-		"large strings": func() attack {
-			return attack{files: one(r(attackObject+numbered("  k%d: \""+r("v", 1000)+"\"\n", 31_000)+"---\n", 5)), code: 0, want: "5 valid", long: true}
+		"a loop of folders": func() treeAttack {
+			return treeAttack{files: map[string]string{"m/a.yaml": object("{}"), "m/loop -> ..": "", "m/self -> .": "", "m/x.yaml -> x.yaml": ""}, code: 2, want: "too many levels"}
+		},
+		"config with many aliases": func() treeAttack {
+			return treeAttack{files: map[string]string{configName: "check: {crd: [" + r("&a x, ", 100) + r("*a,", 300_000) + "x]}\n"}, code: 2, want: "more than 1000 values"}
+		},
+		"a folder of many files": func() treeAttack {
+			return treeAttack{make: manyFiles("m", 30_000), code: 0, want: "30000 valid", long: true}
+		},
+		"eight documents": func() treeAttack {
+			return treeAttack{files: one(r(values+"---\n", 8)), code: 0, want: "8 valid", long: true}
+		},
+		"large strings": func() treeAttack {
+			return treeAttack{files: one(r(attackObject+numbered("  k%d: \""+r("v", 1000)+"\"\n", 31_000)+"---\n", 5)), code: 0, want: "5 valid", long: true}
 		},
 	}
 }
@@ -241,7 +249,7 @@ func manyFiles(folder string, n int) func(string) error {
 // that take long to make.
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
-	_, code, resting := attacked(t, small, 0, "--crd", "crds", "m")
+	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
 	if code != exitOK {
 		t.Fatalf("exit code %d", code)
 	}
@@ -266,7 +274,7 @@ func TestAttackTree(t *testing.T) {
 				args = []string{"m"}
 			}
 			start := time.Now()
-			out, code, peak := attacked(t, dir, resting, append([]string{"--crd", "crds"}, args...)...)
+			out, code, peak := attacked(t, dir, resting, append([]string{"check", "--crd", "crds"}, args...)...)
 			t.Logf("%.1fs, %d MiB beyond %d", time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
 			if code != attack.code || !strings.Contains(out, attack.want) {
 				t.Errorf("exit code %d, want %d and %q in:\n%.2000s", code, attack.code, attack.want, out)

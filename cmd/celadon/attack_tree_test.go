@@ -76,9 +76,9 @@ func commit(t *testing.T, dir string) {
 // missing is a revision that no repository has.
 const missing = "0123456789012345678901234567890123456789"
 
-// bare is a folder laid out as a bare repository, whose settings run a command
+// bareRepository is a folder laid out as a bare repository, whose settings run a command
 // when an object is missing.
-func bare(under, marker string) map[string]string {
+func bareRepository(under, marker string) map[string]string {
 	return map[string]string{
 		under + "HEAD":             "ref: refs/heads/main\n",
 		under + "objects/.keep":    "",
@@ -112,8 +112,8 @@ func TestAttackBase(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "marker")
 	dir := tree(t, map[string]string{"manifests/a.yaml": goodCronTab, "manifests/sub/b.yaml": goodCronTab})
-	plant(t, dir, bare("manifests/", marker))
-	plant(t, dir, bare("crds/", marker))
+	plant(t, dir, bareRepository("manifests/", marker))
+	plant(t, dir, bareRepository("crds/", marker))
 	commit(t, dir)
 	for _, at := range []string{".", "manifests", "manifests/sub"} {
 		up := strings.Repeat("../", strings.Count(filepath.Join("x", at), "/"))

@@ -22,8 +22,8 @@ import (
 const (
 	configName = ".celadon.yaml"
 	maxConfig  = 1 << 20
-	// maxValues is how many a setting may have.
-	maxValues = 1000
+	// maxConfigValues is how many a setting may have.
+	maxConfigValues = 1000
 )
 
 // configFile is a configuration file that counts.
@@ -194,8 +194,8 @@ func configValues(name string, v any) ([]string, error) {
 		}
 		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
 	case []any:
-		if len(v) > maxValues {
-			return nil, fmt.Errorf("more than %d values: want less", maxValues)
+		if len(v) > maxConfigValues {
+			return nil, fmt.Errorf("more than %d values: want less", maxConfigValues)
 		}
 		var all []string
 		for _, item := range v {

@@ -16,9 +16,6 @@ import (
 	"time"
 )
 
-// fuzzWholesome wants no control characters in what is printed.
-const fuzzWholesome = false
-
 // fuzzArgs are command lines, of which the first byte of a fuzzed tree picks one.
 var fuzzArgs = [][]string{
 	{"--crd", "crds", "m"},
@@ -153,7 +150,7 @@ func FuzzCheck(f *testing.F) {
 		build(root, parseEntries(data[1:]))
 		before := listing(t, dir)
 		args := fuzzArgs[int(data[0])%len(fuzzArgs)]
-		out, code := answered(t, args)
+		out, code := ranToAnEnd(t, args)
 		if code < exitOK || code > exitUsage || strings.Contains(out, "internal error") {
 			t.Errorf("check %v: exit code %d\n%s", args, code, out)
 		}
@@ -163,7 +160,7 @@ func FuzzCheck(f *testing.F) {
 		if most := 1<<20 + 200*len(data); len(out) > most {
 			t.Errorf("check %v prints %d bytes, want at most %d", args, len(out), most)
 		}
-		if i := strings.IndexFunc(out, control); fuzzWholesome && i >= 0 {
+		if i := strings.IndexFunc(out, control); i >= 0 {
 			t.Errorf("check %v prints %q", args, out[max(0, i-20):i+1])
 		}
 	})
@@ -171,9 +168,9 @@ func FuzzCheck(f *testing.F) {
 
 func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
-// answered is what a command line prints; one without an answer ends the test,
+// ranToAnEnd is what a command line prints; one without an answer ends the test,
 // also where it no longer listens to its context.
-func answered(t *testing.T, args []string) (out string, code int) {
+func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 	ctx, cancel := context.WithTimeout(t.Context(), fuzzHang)
 	defer cancel()
 	hang := time.AfterFunc(fuzzHang+time.Second, func() { panic(fmt.Sprintf("check %v hangs", args)) })
