@@ -24,10 +24,8 @@ type run struct {
 	// told is how much text the findings have, warned how many became warnings.
 	told, warned int
 	trace        *trace // nil: not asked for
-	// work is what is left for the object, in units of work. unknown is the first
-	// rule that asked for more, and overworked are all such: they are not asked
-	// again.
-	work       uint64
+	// unknown is the first rule that asked for more work than it may take, and
+	// overworked are all such: they are not asked again.
 	unknown    *WorkLimitError
 	overworked []*rule
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
@@ -63,7 +61,8 @@ func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
 	if !ok {
 		p = new(run)
 	}
-	p.ctx, p.rules, p.budget, p.trace, p.work = ctx, r, budget, t, workPerObject
+	p.ctx, p.rules, p.budget, p.trace = ctx, r, budget, t
+	p.activation.ShareWork(workPerObject)
 	return p
 }
 
@@ -311,7 +310,7 @@ func (r *run) rule(rule *rule, at *place) {
 		return
 	}
 	r.activation.SetOptional(rule.optional)
-	out := r.eval(rule.expr)
+	out := rule.expr.program.Eval(r.ctx, &r.activation)
 	r.trace.ran(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
@@ -330,15 +329,6 @@ func (r *run) rule(rule *rule, at *place) {
 
 // workPerObject bounds the work of all evaluations for one object.
 const workPerObject = 2 * eval.MaxWork
-
-// eval evaluates with at most half of the work that is left, so that no rule
-// takes all of it from those behind it.
-func (r *run) eval(x *Expr) eval.Outcome {
-	r.activation.LimitWork(r.work / 2)
-	out := x.program.Eval(r.ctx, &r.activation)
-	r.work -= min(out.Work, r.work)
-	return out
-}
 
 // spend takes cost from the budget, and says false when there is not enough.
 func (r *run) spend(cost uint64) bool {

@@ -20,7 +20,9 @@ type Activation struct {
 	optionalView bool
 
 	frame *frame // once there was an evaluation
-	work  uint64 // the limit of one evaluation; 0 is MaxWork
+	// work is the limit of one evaluation, 0 for MaxWork, share what all have
+	// together.
+	work, share uint64
 }
 
 // oldBinding is what oldSelf stands for.
@@ -81,6 +83,9 @@ func (a *Activation) bind(d *types.Decl, self any) {
 func (a *Activation) Optional() *Activation {
 	b := *a
 	b.optionalView, b.frame = true, nil
+	if b.work != 0 {
+		b.LimitWork(b.work)
+	}
 	return &b
 }
 
@@ -99,18 +104,28 @@ func (a *Activation) Unbind() {
 
 // LimitWork sets what the evaluations that follow may each take, in units of
 // work, at most MaxWork.
-func (a *Activation) LimitWork(units uint64) { a.work = max(units, 1) }
+func (a *Activation) LimitWork(units uint64) {
+	a.work = max(units, 1)
+	a.ownFrame().close = true
+}
 
-func (a *Activation) workLimit() uint64 {
-	if a.work == 0 {
-		return MaxWork
-	}
-	return min(a.work, MaxWork)
+// ShareWork sets what all evaluations that follow may take together. Each may
+// take half of what is left, so that none takes all from those behind it.
+func (a *Activation) ShareWork(units uint64) {
+	f := a.ownFrame()
+	a.share, f.worked, f.began, f.poll, f.close = units, 0, 0, pollWork, units < 6*pollWork
+}
+
+// Work is what the last evaluation took, in units of work; where that would have
+// been too much, it is the limit.
+func (a *Activation) Work() uint64 {
+	f := a.ownFrame()
+	return f.worked - f.began
 }
 
 func (a *Activation) ownFrame() *frame {
 	if a.frame == nil {
-		a.frame = new(frame)
+		a.frame = &frame{poll: pollWork}
 	}
 	if a.frame.act != a {
 		a.frame.act = a // also where the activation was copied

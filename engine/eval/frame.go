@@ -45,11 +45,13 @@ type frame struct {
 	lists []any
 	keys  []string
 
-	// worked and made are work and memory; poll is when to look at the limit of
-	// work, and at done. calling is the function whose work is being added.
-	worked, poll, workLimit uint64
-	made                    float64
-	calling                 string
+	// worked is the work of all evaluations since the activation's last
+	// ShareWork, began what it was when this one began, and poll where to look
+	// at the limit, and at done. close: the limit is nearer than that.
+	worked, began, poll uint64
+	close               bool
+	made                float64 // memory
+	calling             string  // the function whose work is being added
 
 	done        <-chan struct{}
 	steps       uint
@@ -140,8 +142,12 @@ const maxKept = 1 << 12
 // start makes the frame ready for one evaluation.
 func (f *frame) start(ctx context.Context, p *Program) {
 	f.cost, f.limit, f.steps, f.interrupted = 0, p.limit, 0, false
-	f.worked, f.made, f.workLimit = 0, 0, f.act.workLimit()
-	f.poll = min(f.workLimit, pollWork)
+	if f.began = f.worked; f.close {
+		f.poll = f.began + min(f.workLimit(), pollWork)
+	}
+	if f.made != 0 {
+		f.made = 0
+	}
 	if f.done != ctx.Done() {
 		f.done = ctx.Done()
 	}
@@ -157,7 +163,6 @@ func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
 		*out = f.recovered(ctx, r)
 	}
-	out.Work = f.worked
 	if f.calling != "" {
 		f.calling = ""
 	}

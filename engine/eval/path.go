@@ -97,7 +97,8 @@ func (k fit) fits(v any, d *types.Decl) bool {
 	return k == fitAny || k.fitsOther(v, d)
 }
 
-// fits is the fit's, with the work that it takes.
+// fits is the fit's, with the work that it takes. On the way down a path there
+// are only objects, maps and lists, which take none.
 func (f *frame) fits(k fit, v any, d *types.Decl) bool {
 	if k == fitValue {
 		f.parsed(v)

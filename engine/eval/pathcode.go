@@ -139,7 +139,7 @@ func (p *path) rawCode(step uint64) rawFunc {
 		if !ok {
 			return nil, false
 		}
-		if f.fits(k, v, d) || v == nil && null {
+		if k.fits(v, d) || v == nil && null {
 			return v, true
 		}
 		p.misfit(f, v)

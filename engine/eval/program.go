@@ -33,9 +33,6 @@ type Outcome struct {
 	// Err is why there is no value, in the API server's words, or an
 	// *OverworkError.
 	Err error
-	// Work is what was done, in units of work; where that would have been too
-	// much, it is the limit.
-	Work uint64
 	// Stopped is true when Err is that the cost passed the limit.
 	Stopped bool
 }
@@ -95,7 +92,7 @@ func (f *frame) recovered(ctx context.Context, r any) Outcome {
 	case costLimitExceeded:
 		return Outcome{Err: errCostLimit, Cost: f.cost, Stopped: true}
 	case *OverworkError:
-		f.worked = f.workLimit // how far it got may depend on the order of a map
+		f.worked = f.began + f.workLimit() // how far it got may depend on the order of a map
 		return Outcome{Err: r, Cost: f.cost}
 	case cancelled:
 		return f.wasCancelled(ctx)

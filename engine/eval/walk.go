@@ -24,7 +24,7 @@ func (p *path) start(f *frame) (any, bool) {
 	if v == nil && p.decl.Nullable {
 		return nil, true
 	}
-	if v == nil || !f.fits(p.rootFit, v, p.decl) {
+	if v == nil || !p.rootFit.fits(v, p.decl) {
 		f.misfit(v, p.decl)
 		return nil, false
 	}
@@ -74,7 +74,7 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 				f.err = s.missing
 				return nil, false
 			}
-			if !f.fits(s.fit, v, s.to) {
+			if !s.fit.fits(v, s.to) {
 				f.misfit(v, s.to)
 				return nil, false
 			}
@@ -122,7 +122,7 @@ func (s *pathStep) entry(f *frame, v any) (any, bool) {
 	if ok {
 		f.work(2 * len(key)) // to look it up, or to name it in an error
 		found, ok = m[key]
-		if ok && (found == nil && s.to.Nullable || f.fits(s.fit, found, s.to)) {
+		if ok && (found == nil && s.to.Nullable || s.fit.fits(found, s.to)) {
 			return found, true
 		}
 		if ok {

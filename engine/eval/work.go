@@ -35,6 +35,8 @@ func (e *OverworkError) Error() string {
 const (
 	// MaxWork is for one evaluation, unless the activation sets less.
 	MaxWork = 1 << 30
+	// noShare stands for activations whose evaluations do not share their work.
+	noShare = 0
 	// maxMemory is what one evaluation may make, in bytes.
 	maxMemory = 96 << 20
 	// pollWork is how often an evaluation looks whether it is cancelled.
@@ -69,15 +71,29 @@ func (f *frame) make(bytes float64) {
 
 // pollWork also looks at the context: a single call may take long.
 func (f *frame) pollWork() {
-	if f.worked > f.workLimit {
-		f.overwork(fmt.Sprintf("over %d million bytes and steps of work would be done", f.workLimit/1_000_000))
+	limit := f.workLimit()
+	if f.worked-f.began > limit {
+		f.overwork(fmt.Sprintf("over %d million bytes and steps of work would be done", limit/1_000_000))
 	}
 	select {
 	case <-f.done:
 		panic(cancelled{})
 	default:
 	}
-	f.poll = min(f.workLimit, f.worked+pollWork)
+	f.poll = min(f.began+limit, f.worked+pollWork)
+	f.close = limit < 3*pollWork // and may be less for the next
+}
+
+// workLimit is what this evaluation may take.
+func (f *frame) workLimit() uint64 {
+	limit := uint64(MaxWork)
+	if f.act.work != 0 {
+		limit = min(limit, f.act.work)
+	}
+	if share := f.act.share; share != noShare {
+		limit = min(limit, (share-min(f.began, share))/2)
+	}
+	return limit
 }
 
 // overwork ends the evaluation, whatever is around the call.
@@ -112,7 +128,7 @@ func (f *frame) fewerRunes(s, t string) uint64 {
 func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
 
 // workLeft is what is left of the limit, as an int.
-func (f *frame) workLeft() int { return int(f.workLimit - min(f.worked, f.workLimit)) }
+func (f *frame) workLeft() int { return max(int(f.began+f.workLimit())-int(f.worked), 0) }
 
 // demand adds the work of a call that is about to be made.
 func (f *frame) demand(function string, d demand, args []ref.Val) {
@@ -149,7 +165,7 @@ func (f *frame) weigh(v ref.Val, per float64) float64 {
 // Fits is false for a value that would take more than so many bytes to write
 // out, as where its parts share what they are made of.
 func Fits(v ref.Val, bytes int) (fits bool) {
-	f := &frame{workLimit: uint64(bytes)}
+	f := &frame{act: &Activation{work: uint64(bytes)}}
 	defer func() {
 		switch p := recover().(type) {
 		case nil, *OverworkError:

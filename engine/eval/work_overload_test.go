@@ -76,18 +76,19 @@ func largeSelf() map[string]any {
 	return map[string]any{"s": strings.Repeat("a", 200_000), "strings": texts}
 }
 
-// spent is what one evaluation did, and the bytes that it took from Go.
-func spent(s *subject, a *Activation) (Outcome, uint64) {
+// spending is what one evaluation did, and the bytes that it took from Go.
+type spending struct{ work, cost, bytes uint64 }
+
+func spent(s *subject, a *Activation) spending {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	out := s.ours.Eval(context.Background(), a)
 	runtime.ReadMemStats(&after)
-	return out, after.TotalAlloc - before.TotalAlloc
+	return spending{a.Work(), out.Cost, after.TotalAlloc - before.TotalAlloc}
 }
 
-// withinPrice is how many bytes an evaluation may take that had so much work and
-// cost.
-func withinPrice(out Outcome) uint64 { return 16<<10 + 3*out.Work + 100*out.Cost }
+// accounted: work and cost tell of the bytes.
+func (s spending) accounted() bool { return s.bytes <= 16<<10+3*s.work+100*s.cost }
 
 // TestWorkOfOverloads calls every overload with large arguments: what a call
 // takes from memory is what was added for it. It does not run beside others, as
@@ -107,8 +108,8 @@ func TestWorkOfOverloads(t *testing.T) {
 				s.ours.limit = noLimit
 				a := Bind(decl, largeSelf())
 				s.ours.Eval(context.Background(), a) // what is kept for the next
-				if out, bytes := spent(s, a); bytes > withinPrice(out) {
-					t.Errorf("%s: %.120s: %d bytes for work %d, cost %d", o.ID(), src, bytes, out.Work, out.Cost)
+				if took := spent(s, a); !took.accounted() {
+					t.Errorf("%s: %.120s: %+v", o.ID(), src, took)
 				}
 			}
 		}
@@ -142,12 +143,12 @@ func TestWorkBeyondPrice(t *testing.T) {
 		s.ours.limit = noLimit
 		a := Bind(decl, largeSelf())
 		s.ours.Eval(context.Background(), a)
-		out, bytes := spent(s, a)
-		if bytes > withinPrice(out) {
-			t.Errorf("%s: %d bytes for work %d, cost %d", src, bytes, out.Work, out.Cost)
+		took := spent(s, a)
+		if !took.accounted() {
+			t.Errorf("%s: %+v", src, took)
 		}
-		if out.Work = 0; bytes <= withinPrice(out) {
-			t.Errorf("%s: %d bytes are within its cost, %d", src, bytes, out.Cost)
+		if took.work = 0; took.accounted() {
+			t.Errorf("%s: its cost tells of it: %+v", src, took)
 		}
 	}
 }
@@ -182,12 +183,12 @@ func FuzzWork(f *testing.F) {
 		a := Bind(decl, self)
 		a.LimitWork(MaxWork / 4)
 		start := time.Now()
-		out, bytes := spent(&subject{env, checked, decl, ours}, a)
-		if took := time.Since(start); took > 10*time.Second { // of a fraction of one: it is as good as endless
-			t.Errorf("%s: work %d, cost %d: took %v", src, out.Work, out.Cost, took)
+		took := spent(&subject{env, checked, decl, ours}, a)
+		if elapsed := time.Since(start); elapsed > 10*time.Second { // of a fraction of one: it is as good as endless
+			t.Errorf("%s: %+v: took %v", src, took, elapsed)
 		}
-		if bytes > withinPrice(out) {
-			t.Errorf("%s: %d bytes for work %d, cost %d", src, bytes, out.Work, out.Cost)
+		if !took.accounted() {
+			t.Errorf("%s: %+v", src, took)
 		}
 	})
 }
@@ -213,7 +214,8 @@ func BenchmarkWork(b *testing.B) {
 					a := Bind(decl, largeSelf())
 					work := uint64(0)
 					for b.Loop() {
-						work += s.ours.Eval(context.Background(), a).Work
+						s.ours.Eval(context.Background(), a)
+						work += a.Work()
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(max(work, 1)), "ns/unit")
 				})

@@ -47,7 +47,7 @@ func TestDemandsAreComplete(t *testing.T) {
 }
 
 // overworked says whether an evaluation without a cost limit is given up.
-func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self map[string]any, limit uint64) (bool, Outcome) {
+func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self map[string]any, limit uint64) (over bool, out Outcome, work uint64) {
 	t.Helper()
 	s, err := newSubject(env, decl, src)
 	if err != nil {
@@ -56,9 +56,9 @@ func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self m
 	s.ours.limit = noLimit
 	a := Bind(decl, self)
 	a.LimitWork(limit)
-	out := s.ours.Eval(context.Background(), a)
+	out = s.ours.Eval(context.Background(), a)
 	var overwork *OverworkError
-	return errors.As(out.Err, &overwork), out
+	return errors.As(out.Err, &overwork), out, a.Work()
 }
 
 // TestOverwork makes no call that would take too much memory or time. What is
@@ -142,14 +142,14 @@ func TestOverwork(t *testing.T) {
 		if !within {
 			limit /= 8 // all of these go far beyond it: to count them to the end takes long
 		}
-		over, out := overworked(t, env, decl, src, self, limit)
+		over, out, work := overworked(t, env, decl, src, self, limit)
 		switch {
 		case over == within:
-			t.Errorf("%.200s: got %s (work %d), want an end %t", src, show(out), out.Work, !within)
+			t.Errorf("%.200s: got %s (work %d), want an end %t", src, show(out), work, !within)
 		case within && out.False():
 			t.Errorf("%.200s: got %s", src, show(out))
-		case over && out.Work != limit:
-			t.Errorf("%.200s: work %d", src, out.Work)
+		case over && work != limit:
+			t.Errorf("%.200s: work %d", src, work)
 		}
 	}
 }
@@ -169,30 +169,39 @@ func TestWorkIsCounted(t *testing.T) {
 			t.Fatalf("%s: %v", src, err)
 		}
 		for _, self := range values(t, "testdata/values.yaml") {
-			var first Outcome
-			for i := range 5 {
-				out := s.ours.Eval(context.Background(), Bind(decl, self))
-				if i == 0 {
-					first = out
-				} else if out.Work != first.Work || show(out) != show(first) {
-					t.Fatalf("%s: %d, %s; then %d, %s", src, first.Work, show(first), out.Work, show(out))
+			a := Bind(decl, self)
+			first := s.ours.Eval(context.Background(), a)
+			work := a.Work()
+			for range 5 {
+				a := Bind(decl, self)
+				if out := s.ours.Eval(context.Background(), a); a.Work() != work || show(out) != show(first) {
+					t.Fatalf("%s: %d, %s; then %d, %s", src, work, show(first), a.Work(), show(out))
 				}
 			}
-			if first.Work < 2 || first.Err != nil {
+			if work < 2 || first.Err != nil {
 				continue
 			}
-			for _, less := range []uint64{first.Work - 1, first.Work / 2} {
+			for _, less := range []uint64{work - 1, work / 2} {
 				a := Bind(decl, self)
 				a.LimitWork(less)
 				var overwork *OverworkError
-				if out := s.ours.Eval(context.Background(), a); !errors.As(out.Err, &overwork) || out.Work != max(less, 1) {
-					t.Errorf("%s: limit %d of %d: got %s, work %d", src, less, first.Work, show(out), out.Work)
+				if out := s.ours.Eval(context.Background(), a); !errors.As(out.Err, &overwork) || a.Work() != max(less, 1) {
+					t.Errorf("%s: limit %d of %d: got %s, work %d", src, less, work, show(out), a.Work())
 				}
 			}
-			a := Bind(decl, self)
-			a.LimitWork(first.Work)
+			a = Bind(decl, self)
+			a.LimitWork(work)
 			if out := s.ours.Eval(context.Background(), a); show(out) != show(first) {
-				t.Errorf("%s: limit %d: got %s", src, first.Work, show(out))
+				t.Errorf("%s: limit %d: got %s", src, work, show(out))
+			}
+			// Evaluations that share take half of what is left.
+			a = Bind(decl, self)
+			a.ShareWork(4 * work)
+			for i, ends := range []bool{false, false, false, true} {
+				var overwork *OverworkError
+				if out := s.ours.Eval(context.Background(), a); errors.As(out.Err, &overwork) != ends {
+					t.Errorf("%s: turn %d of a share of %d: got %s, work %d", src, i, 4*work, show(out), a.Work())
+				}
 			}
 		}
 	}

@@ -39,18 +39,18 @@ func hiddenWork(r *rule) string {
 		if err != nil {
 			continue
 		}
-		over, out := tryOn(prog, x.key.decl, few, eval.MaxWork/64)
+		over, work, out := tryOn(prog, x.key.decl, few, eval.MaxWork/64)
 		if over != nil {
 			return workText(over, few)
 		}
 		units := float64(min(x.cost.Max, perCall))
 		growth := float64(huge[0].text / few.text)
-		if float64(out.Work)/max(float64(out.Cost), 1)*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
+		if float64(work)/max(float64(out.Cost), 1)*units*growth < eval.MaxWork || r.unit.trials >= maxTrials {
 			continue
 		}
 		r.unit.trials++
 		for _, s := range huge {
-			if over, _ := tryOn(prog, x.key.decl, s, eval.MaxWork/4); over != nil {
+			if over, _, _ := tryOn(prog, x.key.decl, s, eval.MaxWork/4); over != nil {
 				return workText(over, s)
 			}
 		}
@@ -62,15 +62,14 @@ func workText(over *eval.OverworkError, s sizes) string {
 	return fmt.Sprintf("the rule can take far more work than its cost says (%v) on a value with texts of up to %d bytes and lists of up to %d items: bound these with maxLength, maxItems and maxProperties, or keep the call out of the loop", over, s.text, s.items)
 }
 
-func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (*eval.OverworkError, eval.Outcome) {
+func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, work uint64, out eval.Outcome) {
 	m := &maker{sizes: s, left: s.bytes}
 	v := m.value(d, s.text, 0)
 	a := eval.BindOld(d, v, v)
 	a.LimitWork(limit)
-	out := prog.Eval(context.Background(), a)
-	var over *eval.OverworkError
+	out = prog.Eval(context.Background(), a)
 	errors.As(out.Err, &over)
-	return over, out
+	return over, a.Work(), out
 }
 
 // maker makes values that are as large as their declaration allows.

@@ -9,6 +9,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // MaxStates bounds one pattern: a state takes some 200 bytes.
@@ -21,7 +22,7 @@ type Pattern struct {
 	src            string
 	states         int
 	once           sync.Once
-	perByte        int
+	perByte        atomic.Int64 // 0: not measured yet
 	rescans        bool
 }
 
@@ -97,8 +98,11 @@ const (
 // PerByte is what looking for a match may take for each byte of the text, in
 // nanoseconds.
 func (p *Pattern) PerByte() int {
+	if n := p.perByte.Load(); n != 0 {
+		return int(n)
+	}
 	p.measure()
-	return p.perByte
+	return int(p.perByte.Load())
 }
 
 // Rescans: after one match is found, the text may have been read to its end, so
@@ -111,15 +115,14 @@ func (p *Pattern) Rescans() bool {
 // measure is left until somebody asks: it takes as long as making the pattern.
 func (p *Pattern) measure() {
 	p.once.Do(func() {
-		p.perByte = perByte
-		tree, err := syntax.Parse(p.src, syntax.Perl)
-		if err != nil || p.TooLarge() {
-			return
+		units := perByte
+		if tree, err := syntax.Parse(p.src, syntax.Perl); err == nil && !p.TooLarge() {
+			p.rescans = rescans(tree)
+			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+				units += PerState * liveStates(prog)
+			}
 		}
-		p.rescans = rescans(tree)
-		if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-			p.perByte += PerState * liveStates(prog)
-		}
+		p.perByte.Store(int64(units))
 	})
 }
 
