@@ -12,6 +12,8 @@ CELADON_VERSIONS ?= $(wildcard $(abspath ../shared/versions))
 export CELADON_VERSIONS
 WORLDS ?= 20000
 SERVER_WORLDS ?= 500
+ATTACK ?= short
+FUZZTIME ?= 5m
 
 .PHONY: help
 help: ## Show what can be made
@@ -38,6 +40,28 @@ test: ## Run every test, the real API server's included
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
 	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m . -worlds $(SERVER_WORLDS)
 
+.PHONY: attack
+attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=long for all of it)
+	CELADON_ATTACK=$(ATTACK) $(GO) test -count=1 -timeout 30m -run TestAttack ./cmd/...
+
+.PHONY: fuzz-inputs
+fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/yamldoc:FuzzDecode \
+		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
+		engine/eval:FuzzDifferential engine/schema:FuzzSchema repl:FuzzSession internal/foreign:FuzzWriter; do \
+		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known holes in what is linked; needs the network
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+.PHONY: nightly
+nightly: ## What takes too long for each change
+	$(MAKE) attack ATTACK=long
+	$(MAKE) conformance
+	$(MAKE) race
+	$(MAKE) fuzz-inputs
+
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
 	cd conformance && $(GO) test -v -timeout 0 -run TestWorlds ./fuzz -worlds $(WORLDS)
@@ -63,4 +87,4 @@ race: ## Run the engine's and the command's tests under the race detector
 	$(GO) test -race ./types ./cost ./engine/... ./repl ./cmd/...
 
 .PHONY: ci
-ci: lint test demo ## All that must pass before a change lands
+ci: lint test attack demo ## All that must pass before a change lands

@@ -1,0 +1,100 @@
+package celadon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/licensecheck"
+)
+
+var update = flag.Bool("update", false, "rewrite the list of licences")
+
+const licenseList = "THIRD_PARTY_LICENSES.md"
+
+// TestLicenses holds the list of licences against the modules that the command
+// links, and wants of each a licence that may be linked.
+func TestLicenses(t *testing.T) {
+	t.Parallel()
+	var list strings.Builder
+	list.WriteString("# Licences of what the command links\n\n`go test . -run TestLicenses -update` writes this list.\n\n| module | version | licence |\n|---|---|---|\n")
+	for _, m := range linkedModules(t) {
+		licence := licenseOf(t, m.Dir)
+		for _, id := range strings.Split(licence, ", ") {
+			if !slices.Contains([]string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0", "CC0-1.0", "Unlicense"}, id) {
+				t.Errorf("%s %s: licence %q: see whether it may be linked", m.Path, m.Version, licence)
+			}
+		}
+		fmt.Fprintf(&list, "| %s | %s | %s |\n", m.Path, m.Version, licence)
+	}
+	if *update {
+		if err := os.WriteFile(licenseList, []byte(list.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was, err := os.ReadFile(licenseList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(was) != list.String() {
+		t.Errorf("%s is not what is linked: write it anew with go test . -run TestLicenses -update", licenseList)
+	}
+}
+
+type linkedModule struct{ Path, Version, Dir string }
+
+func linkedModules(t *testing.T) (modules []linkedModule) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=Module", "./cmd/celadon").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{module: true}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ Module *linkedModule }
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			slices.SortFunc(modules, func(a, b linkedModule) int { return strings.Compare(a.Path, b.Path) })
+			return modules
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.Module != nil && !seen[p.Module.Path] {
+			seen[p.Module.Path] = true
+			modules = append(modules, *p.Module)
+		}
+	}
+}
+
+// licenseOf are the licences that a module's own files name.
+func licenseOf(t *testing.T, dir string) string {
+	t.Helper()
+	var ids []string
+	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				continue // a folder
+			}
+			for _, m := range licensecheck.Scan(text).Match {
+				if !m.IsURL && !slices.Contains(ids, m.ID) {
+					ids = append(ids, m.ID)
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, ", ")
+}
