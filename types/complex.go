@@ -10,8 +10,9 @@ import (
 )
 
 // ComplexError means that an expression was not checked: cel-go's checker takes
-// time by the square of the calls whose types depend on their arguments', and
-// by the cube of the depth of lists. A server goes on for minutes.
+// time by the square of the calls whose types depend on their arguments' and of
+// the depth of macros, and by the cube of the depth of lists. A server goes on
+// for minutes.
 type ComplexError struct{ Generic, Depth int }
 
 func (e *ComplexError) Error() string {
@@ -22,15 +23,15 @@ func (e *ComplexError) Error() string {
 // expression, and of all that a Scope compiles. What real rules have is a
 // hundred times below.
 const (
-	maxComplexity   = 2_500_000
-	scopeComplexity = 8_000_000
+	maxComplexity   = 2_000_000
+	scopeComplexity = 4_000_000
 )
 
 // complexity is what checking a parsed expression may take.
 func complexity(e ast.Expr) (units int, err *ComplexError) {
 	c := counter{generic: genericCalls()}
 	c.expr(e, 0)
-	units = c.calls*c.calls + c.depth*c.depth*c.depth/5
+	units = c.calls*c.calls + c.depth*c.depth*c.depth/5 + c.loops*c.loops/2
 	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
 }
 
@@ -38,6 +39,7 @@ func complexity(e ast.Expr) (units int, err *ComplexError) {
 type counter struct {
 	generic      map[string]bool
 	calls, depth int
+	loops, inner int // macros inside each other, at most and now
 }
 
 // expr goes through an expression that stands inside so many literals.
@@ -72,9 +74,12 @@ func (c *counter) expr(e ast.Expr, depth int) {
 		}
 	case ast.ComprehensionKind:
 		m := e.AsComprehension()
+		c.inner++
+		c.loops = max(c.loops, c.inner)
 		for _, part := range []ast.Expr{m.IterRange(), m.AccuInit(), m.LoopCondition(), m.LoopStep(), m.Result()} {
 			c.expr(part, depth)
 		}
+		c.inner--
 	}
 }
 

@@ -54,7 +54,7 @@ func TestManyComplex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := strings.Repeat("[", 220) + "1" + strings.Repeat("]", 220) + " == []"
+	src := strings.Repeat("[", 150) + "1" + strings.Repeat("]", 150) + " == []"
 	var tooComplex *types.ComplexError
 	for i := range 10 {
 		if _, err = scope.Compile(d, false, src); errors.As(err, &tooComplex) {

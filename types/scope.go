@@ -82,7 +82,7 @@ func (s *Scope) declare(d *Decl) (id int, err error) {
 func (s *Scope) compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
 	parsed, issues := s.env.base.Parse(src)
 	if issues != nil {
-		return nil, nil
+		return nil, &IssuesError{src, issues} // which names no types
 	}
 	units, tooMuch := complexity(parsed.NativeRep().Expr())
 	if units > maxComplexity || s.complexity+units > scopeComplexity {

@@ -8,9 +8,8 @@
 // one goroutine, and can be bound again and again. Results, error texts and
 // cost units are those of the API server.
 //
-// What cel-go itself refuses to plan is an error of New. Messages built in an
-// expression (T{f: v}) are the one form that is left to cel-go's own program;
-// rules have no types that can be built.
+// What cel-go itself refuses to plan is an error of New. An evaluation that asks
+// for too much work, which CEL's cost does not see, ends in an OverworkError.
 package eval
 
 // How it works: the planner walks the checked AST once and makes closures of
@@ -27,6 +26,10 @@ package eval
 // code; a call on boxed values asks the Kubernetes estimator (cost.go). When
 // the limit is passed, the evaluation panics with a value of its own and Eval
 // makes an Outcome of that: no && or || around can absorb it.
+//
+// Work is added before it is done (work.go): by typed code where it looks at
+// bytes, and for a library's call by the table of demand.go. Its limit ends the
+// evaluation in the same way.
 //
 // An error is kept in the frame, and code says by its result that there is one.
 // It is the same error as cel-go's also where two could be given: both sides of
