@@ -76,12 +76,15 @@ func highWater(pid int) int64 {
 // below spec.
 const attackObject = "apiVersion: g.io/v1\nkind: T\nmetadata: {name: a}\nspec:\n"
 
-const attackCRD = `apiVersion: apiextensions.k8s.io/v1
+const attackCRD = attackCRDHead + "x-kubernetes-preserve-unknown-fields: true\n"
+
+// attackCRDHead is a CRD up to what its spec is, after twelve blanks.
+const attackCRDHead = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: ts.g.io}
 spec:
   group: g.io
-  names: {kind: T, plural: ts}
+  names: {kind: T, plural: ts, singular: t, listKind: TList}
   scope: Namespaced
   versions:
   - name: v1
@@ -93,8 +96,7 @@ spec:
         properties:
           spec:
             type: object
-            x-kubernetes-preserve-unknown-fields: true
-`
+            `
 
 // treeAttack is a tree, or one file of it that is as a generator says.
 type treeAttack struct {

@@ -48,25 +48,6 @@ func crdAttacks() map[string]string {
 	}
 }
 
-const attackCRDHead = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ts.g.io}
-spec:
-  group: g.io
-  names: {kind: T, plural: ts, singular: t, listKind: TList}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            `
-
 // TestAttackCRDs compiles, vets and applies CRDs that are hard on who does, each
 // by a process of its own: it answers in time and memory.
 func TestAttackCRDs(t *testing.T) {

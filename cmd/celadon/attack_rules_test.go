@@ -83,24 +83,7 @@ func (a *ruleAttack) crd() string {
 	if a.message != "" {
 		rule = fmt.Sprintf("{rule: %q, messageExpression: %q}", a.rule, a.message)
 	}
-	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ts.g.io}
-spec:
-  group: g.io
-  names: {kind: T, plural: ts, singular: t, listKind: TList}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
+	return attackCRDHead + fmt.Sprintf(`properties:
               a: %s
               l: {type: array, items: {type: string}}
             x-kubernetes-validations: [%s]
