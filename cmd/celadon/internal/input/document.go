@@ -97,20 +97,21 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	var obj map[string]any
-	strict, err := kjson.UnmarshalStrict(c.text, &obj)
+	sent := yamldoc.Sent(c.text)
+	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
 		if c.flow {
 			if _, _, flowErr := yamldoc.Decode(c.text); flowErr == nil {
 				return c.yaml(yield)
 			}
 		}
-		return yield(c.document(c.syntax(err)))
+		return yield(c.document(c.syntax(sent, err)))
 	}
 	d := c.document(nil)
-	d.Object, d.json = obj, c.text
+	d.Object, d.json = obj, sent
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
-		d.Raw = c.text
+		d.Raw = sent
 	}
 	return yield(d)
 }
@@ -119,17 +120,17 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 func (c *Chunk) notObject() error {
 	var v any
 	if err := json.Unmarshal(c.text, &v); err != nil {
-		return c.syntax(err)
+		return c.syntax(c.text, err)
 	}
 	return ErrNoObject
 }
 
-// syntax is the decoder's error with its line in the file, where that is not
-// the object's own.
-func (c *Chunk) syntax(err error) error {
+// syntax is the error of decoding text with its line in the file, where that is
+// not the object's own.
+func (c *Chunk) syntax(text []byte, err error) error {
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
-		before := c.text[:min(int(offset), len(c.text))]
-		if n := strings.Count(string(before), "\n"); n > 0 {
+		before := text[:min(int(offset), len(text))]
+		if n := bytes.Count(before, []byte("\n")); n > 0 {
 			return fmt.Errorf("not JSON: line %d: %w", c.line+n, err)
 		}
 	}
