@@ -44,13 +44,16 @@ spec:
                 items: {type: object, properties: {c: {type: string}}}
               texts:
                 type: object
+                maxProperties: 5
                 additionalProperties: {type: string, maxLength: 3}
                 x-kubernetes-validations:
-                - {rule: "self.all(k, k != 'bad')", messageExpression: "'keys: ' + self.map(k, k).join(', ')"}
+                - {rule: "self.all(k, k != 'bad')"}
               tagged:
                 type: object
+                maxProperties: 5
                 additionalProperties:
                   type: string
+                  maxLength: 20
                   x-kubernetes-validations: [{rule: "self != 'no'", messageExpression: "'not ' + self"}]
           status: {type: object, properties: {s: {type: string}}}
 `
@@ -126,7 +129,9 @@ func (k keyWriter) change(object map[string]any) {
 	embedded := map[string]any{"apiVersion": "v1", "kind": "X", "metadata": map[string]any{"name": "x"}, "spec": map[string]any{}}
 	switch k.IntN(14) {
 	case 0:
-		object[key] = 1
+		if object[key] == nil { // it may be "spec"
+			object[key] = 1
+		}
 	case 1:
 		spec[key] = 1
 	case 2:
