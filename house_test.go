@@ -22,7 +22,7 @@ var storeys = [][]string{
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
-	{"engine/vet", "engine/admission", "engine/trace"},
+	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
