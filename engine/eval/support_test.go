@@ -140,10 +140,14 @@ func (p *reference) Eval(ctx context.Context, a *Activation) Outcome {
 	}
 	if err != nil {
 		out.Value = nil
-		var cancelled interpreter.EvalCancelledError
-		out.Stopped = errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
+		out.Stopped = isStop(err)
 	}
 	return out
+}
+
+func isStop(err error) bool {
+	var cancelled interpreter.EvalCancelledError
+	return errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
 }
 
 func (s *subject) against(theirs *reference, bind func() *Activation, limit int64) (diff string, want Outcome) {
