@@ -38,6 +38,15 @@ func TestConversions(t *testing.T) {
 		if !reflect.DeepEqual(ours.Value(), theirs.Value()) || ours.Type() != theirs.Type() {
 			t.Errorf("%s: got %v of %v, want %v of %v", p.value, ours.Value(), ours.Type(), theirs.Value(), theirs.Type())
 		}
+		sum, theirSum := ours, theirs
+		if l, ok := ours.(traits.Adder); ok {
+			sum, theirSum = l.Add(ours), theirs.(traits.Adder).Add(theirs)
+		}
+		for _, pair := range [][2]ref.Val{{ours, theirs}, {sum, theirSum}} {
+			if got, want := types.GoType(pair[0]), fmt.Sprintf("%T", pair[1]); got != want {
+				t.Errorf("%s: got %s, want %s", p.value, got, want)
+			}
+		}
 		for _, to := range []reflect.Type{reflect.TypeFor[map[string]any](), reflect.TypeFor[[]any](), reflect.TypeFor[[]string](), reflect.TypeFor[string](), reflect.TypeFor[int]()} {
 			got, gotErr := ours.ConvertToNative(to)
 			want, wantErr := theirs.ConvertToNative(to)

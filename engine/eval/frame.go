@@ -37,6 +37,7 @@ type frame struct {
 	err *celtypes.Err
 
 	act   *Activation
+	roots []root // the activation's
 	slots []slot
 
 	// args and lists are stacks: of the arguments of library calls, and of the

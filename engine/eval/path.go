@@ -9,9 +9,10 @@ import (
 // path is an attribute on decoded JSON: its root and steps are resolved
 // against the declaration.
 type path struct {
-	root    pathRoot
+	root    pathStart
 	slot    int
-	raw     rawFunc // operandRoot
+	absent  *celtypes.Err // rootStart
+	raw     rawFunc       // operandStart
 	list    listFunc
 	split   *split
 	decl    *types.Decl // of the root
@@ -21,14 +22,14 @@ type path struct {
 	key     bool // the value stands as an index
 }
 
-type pathRoot uint8
+// pathStart is what a path begins at.
+type pathStart uint8
 
 const (
-	selfRoot pathRoot = iota
-	oldSelfRoot
-	slotRoot
-	operandRoot
-	listRoot // a list that a macro built; decl is its items'
+	rootStart    pathStart = iota // the activation's root of that number
+	slotStart                     // a macro's variable
+	operandStart                  // the value of an operand
+	listStart                     // a list that a macro built; decl is its items'
 )
 
 type pathStep struct {
@@ -188,24 +189,22 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 // from resolves the root.
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
-		p.root, p.decl, p.raw = operandRoot, a.operand.decl, a.operand.raw
+		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
 		if a.operand.kind == listKind || a.operand.split != nil {
-			p.root, p.list, p.decl, p.split = listRoot, a.operand.list, a.operand.elem, a.operand.split
+			p.root, p.list, p.decl, p.split = listStart, a.operand.list, a.operand.elem, a.operand.split
 			return len(a.qualifiers) > 0
 		}
 		return a.operand.kind == rawKind
 	}
 	p.decl = a.variable.decl
 	switch a.variable.form {
-	case selfForm:
-		p.root = selfRoot
-	case oldSelfForm:
-		p.root = oldSelfRoot
-		if a.variable.optional {
+	case rootForm:
+		p.root, p.slot, p.absent = rootStart, a.variable.slot, a.variable.absent
+		if a.variable.optional || p.decl == nil {
 			return false
 		}
 	case rawForm:
-		p.root, p.slot = slotRoot, a.variable.slot
+		p.root, p.slot = slotStart, a.variable.slot
 	default:
 		return false
 	}
@@ -215,7 +214,7 @@ func (p *path) from(a *attribute) bool {
 // step resolves one qualifier on a value declared as d.
 func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
-	if p.root == listRoot && len(p.steps) == 0 {
+	if p.root == listStart && len(p.steps) == 0 {
 		s.op, s.to = indexOp, p.decl
 		return p.indexStep(s, q)
 	}

@@ -23,7 +23,7 @@ var errReadsResult = errors.New("reads the macro's result")
 // planner makes code of one checked expression. No code keeps the planner.
 type planner struct {
 	*Planner
-	decl  *types.Decl
+	roots []types.Root
 	refs  map[int64]*ast.ReferenceInfo
 	types map[int64]*celtypes.Type
 
@@ -38,8 +38,10 @@ type variable struct {
 	slot int
 	decl *types.Decl // of a raw one
 	init valFunc     // of a lazy one
-	// optional is true for an oldSelf that is declared as an optional.
+	// optional is true for a root that is declared as an optional; absent is the
+	// error of one that stands for nothing.
 	optional bool
+	absent   *celtypes.Err
 }
 
 type form uint8
@@ -51,8 +53,7 @@ const (
 	numForm                // slot.num
 	lazyForm               // slot.val, computed when first asked for
 	resultForm             // the result of a macro that is planned as a loop
-	selfForm
-	oldSelfForm
+	rootForm               // one of the activation's; slot counts them
 )
 
 func (p *planner) plan(e ast.Expr) (*code, error) {
@@ -103,7 +104,7 @@ func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, err
 		return v, nil, nil
 	}
 	v, err := p.lookup(r.Name)
-	if v != nil && v.form == oldSelfForm {
+	if v != nil && v.form == rootForm {
 		v.optional = p.types[id].TypeName() == celtypes.OptionalType.TypeName()
 	}
 	return nil, v, err
@@ -122,11 +123,10 @@ func (p *planner) lookup(name string) (*variable, error) {
 			}
 		}
 	}
-	switch global {
-	case types.Self:
-		return &variable{name: global, form: selfForm, decl: p.decl}, nil
-	case types.OldSelf:
-		return &variable{name: global, form: oldSelfForm, decl: p.decl}, nil
+	for i, r := range p.roots {
+		if r.Name == global {
+			return &variable{name: global, form: rootForm, slot: i, decl: r.Decl, absent: p.absent(global)}, nil
+		}
 	}
 	return nil, errUnsupported
 }
@@ -149,14 +149,13 @@ func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 func (v *variable) boxed() valFunc {
 	slot := v.slot
 	switch v.form {
-	case selfForm:
-		return func(f *frame) ref.Val { return f.act.selfValue() }
-	case oldSelfForm:
+	case rootForm:
+		absent := v.absent
 		return func(f *frame) ref.Val {
-			if v := f.act.oldValue(); v != nil {
+			if v := f.roots[slot].boxed(); v != nil {
 				return v
 			}
-			return errNoOldSelf
+			return absent
 		}
 	case rawForm:
 		decl := v.decl
@@ -187,8 +186,6 @@ func (v *variable) boxed() valFunc {
 	}
 	return func(f *frame) ref.Val { return f.slots[slot].val }
 }
-
-var errNoOldSelf = newErr("no such attribute(s): %s", types.OldSelf)
 
 func isIdent(e ast.Expr, name string) bool {
 	return e.Kind() == ast.IdentKind && e.AsIdent() == name

@@ -21,6 +21,7 @@ type Planner struct {
 	regexps map[string]*regex.Pattern
 	states  int // of the regexps
 	missing map[celtypes.String]*celtypes.Err
+	unbound map[string]*celtypes.Err // of the roots
 }
 
 // NewPlanner makes a planner for an environment.
@@ -30,6 +31,7 @@ func NewPlanner(env *cel.Env) *Planner {
 		made:    map[string]*function{},
 		regexps: map[string]*regex.Pattern{},
 		missing: map[celtypes.String]*celtypes.Err{},
+		unbound: map[string]*celtypes.Err{},
 	}
 }
 
@@ -40,14 +42,20 @@ func New(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, erro
 
 // Plan plans a checked expression whose self is declared as d. An evaluation
 // stops when its cost passes limit.
-func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, err error) {
+func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
+	return p.PlanWith(ast, types.RuleRoots(d, false), limit)
+}
+
+// PlanWith is as Plan, for an expression that starts from any roots: its program
+// is for activations of the same ones, in the same order.
+func (p *Planner) PlanWith(ast *cel.Ast, roots []types.Root, limit int64) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", r)
 		}
 	}()
 	checked := ast.NativeRep()
-	one := &planner{Planner: p, decl: d, refs: checked.ReferenceMap(), types: checked.TypeMap()}
+	one := &planner{Planner: p, roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 	c, err := one.plan(checked.Expr())
 	if err != nil {
 		return unplanned(p.env, ast)
@@ -120,6 +128,16 @@ func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
 	if err == nil {
 		err = noSuchKey(key)
 		p.missing[key] = err
+	}
+	return err
+}
+
+// absent is the error of a root that stands for nothing.
+func (p *Planner) absent(root string) *celtypes.Err {
+	err := p.unbound[root]
+	if err == nil {
+		err = newErr("no such attribute(s): %s", root)
+		p.unbound[root] = err
 	}
 	return err
 }
