@@ -166,10 +166,11 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 // resolve is the code of an attribute, with or without its own step.
 func (p *planner) resolve(a *attribute, counted bool) *code {
 	if a.cond != nil {
-		c := ternary(a.cond, p.resolve(a.yes, false), p.resolve(a.no, false), a.typ)
+		c := ternary(a.cond, p.resolve(a.yes, false), p.resolve(a.no, false))
 		if counted && a.has {
-			c = &code{kind: boxedKind, val: testOfCondition(c), typ: a.typ}
+			c = boxedCode(asPath, testOfCondition(c))
 		}
+		c.typ = a.typ
 		return c
 	}
 	c := a.plainOperand()
@@ -183,7 +184,7 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
-		c = &code{kind: boxedKind, val: boxedPath(a, counted)}
+		c = boxedCode(asPath, boxedPath(a, counted))
 	}
 	c.typ = a.typ
 	return c

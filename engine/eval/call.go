@@ -36,12 +36,7 @@ func (p *planner) call(e ast.Expr) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.invoke(inv)
-	if err != nil {
-		return nil, err
-	}
-	c.typ = inv.typ
-	return c, nil
+	return p.invoke(inv)
 }
 
 func (p *planner) invocation(e ast.Expr) (*invocation, error) {
@@ -112,7 +107,7 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 	if err != nil {
 		return nil, err
 	}
-	return &code{kind: boolKind, test: join(terms), typ: p.typeOf(e)}, nil
+	return boolCode(join(terms)), nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
@@ -219,7 +214,7 @@ func (b *binding) code(inv *invocation) *code {
 		args[i] = arg.boxed()
 	}
 	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
-	return &code{kind: boxedKind, exact: b.exact, val: func(f *frame) ref.Val {
+	c := boxedCode(asCall, func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
 			v := arg(f)
@@ -243,7 +238,9 @@ func (b *binding) code(inv *invocation) *code {
 		}
 		f.popArgs(base)
 		return result
-	}}
+	})
+	c.exact = b.exact
+	return c
 }
 
 // apply calls the function, or the receiver if nothing is bound.

@@ -21,13 +21,13 @@ func inConstants(inv *invocation) *code {
 		return nil
 	}
 	if x := inv.args[0].strings(); x != nil {
-		return &code{kind: boolKind, test: inStrings(x, set)}
+		return boolCode(inStrings(x, set))
 	}
 	if x := inv.args[0].ints(); x != nil {
-		return &code{kind: boolKind, test: inInts(x, set)}
+		return boolCode(inInts(x, set))
 	}
 	val := inv.args[0].boxed()
-	return &code{kind: boolKind, test: func(f *frame) truth {
+	return boolCode(func(f *frame) truth {
 		v := val(f)
 		if celtypes.IsUnknownOrError(v) {
 			f.fail(v)
@@ -37,7 +37,7 @@ func inConstants(inv *invocation) *code {
 			f.compared(len(s))
 		}
 		return truthOf(set[v])
-	}}
+	})
 }
 
 // constantSet is nil when an item is no scalar that can be a key. A number is
@@ -150,7 +150,7 @@ func containment(inv *invocation, a, b *code) *code {
 	if test == nil {
 		return nil
 	}
-	return &code{kind: boolKind, test: test}
+	return boolCode(test)
 }
 
 func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {

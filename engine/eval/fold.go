@@ -18,7 +18,6 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)
 	if c != nil && err == nil {
-		c.typ = p.typeOf(e)
 		return c, nil
 	}
 	if err != nil && err != errReadsResult {
@@ -68,7 +67,7 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 		}
 		*part.val = c.boxed()
 	}
-	return &code{kind: boxedKind, val: fo.run, typ: p.typeOf(e)}, nil
+	return boxedCode(asFold, fo.run), nil
 }
 
 // mutable makes lists and maps that start empty ones that are added to in

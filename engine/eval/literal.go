@@ -26,11 +26,11 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	if folds {
 		return constant(newList(nil, items), p.typeOf(e)), nil
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newList(f, items)
 		f.charge(common.ListCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 // literalItem is an item of a list, or a value of a map with its key.
@@ -86,11 +86,11 @@ func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 		}
 		return nil, errUnsupported
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newMap(f, items)
 		f.charge(common.MapCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 func newMap(f *frame, items []literalItem) ref.Val {
@@ -141,11 +141,11 @@ func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 		fields[i] = messageField{sf.Name(), literalItem{val: c.boxed(), optional: sf.IsOptional()}}
 	}
 	provider := p.env.CELTypeProvider()
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newMessage(f, provider, name, fields)
 		f.charge(common.StructCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 // messageType is the full name of a type, as cel-go finds it.

@@ -208,11 +208,11 @@ func listOf(c *code) *code {
 		return constantItems(c)
 	case c.kind == rawKind && isList(c.decl) && !c.decl.Nullable:
 		raw := c.raw
-		return &code{kind: listKind, elem: c.decl.Elem, list: func(f *frame) ([]any, bool) {
+		return listCode(func(f *frame) ([]any, bool) {
 			v, ok := raw(f)
 			items, _ := v.([]any)
 			return items, ok
-		}}
+		}, c.decl.Elem)
 	}
 	return nil
 }
@@ -238,5 +238,5 @@ func constantItems(c *code) *code {
 		}
 		elem = d
 	}
-	return &code{kind: listKind, elem: elem, list: func(*frame) ([]any, bool) { return items, true }}
+	return listCode(func(*frame) ([]any, bool) { return items, true }, elem)
 }

@@ -34,25 +34,25 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	}
 	switch m.name {
 	case operators.All:
-		return &code{kind: boolKind, test: l.quantifier(pred, no, 2)}, nil
+		return boolCode(l.quantifier(pred, no, 2)), nil
 	case operators.Exists:
-		return &code{kind: boolKind, test: l.quantifier(pred, yes, 3)}, nil
+		return boolCode(l.quantifier(pred, yes, 3)), nil
 	case operators.ExistsOne:
-		return &code{kind: boolKind, test: l.existsOne(pred)}, nil
+		return boolCode(l.existsOne(pred)), nil
 	}
 	item, err := p.within(vars, m.item)
 	if err != nil {
 		return nil, err
 	}
 	if item.raw != nil && item.decl != nil {
-		return &code{kind: listKind, elem: item.decl, list: l.collect(pred, item.raw)}, nil
+		return listCode(l.collect(pred, item.raw), item.decl), nil
 	}
 	// A list of a constant is a constant too, and costs nothing to make.
 	price := uint64(common.ListCreateBaseCost)
 	if item.isConst() {
 		price = 0
 	}
-	return &code{kind: boxedKind, val: l.collectBoxed(pred, item.boxed(), price)}, nil
+	return boxedCode(asLoop, l.collectBoxed(pred, item.boxed(), price)), nil
 }
 
 // recognized is a macro with its predicate and its new item.

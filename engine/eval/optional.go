@@ -24,7 +24,7 @@ func optionalOr(inv *invocation) *code {
 			return c
 		}
 	}
-	c := &code{kind: boxedKind, val: boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap)}
+	c := boxedCode(asCall, boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap))
 	if unwrap && inv.args[0].kind == optionalKind {
 		if c.list = orItems(inv.args[0], inv.args[1]); c.list != nil {
 			c.elem = inv.args[0].decl.Elem
@@ -68,7 +68,7 @@ func orValue(a, b *code) *code {
 	case a.null:
 	case d.Kind == types.String && b.strings() != nil:
 		rest := b.strings()
-		return &code{kind: stringKind, str: func(f *frame) (string, bool) {
+		return stringCode(func(f *frame) (string, bool) {
 			v, t := opt(f)
 			if t != yes {
 				return otherwise(f, t, rest)
@@ -78,10 +78,10 @@ func orValue(a, b *code) *code {
 				f.misfit(v, d)
 			}
 			return s, ok
-		}}
+		})
 	case d.Kind == types.Int && b.ints() != nil:
 		rest := b.ints()
-		return &code{kind: intKind, num: func(f *frame) (int64, bool) {
+		return intCode(func(f *frame) (int64, bool) {
 			v, t := opt(f)
 			if t != yes {
 				return otherwise(f, t, rest)
@@ -91,9 +91,9 @@ func orValue(a, b *code) *code {
 				f.misfit(v, d)
 			}
 			return n, ok
-		}}
+		})
 	case d.Kind == types.Bool && b.kind == boolKind:
-		return &code{kind: boolKind, test: orTruth(opt, d, b.test)}
+		return boolCode(orTruth(opt, d, b.test))
 	}
 	return nil
 }

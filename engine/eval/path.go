@@ -86,7 +86,7 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 	}
 	last := p.steps[len(steps)]
 	p.steps = p.steps[:len(steps)]
-	return &code{kind: boolKind, test: p.has(last)}
+	return boolCode(p.has(last))
 }
 
 // from resolves the root.

@@ -61,10 +61,10 @@ func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	}
 	x := inv.args[0].strings()
 	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
-		return &code{kind: boolKind, test: matches(x, re, runes(string(pattern)))}, nil
+		return boolCode(matches(x, re, runes(string(pattern)))), nil
 	}
 	if inv.overload == "string_find_string" && x != nil {
-		return &code{kind: stringKind, str: findText(x, re, runes(string(pattern)))}, nil
+		return stringCode(findText(x, re, runes(string(pattern)))), nil
 	}
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
 	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}
