@@ -8,6 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: roots are counted, not named: a planned program asks for number
+// 0, not for "self", so that any context's variables cost what a rule's cost.
+// An object is bound as it was decoded. Only code that needs CEL's own value
+// has it made, once a binding. Each activation owns a frame, which is all that
+// an evaluation allocates: bound again and again, it allocates nothing.
+
 // Activation holds what the roots of an expression, as self and oldSelf, stand
 // for in one or more evaluations of programs of these roots. It is not safe for
 // concurrent use. An Activation can be bound anew when no evaluation needs it

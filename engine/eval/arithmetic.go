@@ -8,6 +8,11 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: numbers stay Go's own. Overflow and division by zero are
+// checked as cel-go's common/types do, since the error's text is part of the
+// verdict. An operator costs 1 whatever comes out; + on strings costs by the
+// characters of both, and an error counts as one character there.
+
 var (
 	errOverflow     = newErr("integer overflow")
 	errDivideByZero = newErr("division by zero")

@@ -12,6 +12,16 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
+// How it works: a call is typed where typed.go and its neighbours have code for
+// its overload and its arguments are typed. What is left goes to the function
+// that the environment binds, in cel-go's own order: by overload, then by name,
+// then by the receiver. Which arguments' errors end a call, and whether it is
+// priced then, depends in cel-go on how many there are and on how the function
+// is bound: listed and lenient tell these apart.
+//
+// The arguments stand on a stack of the frame, so that a call allocates no
+// slice.
+
 // invocation is a call whose arguments are planned.
 type invocation struct {
 	id       int64

@@ -7,6 +7,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: boxing is what makes CEL slow: each int, string and bool
+// becomes an interface value, is compared by dynamic dispatch, and is thrown
+// away. So every node is planned as a Go function that returns its own Go type,
+// and a parent asks its parts for the form that it can use: ints() is nil where
+// an int cannot be had, boxed() always works. Closures are called through one
+// pointer, without a switch over instructions; there is no bytecode. A second
+// result says that there is an error, which stands in the frame: an error value
+// would have to be boxed, too.
+
 // kind is the form in which an expression's value is computed.
 type kind uint8
 

@@ -9,6 +9,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: cel-go makes a set of a constant list and does not price the
+// lookup, so neither does this. A list of the object is searched item by item
+// at one unit each, also past items that do not fit their type: such an item is
+// an error only if nothing equal stands behind it.
+
 // inConstants is `in` over a constant list, which CEL makes a set of and does
 // not price; nil where CEL does not.
 func inConstants(inv *invocation) *code {

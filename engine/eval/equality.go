@@ -8,6 +8,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: scalars of one type are compared as Go values. Objects, maps
+// and lists of one declaration are first compared as JSON (types.Same): most
+// are the same, and then nothing is boxed. Where they are not plainly the same,
+// list types decide (sets and maps ignore order), and the boxed values know
+// those. An equality costs by the shorter side, since no more has to be looked
+// at.
+
 // equality is == or !=. Both sides are evaluated, whatever the first gives.
 func equality(inv *invocation) *code {
 	equal := inv.function == operators.Equals

@@ -6,6 +6,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: an object that was not validated may hold anything anywhere,
+// and a server meets a value that does not fit its schema as an error of CEL,
+// at the step that reads it. So every step checks the Go type that JSON of its
+// declaration has; the type switch is all that it costs. Only formats have to
+// be parsed for that.
+
 // fit is the Go form that values of a declaration have.
 type fit uint8
 

@@ -12,6 +12,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the parser writes every macro out as a fold: a range, an
+// accumulator, a condition and a step. What macro.go does not know again runs
+// as just that, on boxed values: transformMap, two variables over what is only
+// known at run time, and folds that somebody nests in a way that no macro does.
+// Lists and maps that the fold collects in are changed in place, as cel-go
+// does, or each step would copy them.
+//
+// cel-go goes over a map in Go's order, which is any; here it is the order of
+// the keys, so that the same object always gets the same answer.
+
 // comprehension plans a macro as a loop of its own where it knows the macro
 // and the range, and else as the fold that the parser made of it.
 func (p *planner) comprehension(e ast.Expr) (*code, error) {

@@ -7,6 +7,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: [a, b] and {k: v} of constants are constants, and free, as in
+// cel-go; with anything else in them they are made anew each time. Messages are
+// those of CEL's own wrapper types: rules can name no others.
+
 // listLiteral is [a, b]; one of constants is itself a constant.
 func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	list := e.AsList()

@@ -5,6 +5,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: CEL's && and || take the other side's answer over an error:
+// false && error is false whichever comes first. So an error is kept aside
+// until nothing decides, and of two the first counts. A nest of && is one list:
+// flat, it costs the same and calls less.
+
 // and is && over any number of terms: false wins over the first error.
 func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
 

@@ -13,6 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a loop goes over JSON where the range is declared, item by item
+// without boxing any: the variable's slot has the raw item, and whoever needs
+// it as a value of CEL's has it made then. Over a map the keys are copied to a
+// stack and sorted, so that evaluation is the same every time. The loop knows
+// no macro; macro.go says what happens with each item.
+
 // loop is the range of a macro with the slots of its variables.
 type loop struct {
 	list      listFunc // items, or

@@ -8,6 +8,14 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: the parser leaves no trace of a macro's name: a.all(x, p) is a
+// fold with accumulator true, condition @not_strictly_false(accu) and step accu
+// && p. Each recognize function knows one such shape again, and nothing but
+// that exact shape: what differs in the least runs as a fold. A loop then needs
+// no accumulator, yet charges the units of the variables and calls that the
+// fold would have had, in the order in which cel-go would have, so that a limit
+// is passed at the same step.
+
 // macro plans a comprehension that the parser made of all, exists, exists_one,
 // filter, map or transformList; nil for any other.
 //

@@ -7,6 +7,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: x.?a.?b gives an optional; hasValue() and orValue() mostly
+// stand right behind it. As optFunc the value goes from one to the other as
+// JSON with a yes or a no, and no optional is ever made. or() and orValue()
+// evaluate their argument only when it is needed, and cel-go does not price
+// them.
+
 // optionalOr is or() and orValue() of optionals: the argument is evaluated only
 // when it is needed, and neither call is priced.
 func optionalOr(inv *invocation) *code {

@@ -6,6 +6,14 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the checker knows that self.spec.a is declared, and so does the
+// schema: which field each step reads, whether it may be null and what it
+// should hold is resolved once. At run time a path is a loop over map lookups
+// (path_walk.go), and what stands at its end has the form of its declaration
+// (path_value.go). An attribute with a step that is not declared, as below dyn,
+// is no path: it is looked up on CEL's own values from its root on
+// (path_boxed.go).
+
 // path is an attribute on decoded JSON: its root and steps are resolved
 // against the declaration.
 type path struct {

@@ -7,6 +7,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the steps before the first ? fail as ever. From it on, what is
+// absent makes the whole path none, at the price of the steps that found
+// something. A value that does not fit is an error there, too.
+
 // optFunc gives the value of an optional: yes with one, no without, or bad.
 type optFunc = func(*frame) (any, truth)
 

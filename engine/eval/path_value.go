@@ -7,6 +7,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a step is charged when it is tried, and the attribute as a
+// whole once more, before its value is looked at: so a value that does not fit
+// has been paid. A value that may be null, or that has a format, has no Go form
+// of its own and is boxed.
+
 // code is the path as code of the kind that its value is declared as.
 func (p *path) code(a *attribute, counted bool) *code {
 	step := uint64(0)

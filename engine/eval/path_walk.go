@@ -4,6 +4,11 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: these loops are where rules spend their time, and the code of a
+// step is written out for the common kind, a field of an object, rather than
+// shared. A null field of an object is an absent one; a null entry of a map is
+// an entry.
+
 // start is the root's value, and false when that is an error.
 func (p *path) start(f *frame) (any, bool) {
 	var v any

@@ -10,6 +10,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: planning walks the checked tree once, from the leaves up: a
+// node's code is chosen by the code of its parts, so that a typed part makes a
+// typed whole. What the planner knows, as declarations and slots, ends up in
+// closures; it is itself dropped, and with it the tree. What cel-go would
+// refuse to plan is refused in its words, by asking it (unplanned); there is no
+// expression that runs on cel-go itself.
+
 // errUnsupported is of an expression that cel-go is left to refuse.
 var errUnsupported = errors.New("not planned here")
 

@@ -13,6 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a CRD has hundreds of rules over one environment. What is equal
+// in them is made once and shared: the bindings of functions, patterns, and the
+// errors of absent keys.
+
 // Planner plans expressions that were checked in one environment. Programs
 // share what is equal in them. It is not safe for concurrent use.
 type Planner struct {

@@ -11,6 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
+// How it works: a pattern that is a constant is compiled when the rule is, and
+// priced by its length at each call, as a server does. Go's engine takes time
+// by the states of the pattern and the length of the text: that is work, and
+// added before (work_regex.go).
+
 // affix is startsWith or endsWith.
 func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	return func(f *frame) truth {

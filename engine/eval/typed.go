@@ -12,6 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: both sides of an operator are always evaluated, and charged,
+// before an error counts: cel-go does so, and so the cost shows it. Of two
+// errors the first one is given on, which is why it is saved before the second
+// side is asked.
+
 // typedCall is the code of a standard overload whose arguments are typed; nil
 // leaves the call to the library.
 func typedCall(inv *invocation) *code {

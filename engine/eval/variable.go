@@ -11,6 +11,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a name is a macro's variable, or else a root. Those of macros
+// live in slots of the frame, in the form that the loop gives them; a boxed
+// form is made when first asked for and kept in the slot until the next item.
+
 // variable is a name in scope. A macro's variables have a slot in the frame.
 type variable struct {
 	name string

@@ -8,6 +8,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a value of CEL's can share its parts: ten lists, each of the
+// one before twice, are small in memory and have a thousand items when compared
+// or written out. Weighing goes through a value as such a call would, and stops
+// where it is too much.
+
 // weigh adds per units for each byte that a value has, as if it were written
 // out: what is shared is met as often as it stands there. It gives the bytes.
 func (f *frame) weigh(v ref.Val, per float64) float64 {

@@ -7,6 +7,13 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: cost is what a server counts, and it does not see everything: a
+// pattern's states, a number of a million digits, a list that is copied at each
+// step. A server would go on for minutes; this must not. So work is added
+// before it is done, and has a limit so far above what cost limits allow that
+// no rule with a fair price meets it. The same input always comes to the same
+// work: it depends neither on time nor on the order of a Go map.
+
 // OverworkError means that an evaluation was given up: it asks for more work
 // than its limit. CEL's cost does not see work: bytes touched, steps of the
 // regex engine, memory made. What the API server makes of such an evaluation

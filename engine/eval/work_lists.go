@@ -8,6 +8,10 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
+// How it works: a list's functions compare, copy or sort its items. What
+// comparing takes is by the bytes of all that is in them (weigh.go), copying by
+// their number.
+
 // ordered are the types of the sort and of the isSorted, min and max functions,
 // as their overloads are named.
 var ordered = []string{"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "google.protobuf.Duration", "google.protobuf.Timestamp"}

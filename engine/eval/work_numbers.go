@@ -10,6 +10,10 @@ import (
 	"k8s.io/apiserver/pkg/cel"
 )
 
+// How it works: a quantity is as large as its exponent says: 1e1000000 is nine
+// bytes of text and a million digits once it is computed with. Adding or
+// comparing two brings them to one scale first.
+
 func numberDemands(add func(demand, string)) {
 	add(quantityRead, "string_to_quantity is_quantity_string")
 	add(quantities, `quantity_add quantity_add_int quantity_sub quantity_sub_int quantity_compare_to quantity_is_greater_than
