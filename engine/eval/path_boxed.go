@@ -8,6 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: below dyn, on optionals and on values that functions made, only
+// the value knows what can be looked up in it. These are cel-go's own rules of
+// qualification (interpreter/attributes.go), with its errors: which key is no
+// key, which step of a path is charged although it failed, and that an optional
+// once met makes all that follows optional.
+
 // boxedPath evaluates an attribute on CEL's own values, in any form CEL
 // allows.
 func boxedPath(a *attribute, counted bool) valFunc {
@@ -108,7 +114,7 @@ func keyError(key ref.Val) *celtypes.Err {
 	case *celtypes.Err:
 		return key
 	}
-	return newErr("invalid qualifier type: %T", key)
+	return newErr("invalid qualifier type: %s", types.GoType(key))
 }
 
 // lookup selects from a value. Where only presence is tested, an absent key is

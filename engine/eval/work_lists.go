@@ -6,9 +6,11 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-
-	"k8s.io/apiserver/pkg/cel"
 )
+
+// How it works: a list's functions compare, copy or sort its items. What
+// comparing takes is by the bytes of all that is in them (weigh.go), copying by
+// their number.
 
 // ordered are the types of the sort and of the isSorted, min and max functions,
 // as their overloads are named.
@@ -186,36 +188,4 @@ func (f *frame) flatItems(list traits.Lister, depth celtypes.Int) {
 			f.flatItems(inner, depth-1)
 		}
 	}
-}
-
-// opaqueBytes is the size of a value of the Kubernetes libraries, 0 of others.
-func opaqueBytes(v ref.Val) int {
-	switch v := v.(type) {
-	case cel.URL:
-		return len(v.RawQuery) + len(v.Path) + len(v.RawPath) + len(v.Host) + len(v.Fragment) + len(v.Opaque)
-	case cel.Semver:
-		n := 0
-		for _, part := range v.Pre {
-			n += perNode + len(part.VersionStr)
-		}
-		for _, part := range v.Build {
-			n += perNode + len(part)
-		}
-		return n
-	case cel.Quantity:
-		digits, scale, _ := decimal(v)
-		return int(digits + max(scale, -scale))
-	}
-	return 0
-}
-
-// decimal is how many digits a number has, and how many stand behind its point.
-func decimal(v ref.Val) (digits, scale float64, ok bool) {
-	q, ok := v.(cel.Quantity)
-	if !ok || q.Quantity == nil {
-		return 0, 0, false
-	}
-	amount := *q.Quantity // AsDec changes how the number is held
-	dec := amount.AsDec()
-	return float64(dec.UnscaledBig().BitLen()) * 0.302, float64(dec.Scale()), true
 }

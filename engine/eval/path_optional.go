@@ -7,6 +7,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the steps before the first ? fail as ever. From it on, what is
+// absent makes the whole path none, at the price of the steps that found
+// something. A value that does not fit is an error there, too.
+
 // optFunc gives the value of an optional: yes with one, no without, or bad.
 type optFunc = func(*frame) (any, truth)
 
@@ -118,98 +122,4 @@ func (s *pathStep) find(f *frame, v any) (any, truth) {
 	}
 	f.misfit(found, s.to)
 	return nil, bad
-}
-
-// hasValue is hasValue() of an optional.
-func hasValue(opt optFunc) testFunc {
-	return func(f *frame) truth {
-		_, t := opt(f)
-		f.charge(1)
-		return t
-	}
-}
-
-// orValue is orValue() with a default of the same kind, nil for any other.
-func orValue(a, b *code) *code {
-	opt, d := a.opt, a.decl
-	switch {
-	case a.null:
-	case d.Kind == types.String && b.strings() != nil:
-		rest := b.strings()
-		return &code{kind: stringKind, str: func(f *frame) (string, bool) {
-			v, t := opt(f)
-			if t != yes {
-				return otherwise(f, t, rest)
-			}
-			s, ok := v.(string)
-			if !ok {
-				f.misfit(v, d)
-			}
-			return s, ok
-		}}
-	case d.Kind == types.Int && b.ints() != nil:
-		rest := b.ints()
-		return &code{kind: intKind, num: func(f *frame) (int64, bool) {
-			v, t := opt(f)
-			if t != yes {
-				return otherwise(f, t, rest)
-			}
-			n, ok := v.(int64)
-			if !ok {
-				f.misfit(v, d)
-			}
-			return n, ok
-		}}
-	case d.Kind == types.Bool && b.kind == boolKind:
-		return &code{kind: boolKind, test: orTruth(opt, d, b.test)}
-	}
-	return nil
-}
-
-func orTruth(opt optFunc, d *types.Decl, rest testFunc) testFunc {
-	return func(f *frame) truth {
-		v, t := opt(f)
-		switch t {
-		case bad:
-			return bad
-		case no:
-			return rest(f)
-		}
-		b, ok := v.(bool)
-		if !ok {
-			f.misfit(v, d)
-			return bad
-		}
-		return truthOf(b)
-	}
-}
-
-// otherwise is the default of an optional that is none, or its error.
-func otherwise[T any](f *frame, t truth, rest func(*frame) (T, bool)) (T, bool) {
-	if t == no {
-		return rest(f)
-	}
-	var zero T
-	return zero, false
-}
-
-// orItems is orValue() where only the items of the list matter, nil when they
-// differ in kind.
-func orItems(a, b *code) listFunc {
-	d := a.decl
-	if b = listOf(b); a.null || !isList(d) || b == nil || b.elem != nil && b.elem != d.Elem {
-		return nil
-	}
-	opt, rest := a.opt, b.list
-	return func(f *frame) ([]any, bool) {
-		v, t := opt(f)
-		if t != yes {
-			return otherwise(f, t, rest)
-		}
-		items, ok := v.([]any)
-		if !ok {
-			f.misfit(v, d)
-		}
-		return items, ok
-	}
 }

@@ -7,6 +7,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a step is charged when it is tried, and the attribute as a
+// whole once more, before its value is looked at: so a value that does not fit
+// has been paid. A value that may be null, or that has a format, has no Go form
+// of its own and is boxed.
+
 // code is the path as code of the kind that its value is declared as.
 func (p *path) code(a *attribute, counted bool) *code {
 	step := uint64(0)
@@ -25,7 +30,7 @@ func (p *path) typed(step uint64) *code {
 	if p.canBeNull() && !walkable(d) {
 		return p.boxedCode(step)
 	}
-	c := &code{kind: rawKind, decl: d, raw: p.rawCode(step)}
+	c := jsonCode(p.rawCode(step), d)
 	switch d.Kind {
 	case types.String:
 		c.kind, c.str = stringKind, p.strCode(step)
@@ -60,44 +65,6 @@ func (p *path) itemAsKey() bool {
 	return p.key && n > 0 && (p.steps[n-1].op == indexOp || p.steps[n-1].op == dynIndexOp)
 }
 
-// typedVariable is the code of a loop's key, nil for any other variable.
-func typedVariable(a *attribute, counted bool) *code {
-	if a.variable == nil || len(a.qualifiers) > 0 {
-		return nil
-	}
-	step := uint64(0)
-	if counted {
-		step = 1
-	}
-	slot := a.variable.slot
-	switch a.variable.form {
-	case textForm:
-		return &code{kind: stringKind, str: func(f *frame) (string, bool) {
-			f.charge(step)
-			return f.slots[slot].text, true
-		}}
-	case numForm:
-		return &code{kind: intKind, num: func(f *frame) (int64, bool) {
-			f.charge(step)
-			return f.slots[slot].num, true
-		}}
-	}
-	return nil
-}
-
-// counted is the boxed variable with the attribute's own step.
-func (v *variable) counted(step uint64) valFunc {
-	val := v.boxed()
-	if step == 0 {
-		return val
-	}
-	return func(f *frame) ref.Val {
-		v := val(f)
-		f.charge(step)
-		return v
-	}
-}
-
 // canBeNull is true when null is a value: a null field is an absent one.
 func (p *path) canBeNull() bool {
 	if !p.last.Nullable {
@@ -111,8 +78,7 @@ func (p *path) canBeNull() bool {
 // formats, int-or-string and scalars that can be null.
 func (p *path) boxedCode(step uint64) *code {
 	d := p.last
-	c := &code{kind: boxedKind, decl: d}
-	c.val = func(f *frame) ref.Val {
+	c := boxedCode(asValue, func(f *frame) ref.Val {
 		v, ok := p.walk(f)
 		f.charge(step)
 		if !ok {
@@ -124,7 +90,8 @@ func (p *path) boxedCode(step uint64) *code {
 			return errKeyIsError
 		}
 		return val
-	}
+	})
+	c.decl = d
 	if d.Kind == types.IntOrString && !p.canBeNull() {
 		c.raw = p.rawCode(step)
 	}

@@ -4,21 +4,25 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: these loops are where rules spend their time, and the code of a
+// step is written out for the common kind, a field of an object, rather than
+// shared. A null field of an object is an absent one; a null entry of a map is
+// an entry.
+
 // start is the root's value, and false when that is an error.
 func (p *path) start(f *frame) (any, bool) {
 	var v any
 	switch p.root {
-	case selfRoot:
-		v = f.act.self
-	case oldSelfRoot:
-		if f.act.bound != value {
-			f.err = errNoOldSelf
+	case rootStart:
+		r := &f.roots[p.slot]
+		v = r.raw
+		if v == nil && r.bound != value {
+			f.err = p.absent
 			return nil, false
 		}
-		v = f.act.old
-	case slotRoot:
+	case slotStart:
 		v = f.slots[p.slot].raw
-	case operandRoot:
+	case operandStart:
 		return p.raw(f)
 	}
 	if v == nil && p.decl.Nullable {
@@ -34,7 +38,7 @@ func (p *path) start(f *frame) (any, bool) {
 // walk takes the steps, one unit each. The value found last may not fit its
 // declaration when it is an item of a list.
 func (p *path) walk(f *frame) (any, bool) {
-	if p.root == listRoot {
+	if p.root == listStart {
 		return p.walkList(f)
 	}
 	v, ok := p.start(f)

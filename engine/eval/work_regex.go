@@ -10,6 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
+// How it works: Go's engine is linear in text times states, with a pattern's
+// repeats written out: x{1000}{1000} has a million states. Constant patterns
+// are counted at planning, without being made where that is too many; others as
+// they are met.
+
 // keptStates bounds the states of all constant patterns of one environment's
 // rules.
 const keptStates = 500_000
