@@ -42,6 +42,7 @@ type Program struct {
 	decl     *types.Decl
 	limit    int64
 	optional bool
+	elements int // that one macro may go over
 	rehearse *eval.Program
 	idle     sync.Pool // of *recorder
 }
@@ -59,7 +60,7 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 	}
 	p := &Program{
 		env: env, checked: checked, source: lex.NewSource(src, checked),
-		decl: d.Node().Decl(), limit: d.Limit(), optional: optionalOldSelf,
+		decl: d.Node().Decl(), limit: d.Limit(), optional: optionalOldSelf, elements: maxElements,
 	}
 	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
 // maxElements is how many elements of one macro are traced: cel-go's cost
-// tracker is slower with each.
+// tracker takes longer for each than for the one before.
 const maxElements = 20_000
 
 // ErrTooManyElements is the error of Run where a macro goes over more elements
@@ -166,7 +167,7 @@ func (p *Program) plan() (r *recorder, err error) {
 	adapter, provider := p.env.CELTypeAdapter(), p.env.CELTypeProvider()
 	attrs := interpreter.NewAttributeFactory(p.env.Container, adapter, provider)
 	interp := interpreter.NewInterpreter(dispatcher, p.env.Container, provider, adapter, attrs)
-	r = &recorder{loops: loopBodies(p.root())}
+	r = &recorder{loops: loopBodies(p.root()), elements: p.elements}
 	newTracker := func() (tracker *interpreter.CostTracker, err error) {
 		r.tracker, err = interpreter.NewCostTracker(cost.Estimator(p.decl), interpreter.PresenceTestHasCost(false), interpreter.CostTrackerLimit(uint64(p.limit)))
 		return r.tracker, err
