@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 // brokenRule are two rules of which the second panics in a way that upstream's
@@ -25,7 +26,7 @@ func brokenRules(t *testing.T) *Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules.root.rules[1].expr.program = nil
+	rules.root.rules[1].expr = &expr.Expr{} // has no program
 	return rules
 }
 
@@ -53,8 +54,8 @@ func TestBugIsNoVerdict(t *testing.T) {
 func TestBugOfEvaluator(t *testing.T) {
 	t.Parallel()
 	ref := RuleRef{Path: "spec", Index: 2, Rule: "self.x"}
-	r := &run{running: &rule{ref: ref}}
-	if !r.giveUp(r.running, ruleItself, &eval.InternalError{Panic: "no such thing"}) || r.bug == nil || r.budget >= 0 {
+	r := &run{running: &compiledRule{ref: ref}}
+	if !r.giveUp(r.running, rulePart, &eval.InternalError{Panic: "no such thing"}) || r.bug == nil || r.budget >= 0 {
 		t.Fatalf("got %+v", r)
 	}
 	if want := "internal error in celadon (please report it): spec: x-kubernetes-validations[2].rule: no such thing: for rule: self.x"; r.bug.Error() != want {

@@ -11,6 +11,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// The parts of a rule, as errors name them.
+const (
+	rulePart    = "rule"
+	messagePart = "messageExpression"
+)
+
 // CompileError is a bad rule: one that the API server would refuse in a CRD.
 type CompileError struct {
 	RuleRef
@@ -122,7 +128,7 @@ func (e *InternalError) Error() string {
 	if e.Rule == nil {
 		return text + e.Reason
 	}
-	return text + e.Rule.where("rule") + ": " + e.Reason + ": for rule: " + e.Rule.Rule
+	return text + e.Rule.where(rulePart) + ": " + e.Reason + ": for rule: " + e.Rule.Rule
 }
 
 // bug is a panic as an error; no rule is known to have made it.

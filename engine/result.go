@@ -95,6 +95,9 @@ type RuleRef struct {
 	Index int
 	// Rule is the expression itself.
 	Rule string
+	// OptionalOldSelf is true for a rule that runs without an old value too, and
+	// whose oldSelf is an optional.
+	OptionalOldSelf bool
 }
 
 // RuleResult tells of one rule over one object.

@@ -7,12 +7,12 @@ import (
 
 // tally counts what each rule did, for Request.Trace; a nil tally counts nothing.
 type tally struct {
-	byRule map[*rule]*RuleResult
+	byRule map[*compiledRule]*RuleResult
 }
 
-func newTally() *tally { return &tally{byRule: map[*rule]*RuleResult{}} }
+func newTally() *tally { return &tally{byRule: map[*compiledRule]*RuleResult{}} }
 
-func (t *tally) of(r *rule) *RuleResult {
+func (t *tally) of(r *compiledRule) *RuleResult {
 	res := t.byRule[r]
 	if res == nil {
 		res = &RuleResult{RuleRef: r.ref}
@@ -21,7 +21,7 @@ func (t *tally) of(r *rule) *RuleResult {
 	return res
 }
 
-func (t *tally) ran(r *rule, cost uint64) {
+func (t *tally) ran(r *compiledRule, cost uint64) {
 	if t != nil {
 		res := t.of(r)
 		res.Runs++
@@ -29,13 +29,13 @@ func (t *tally) ran(r *rule, cost uint64) {
 	}
 }
 
-func (t *tally) spent(r *rule, cost uint64) {
+func (t *tally) spent(r *compiledRule, cost uint64) {
 	if t != nil {
 		t.of(r).Cost += int64(cost)
 	}
 }
 
-func (t *tally) failed(r *rule) {
+func (t *tally) failed(r *compiledRule) {
 	if t != nil && r != nil {
 		t.of(r).Failed++
 	}

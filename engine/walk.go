@@ -26,12 +26,12 @@ type run struct {
 	tally        *tally // nil: not asked for
 	// running is the rule at hand, bug what it met that is no verdict: then
 	// nothing of the pass counts.
-	running *rule
+	running *compiledRule
 	bug     *InternalError
 	// unknown is the first rule that asked for more work than it may take, and
 	// overworked are all such: they are not asked again.
 	unknown    *WorkLimitError
-	overworked []*rule
+	overworked []*compiledRule
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
 	warn func(string)
 	// activation is bound anew at each node.
@@ -322,7 +322,7 @@ type place struct {
 	hasOld bool
 }
 
-func (r *run) rule(rule *rule, at *place) {
+func (r *run) rule(rule *compiledRule, at *place) {
 	if rule.compileErr != "" {
 		r.report(rule, r.invalid(at.node, "rule compile error: "+rule.compileErr))
 		return
@@ -334,8 +334,8 @@ func (r *run) rule(rule *rule, at *place) {
 		return
 	}
 	r.running = rule
-	r.activation.SetOptional(rule.optional)
-	out := rule.expr.program.Eval(r.ctx, &r.activation)
+	r.activation.SetOptional(rule.ref.OptionalOldSelf)
+	out := rule.expr.Run(r.ctx, &r.activation)
 	r.tally.ran(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
@@ -344,7 +344,7 @@ func (r *run) rule(rule *rule, at *place) {
 	switch {
 	case out.Stopped:
 		r.stop(rule, r.invalid(at.node, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
-	case out.Err != nil && r.giveUp(rule, ruleItself, out.Err):
+	case out.Err != nil && r.giveUp(rule, rulePart, out.Err):
 	case out.Err != nil:
 		r.report(rule, r.invalid(at.node, runtimeError(out.Err, rule)))
 	case out.False():

@@ -8,13 +8,14 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // place is where expressions stand: a node of the schema, and the value there
 // in the loaded object.
 type place struct {
-	desk  *engine.Desk // nil where the schema is not visible to rules
+	desk  *expr.Desk // nil where the schema is not visible to rules
 	node  *engine.Node
 	root  *types.Decl
 	steps []engine.Step

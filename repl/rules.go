@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 // reasons are what the API server takes.
@@ -148,7 +149,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	return l
 }
 
-func (p *place) compile(src string, optional *bool) (*engine.Expr, error) {
+func (p *place) compile(src string, optional *bool) (*expr.Expr, error) {
 	if p.desk == nil {
 		return nil, errNoCRD
 	}

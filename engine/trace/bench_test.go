@@ -5,7 +5,17 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/corpus"
 )
+
+func cronTab(t testing.TB) *engine.Engine {
+	t.Helper()
+	e, err := engine.Compile(corpus.ReadCRD(t, "../../examples/crontab/crd.yaml"), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 // BenchmarkWhy explains a refused object; the rule's program is there.
 func BenchmarkWhy(b *testing.B) {

@@ -1,4 +1,4 @@
-package trace
+package tracing
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func TestTraceCosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := desk.Eval(context.Background(), x, false, obj, obj)
-			p, err := New(desk, x, false)
+			p, err := New(desk, x.AST(), src, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestTraceEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := New(desk, x, false)
+		p, err := New(desk, x.AST(), src, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,12 @@
-// Package trace evaluates an expression node by node, and tells what each node
+// Package tracing evaluates an expression node by node, and tells what each node
 // gave and cost, and which values decided the whole:
 //
-//	p, err := trace.New(desk, x, false)
+//	p, err := tracing.New(desk, x.AST(), x.Source(), false)
 //	t, err := p.Run(ctx, self, old)
 //	for _, part := range t.Why() { … }
 //
-// An [Explainer] does that for the causes of a refused object. Objects are
-// decided without it: it is far slower than what evaluates rules.
-package trace
+// It serves explanations (engine/trace) and the shell.
+package tracing
 
 // How it works: cel-go's planner makes the plan, and a decorator puts a recorder
 // around every node (program.go, record.go). What the recorder noted is a Trace,
@@ -28,9 +27,9 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -47,20 +46,16 @@ type Program struct {
 	idle     sync.Pool // of *recorder
 }
 
-// New makes a program of an expression that the desk compiled with the same
-// optionalOldSelf.
-func New(d *engine.Desk, x *engine.Expr, optionalOldSelf bool) (*Program, error) {
-	return newProgram(d, x.AST(), x.Source(), optionalOldSelf)
-}
-
-func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
+// New makes a program of an expression that was checked at the desk, where
+// oldSelf is what optionalOldSelf says.
+func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{
 		env: env, checked: checked, source: lex.NewSource(src, checked),
-		decl: d.Node().Decl(), limit: d.Limit(), optional: optionalOldSelf, elements: maxElements,
+		decl: d.Decl(), limit: d.Limit(), optional: optionalOldSelf, elements: maxElements,
 	}
 	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
