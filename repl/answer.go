@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -31,7 +31,7 @@ type Answer struct {
 	Limit       uint64
 	Cost        uint64
 	// Why are the values that made an expression false, or fail.
-	Why []trace.Part
+	Why []tracing.Part
 	// Err is why there is no value: a run-time error, or nothing to evaluate
 	// over.
 	Err error
@@ -77,16 +77,16 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	return a, nil
 }
 
-func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {
+func (s *Session) trace(ctx context.Context, x *expr.Expr) (*tracing.Trace, error) {
 	here := s.state.place
-	p, err := trace.New(here.desk, x, false)
+	p, err := tracing.New(here.desk, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
 	}
 	return p.Run(ctx, here.self, here.old)
 }
 
-func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error) {
+func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
 	if s.state.crd == nil {
 		return nil, errNoCRD
 	}
@@ -97,7 +97,7 @@ func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error
 	return p.desk.Compile(src, optionalOldSelf)
 }
 
-func (s *Session) price(x *engine.Expr) *Answer {
+func (s *Session) price(x *expr.Expr) *Answer {
 	return &Answer{
 		Type:        s.typeOf(x),
 		Estimate:    x.Estimate(),
@@ -107,7 +107,7 @@ func (s *Session) price(x *engine.Expr) *Answer {
 }
 
 // typeOf is a declaration's own words where the expression names one.
-func (s *Session) typeOf(x *engine.Expr) string {
+func (s *Session) typeOf(x *expr.Expr) string {
 	r := resolver{session: s}
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
 		return found.decl.String()
@@ -115,7 +115,7 @@ func (s *Session) typeOf(x *engine.Expr) string {
 	return words(x.Type())
 }
 
-func needsSelf(x *engine.Expr) bool {
+func needsSelf(x *expr.Expr) bool {
 	for _, ref := range x.AST().NativeRep().ReferenceMap() {
 		if ref.Name == types.Self || ref.Name == types.OldSelf {
 			return true
@@ -227,7 +227,7 @@ func share(n, limit uint64) string {
 // asYAML is an object, or a list of them, as its author would write it; "" for
 // any other value.
 func asYAML(v ref.Val) string {
-	native := trace.Native(v)
+	native := expr.Native(v)
 	switch v := native.(type) {
 	case map[string]any:
 		if len(v) == 0 {

@@ -13,7 +13,8 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -175,7 +176,7 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	p, err := newPlace(st.crd.engine, st.version, steps, st.here())
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
 	}
@@ -264,7 +265,7 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 
 // unbounded are the values without a bound that an expression reads, and what
 // would bound them: in the expression, and around its place.
-func (s *Session) unbounded(x *engine.Expr) [][]string {
+func (s *Session) unbounded(x *expr.Expr) [][]string {
 	var rows [][]string
 	seen := map[string]bool{}
 	say := func(text string, d *types.Decl) {
@@ -283,7 +284,7 @@ func (s *Session) unbounded(x *engine.Expr) [][]string {
 	src := lex.NewSource(x.Source(), x.AST())
 	r := resolver{session: s, vars: map[string]found{}}
 	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := trace.LoopOf(e); ok {
+		if l, ok := tracing.LoopOf(e); ok {
 			over := r.expr(l.Over)
 			r.vars[l.Variable] = over.elements()
 			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {

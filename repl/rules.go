@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 // reasons are what the API server takes.
@@ -77,11 +78,11 @@ type verdicts map[engine.RuleRef]engine.RuleResult
 
 func (s *Session) run(ctx context.Context) (verdicts, error) {
 	st := s.state
-	obj := st.visible(st.object)
-	if obj == nil {
+	seen := st.here()
+	if seen == nil {
 		return nil, nil
 	}
-	results, err := st.crd.engine.RunRules(ctx, st.version, obj, st.visible(st.old))
+	results, err := seen.RunRules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	return l
 }
 
-func (p *place) compile(src string, optional *bool) (*engine.Expr, error) {
+func (p *place) compile(src string, optional *bool) (*expr.Expr, error) {
 	if p.desk == nil {
 		return nil, errNoCRD
 	}
@@ -194,7 +195,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
-		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
+		p, err := newPlace(st.crd.engine, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}

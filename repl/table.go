@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/tracing"
 )
 
 // maxValue bounds the columns that one value may take in a list of values.
@@ -68,7 +68,7 @@ func fit(line string, width int) string {
 
 // whyText is the values that decided, one a line. A value gives way to what is
 // said of it.
-func whyText(parts []trace.Part, width int) string {
+func whyText(parts []tracing.Part, width int) string {
 	var texts []string
 	widest := 0
 	for _, p := range parts {

@@ -13,7 +13,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -164,7 +164,7 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(trace.Native(answer.Value)); err != nil {
+		if err := enc.Encode(expr.Native(answer.Value)); err != nil {
 			return err
 		}
 		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)

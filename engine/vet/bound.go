@@ -126,13 +126,13 @@ func (bs *bounds) of(r *rule) *dependence {
 				return
 			}
 			d.sizes[key] = nil
-			steps := append(base[:len(base):len(base)], stepsOf(x.key.decl, path)...)
+			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
 			if field, props := r.unit.find(steps); props != nil {
 				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props}
 				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
-		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
+		if _, err := cost.If(x.env, x.ast, x.key.Decl, listen); err != nil {
 			panic(fmt.Sprintf("estimating again: %v", err)) // it was estimated before
 		}
 	}
@@ -211,7 +211,7 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 		if len(assume.Sizes) == 0 {
 			return x.cost.Max
 		}
-		e, err := cost.If(x.env, x.ast, x.key.decl, assume)
+		e, err := cost.If(x.env, x.ast, x.key.Decl, assume)
 		if err != nil {
 			return cost.Unbounded
 		}
@@ -241,7 +241,7 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 			c = c.List(f.Path, limit)
 		}
 	}
-	return c.Times(r.expr.key.decl)
+	return c.Times(r.expr.key.Decl)
 }
 
 // find is the schema of a place in objects. It is nil for places

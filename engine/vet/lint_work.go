@@ -35,11 +35,11 @@ func hiddenWork(r *rule) string {
 		if x == nil || x.refused || x.panics {
 			continue
 		}
-		prog, err := eval.New(x.env, x.ast, x.key.decl, perCall)
+		prog, err := eval.New(x.env, x.ast, x.key.Decl, perCall)
 		if err != nil {
 			continue
 		}
-		over, work, out := tryOn(prog, x.key.decl, few, eval.MaxWork/64)
+		over, work, out := tryOn(prog, x.key.Decl, few, eval.MaxWork/64)
 		if over != nil {
 			return workText(over, few)
 		}
@@ -50,7 +50,7 @@ func hiddenWork(r *rule) string {
 		}
 		r.unit.trials++
 		for _, s := range huge {
-			if over, _, _ := tryOn(prog, x.key.decl, s, eval.MaxWork/4); over != nil {
+			if over, _, _ := tryOn(prog, x.key.Decl, s, eval.MaxWork/4); over != nil {
 				return workText(over, s)
 			}
 		}

@@ -52,16 +52,16 @@ type crdVersion struct {
 // CRDs once they are stored; the engine is nil when a schema is missing or not
 // structural. The CRD must not change afterwards.
 func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
+	var c *compiler
 	defer func() {
 		if p := recover(); p != nil {
-			e, err = nil, bug(p)
+			e, err = nil, c.bug(p)
 		}
 	}()
 	if crd == nil {
 		return nil, fmt.Errorf("no CRD given")
 	}
-	c, err := newCompiler(cfg)
-	if err != nil {
+	if c, err = newCompiler(cfg); err != nil {
 		return nil, err
 	}
 	e = &Engine{

@@ -1,4 +1,4 @@
-package trace
+package expr
 
 import (
 	"encoding/base64"
@@ -9,23 +9,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// maxNative is how many bytes of a value are worth telling.
-const maxNative = 4 << 20
-
-// tooLarge stands for a value that is not.
-const tooLarge = "(too large to show)"
-
-// shown is a value, or a text that says why it is not shown.
-func shown(v ref.Val) ref.Val {
-	if v != nil && !eval.Fits(v, maxNative) {
-		return celtypes.String(tooLarge)
-	}
-	return v
-}
 
 // Native is a value in the form of decoded JSON, as an object would hold it:
 // durations and times are text, bytes base64. An optional is its value, or nil.

@@ -1,4 +1,4 @@
-package trace
+package tracing
 
 import (
 	"maps"
@@ -125,6 +125,8 @@ type recorder struct {
 	trace   *Trace
 	tracker *interpreter.CostTracker
 	loops   map[int64]loopBody
+	// elements is how many one macro may go over.
+	elements int
 	// running is the node that runs: the planner decorates some twice.
 	running int64
 }
@@ -185,7 +187,7 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 		}
 	}
 	number := r.trace.last[id].number + 1
-	if number > maxElements {
+	if number > r.elements {
 		panic(ErrTooManyElements)
 	}
 	r.trace.last[id] = element{number, values}

@@ -1,13 +1,12 @@
-// Package trace evaluates an expression node by node, and tells what each node
+// Package tracing evaluates an expression node by node, and tells what each node
 // gave and cost, and which values decided the whole:
 //
-//	p, err := trace.New(desk, x, false)
+//	p, err := tracing.New(desk, x.AST(), x.Source(), false)
 //	t, err := p.Run(ctx, self, old)
 //	for _, part := range t.Why() { … }
 //
-// An [Explainer] does that for the causes of a refused object. Objects are
-// decided without it: it is far slower than what evaluates rules.
-package trace
+// It serves explanations (engine/trace) and the shell.
+package tracing
 
 // How it works: cel-go's planner makes the plan, and a decorator puts a recorder
 // around every node (program.go, record.go). What the recorder noted is a Trace,
@@ -15,8 +14,8 @@ package trace
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -28,9 +27,9 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -42,24 +41,21 @@ type Program struct {
 	decl     *types.Decl
 	limit    int64
 	optional bool
+	elements int // that one macro may go over
 	rehearse *eval.Program
 	idle     sync.Pool // of *recorder
 }
 
-// New makes a program of an expression that the desk compiled with the same
-// optionalOldSelf.
-func New(d *engine.Desk, x *engine.Expr, optionalOldSelf bool) (*Program, error) {
-	return newProgram(d, x.AST(), x.Source(), optionalOldSelf)
-}
-
-func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
+// New makes a program of an expression that was checked at the desk, where
+// oldSelf is what optionalOldSelf says.
+func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{
 		env: env, checked: checked, source: lex.NewSource(src, checked),
-		decl: d.Node().Decl(), limit: d.Limit(), optional: optionalOldSelf,
+		decl: d.Decl(), limit: d.Limit(), optional: optionalOldSelf, elements: maxElements,
 	}
 	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
@@ -78,7 +74,7 @@ func newProgram(d *engine.Desk, checked *cel.Ast, src string, optionalOldSelf bo
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
 // maxElements is how many elements of one macro are traced: cel-go's cost
-// tracker is slower with each.
+// tracker takes longer for each than for the one before.
 const maxElements = 20_000
 
 // ErrTooManyElements is the error of Run where a macro goes over more elements
@@ -97,9 +93,10 @@ const maxWork = eval.MaxWork / 64
 
 // Run evaluates the expression as rules are evaluated; old is nil when there is
 // none. The error is an *eval.OverworkError where that takes too much work to
-// be done once more.
+// be done once more, and an *eval.InternalError for a bug of ours.
 func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
-	if err := p.rehearsed(ctx, self, old); err != nil {
+	known, err := p.rehearsed(ctx, self, old)
+	if err != nil {
 		return nil, err
 	}
 	r, _ := p.idle.Get().(*recorder)
@@ -127,25 +124,26 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 	}
 	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}, failed: map[int64]*moment{}}
 	r.trace = t
-	r.run(frame)
-	if errors.Is(t.Err, ErrTooManyElements) {
-		return nil, t.Err
+	if err := r.run(frame, known); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
-// rehearsed evaluates with the engine's own evaluator, which counts its work.
-func (p *Program) rehearsed(ctx context.Context, self, old any) error {
+// rehearsed evaluates with the engine's own evaluator, which counts its work and
+// knows the panics that a server makes a rule's failure: known is that failure.
+func (p *Program) rehearsed(ctx context.Context, self, old any) (known, err error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
 		vars = vars.Optional()
 	}
 	vars.LimitWork(maxWork)
-	var overwork *eval.OverworkError
-	if out := p.rehearse.Eval(ctx, vars); errors.As(out.Err, &overwork) {
-		return overwork
+	out := p.rehearse.Eval(ctx, vars)
+	switch out.Err.(type) {
+	case *eval.OverworkError, *eval.InternalError:
+		return nil, out.Err
 	}
-	return nil
+	return out.Err, nil
 }
 
 // plan is cel-go's own, whatever evaluates the rules themselves, with a recorder
@@ -164,7 +162,7 @@ func (p *Program) plan() (r *recorder, err error) {
 	adapter, provider := p.env.CELTypeAdapter(), p.env.CELTypeProvider()
 	attrs := interpreter.NewAttributeFactory(p.env.Container, adapter, provider)
 	interp := interpreter.NewInterpreter(dispatcher, p.env.Container, provider, adapter, attrs)
-	r = &recorder{loops: loopBodies(p.root())}
+	r = &recorder{loops: loopBodies(p.root()), elements: p.elements}
 	newTracker := func() (tracker *interpreter.CostTracker, err error) {
 		r.tracker, err = interpreter.NewCostTracker(cost.Estimator(p.decl), interpreter.PresenceTestHasCost(false), interpreter.CostTrackerLimit(uint64(p.limit)))
 		return r.tracker, err
@@ -180,16 +178,22 @@ func (p *Program) plan() (r *recorder, err error) {
 	return r, err
 }
 
-func (r *recorder) run(frame *interpreter.ExecutionFrame) {
+// run evaluates. A panic that is known is the rule's own failure; the error is of
+// any other, and of too many elements.
+func (r *recorder) run(frame *interpreter.ExecutionFrame, known error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case interpreter.EvalCancelledError:
 			r.trace.Err = p
 		case tooManyElements:
-			r.trace.Err = p
+			err = p
 		default:
-			r.trace.Err = fmt.Errorf("internal error: %v", p)
+			if text := fmt.Sprintf("internal error: %v", p); known == nil || known.Error() != text {
+				err = &eval.InternalError{Panic: p, Stack: debug.Stack()}
+				break
+			}
+			r.trace.Err = known
 		}
 		r.trace.Cost = r.units()
 	}()
@@ -201,9 +205,10 @@ func (r *recorder) run(frame *interpreter.ExecutionFrame) {
 	}
 	if e, ok := v.(*celtypes.Err); ok {
 		r.trace.Err = e
-		return
+		return nil
 	}
 	r.trace.Value = v
+	return nil
 }
 
 // unwatch shows the planner's own type to the other decorators: an attribute

@@ -1,4 +1,4 @@
-package trace
+package tracing
 
 import (
 	"fmt"
@@ -14,6 +14,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 // Part is one value inside an expression.
@@ -271,7 +273,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
 		return false
 	}
-	path, left, right := differ(Native(shown(a)), Native(shown(b)), nil)
+	path, left, right := differ(expr.Native(shown(a)), expr.Native(shown(b)), nil)
 	if len(path) == 0 {
 		return false
 	}
@@ -347,4 +349,18 @@ func sizeOf(v ref.Val) int {
 		}
 	}
 	return 0
+}
+
+// maxNative is how many bytes of a value are worth telling.
+const maxNative = 4 << 20
+
+// tooLarge stands for a value that is not.
+const tooLarge = "(too large to show)"
+
+// shown is a value, or a text that says why it is not shown.
+func shown(v ref.Val) ref.Val {
+	if v != nil && !eval.Fits(v, maxNative) {
+		return celtypes.String(tooLarge)
+	}
+	return v
 }
