@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 // know each other.
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
-	{"internal/regex", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/regex", "internal/spell", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
