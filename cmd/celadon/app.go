@@ -44,7 +44,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(checkCommand(s), a.replCommand(), versionCommand(s))
 	root.AddCommand(a.evalCommand())
 	root.AddCommand(serveCommand(s))
-	root.AddCommand(a.vetCommand())
+	root.AddCommand(vetCommand(s))
 	return root
 }
 

@@ -72,6 +72,12 @@ func cut(runes []rune, index, width int) Excerpt {
 	return Excerpt{text, index}
 }
 
+// Show writes where the place is, and the line with a caret.
+func (p Place) Show(b *strings.Builder) {
+	foreign.Fprintf(b, "  --> %s\n", p)
+	p.Excerpt.show(b, p.Line)
+}
+
 // show writes the line and a caret under it.
 func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {

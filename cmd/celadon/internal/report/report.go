@@ -149,7 +149,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "jsonl":
 		return &jsonLinesPrinter{w: w}, nil
 	case "junit":
-		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
+		return &junitPrinter{NewJUnit(w, "celadon check"), o.StrictKinds}, nil
 	case "sarif":
 		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
 	case "github":

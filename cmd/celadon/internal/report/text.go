@@ -158,8 +158,7 @@ func (o *Object) where(b *strings.Builder) {
 		foreign.Fprintf(b, "  --> %s\n", o.place())
 	}
 	for _, place := range places {
-		foreign.Fprintf(b, "  --> %s\n", place)
-		place.Excerpt.show(b, place.Line)
+		place.Show(b)
 		why(b, rules[place])
 	}
 	why(b, rules[Place{}])
@@ -173,12 +172,15 @@ func why(b *strings.Builder, causes []*Cause) {
 			continue
 		}
 		shown[c.Rule] = true
-		rule(b, "        rule: ", c.Rule)
+		ShowRule(b, c.Rule)
 		for _, v := range c.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 	}
 }
+
+// ShowRule shows the text of a rule below a place.
+func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
 
 // rule shows the text of a rule, which may have several lines.
 func rule(b *strings.Builder, head, text string) {
@@ -194,7 +196,7 @@ func (o *Object) undecided(b *strings.Builder) {
 		return
 	}
 	if o.Limit.Rule.Rule != "" {
-		rule(b, "        rule: ", o.Limit.Rule.Rule)
+		ShowRule(b, o.Limit.Rule.Rule)
 	}
 	foreign.Fprintf(b, "        %s\n", decide)
 }

@@ -1,22 +1,21 @@
-package main
+package vetting
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
-// vetText writes for people: the verdict as kubectl would print it, then what
+// textPrinter writes for people: the verdict as kubectl would print it, then what
 // the rules cost, then what can be done.
-type vetText struct {
+type textPrinter struct {
 	out *foreign.Writer
 	all bool
 	// terminal gets colour and bars, and lines of its width; 0 is any.
@@ -25,17 +24,14 @@ type vetText struct {
 	written  bool
 }
 
-func (a *app) newVetText(out *foreign.Writer, all bool) *vetText {
-	p := &vetText{out: out, all: all}
-	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.terminal = os.Getenv("NO_COLOR") == ""
-		out.Colours = p.terminal
-		p.width, _, _ = term.GetSize(int(f.Fd()))
-	}
+func newText(terminal io.Writer, out *foreign.Writer, all bool) *textPrinter {
+	p := &textPrinter{out: out, all: all, terminal: cli.Colour(terminal)}
+	p.width, _ = cli.Width(terminal)
+	out.Colours = p.terminal
 	return p
 }
 
-func (p *vetText) crd(one *vetted) error {
+func (p *textPrinter) crd(one *vetted) error {
 	var b strings.Builder
 	if p.written {
 		b.WriteByte('\n')
@@ -51,17 +47,12 @@ func (p *vetText) crd(one *vetted) error {
 		p.version(&b, one, &v)
 	}
 	p.needs(&b, one.report)
-	for _, l := range one.lints() {
-		p.line(&b, 2, foreign.Sprintf("lint %s: %s", p.paint(foreign.Yellow, foreign.Line(l.Lint)), l.Message))
-		if l.Line > 0 {
-			foreign.Fprintf(&b, "    --> %s:%d:%d\n", l.File, l.Line, l.Column)
-		}
-	}
+	p.lints(&b, one)
 	_, err := io.WriteString(p.out, b.String())
 	return err
 }
 
-func (p *vetText) verdict(b *strings.Builder, one *vetted) {
+func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	r := one.report
 	for _, w := range r.Warnings {
 		foreign.Fprintf(b, "Warning: %s\n", w)
@@ -79,21 +70,58 @@ func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
 		return
 	}
-	kubectl := &report.Object{File: one.doc.File, Line: one.doc.Line, Causes: one.causes(), Operation: one.operation}
-	kubectl.Kind, kubectl.Name = "CustomResourceDefinition", r.Name
-	kubectl.Status = &report.Status{Code: r.Status.Code, Reason: string(r.Status.Reason), Message: r.Status.Message}
+	kubectl := one.kubectl(p.excerpt())
 	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")
 	foreign.Fprintf(b, "%s\n", p.paint(foreign.Red, foreign.Own(refused)))
-	places := kubectl.Places()
-	if strict := one.strict(); len(strict) > 0 {
-		places = nil
-		for _, at := range strict {
-			places = append(places, at.String())
+	places := one.strict(p.excerpt())
+	for i := range kubectl.Causes {
+		c := &kubectl.Causes[i]
+		at := report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+		if at.Line > 0 && !slices.Contains(places, at) {
+			places = append(places, at)
 		}
 	}
-	for _, place := range places {
-		foreign.Fprintf(b, "  --> %s\n", place)
+	if len(places) == 0 {
+		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
 	}
+	for _, at := range places {
+		at.Show(b)
+	}
+}
+
+// kubectl is a refused CRD as an object that check would report.
+func (one *vetted) kubectl(width int) *report.Object {
+	s := one.report.Status
+	o := &report.Object{
+		File: one.doc.File, Line: one.doc.Line, Causes: one.causes(width), Operation: one.operation,
+		Status: &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message},
+	}
+	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
+	return o
+}
+
+// lints shows each with its rule, as check shows what it finds.
+func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
+	for i, at := range one.lintPlaces(p.excerpt()) {
+		l := &one.report.Lints[i]
+		p.line(b, 2, foreign.Sprintf("lint %s: %s", p.paint(foreign.Yellow, foreign.Line(l.Name)), l.Message))
+		if at.Line > 0 {
+			at.Field = phrase.Rule(l.Path, l.Index)
+			at.Show(b)
+		}
+		if !strings.Contains(at.Excerpt.Line, l.Rule) {
+			report.ShowRule(b, l.Rule)
+		}
+	}
+}
+
+// excerpt is how wide an excerpt may be, behind what stands before it.
+func (p *textPrinter) excerpt() int {
+	const gutter = 10
+	if p.width == 0 {
+		return 0
+	}
+	return max(2*gutter, p.width-gutter)
 }
 
 // versions are those to show: those with the same rules at the same cost once.
@@ -119,8 +147,8 @@ func sameRules(a, b vet.Version) bool {
 // mostRows are shown without --all.
 const mostRows = 10
 
-func (p *vetText) version(b *strings.Builder, one *vetted, v *vet.Version) {
-	p.line(b, 2, foreign.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, report.Plural(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), percent(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
+func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
+	p.line(b, 2, foreign.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
 	rows, more := p.rows(v), 0
 	if !p.all && len(rows) > mostRows {
 		rows, more = rows[:mostRows], len(rows)-mostRows
@@ -133,7 +161,7 @@ func (p *vetText) version(b *strings.Builder, one *vetted, v *vet.Version) {
 }
 
 // needs tells of each function and field once, and of the first place.
-func (p *vetText) needs(b *strings.Builder, r *vet.Report) {
+func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
 	for i, n := range r.Needs {
 		same := func(o vet.Need) bool {
 			return o.What == n.What && o.KubeVersion == n.KubeVersion && o.Silent == n.Silent
@@ -148,13 +176,13 @@ func (p *vetText) needs(b *strings.Builder, r *vet.Report) {
 			}
 		}
 		if more := len(places) - 1; more > 0 && !p.all {
-			text += foreign.Sprintf(" (and in %s)", report.Plural(more, "more place"))
+			text += foreign.Sprintf(" (and in %s)", phrase.Count(more, "more place"))
 		}
 		p.line(b, 2, text)
 	}
 }
 
-func (p *vetText) end(s *vetSummary) error {
+func (p *textPrinter) end(s *summary) error {
 	_, err := fmt.Fprintln(p.out, s)
 	return err
 }

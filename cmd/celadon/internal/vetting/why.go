@@ -1,4 +1,4 @@
-package main
+package vetting
 
 import (
 	"cmp"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // why explains what rules cost, the most expensive first, and what to do.
-func (p *vetText) why(b *strings.Builder, one *vetted, v *vet.Version) {
+func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	rules := slices.DeleteFunc(slices.Clone(v.Rules), func(r vet.Rule) bool { return r.Reason == nil })
 	slices.SortStableFunc(rules, func(x, y vet.Rule) int {
 		return cmp.Compare(max(y.EstimatedTotal, y.MessageExpressionCost), max(x.EstimatedTotal, x.MessageExpressionCost))
@@ -29,13 +30,13 @@ func (p *vetText) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	p.advice(b, v, lines)
 }
 
-func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line foreign.Own) {
-	what, cost := foreign.Sprintf("rule %d", r.Index), r.EstimatedTotal
+func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line foreign.Own) {
+	what, cost := phrase.Rule(r.Path, r.Index), r.EstimatedTotal
 	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
 	if message {
-		what, cost = "messageExpression of "+what, r.MessageExpressionCost
+		what, cost = "the messageExpression of "+what, r.MessageExpressionCost
 	}
-	head := foreign.Sprintf("why %s, %s%s, costs %s", placeOf(r), what, line, number(cost))
+	head := foreign.Sprintf("why %s%s costs %s", what, line, number(cost))
 	switch {
 	case cost > r.Limit:
 		head += foreign.Sprintf(" where %s is the limit", number(r.Limit))
@@ -43,12 +44,12 @@ func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line foreign.Own) {
 		head += ", much of a sum that is over its limit"
 	}
 	p.line(b, 4, head+":")
-	p.line(b, 6, "most of it in: "+p.paint(foreign.Bold, shorten(r.Reason.Expression, 100)))
+	p.line(b, 6, "most of it in: "+p.paint(foreign.Bold, oneLine(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
 		p.line(b, 6, foreign.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), because(r), number(r.EstimatedCost)))
 	}
 	for _, m := range r.Reason.Missing {
-		p.line(b, 6, foreign.Sprintf("%s has no %s: %s assumed", rootOr(m.Path), m.Set, counted(m)))
+		p.line(b, 6, foreign.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, counted(m)))
 	}
 	for _, note := range r.Reason.Notes {
 		p.line(b, 6, foreign.Sprintf("note: %s", note))
@@ -58,20 +59,13 @@ func (p *vetText) reason(b *strings.Builder, r *vet.Rule, line foreign.Own) {
 	}
 }
 
-func rootOr(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
-}
-
 // counted is an assumed size and what it is a number of.
 func counted(m vet.Missing) foreign.Own {
 	unit := map[string]foreign.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
 	return number(uint64(m.Assumed)) + " " + unit
 }
 
-func (p *vetText) advice(b *strings.Builder, v *vet.Version, lines map[string]foreign.Own) {
+func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[string]foreign.Own) {
 	if len(v.Advice) == 0 {
 		return
 	}
@@ -81,7 +75,7 @@ func (p *vetText) advice(b *strings.Builder, v *vet.Version, lines map[string]fo
 	}
 	p.line(b, 4, p.paint(foreign.Green, what)+":")
 	for _, a := range v.Advice {
-		text := foreign.Sprintf("%s: %s: %d", rootOr(a.Path), a.Set, a.Value)
+		text := foreign.Sprintf("%s: %s: %d", phrase.Place(a.Path), a.Set, a.Value)
 		if a.Now > 0 {
 			text += foreign.Sprintf(" (now %d)", a.Now)
 		}
@@ -97,20 +91,11 @@ func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]foreign.Ow
 			fields = append(fields, rules[i].Field)
 		}
 	}
-	fields = append(fields, adviceFields(v.Advice)...)
 	lines := map[string]foreign.Own{}
-	for i, at := range one.places(fields) {
+	for _, at := range append(one.places(fields, 0), one.advicePlaces(v.Advice)...) {
 		if at.Line > 0 {
-			lines[fields[i]] = foreign.Sprintf(" (%s:%d)", one.doc.File, at.Line)
+			lines[at.Field] = foreign.Sprintf(" (%s:%d)", at.File, at.Line)
 		}
 	}
 	return lines
-}
-
-func adviceFields(list []vet.Advice) []string {
-	fields := make([]string, len(list))
-	for i, a := range list {
-		fields[i] = a.Field
-	}
-	return fields
 }

@@ -1,4 +1,4 @@
-package main
+package vetting
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // tableRow is one expression and what it costs.
@@ -22,12 +23,12 @@ const shownRule = 60
 
 // rows are those of rules, and of the messageExpressions that cost more than
 // their rules; the most expensive first.
-func (p *vetText) rows(v *vet.Version) []tableRow {
+func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	var rows []tableRow
 	row := func(r *vet.Rule, where foreign.Own, rule string, total, once, times uint64) {
 		rows = append(rows, tableRow{
 			total:   total,
-			numbers: [5]foreign.Own{number(total), percent(total, r.Limit) + p.bar(total, r.Limit), percent(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
+			numbers: [5]foreign.Own{number(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
 			where:   where,
 			rule:    rule,
 		})
@@ -48,7 +49,7 @@ func (p *vetText) rows(v *vet.Version) []tableRow {
 
 // table shows rows, a line each; where that is too wide for the terminal, the
 // numbers on a line, and the place and the rule below.
-func (p *vetText) table(b *strings.Builder, rows []tableRow) {
+func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 	const indent = 4
 	rows = slices.Insert(rows, 0, tableRow{numbers: [5]foreign.Own{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
 	var widths [5]int
@@ -70,22 +71,21 @@ func (p *vetText) table(b *strings.Builder, rows []tableRow) {
 			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
 		}
 		if !narrow {
-			line += "  " + string(row.where) + strings.Repeat(" ", where-columns(row.where)) + "  " + string(shorten(row.rule, shownRule))
+			line += "  " + string(row.where) + strings.Repeat(" ", where-columns(row.where)) + "  " + string(oneLine(row.rule, shownRule))
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if narrow && i > 0 {
 			p.line(b, indent+2, row.where)
-			p.line(b, indent+2, shorten(row.rule, max(shownRule, p.width-indent-2)))
+			p.line(b, indent+2, oneLine(row.rule, max(shownRule, p.width-indent-2)))
 		}
 	}
 }
 
-func placeOf(r *vet.Rule) foreign.Own {
-	if r.Path == "" {
-		return "(root)"
-	}
-	return foreign.Line(r.Path)
-}
+func placeOf(r *vet.Rule) foreign.Own { return foreign.Line(phrase.Place(r.Path)) }
+
+// number and share are texts of ours.
+func number(n uint64) foreign.Own          { return foreign.Own(phrase.Number(n)) }
+func share(part, limit uint64) foreign.Own { return foreign.Own(phrase.Share(part, limit)) }
 
 // lastStep is a place's own name: the rest stands before it already.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

@@ -1,4 +1,4 @@
-package main
+package vetting
 
 import (
 	"io"
@@ -9,11 +9,11 @@ import (
 
 // The report's form is fixed: scripts read it.
 
-type vetReport struct {
+type wholeReport struct {
 	Kind        string      `json:"kind"`
 	APIVersion  string      `json:"apiVersion"`
 	KubeVersion string      `json:"kubeVersion"`
-	Summary     *vetSummary `json:"summary"`
+	Summary     *summary    `json:"summary"`
 	CRDs        []crdReport `json:"crds"`
 }
 
@@ -110,25 +110,25 @@ type adviceReport struct {
 	Now   int64  `json:"now,omitempty"`
 }
 
-// vetJSON writes one document at the end.
-type vetJSON struct {
+// jsonPrinter writes one document at the end.
+type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
 	crds        []crdReport
 }
 
-func (p *vetJSON) crd(one *vetted) error {
+func (p *jsonPrinter) crd(one *vetted) error {
 	p.crds = append(p.crds, newCRDReport(one))
 	return nil
 }
 
-func (p *vetJSON) end(s *vetSummary) error {
+func (p *jsonPrinter) end(s *summary) error {
 	if p.crds == nil {
 		p.crds = []crdReport{}
 	}
 	enc := report.Encoder(p.out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(vetReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds})
+	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds})
 }
 
 func newCRDReport(one *vetted) crdReport {
@@ -149,8 +149,8 @@ func newCRDReport(one *vetted) crdReport {
 	if s := r.Status; s != nil {
 		rep.Status = &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
 	}
-	rep.Causes = append(rep.Causes, one.causes()...)
-	rep.Lints = append(rep.Lints, one.lints()...)
+	rep.Causes = append(rep.Causes, one.causes(0)...)
+	rep.Lints = one.lintReports()
 	for _, n := range r.Needs {
 		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.What, n.Path, n.Index, n.Silent})
 	}
@@ -160,35 +160,14 @@ func newCRDReport(one *vetted) crdReport {
 	return rep
 }
 
-func (one *vetted) causes() []report.Cause {
-	list := make([]report.Cause, len(one.report.Causes))
-	fields := make([]string, len(list))
-	for i, c := range one.report.Causes {
-		list[i] = report.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
-		if c.Rule != nil {
-			list[i].Rule = c.Rule.Rule
-		}
-		fields[i] = c.Field
-	}
-	for i, at := range one.places(fields) {
-		if at.Line > 0 {
-			list[i].File, list[i].Line, list[i].Column = one.doc.File, at.Line, at.Column
-		}
-	}
-	return list
-}
-
-func (one *vetted) lints() []lintReport {
-	list := make([]lintReport, len(one.report.Lints))
-	fields := make([]string, len(list))
-	for i, l := range one.report.Lints {
-		list[i] = lintReport{Lint: l.Name, Version: l.Version, Path: l.Path, Index: l.Index, Rule: l.Rule, Message: l.Message}
-		fields[i] = l.Field
-	}
-	for i, at := range one.places(fields) {
-		if at.Line > 0 {
-			list[i].File, list[i].Line, list[i].Column = one.doc.File, at.Line, at.Column
-		}
+func (one *vetted) lintReports() []lintReport {
+	list := []lintReport{}
+	for i, at := range one.lintPlaces(0) {
+		l := &one.report.Lints[i]
+		list = append(list, lintReport{
+			Lint: l.Name, Version: l.Version, Path: l.Path, Index: l.Index, Rule: l.Rule, Message: l.Message,
+			File: at.File, Line: at.Line, Column: at.Column,
+		})
 	}
 	return list
 }

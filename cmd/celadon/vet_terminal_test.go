@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,8 +18,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	display "github.com/celadon-cel/celadon/internal/screen"
 )
+
+var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
 
 // TestVetOnTerminal holds the report as people see it: with colour and bars, in
 // lines of the terminal's width, whatever stands in the CRD.
@@ -52,7 +55,7 @@ func TestVetOnTerminal(t *testing.T) {
 			}
 			for _, line := range ownLines(string(got)) {
 				words := strings.Contains(strings.TrimSpace(line), " ") // one word alone cannot be broken
-				if n := columns(foreign.Own(line)); n > int(c.columns) && words {
+				if n := display.Width(painted.ReplaceAllString(line, "")); n > int(c.columns) && words {
 					t.Errorf("%d columns: %q", n, line)
 				}
 			}
