@@ -144,7 +144,7 @@ func TestSpool(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 300)
+	long, wide := strings.Repeat("x", 300), strings.Repeat("語", 300)
 	for name, test := range map[string]struct {
 		line    string
 		index   int
@@ -158,6 +158,8 @@ func TestExcerpt(t *testing.T) {
 		"begin":       {long, 0, 1 << 20, nil, Excerpt{long[:100] + "…", 0}},
 		"end":         {long, 299, 1 << 20, nil, Excerpt{"…" + long[:100], 100}},
 		"middle":      {long, 150, 1 << 20, nil, Excerpt{"…" + long[:100] + "…", 26}},
+		"wide":        {wide, 150, 1 << 20, nil, Excerpt{"…" + wide[:50*len("語")] + "…", 13}},
+		"wide end":    {wide, 299, 1 << 20, nil, Excerpt{"…" + wide[:50*len("語")], 50}},
 		"secret":      {"  password: hunter2", 2, 12, nil, Excerpt{"  password: (hidden)", 2}},
 		"its item":    {"- hunter2", 2, 2, nil, Excerpt{"- (hidden)", 2}},
 		"flow secret": {"x: {password: hunter2, a: 1}", 4, 14, nil, Excerpt{"x: {password: (hidden)", 4}},

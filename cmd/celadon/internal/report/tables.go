@@ -9,7 +9,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // KindRow is what was found of one kind.
@@ -128,7 +130,7 @@ func (s *Summary) tables(b *strings.Builder) {
 		if path == "" {
 			path = "(root)"
 		}
-		rule := Shorten(strings.Join(strings.Fields(r.Rule), " "), ruleWidth)
+		rule := preview.Middle(lex.Flat(r.Rule), ruleWidth)
 		foreign.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
 	}
 	_ = t.Flush()

@@ -49,7 +49,10 @@ func (p *textPrinter) bar(cost, limit uint64) foreign.Own {
 		return ""
 	}
 	width := 10
-	if p.width < 80 {
+	switch {
+	case p.width < 70:
+		width = 3
+	case p.width < 80:
 		width = 5
 	}
 	full := int(math.Ceil(float64(width) * math.Min(1, float64(cost)/float64(limit))))

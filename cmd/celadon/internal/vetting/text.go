@@ -110,8 +110,18 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 			at.Show(b)
 		}
 		if !strings.Contains(at.Excerpt.Line, l.Rule) {
-			report.ShowRule(b, l.Rule)
+			p.rule(b, l.Rule)
 		}
+	}
+}
+
+// rule shows the text of a rule, which may have several lines, below a place.
+func (p *textPrinter) rule(b *strings.Builder, text string) {
+	const head = "rule: "
+	indent, first := 8, foreign.Own(head)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		p.line(b, indent, first+foreign.Line(strings.TrimSuffix(line, "\n")))
+		indent, first = 8+len(head), ""
 	}
 }
 
