@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // Decode reads one JSON object as the API server does: whole numbers as int64,
@@ -56,23 +57,7 @@ func badRequest(format string, args ...any) *metav1.Status {
 func (e *Engine) unreadable(obj map[string]any, raw []byte, err error) *metav1.Status {
 	kind, _ := obj["kind"].(string)
 	if kind == "" {
-		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", e.kind, err, summarize(raw))
+		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", e.kind, err, preview.Body(raw))
 	}
 	return badRequest("%s in version %q cannot be handled as a %s: %v", kind, versionOf(obj), e.kind, err)
-}
-
-const summaryBytes = 30
-
-func summarize(data []byte) string {
-	if len(data) == 0 {
-		return "<empty>"
-	}
-	text, dots := data, ""
-	if len(data) > summaryBytes {
-		text, dots = data[:summaryBytes], " ..."
-	}
-	if data[0] == '{' {
-		return string(text) + dots
-	}
-	return hex.EncodeToString(text) + dots
 }
