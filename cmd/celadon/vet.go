@@ -48,4 +48,3 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 	cli.Values(cmd, "no-lint", vet.LintNames()...)
 	return cmd
 }
-
