@@ -97,8 +97,8 @@ func wrongSeparator(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && !separator(line)
 }
 
-// maxLine is how much of a line a message shows.
-const maxLine = 40
+// maxShown is how much of a line a message shows.
+const maxShown = 40
 
 // yaml takes what stands before the next separator, or else before objects in
 // JSON that make no YAML of it.
@@ -126,7 +126,7 @@ func (s *splitter) yaml() bool {
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
 	if first, _, _ := bytes.Cut(text, newline); wrongSeparator(first) {
-		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxLine))}
+		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
 	}
 	s.index++
 	return s.yield(c)
