@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // run is one celadon check.
@@ -209,7 +210,7 @@ func (a *run) verdict(t *tally, interrupted bool) error {
 
 func whyNone(s *report.Summary) string {
 	if s.Skipped > 0 {
-		return fmt.Sprintf(": no CRD was given for %s", report.Plural(s.Skipped, "object"))
+		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
 	}
 	return ": there is no object in what was given"
 }

@@ -169,11 +169,3 @@ func (o *Object) place() string {
 	}
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
-
-// Plural counts nouns.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/preview"
 )
 
@@ -135,7 +136,7 @@ func (s *Summary) tables(b *strings.Builder) {
 	}
 	_ = t.Flush()
 	if more := len(s.Rules) - maxRuleRows; more > 0 {
-		foreign.Fprintf(b, "%s more\n", Plural(more, "rule"))
+		foreign.Fprintf(b, "%s more\n", phrase.Count(more, "rule"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // textPrinter writes for people: first what kubectl would print, then where and
@@ -76,9 +77,9 @@ func (p *textPrinter) End(s *Summary) error {
 // counts are the last lines of a report.
 func (s *Summary) counts(b *strings.Builder) {
 	if s.Omitted > 0 {
-		foreign.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
+		foreign.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
 	}
-	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
+	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
 		foreign.Fprintf(b, "; %d skipped", s.Skipped)
 	}
@@ -93,7 +94,7 @@ func (s *Summary) counts(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 	if s.Vanished > 0 {
-		foreign.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
+		foreign.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
 	s.Upgrade.show(b)
 }
