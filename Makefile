@@ -39,6 +39,7 @@ test: ## Run every test, the real API server's included
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
 	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m . -worlds $(SERVER_WORLDS)
+	CELADON_FULL=1 $(GO) test -timeout 30m ./engine/vet
 
 .PHONY: attack
 attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=long for all of it)

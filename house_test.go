@@ -17,7 +17,8 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/automaton", "internal/sat", "internal/regex", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/phrase", "internal/preview", "internal/screen"},
+	{"internal/automaton", "internal/sat", "internal/regex", "internal/spell", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
@@ -27,9 +28,11 @@ var storeys = [][]string{
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"repl"},
-	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
+	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress"},
+	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting"},
 	{"cmd/celadon"},
 }
 

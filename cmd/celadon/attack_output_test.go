@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/internal/foreign/attack"
 )
 
@@ -52,7 +50,7 @@ func hostileCRD(kind, text string) string {
 		return map[string]any{"name": name, "served": true, "storage": storage, "schema": map[string]any{"openAPIV3Schema": schema}, "deprecated": true, "deprecationWarning": text}
 	}
 	crd := map[string]any{
-		"apiVersion": crdVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
+		"apiVersion": crdfile.APIVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
 		"spec": map[string]any{"group": "example.org", "scope": "Namespaced", "names": map[string]any{"kind": "Thing", "plural": "things", "singular": "thing", "listKind": "ThingList"}, "versions": []any{version("v1", true, props())}},
 	}
 	spec := crd["spec"].(map[string]any)
@@ -164,7 +162,7 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	what := fmt.Sprintf("%.300q", args)
 	attack.Harmless(t, what+": stdout", out.Bytes())
 	attack.Harmless(t, what+": stderr", stderr.Bytes())
-	if code == exitBug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
+	if code == cli.Bug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
 		t.Errorf("%s: exit code %d: %s", what, code, stderr.String())
 	}
 	return code, out.Bytes()
@@ -216,8 +214,8 @@ func TestAttackCheckOutput(t *testing.T) {
 				{"--crd", broken},
 			} {
 				code, out := runs(t, slices.Concat([]string{"check", "-o", format, objects}, args)...)
-				if code != exitUsage {
-					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, exitUsage)
+				if code != cli.Usage {
+					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, cli.Usage)
 				}
 				if !bytes.Contains(out, []byte("PWNED")) {
 					t.Errorf("-o %s %q: the texts are not shown", format, args)
@@ -232,7 +230,7 @@ func TestAttackCheckOutput(t *testing.T) {
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{attack.Text, attack.Broken} {
-		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + crdVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
+		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + crdfile.APIVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
 		for _, kind := range []string{"", "broken", "costly", "typo", "named", "undecoded"} {
 			files["d"+kind+"\n::error file=x::PWNED.json"] = hostileCRD(kind, text)
 		}
@@ -246,76 +244,12 @@ func TestAttackVetOutput(t *testing.T) {
 		for _, format := range []string{"text", "json", "sarif", "github"} {
 			for _, args := range [][]string{{"--all", "--explain"}, {"--kube-version", "1.30"}, {"--old", old}} {
 				code, out := runs(t, slices.Concat([]string{"vet", "-o", format, crds}, args)...)
-				if code != exitUsage || !bytes.Contains(out, []byte("PWNED")) {
-					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, exitUsage)
+				if code != cli.Usage || !bytes.Contains(out, []byte("PWNED")) {
+					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, cli.Usage)
 				}
 				parses(t, format, out)
 			}
 		}
-	}
-}
-
-// hostileReports are reports of CRDs with nothing but a text in them.
-func hostileReports(text string) (list []*vetted) {
-	add := func(change func(*vetted)) {
-		one := &vetted{doc: &input.Document{File: text, Line: 3}, report: &vet.Report{}, operation: "create"}
-		attack.Fill(one.report, text)
-		change(one)
-		list = append(list, one)
-	}
-	add(func(*vetted) {})
-	add(func(one *vetted) {
-		one.report.Accepted, one.report.Status, one.report.Causes, one.report.Undecided = true, nil, nil, nil
-	})
-	add(func(one *vetted) { one.report.Causes = nil })
-	add(func(one *vetted) { one.report.Accepted, one.report.Status, one.report.Causes = false, nil, nil })
-	add(func(one *vetted) { one.problem = errors.New(text) })
-	add(func(one *vetted) {
-		rule := &one.report.Versions[0].Rules[0]
-		rule.EstimatedTotal, rule.MessageExpressionCost, rule.Over, rule.Broken, rule.Reason.Mendable = 9, 99, true, true, true
-		one.report.Needs = append(one.report.Needs, one.report.Needs[0])
-		one.report.Needs[1].Path = "else" + text
-	})
-	return list
-}
-
-// TestAttackVetPrinters holds the reports of vet in whatever field of them a
-// text stands, on a terminal too, where colours are ours and no others.
-func TestAttackVetPrinters(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{attack.Text, attack.Broken} {
-		for _, output := range []string{"text", "json", "sarif", "github"} {
-			var b bytes.Buffer
-			p, err := (&app{stdout: io.Discard}).vetPrinter(&vetOptions{output: output}, &b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			vetHostile(t, p, text)
-			attack.Harmless(t, "vet -o "+output, b.Bytes())
-			parses(t, output, b.Bytes())
-		}
-		for _, width := range []int{0, 60, 200} {
-			var b bytes.Buffer
-			out := foreign.NewWriter(&b)
-			out.Colours = true
-			vetHostile(t, &vetText{out: out, all: true, terminal: true, width: width}, text)
-			if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(foreign.Red)+"The ") {
-				t.Error("a colour is not ours, or ours are not there")
-			}
-			attack.Harmless(t, "vet on a terminal", painted.ReplaceAll(b.Bytes(), nil))
-		}
-	}
-}
-
-func vetHostile(t *testing.T, p vetPrinter, text string) {
-	t.Helper()
-	for _, one := range hostileReports(text) {
-		if err := p.crd(one); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.end(&vetSummary{}); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -332,7 +266,7 @@ func TestAttackArguments(t *testing.T) {
 			{"check", "--crd", crontabCRD, "--old", text, "../../examples/crontab/updates"}, {"check", "--crd", crontabCRD, "--max-findings", text, "x"},
 			{"vet", text}, {"vet", "--old", text, crontabCRD}, {"vet", "--no-lint", text, crontabCRD}, {"vet", "-o", text, crontabCRD}, {"version", text},
 		} {
-			if code, _ := runs(t, args...); code == exitOK {
+			if code, _ := runs(t, args...); code == cli.OK {
 				t.Errorf("%q: exit code 0", args)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // The keys of audit annotations; the API server puts the webhook's name before
@@ -126,11 +127,11 @@ func bounded(status *metav1.Status) *metav1.Status {
 		return status
 	}
 	out := *status
-	out.Message = cut(out.Message, maxMessage)
+	out.Message = preview.Bytes(out.Message, maxMessage)
 	if status.Details != nil {
 		details := *status.Details
 		out.Message += fmt.Sprintf(" (%d causes in all)", len(details.Causes))
-		details.Causes, details.Name = details.Causes[:n], cut(details.Name, maxText)
+		details.Causes, details.Name = details.Causes[:n], preview.Bytes(details.Name, maxText)
 		out.Details = &details
 	}
 	return &out
@@ -189,13 +190,5 @@ func capped(n int, line func(int) string) []string {
 
 // shorten makes one line of a text.
 func shorten(text string) string {
-	return cut(strings.Join(strings.Fields(cut(text, 4*maxText)), " "), maxText)
-}
-
-// cut is the beginning of a text.
-func cut(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
+	return preview.Bytes(strings.Join(strings.Fields(preview.Bytes(text, 4*maxText)), " "), maxText)
 }

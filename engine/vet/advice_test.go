@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,15 +11,15 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // TestAdviceMends removes bounds from CRDs until their rules cost too much,
 // and follows the advice. Each bound is removed alone, pairs of them and all.
 func TestAdviceMends(t *testing.T) {
+	t.Parallel()
 	files := corpus.CRDFiles(t)
 	perCRD, total, crds := 60, 560, 20
-	if os.Getenv("CELADON_FULL") == "" {
+	if !full() {
 		perCRD, total, crds = 10, 60, 5
 	}
 	var s adviceStats
@@ -53,7 +52,7 @@ type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
 
 // removals are the sets of bounds to remove, of those that rules depend on.
 func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, random *rand.Rand) (sets [][]string) {
-	a, _, err := admit(context.Background(), crd, Config{}, types.Version{Minor: types.Newest})
+	a, _, err := admit(context.Background(), crd, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,14 +51,6 @@ type Object struct {
 	Rules []engine.RuleResult `json:"-"`
 }
 
-// Identity is what names an object.
-type Identity struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace"`
-	Name       string `json:"name"`
-}
-
 // Status is the API server's answer to a refused object.
 type Status struct {
 	Code    int32  `json:"code"`
@@ -157,7 +149,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "jsonl":
 		return &jsonLinesPrinter{w: w}, nil
 	case "junit":
-		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
+		return &junitPrinter{NewJUnit(w, "celadon check"), o.StrictKinds}, nil
 	case "sarif":
 		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
 	case "github":
@@ -176,12 +168,4 @@ func (o *Object) place() string {
 		return o.File
 	}
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
-}
-
-// Plural counts nouns.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

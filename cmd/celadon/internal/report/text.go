@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // textPrinter writes for people: first what kubectl would print, then where and
@@ -76,9 +77,9 @@ func (p *textPrinter) End(s *Summary) error {
 // counts are the last lines of a report.
 func (s *Summary) counts(b *strings.Builder) {
 	if s.Omitted > 0 {
-		foreign.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
+		foreign.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
 	}
-	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
+	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
 		foreign.Fprintf(b, "; %d skipped", s.Skipped)
 	}
@@ -93,7 +94,7 @@ func (s *Summary) counts(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 	if s.Vanished > 0 {
-		foreign.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
+		foreign.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
 	s.Upgrade.show(b)
 }
@@ -158,8 +159,7 @@ func (o *Object) where(b *strings.Builder) {
 		foreign.Fprintf(b, "  --> %s\n", o.place())
 	}
 	for _, place := range places {
-		foreign.Fprintf(b, "  --> %s\n", place)
-		place.Excerpt.show(b, place.Line)
+		place.Show(b)
 		why(b, rules[place])
 	}
 	why(b, rules[Place{}])
@@ -173,12 +173,15 @@ func why(b *strings.Builder, causes []*Cause) {
 			continue
 		}
 		shown[c.Rule] = true
-		rule(b, "        rule: ", c.Rule)
+		ShowRule(b, c.Rule)
 		for _, v := range c.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 	}
 }
+
+// ShowRule shows the text of a rule below a place.
+func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
 
 // rule shows the text of a rule, which may have several lines.
 func rule(b *strings.Builder, head, text string) {
@@ -194,7 +197,7 @@ func (o *Object) undecided(b *strings.Builder) {
 		return
 	}
 	if o.Limit.Rule.Rule != "" {
-		rule(b, "        rule: ", o.Limit.Rule.Rule)
+		ShowRule(b, o.Limit.Rule.Rule)
 	}
 	foreign.Fprintf(b, "        %s\n", decide)
 }
