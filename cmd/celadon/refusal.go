@@ -62,15 +62,10 @@ func explain(ctx context.Context, def *definition, req engine.Request, causes []
 	}
 }
 
-var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
-
 // strictPlaces finds the fields that strict decoding names in its text; there
 // are no causes for them.
 func strictPlaces(doc *input.Document, message string, excerpts *excerpts) []report.Place {
-	var fields []string
-	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
-		fields = append(fields, match[1])
-	}
+	fields := input.StrictFields(message)
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
 		if at.Line == 0 {

@@ -274,6 +274,9 @@ func (one *vetted) strict() []report.Place {
 	if r := one.report; r.Status == nil || len(r.Causes) > 0 {
 		return nil
 	}
+	if one.doc.Duplicate != nil {
+		return duplicatePlaces(one.doc, &excerpts{doc: one.doc})
+	}
 	return strictPlaces(one.doc, one.report.Status.Message, &excerpts{doc: one.doc})
 }
 

@@ -79,7 +79,7 @@ func (p *vetText) verdict(b *strings.Builder, one *vetted) {
 		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
 		return
 	}
-	kubectl := &report.Object{File: one.doc.File, Line: one.doc.Line, Causes: one.causes(), Operation: one.operation}
+	kubectl := &report.Object{File: one.doc.File, Line: one.doc.Line, Causes: one.causes(), Operation: one.operation, Duplicate: one.doc.Duplicate != nil && r.Status.Code == 400}
 	kubectl.Kind, kubectl.Name = "CustomResourceDefinition", r.Name
 	kubectl.Status = &report.Status{Code: r.Status.Code, Reason: string(r.Status.Reason), Message: r.Status.Message}
 	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")

@@ -36,8 +36,8 @@ func FuzzPositions(f *testing.F) {
 
 func within(t *testing.T, d *Document, n *Node) {
 	t.Helper()
-	if n.begin > n.Start || n.Start > n.End || n.End > len(d.text) {
-		t.Fatalf("%q: bytes %d, %d to %d of %d", n.Value, n.begin, n.Start, n.End, len(d.text))
+	if n.Begin > n.Start || n.Start > n.End || n.End > len(d.text) {
+		t.Fatalf("%q: bytes %d, %d to %d of %d", n.Value, n.Begin, n.Start, n.End, len(d.text))
 	}
 	if !n.Known {
 		return
@@ -52,8 +52,8 @@ func within(t *testing.T, d *Document, n *Node) {
 			parts = []*Node{n.Keys[i], item}
 		}
 		for _, part := range parts {
-			if part.begin < last || part.End > n.End {
-				t.Fatalf("%q: %d to %d: the one before ends at %d, all of them at %d", d.text, part.begin, part.End, last, n.End)
+			if part.Begin < last || part.End > n.End {
+				t.Fatalf("%q: %d to %d: the one before ends at %d, all of them at %d", d.text, part.Begin, part.End, last, n.End)
 			}
 			last = part.End
 			within(t, d, part)

@@ -47,7 +47,7 @@ func (p *jsonParser) next() (t json.Token, start int) {
 // value is nil at an error.
 func (p *jsonParser) value(depth int) *Node {
 	t, start := p.next()
-	n := &Node{Start: start, begin: start, Known: true, Style: Plain}
+	n := &Node{Start: start, Begin: start, Known: true, Style: Plain}
 	switch t := t.(type) {
 	case json.Delim:
 		if t != '{' && t != '[' || depth == maxDepth || !p.members(n, t == '{', depth) {

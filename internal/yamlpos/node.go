@@ -44,12 +44,12 @@ type Node struct {
 	// the items of a sequence.
 	Keys, Items []*Node
 	// Start and End are the bytes of the node without its anchor and tag, up to
-	// its last character. A null that is not written has no bytes.
-	Start, End int
+	// its last character; these two begin at Begin. A null that is not written
+	// has no bytes.
+	Begin, Start, End int
 	// Known is false where End is not known.
 	Known bool
 
-	begin  int // with anchor and tag
 	indent int // of the block collection around it
 	target *Node
 	index  map[string]int // of large mappings: the last of equal keys

@@ -88,7 +88,7 @@ var kinds = map[yaml.Kind]Kind{yaml.ScalarNode: Scalar, yaml.MappingNode: Mappin
 // from 0, or -1.
 func (b *builder) node(y *yaml.Node, indent int) *Node {
 	n := &Node{Kind: kinds[y.Kind], Value: y.Value, Tag: y.ShortTag(), Anchor: y.Anchor, indent: indent}
-	n.begin = b.at(y.Line, y.Column)
+	n.Begin = b.at(y.Line, y.Column)
 	n.Style = style(y)
 	if y.Anchor != "" {
 		b.anchors[y] = n
@@ -128,7 +128,7 @@ func style(y *yaml.Node) Style {
 // behindProperties is where the node itself begins: behind its anchor and tag, of
 // which there is at most one each.
 func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
-	i := n.begin
+	i := n.Begin
 	tagged := y.Style&yaml.TaggedStyle != 0 || y.Kind == yaml.ScalarNode
 	for range 2 {
 		next := skipBlank(b.text, i)
@@ -140,7 +140,7 @@ func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
 			i++
 		}
 	}
-	if i > n.begin && n.written() {
+	if i > n.Begin && n.written() {
 		return skipBlank(b.text, i)
 	}
 	return i
@@ -151,7 +151,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 	below := n.indent
 	if n.Style == Block {
 		below = y.Column - 1
-		if n.Start > n.begin {
+		if n.Start > n.Begin {
 			line := max(strings.LastIndexByte(b.text[:n.Start], '\n')+1, b.lines[0])
 			below = utf8.RuneCountInString(b.text[line:n.Start])
 		}
@@ -167,8 +167,8 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 			last = max(last, key.End)
 		}
 		item := b.node(y.Content[i], below)
-		if !item.written() && item.begin == item.End && n.Kind == Mapping && strings.TrimSpace(b.text[last:max(last, item.Start)]) != ":" {
-			item.begin, item.Start, item.End = last, last, last // the parser names the next token's place
+		if !item.written() && item.Begin == item.End && n.Kind == Mapping && strings.TrimSpace(b.text[last:max(last, item.Start)]) != ":" {
+			item.Begin, item.Start, item.End = last, last, last // the parser names the next token's place
 		}
 		n.Items = append(n.Items, item)
 		n.Known = n.Known && item.Known

@@ -27,11 +27,11 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 			return splice{old.Start, old.End, text}, nil
 		}
 	}
-	start := old.begin
+	start := old.Begin
 	for start > 0 && strings.IndexByte(" \t\r\n", p.d.text[start-1]) >= 0 {
 		start--
 	}
-	if c := p.d.text[max(start-1, 0)]; c != ':' && c != '-' || old.begin != old.Start {
+	if c := p.d.text[max(start-1, 0)]; c != ':' && c != '-' || old.Begin != old.Start {
 		return splice{}, fmt.Errorf("%s: a comment, an anchor or a tag stands before it: edit it by hand", p.d.place(old))
 	}
 	return splice{start, old.End, text}, nil
@@ -119,7 +119,7 @@ func (p *plan) addFlow(to *Node, a addition, more bool) splice {
 	case len(to.Items) == 0:
 		return splice{to.Start + 1, to.Start + 1, item}
 	case a.at == 0:
-		at := to.first(0).begin
+		at := to.first(0).Begin
 		return splice{at, at, item + "," + p.between(to)}
 	}
 	at := max(to.Items[a.at-1].End, to.keyEnd(a.at-1))
@@ -137,7 +137,7 @@ func (n *Node) first(i int) *Node {
 // between is what parts entries of a collection in brackets: where the last one
 // begins a line, so does the next.
 func (p *plan) between(n *Node) string {
-	begin := n.first(len(n.Items) - 1).begin
+	begin := n.first(len(n.Items) - 1).Begin
 	blanks := strings.TrimRight(p.d.text[:begin], " \t")
 	if strings.HasSuffix(blanks, "\n") {
 		return p.eol + p.d.text[len(blanks):begin]
@@ -147,7 +147,7 @@ func (p *plan) between(n *Node) string {
 
 // cutBlock takes the lines of an entry.
 func (p *plan) cutBlock(s *spot) splice {
-	start := s.in.first(s.at).begin
+	start := s.in.first(s.at).Begin
 	if s.in.Kind == Sequence {
 		start = p.dash(s.in, s.at)
 	}
@@ -157,7 +157,7 @@ func (p *plan) cutBlock(s *spot) splice {
 		if s.at+1 == len(s.in.Items) {
 			return splice{start, p.tail(s.node(), s.in.keyEnd(s.at), s.in.column(p.d)), ""}
 		}
-		next := s.in.first(s.at + 1).begin
+		next := s.in.first(s.at + 1).Begin
 		if s.in.Kind == Sequence {
 			next = p.dash(s.in, s.at+1)
 		}
@@ -174,7 +174,7 @@ func (p *plan) cutBlock(s *spot) splice {
 // cutFlow takes an entry of a collection in brackets with its comma.
 func (p *plan) cutFlow(s *spot) splice {
 	if s.at+1 < len(s.in.Items) {
-		return splice{s.in.first(s.at).begin, s.in.first(s.at + 1).begin, ""}
+		return splice{s.in.first(s.at).Begin, s.in.first(s.at + 1).Begin, ""}
 	}
 	before := max(s.in.Items[s.at-1].End, s.in.keyEnd(s.at-1))
 	return splice{before, max(s.node().End, s.in.keyEnd(s.at)), ""}
