@@ -24,7 +24,7 @@ var storeys = [][]string{
 	{"engine"},
 	{"engine/vet", "engine/admission", "engine/trace"},
 	{"repl"},
-	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
+	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake"},
 	{"cmd/celadon"},

@@ -254,26 +254,36 @@ func cutLine(text []byte) (line, rest []byte, ok bool) {
 	return text[:i+1], text[i+1:], i >= 0
 }
 
-func save(_ context.Context, s *Session, arg string) (string, error) {
+func save(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, false) }
+
+// saveOver is save into a file that exists.
+func saveOver(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, true) }
+
+func (s *Session) save(file string, over bool) (string, error) {
 	c := s.state.crd
 	switch {
 	case c == nil:
 		return "", errNoCRD
 	case s.host.Save == nil:
 		return "", errors.New("there are no files here")
-	case arg == "" && !s.Unsaved():
+	case file == "" && !s.Unsaved():
 		return "nothing has changed\n", nil
 	}
-	before := c.doc
-	before.Text = []byte(s.saved[savedKey(c.doc)])
-	if err := s.host.Save(before, c.doc.Text, arg); err != nil {
+	r := SaveRequest{Document: c.doc, Text: c.doc.Text, File: file, Over: over}
+	r.Document.Text = []byte(s.saved[savedKey(c.doc)])
+	for _, o := range []*object{s.state.object, s.state.old} {
+		if o != nil && o.file != "" {
+			r.Keep = append(r.Keep, o.file)
+		}
+	}
+	written, err := s.host.Save(r)
+	if err != nil {
 		return "", err
 	}
-	if arg != "" && arg != c.doc.File {
-		return fmt.Sprintf("wrote %s\n", arg), nil
+	if written == c.doc.File {
+		s.saved[savedKey(c.doc)] = string(c.doc.Text)
 	}
-	s.saved[savedKey(c.doc)] = string(c.doc.Text)
-	return fmt.Sprintf("wrote %s\n", c.doc.File), nil
+	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
 // completeFieldPath offers a path as fieldPath has it, with a leading dot.
