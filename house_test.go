@@ -23,6 +23,7 @@ var storeys = [][]string{
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
 	{"engine/vet", "engine/admission", "engine/trace"},
+	{"internal/crdedit"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},

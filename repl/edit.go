@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/crdedit"
 )
 
 func add(_ context.Context, s *Session, arg string) (string, error) {
@@ -168,7 +169,7 @@ func (s *Session) partFits(field, value string, n int) error {
 // CRD if it is the CRD before but for the edit.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
-	e.version, e.steps = st.crd.version(st.version), st.place.steps
+	e.at = crdedit.Place{Version: st.crd.version(st.version), Steps: st.place.steps}
 	doc, err := e.apply(st.crd.doc)
 	if err != nil {
 		return err

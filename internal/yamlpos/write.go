@@ -22,7 +22,7 @@ type writer struct {
 
 func newWriter(d *Document) *writer {
 	w := &writer{d: d, eol: "\n", width: 2}
-	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+	if strings.Contains(d.text, "\r\n") {
 		w.eol = "\r\n"
 	}
 	var h habits
