@@ -17,7 +17,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/regex", "internal/yamlpos", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/regex", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
@@ -27,7 +27,7 @@ var storeys = [][]string{
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/fix"},
 	{"cmd/celadon"},
 }
 

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/cel"
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/google/cel-go/cel"
 )
 
 func add(_ context.Context, s *Session, arg string) (string, error) {
@@ -241,18 +240,11 @@ func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	if c == nil {
 		return "", errNoCRD
 	}
-	name := c.doc.File
-	text := diff.Diff(name, []byte(s.saved[savedKey(c.doc)]), name+" (unsaved)", c.doc.Text)
+	text := linediff.Unified(c.doc.File, c.doc.File+" (unsaved)", []byte(s.saved[savedKey(c.doc)]), c.doc.Text)
 	if text == nil {
 		return "nothing has changed\n", nil
 	}
-	_, text, _ = cutLine(text) // the command that diff would be
 	return printable(string(text)), nil
-}
-
-func cutLine(text []byte) (line, rest []byte, ok bool) {
-	i := slices.Index(text, '\n')
-	return text[:i+1], text[i+1:], i >= 0
 }
 
 func save(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, false) }

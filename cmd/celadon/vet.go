@@ -25,6 +25,7 @@ type vetOptions struct {
 	output      string
 	explain     bool
 	all         bool
+	fix, dryRun bool
 	noLints     []string
 }
 
@@ -53,6 +54,11 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if fix, err := o.fixes(args); err != nil {
+				return err
+			} else if fix {
+				return a.fix(cmd.Context(), &o, args)
+			}
 			return a.vet(cmd.Context(), &o, args)
 		},
 	}
@@ -62,6 +68,8 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 	f.StringVarP(&o.output, "output", "o", "text", "report as text, json, sarif or github")
 	f.BoolVar(&o.explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.all, "all", false, "text: show every rule, not only the most expensive")
+	f.BoolVar(&o.fix, "fix", false, "set the bounds that vet advises in the files, and show what changes (see docs/fix.md)")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --fix: write nothing; exit code 1 where something is to be fixed")
 	f.StringArrayVar(&o.noLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
 	return cmd
 }
