@@ -25,7 +25,15 @@ var bounds = regexp.MustCompile(`(?m)^ *max(Items|Length|Properties): \d+\n`)
 func TestAdviceMends(t *testing.T) {
 	t.Parallel()
 	mended, all := 0, 0
-	for _, file := range corpus.CRDFiles(t) {
+	files := corpus.CRDFiles(t)
+	every := 1
+	if os.Getenv("CELADON_FULL") == "" {
+		every = max(1, len(files)/40) // all of them take eight minutes
+	}
+	for i, file := range files {
+		if i%every > 0 {
+			continue
+		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
