@@ -62,8 +62,10 @@ func ruleCommands() []command {
 		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "let a transition rule run on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
 		{name: "advice", help: "print which rules cost too much, what bounds to set, and what else to mend", run: advice},
+		{name: "fix", help: "set the bounds that :advice names, in all versions of the CRD", run: fix},
 		{name: "diff", help: "print what changed in the CRD", run: diffCRD},
-		{name: "save", args: "[FILE]", help: "write the CRD; all that did not change stays as it is", run: save, complete: completeFiles},
+		{name: "save", args: "[FILE]", help: "write the CRD, into no other file that exists; all that did not change stays as it is", run: save, complete: completeFiles},
+		{name: "save!", args: "FILE", help: "write the CRD over another file", run: saveOver, complete: completeFiles},
 	}
 }
 
@@ -96,7 +98,7 @@ func findCommand(name string) (command, bool) {
 			begun = append(begun, c)
 		}
 	}
-	if len(begun) == 1 {
+	if len(begun) == 1 || len(begun) == 2 && begun[1].name == begun[0].name+"!" {
 		return begun[0], true
 	}
 	return command{}, false

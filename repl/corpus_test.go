@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -65,7 +66,7 @@ func TestCorpusEdits(t *testing.T) {
 
 func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
-	e := ruleEdit{op: addRule, version: version, steps: place, value: "self == self # \"not\" a 'comment'"}
+	e := ruleEdit{op: addRule, at: crdedit.Place{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
 	if node := schemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
 		e.index = len(node.XValidations)
 	}
@@ -110,7 +111,7 @@ func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 		if e.op == dropField && rules[i].Message == "" {
 			continue
 		}
-		e.version, e.steps, e.index = version, place, i
+		e.at, e.index = crdedit.Place{Version: version, Steps: place}, i
 		if _, err := e.apply(c.doc); err != nil {
 			t.Errorf("%s[%d]: %+v: %v", engine.FormatPath(place), i, e, err)
 		}

@@ -82,7 +82,7 @@ func crontab(t testing.TB) *Session {
 	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
 	s, err := NewSession(Config{Host: Host{
 		Load: func(string) ([]Document, error) { return good, nil },
-		Save: func(Document, []byte, string) error { return nil },
+		Save: func(r SaveRequest) (string, error) { return r.Document.File, nil },
 		Files: func(string) []string {
 			return []string{"a.yaml"}
 		},

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 )
 
 // The history file holds no more than this; older lines go first.
@@ -52,7 +54,7 @@ func (h *history) lines() []string {
 		lines = lines[over:]
 	}
 	if text := strings.Join(lines, "\n") + "\n"; len(text) < len(data) {
-		_ = replaceFile(h.path, []byte(text)) // the next session tries again
+		_ = wholefile.Write(h.path, []byte(text)) // the next session tries again
 	}
 	return lines
 }

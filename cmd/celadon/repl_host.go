@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,69 +44,6 @@ func editable(d *input.Document) editableRead {
 	}
 	text, line, inList := d.Source()
 	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
-}
-
-// saveDocument writes text in place of what doc was read from. A file that
-// holds something else by now is left alone.
-func saveDocument(doc repl.Document, text []byte, file string) error {
-	if doc.File == "-" && file == "" {
-		return errors.New("the CRD came from standard input: want :save FILE")
-	}
-	whole := doc.Text
-	if doc.File != "-" {
-		var err error
-		if whole, err = os.ReadFile(doc.File); err != nil {
-			return fmt.Errorf("%s: %w", doc.File, input.WithoutPath(err))
-		}
-	}
-	start := lineOffset(whole, doc.Line)
-	if at := bytes.Index(whole[start:], doc.Text); at < 0 {
-		return fmt.Errorf("%s: the file has changed since it was read: :load it again, or :save to another FILE", doc.File)
-	} else {
-		start += at
-	}
-	after := append(append(bytes.Clone(whole[:start]), text...), whole[start+len(doc.Text):]...)
-	if file == "" {
-		file = doc.File
-	}
-	return replaceFile(file, after)
-}
-
-func lineOffset(data []byte, line int) int {
-	offset := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(data[offset:], '\n')
-		if end < 0 {
-			return offset
-		}
-		offset += end + 1
-	}
-	return offset
-}
-
-// replaceFile writes a file whole or not at all, behind a link too.
-func replaceFile(file string, data []byte) error {
-	mode := fs.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-	}
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".celadon-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, input.WithoutPath(err))
-	}
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(mode), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
 }
 
 // filesBelow are the paths that begin so: folders, and files that may hold

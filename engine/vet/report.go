@@ -101,6 +101,8 @@ func (a *admission) unitReport(u *unit) Version {
 	var set values
 	var stuck []*rule
 	if len(over) > 0 {
+		// Bounds change the schema: what was unchanged is excused no more.
+		ad.perRule = uint64(a.limits.EstimatedPerRule)
 		set, stuck = ad.advise()
 		v.Advice, v.Mendable = set.list(), len(stuck) == 0
 	}

@@ -25,13 +25,16 @@ type Document struct {
 	// Raw is the object's JSON where it has duplicate keys, which Object does
 	// not show.
 	Raw []byte
-	// Duplicate is the YAML decoder's complaint about duplicate keys.
+	// Duplicate is what a server that is sent YAML says of duplicate keys; kubectl
+	// sends JSON, with the last of their values.
 	Duplicate error
 	Err       error
 
 	json []byte // what Object was decoded from, if that was JSON
 	text *text
 	item bool // of a List in text
+
+	duplicates []duplicateKey
 }
 
 // Place is where the document stands, for messages.
@@ -150,19 +153,22 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	}
 	d := c.document(nil)
 	d.Object, d.text = obj, &text{text: c.text, line: line, column: 1}
-	if duplicate != nil {
-		d.Duplicate = yamlError(duplicate, line)
+	find := func(d *Document) {
+		if duplicate != nil {
+			d.duplicate(duplicate, line)
+		}
 	}
 	kind, _ := obj["kind"].(string)
 	items, ok := obj["items"].([]any)
 	if !ok || !strings.HasSuffix(kind, "List") {
+		find(d)
 		return yield(d)
 	}
-	return d.items(items, yield)
+	return d.items(items, find, yield)
 }
 
 // items takes a YAML List apart.
-func (d *Document) items(items []any, yield func(*Document) bool) bool {
+func (d *Document) items(items []any, find func(*Document), yield func(*Document) bool) bool {
 	lines := d.text.itemLines()
 	for i, item := range items {
 		one := *d
@@ -174,6 +180,7 @@ func (d *Document) items(items []any, yield func(*Document) bool) bool {
 		if one.Object, ok = item.(map[string]any); !ok {
 			one.Err = ErrNoObject
 		}
+		find(&one)
 		if !yield(&one) {
 			return false
 		}

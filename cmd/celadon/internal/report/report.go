@@ -45,6 +45,9 @@ type Object struct {
 	// Strict are the places of unknown and duplicate fields, which have no
 	// causes.
 	Strict []Place `json:"-"`
+	// Duplicate is true where Status is about duplicate keys in YAML: kubectl
+	// does not print that, since it decodes YAML itself and keeps the last.
+	Duplicate bool `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.

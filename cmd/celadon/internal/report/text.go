@@ -99,7 +99,8 @@ func (s *Summary) counts(b *strings.Builder) {
 	s.Upgrade.show(b)
 }
 
-// KubectlError is the error in kubectl's three forms: one cause, several, none.
+// KubectlError is the error in kubectl's three forms: one cause, several, none. Of
+// duplicate keys in YAML kubectl says nothing.
 func KubectlError(o *Object) foreign.Own {
 	var messages []string
 	seen := map[string]bool{}
@@ -113,6 +114,9 @@ func KubectlError(o *Object) foreign.Own {
 	head := foreign.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
 	switch len(messages) {
 	case 0:
+		if o.Duplicate {
+			return foreign.Sprintf("%s: %s %q: a duplicate key, of which kubectl keeps the last; a server that is sent this YAML says (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
 		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, Sentence(o.Status.Message))
 	case 1:

@@ -21,6 +21,7 @@ type Options struct {
 	Output      string
 	Explain     bool
 	All         bool
+	Fix, DryRun bool
 	NoLints     []string
 	Config      config.Flags
 }
@@ -43,6 +44,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
 	f.BoolVar(&o.Explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.All, "all", false, "text: show every rule, not only the most expensive")
+	f.BoolVar(&o.Fix, "fix", false, "set the bounds that vet advises in the files, and show what changes (see docs/fix.md)")
+	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit code 1 where something is to be fixed")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
 	o.Config.Add(f)
 }

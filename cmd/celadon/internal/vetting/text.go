@@ -94,7 +94,8 @@ func (one *vetted) kubectl(width int) *report.Object {
 	s := one.report.Status
 	o := &report.Object{
 		File: one.doc.File, Line: one.doc.Line, Causes: one.causes(width), Operation: one.operation,
-		Status: &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message},
+		Status:    &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message},
+		Duplicate: one.doc.Duplicate != nil && s.Code == 400,
 	}
 	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
 	return o

@@ -31,6 +31,12 @@ type vetted struct {
 
 // Run is the whole of celadon vet.
 func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) error {
+	if fix, err := o.fixes(paths); err != nil || fix {
+		if err == nil {
+			err = runFix(ctx, streams, o, paths)
+		}
+		return err
+	}
 	v, err := newVetter(ctx, streams, o)
 	if err != nil {
 		return err

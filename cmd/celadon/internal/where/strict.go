@@ -12,15 +12,10 @@ import (
 // and the values in it: an object may have half a million.
 const Shown = 100
 
-var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
-
 // Strict finds the fields that strict decoding names in its text; there
 // are no causes for them.
 func Strict(doc *input.Document, message string, excerpts *Excerpts) []report.Place {
-	var fields []string
-	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
-		fields = append(fields, match[1])
-	}
+	fields := input.StrictFields(message)
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
 		if at.Line == 0 {
