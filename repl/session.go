@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -345,8 +346,8 @@ func (s *Session) Prompt() string {
 		if len(st.place.steps) > 0 {
 			text += " " + st.place.path()
 		}
-		if over := screen.StringWidth(text) - s.Width/2; s.Width > 0 && over > 0 {
-			text = screen.TruncateLeft(text, over+1, "…")
+		if over := screen.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = screen.CutLeft(text, over)
 		}
 		return text + "> "
 	}

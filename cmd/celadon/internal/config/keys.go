@@ -61,6 +61,8 @@ var keys = map[string]map[string]Class{
 
 		"old":     ByHand,
 		"no-lint": ByHand,
+		"fix":     ByHand,
+		"dry-run": ByHand,
 
 		"config":    Never,
 		"no-config": Never,
