@@ -32,7 +32,10 @@ func (t *text) duplicates(n, but *yamlpos.Node) (found []duplicateKey) {
 			continue
 		}
 		name, ok := keyOf(n.Keys[i])
-		if ok && seen[name] {
+		if !ok {
+			continue
+		}
+		if seen[name] {
 			line := t.position(item.Begin).Line
 			found = append(found, duplicateKey{fmt.Sprintf("line %d: key %#v already set in map", line, name), line, n.Keys[i]})
 		}
@@ -50,10 +53,15 @@ func keyOf(key *yamlpos.Node) (name any, ok bool) {
 	if key.Style != yamlpos.Plain || key.Tag == "!!str" && !strings.ContainsAny(key.Value[:min(1, len(key.Value))], "yYnNoO0123456789+-.") {
 		return key.Value, true
 	}
-	if yaml2.Unmarshal([]byte(key.Value), &name) != nil {
+	err := yaml2.Unmarshal([]byte(key.Value), &name)
+	switch name.(type) {
+	case map[any]any, []any: // "n:" alone is a mapping
 		return key.Value, true
 	}
-	return name, true
+	if err != nil {
+		return key.Value, true
+	}
+	return name, name != nil // of null it says nothing
 }
 
 // complain tells of duplicate keys in and below a node, in the server's words for

@@ -77,20 +77,16 @@ func (t *text) itemLines() []int {
 
 // root is the object's own node; nil where it is not known.
 func (d *Document) root() *yamlpos.Node {
-	if d.text == nil || !d.item {
-		return d.text.whole()
+	switch {
+	case d.text == nil:
+		return nil
+	case !d.item:
+		return d.text.root()
 	}
 	if items := d.text.items(); items != nil {
 		return items.Item(d.Item)
 	}
 	return nil
-}
-
-func (t *text) whole() *yamlpos.Node {
-	if t == nil {
-		return nil
-	}
-	return t.root()
 }
 
 // Locate finds the fields of the object, each or else its nearest parent. The
