@@ -23,6 +23,7 @@ var storeys = [][]string{
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
 	{"engine/vet", "engine/admission", "engine/trace"},
+	{"engine/assist"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},

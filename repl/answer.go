@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/types"
@@ -35,6 +36,8 @@ type Answer struct {
 	// Err is why there is no value: a run-time error, or nothing to evaluate
 	// over.
 	Err error
+	// Hint says in words how to mend what failed; "" where nothing is known.
+	Hint string
 	// Evaluated is false when there was nothing to evaluate over.
 	Evaluated bool
 }
@@ -61,6 +64,9 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
 	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
+	}
+	if a.Err != nil {
+		a.Hint = assist.Failed(src, a.Err)
 	}
 	var overwork *eval.OverworkError
 	if errors.As(a.Err, &overwork) {
@@ -171,7 +177,7 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		fmt.Fprintf(&b, "error: %s\n%s", printable(a.Err.Error()), whyText(a.Why, width))
+		fmt.Fprintf(&b, "error: %s\n%s%s", printable(a.Err.Error()), hintText(a.Hint), whyText(a.Why, width))
 	default:
 		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
 	}

@@ -44,7 +44,7 @@ func (s *Session) completeExpr(src []rune) Completion {
 
 // members are the fields and methods of the operand that the tokens end with.
 func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
-	start := receiver(tokens, len(tokens)-1)
+	start := lex.Operand(tokens, len(tokens)-1)
 	if start < 0 {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string 
 		return nil
 	}
 	operand := func(last int) found {
-		start := receiver(before, last)
+		start := lex.Operand(before, last)
 		if start < 0 {
 			return found{}
 		}
@@ -252,7 +252,7 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string 
 	case "==", "!=":
 		return enumOf(operand(n - 2))
 	case "[", "[?":
-		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && operandEnd(before[n-2]) {
+		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && lex.EndsOperand(before[n-2]) {
 			return mapKeys(f.values)
 		}
 	}

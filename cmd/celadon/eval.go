@@ -90,6 +90,8 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 		return fmt.Errorf("cannot write the value: %w", err)
 	}
 	switch {
+	case answer.Err != nil && o.output == "text" && answer.Hint != "":
+		return &exitError{exitUsage, fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
 	case answer.Err != nil && o.output == "text":
 		return &exitError{exitUsage, answer.Err}
 	case answer.Err != nil:
@@ -144,8 +146,10 @@ type estimateReport struct {
 
 type evalError struct {
 	Message string `json:"message"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
+	// Hint says in words how to mend it, where that is known.
+	Hint   string `json:"hint,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
 }
 
 func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
@@ -170,7 +174,7 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
 	}
 	if answer.Err != nil {
-		rep.Error = &evalError{Message: answer.Err.Error()}
+		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}
 	}
 	return a.printEval(rep)
 }
@@ -190,7 +194,7 @@ func (a *app) evalFailed(s *repl.Session, o *evalOptions, err error) error {
 		return err
 	}
 	if o.output == "json" {
-		rep := evalReport{Error: &evalError{Message: bad.Summary(), Line: bad.Line, Column: bad.Column}}
+		rep := evalReport{Error: &evalError{Message: bad.Summary(), Hint: s.Hint(bad), Line: bad.Line, Column: bad.Column}}
 		if err := a.printEval(rep); err != nil {
 			return err
 		}
