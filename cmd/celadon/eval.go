@@ -97,7 +97,7 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	}
 	switch {
 	case answer.Err != nil && o.output == "text" && answer.Hint != "":
-		return &exitError{exitUsage, fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
 	case answer.Err != nil && o.output == "text":
 		return &cli.ExitError{Code: cli.Usage, Err: answer.Err}
 	case answer.Err != nil:
