@@ -31,6 +31,7 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook"},
+	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }
 

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -16,80 +15,6 @@ import (
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/types"
 )
-
-func load(_ context.Context, s *Session, arg string) (string, error) {
-	what, file := "", arg
-	if first, rest, ok := strings.Cut(arg, " "); ok && (first == "crd" || first == "object" || first == "old") {
-		what, file = first, strings.TrimSpace(rest)
-	}
-	if file == "" {
-		return "", errors.New("no file given: want :load [crd|object|old] FILE")
-	}
-	if s.host.Load == nil {
-		return "", errors.New("there are no files here")
-	}
-	docs, err := s.host.Load(file)
-	if err != nil {
-		return "", err
-	}
-	if what == "" {
-		what = "object"
-		if len(docs) > 0 && docs[0].isCRD() {
-			what = "crd"
-		}
-	}
-	doc, err := s.pick(docs, what, file)
-	if err != nil {
-		return "", err
-	}
-	switch what {
-	case "crd":
-		if s.Unsaved() {
-			return "", errors.New("unsaved rules would be left behind: :save them, or :undo")
-		}
-		return "", s.LoadCRD(doc)
-	case "old":
-		return "", s.LoadOld(doc)
-	}
-	return "", s.LoadObject(doc)
-}
-
-// pick chooses a document: the only one, or that of the session's kind.
-func (s *Session) pick(docs []Document, what, file string) (Document, error) {
-	var fit []Document
-	for _, doc := range docs {
-		if doc.isCRD() == (what == "crd") {
-			fit = append(fit, doc)
-		}
-	}
-	if len(fit) > 1 && what == "old" && s.state.object != nil {
-		for _, doc := range fit {
-			if o, err := newObject(doc); err == nil && sameObject(o.value, s.state.object.value) {
-				return doc, nil
-			}
-		}
-	}
-	if len(fit) != 1 {
-		noun := "object"
-		if what == "crd" {
-			noun = "CRD"
-		}
-		return Document{}, fmt.Errorf("%s: %s: want one", file, count(len(fit), noun))
-	}
-	return fit[0], nil
-}
-
-// sameObject is true for two forms of one object.
-func sameObject(a, b map[string]any) bool {
-	name := func(obj map[string]any, field string) any {
-		meta, _ := obj["metadata"].(map[string]any)
-		if v, ok := meta[field].(string); ok && v != "" {
-			return v
-		}
-		return "default"
-	}
-	return a["kind"] == b["kind"] && name(a, "name") == name(b, "name") && name(a, "namespace") == name(b, "namespace")
-}
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {

@@ -97,7 +97,7 @@ func below(d *types.Decl, step engine.Step) *types.Decl {
 			return f.Decl
 		}
 	}
-	if step.Item && d.Kind == types.Map {
+	if named := !step.Item && !step.Any; step.Item && d.Kind == types.Map || named && d.Kind == types.List {
 		return nil
 	}
 	return d.Elem
@@ -176,6 +176,9 @@ func (p *place) meant(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
 		next := below(d, step)
+		if next == nil && d.Kind == types.List {
+			return ": want an element, as [0] or [*]"
+		}
 		if next == nil {
 			return spell.DidYouMean(step.Name, d.FieldNames())
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
@@ -222,9 +223,9 @@ func TestTerminalInterrupt(t *testing.T) {
 // unlimited is celadon repl without cost limits, so that an evaluation can take
 // as long as a test needs.
 func unlimited() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	o := &replOptions{crd: os.Args[1], noHistory: true, limits: cost.Limits{PerCall: math.MaxInt64}}
-	if err := a.repl(context.Background(), o); err != nil {
+	s := cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	o := &shell.Options{Inputs: shell.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
+	if err := shell.Run(context.Background(), s, o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(cli.Usage)
 	}

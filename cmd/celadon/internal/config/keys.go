@@ -72,6 +72,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 
 		"object":      ByHand,
+		"name":        ByHand,
 		"old":         ByHand,
 		"at":          ByHand,
 		"version":     ByHand,
@@ -86,6 +87,7 @@ var keys = map[string]map[string]Class{
 		"kube-version": FromTree,
 
 		"object": ByHand,
+		"name":   ByHand,
 		"old":    ByHand,
 
 		"echo":       Never,

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -6,117 +6,92 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/repl"
-	"github.com/celadon-cel/celadon/types"
 )
 
-// evalOptions are the flags of celadon eval.
-type evalOptions struct {
-	replOptions
-	at         string
-	version    string
-	output     string
-	exitStatus bool
+// EvalOptions are the flags of celadon eval.
+type EvalOptions struct {
+	Inputs
+	Config config.Flags
+
+	At         string
+	Version    string
+	Output     string
+	ExitStatus bool
 }
 
-func (a *app) evalCommand() *cobra.Command {
-	var o evalOptions
-	cmd := &cobra.Command{
-		Use:   "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
-		Short: "Evaluate one CEL expression over an object, with self of its CRD's type",
-		Long: `Eval evaluates one expression as a rule of the CRD would be: self is the object,
-or what --at leads to, oldSelf its old form. It prints the value; with -o json
-also type, cost and estimate.
-
-Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
-unreadable input, or no value, 130 interrupted.`,
-		Example: `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
-  celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) != 1:
-				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
-			case strings.TrimSpace(args[0]) == "":
-				return errors.New("want one expression (got an empty one)")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := o.config.Defaults(cmd, a.stderr); err != nil {
-				return err
-			}
-			return a.eval(cmd.Context(), &o, args[0])
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&o.crd, "crd", "", "the CRD: `PATH` of a file, a folder or -")
-	f.StringVar(&o.object, "object", "", "the object: a `FILE`")
-	f.StringVar(&o.old, "old", "", "the object before: a `FILE`")
-	f.StringVar(&o.at, "at", "", "what self is: a `PATH` such as spec.env[0]")
-	f.StringVar(&o.version, "version", "", "the CRD's `VERSION` (default the object's, or the storage version)")
-	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
-	f.StringVarP(&o.output, "output", "o", "text", "print as text or json")
-	f.BoolVar(&o.exitStatus, "exit-status", false, "exit with 1 when the value is false")
-	o.config.Add(f)
-	return cmd
+// Flags are those of celadon eval.
+func (o *EvalOptions) Flags(f *pflag.FlagSet) {
+	o.flags(f)
+	f.StringVar(&o.At, "at", "", "what self is: a `PATH` such as spec.env[0]")
+	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default the object's, or the storage version)")
+	f.StringVarP(&o.Output, "output", "o", "text", "print as text or json")
+	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 when the value is false")
+	o.Config.Add(f)
 }
 
-func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
+// evaluation is one run of celadon eval.
+type evaluation struct {
+	host
+	*EvalOptions
+}
+
+// Eval is celadon eval.
+func Eval(ctx context.Context, streams cli.Streams, o *EvalOptions, src string) error {
+	e := &evaluation{host{streams}, o}
 	switch {
-	case o.crd == "":
+	case o.CRD == "":
 		return errors.New("no CRD given: want --crd PATH (see celadon eval --help)")
-	case o.output != "text" && o.output != "json":
-		return fmt.Errorf("--output %q: want text or json", o.output)
+	case o.Output != "text" && o.Output != "json":
+		return fmt.Errorf("--output %q: want text or json", o.Output)
 	}
-	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
-		return fmt.Errorf("--kube-version: %w", err)
-	}
-	s, err := a.session(ctx, &o.replOptions)
+	s, err := e.session(ctx, &o.Inputs, cost.Limits{})
 	if err != nil {
 		return err
 	}
-	if err := s.Go(o.version, o.at); err != nil {
+	if err := s.Go(o.Version, o.At); err != nil {
 		return err
 	}
 	answer, err := s.Eval(ctx, src)
 	if err != nil {
-		return a.evalFailed(s, o, err)
+		return e.broken(s, err)
 	}
 	answer.Err = o.inFlags(answer.Err)
-	if err := a.printAnswer(o, answer); err != nil {
+	if err := e.printAnswer(answer); err != nil {
 		return fmt.Errorf("cannot write the value: %w", err)
 	}
 	switch {
-	case answer.Err != nil && o.output == "text" && answer.Hint != "":
+	case answer.Err != nil && o.Output == "text" && answer.Hint != "":
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
-	case answer.Err != nil && o.output == "text":
+	case answer.Err != nil && o.Output == "text":
 		return &cli.ExitError{Code: cli.Usage, Err: answer.Err}
 	case answer.Err != nil:
 		return &cli.ExitError{Code: cli.Usage}
-	case o.exitStatus && answer.Value == celtypes.False:
+	case o.ExitStatus && answer.Value == celtypes.False:
 		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
 
 // inFlags words what a session lacks for the command line.
-func (o *evalOptions) inFlags(err error) error {
+func (o *EvalOptions) inFlags(err error) error {
 	var lacking *repl.NoValueError
 	switch {
 	case !errors.As(err, &lacking):
 		return err
-	case o.object == "":
+	case o.Object == "":
 		return errors.New("self has no value: want --object FILE")
-	case lacking.Old && o.old == "":
+	case lacking.Old && o.Old == "":
 		return errors.New("oldSelf has no value: want --old FILE")
 	}
 	return errors.New(lacking.Why)
@@ -158,12 +133,12 @@ type evalError struct {
 	Column int    `json:"column,omitempty"`
 }
 
-func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
-	if o.output == "text" {
+func (e *evaluation) printAnswer(answer *repl.Answer) error {
+	if e.Output == "text" {
 		if answer.Value == nil {
 			return nil
 		}
-		_, err := fmt.Fprintln(foreign.NewWriter(a.stdout), repl.Format(answer.Value))
+		_, err := fmt.Fprintln(foreign.NewWriter(e.Stdout), repl.Format(answer.Value))
 		return err
 	}
 	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
@@ -182,30 +157,30 @@ func (a *app) printAnswer(o *evalOptions, answer *repl.Answer) error {
 	if answer.Err != nil {
 		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}
 	}
-	return a.printEval(rep)
+	return e.printReport(rep)
 }
 
-func (a *app) printEval(rep evalReport) error {
+func (e *evaluation) printReport(rep evalReport) error {
 	rep.Kind, rep.APIVersion = "EvalReport", "celadon/v1"
-	enc := json.NewEncoder(foreign.NewWriter(a.stdout))
+	enc := json.NewEncoder(foreign.NewWriter(e.Stdout))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(rep)
 }
 
-// evalFailed tells of an expression that does not compile: on stderr, or as
+// broken tells of an expression that does not compile: on stderr, or as
 // JSON.
-func (a *app) evalFailed(s *repl.Session, o *evalOptions, err error) error {
+func (e *evaluation) broken(s *repl.Session, err error) error {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
 		return err
 	}
-	if o.output == "json" {
+	if e.Output == "json" {
 		rep := evalReport{Error: &evalError{Message: bad.Summary(), Hint: s.Hint(bad), Line: bad.Line, Column: bad.Column}}
-		if err := a.printEval(rep); err != nil {
+		if err := e.printReport(rep); err != nil {
 			return err
 		}
 		return &cli.ExitError{Code: cli.Usage}
 	}
-	fmt.Fprint(a.stderr, s.Problem(err))
+	fmt.Fprint(e.Stderr, s.Problem(err))
 	return &cli.ExitError{Code: cli.Usage}
 }

@@ -1,4 +1,6 @@
-package main
+// Package shell is celadon repl and celadon eval: it gives sessions of the
+// package repl files, a terminal and a history.
+package shell
 
 import (
 	"context"
@@ -9,7 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
@@ -18,63 +20,55 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// replOptions are the flags of celadon repl.
-type replOptions struct {
-	crd, object, old string
-	kubeVersion      string
-	echo, noHistory  bool
-	config           config.Flags
-	limits           cost.Limits // of the API server, but in tests
+// Options are the flags of celadon repl.
+type Options struct {
+	Inputs
+	Config config.Flags
+
+	Echo, NoHistory bool
+	// Limits are the API server's, but in tests.
+	Limits cost.Limits
 }
 
-func (a *app) replCommand() *cobra.Command {
-	var o replOptions
-	cmd := &cobra.Command{
-		Use:   "repl [--crd PATH] [--object FILE] [--old FILE]",
-		Short: "Write, try and price CEL rules over an object of a CRD",
-		Long: `Repl is a shell for the authors of CRDs. An expression is answered with its
-value, type, estimated and actual cost; self is the object, or what :cd leads
-to. Commands edit the object and the rules, and write the rules back into the
-CRD without touching the rest of it; :help lists them.
-
-It reads a pipe as well as a terminal; :quit or the end of input ends it.`,
-		Example: `  celadon repl --crd crd.yaml --object obj.yaml
-  echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`,
-		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := o.config.Defaults(cmd, a.stderr); err != nil {
-				return err
-			}
-			return a.repl(cmd.Context(), &o)
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&o.crd, "crd", "", "the CRD: `PATH` of a file, a folder or -")
-	f.StringVar(&o.object, "object", "", "the object: a `FILE`")
-	f.StringVar(&o.old, "old", "", "the object before: a `FILE`")
-	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
-	f.BoolVar(&o.echo, "echo", false, "print each line of a pipe with its prompt")
-	f.BoolVar(&o.noHistory, "no-history", false, "neither read nor write the history file")
-	o.config.Add(f)
-	return cmd
+// Inputs are what a session begins with, of eval as of repl.
+type Inputs struct {
+	CRD, Object, Old string
+	// Name chooses among several objects.
+	Name        string
+	KubeVersion string
 }
 
-func (a *app) repl(ctx context.Context, o *replOptions) error {
-	if _, err := types.ParseVersion(o.kubeVersion); err != nil {
-		return fmt.Errorf("--kube-version: %w", err)
-	}
-	s, err := a.session(ctx, o)
+func (in *Inputs) flags(f *pflag.FlagSet) {
+	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder or -")
+	f.StringVar(&in.Object, "object", "", "the object: a `FILE`")
+	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
+	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, where FILE has several of the CRD's kind")
+	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
+}
+
+// Flags are those of celadon repl.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	o.flags(f)
+	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
+	f.BoolVar(&o.NoHistory, "no-history", false, "neither read nor write the history file")
+	o.Config.Add(f)
+}
+
+// Run is celadon repl.
+func Run(ctx context.Context, streams cli.Streams, o *Options) error {
+	h := &host{streams}
+	s, err := h.session(ctx, &o.Inputs, o.Limits)
 	if err != nil {
 		return err
 	}
-	in, closeIn := a.lineReader(s, o)
+	in, closeIn := h.lineReader(s, o)
 	defer closeIn()
 	if _, ok := in.(*repl.Terminal); ok {
 		var stop func()
 		ctx, stop = untilTerminated(ctx, closeIn)
 		defer stop()
 	}
-	if err := repl.Run(ctx, s, in, a.stdout); err != nil {
+	if err := repl.Run(ctx, s, in, h.Stdout); err != nil {
 		return fmt.Errorf("repl: %w", err)
 	}
 	return nil
@@ -99,47 +93,53 @@ func untilTerminated(ctx context.Context, leave func()) (context.Context, func()
 }
 
 // lineReader is the terminal where there is one.
-func (a *app) lineReader(s *repl.Session, o *replOptions) (repl.LineReader, func()) {
-	in, inFile := a.stdin.(*os.File)
-	out, outFile := a.stdout.(*os.File)
+func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func()) {
+	in, inFile := h.Stdin.(*os.File)
+	out, outFile := h.Stdout.(*os.File)
 	if inFile && outFile {
-		cfg := repl.TerminalConfig{Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-		if !o.noHistory {
-			h := openHistory()
-			cfg.History, cfg.Remember = h.lines(), h.remember
+		cfg := repl.TerminalConfig{Colour: cli.Colour(h.Stdout)}
+		if !o.NoHistory {
+			kept := openHistory()
+			cfg.History, cfg.Remember = kept.lines(), kept.remember
 		}
 		if t, err := repl.OpenTerminal(in, out, s, cfg); err == nil {
 			return t, func() { _ = t.Close() }
 		}
 	}
-	if o.echo {
-		return repl.EchoLines(a.stdin, a.stdout), func() {}
+	if o.Echo {
+		return repl.EchoLines(h.Stdin, h.Stdout), func() {}
 	}
-	return repl.Lines(a.stdin), func() {}
+	return repl.Lines(h.Stdin), func() {}
 }
 
 // session loads what the flags name.
-func (a *app) session(ctx context.Context, o *replOptions) (*repl.Session, error) {
+func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*repl.Session, error) {
+	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
+		return nil, fmt.Errorf("--kube-version: %w", err)
+	}
 	// A large CRD leaves much garbage once: what is waited for is the prompt.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	s, err := repl.NewSession(repl.Config{KubeVersion: o.kubeVersion, Limits: o.limits, Host: a.host()})
+	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Host: h.ofSession()})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := a.loadDocuments(ctx, o.object)
+	objects, err := h.load(ctx, in.Object)
 	if err != nil {
 		return nil, err
 	}
-	olds, err := a.loadDocuments(ctx, o.old)
+	olds, err := h.load(ctx, in.Old)
 	if err != nil {
 		return nil, err
 	}
-	crds, err := a.loadDocuments(ctx, o.crd)
+	crds, err := h.load(ctx, in.CRD)
 	if err != nil {
 		return nil, err
 	}
-	if o.crd == "" && (o.object != "" || o.old != "") {
+	if in.CRD == "" && (in.Object != "" || in.Old != "") {
 		return nil, errors.New("no CRD given: want --crd PATH")
 	}
-	return s, s.Start(repl.Inputs{CRDs: crds, Objects: objects, Olds: olds, CRDPath: o.crd, ObjectPath: o.object, OldPath: o.old})
+	return s, s.Start(repl.Inputs{
+		CRDs: crds, Objects: objects, Olds: olds,
+		CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name,
+	})
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
+)
+
+const evalHelp = `Eval evaluates one expression as a rule of the CRD would be: self is the object,
+or what --at leads to, oldSelf its old form. It prints the value; with -o json
+also type, cost and estimate.
+
+Of a file with several objects it takes the one of the CRD's kind; --name
+chooses where there are several of that.
+
+Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
+unreadable input, or no value, 3 a bug in celadon, 130 interrupted.`
+
+const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
+  celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`
+
+func evalCommand(s cli.Streams) *cobra.Command {
+	var o shell.EvalOptions
+	cmd := &cobra.Command{
+		Use:     "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
+		Short:   "Evaluate one CEL expression over an object, with self of its CRD's type",
+		Long:    evalHelp,
+		Example: evalExamples,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return fmt.Errorf("want one expression (got %d); quote it for the shell", len(args))
+			case strings.TrimSpace(args[0]) == "":
+				return errors.New("want one expression (got an empty one)")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
+				return err
+			}
+			return shell.Eval(cmd.Context(), s, &o, args[0])
+		},
+	}
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "output", "text", "json")
+	shell.CompleteInputs(cmd, s, &o.Inputs)
+	shell.CompletePlaces(cmd, s, &o)
+	return cmd
+}

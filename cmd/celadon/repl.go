@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
+)
+
+const replHelp = `Repl is a shell for the authors of CRDs. An expression is answered with its
+value, type, estimated and actual cost; self is the object, or what :cd leads
+to. Commands edit the object and the rules, and write the rules back into the
+CRD without touching the rest of it; :help lists them.
+
+Of a file with several objects it takes the one of the CRD's kind; --name
+chooses where there are several of that.
+
+It reads a pipe as well as a terminal; :quit or the end of input ends it.`
+
+const replExamples = `  celadon repl --crd crd.yaml --object obj.yaml
+  echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`
+
+func replCommand(s cli.Streams) *cobra.Command {
+	var o shell.Options
+	cmd := &cobra.Command{
+		Use:     "repl [--crd PATH] [--object FILE] [--old FILE]",
+		Short:   "Write, try and price CEL rules over an object of a CRD",
+		Long:    replHelp,
+		Example: replExamples,
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
+				return err
+			}
+			return shell.Run(cmd.Context(), s, &o)
+		},
+	}
+	o.Flags(cmd.Flags())
+	shell.CompleteInputs(cmd, s, &o.Inputs)
+	return cmd
+}
