@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -24,7 +25,8 @@ type Answer struct {
 	Value ref.Val
 	// Type is the expression's type in a schema's words.
 	Type string
-	// Estimate is that of one evaluation and Occurrences how often a rule here
+	// Estimate is the API server's of one evaluation, which can be less than the
+	// cost by a few units, and Occurrences how often a rule here
 	// may run for one object; Limit bounds their product. Cost is the actual
 	// cost. All are in CEL cost units.
 	Estimate    cost.Estimate
@@ -98,7 +100,7 @@ func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error
 	}
 	p := s.state.place
 	if p.desk == nil {
-		return nil, fmt.Errorf("%s: %w", show(p.path()), types.ErrHidden)
+		return nil, fmt.Errorf("%s: %w", phrase.Place(p.path()), types.ErrHidden)
 	}
 	return p.desk.Compile(src, optionalOldSelf)
 }
@@ -152,17 +154,17 @@ func (s *Session) noSelf() error {
 	case st.visible(st.object) == nil:
 		return &NoValueError{Why: "the object is not of version " + st.version, Do: ":use its own, or load another"}
 	}
-	return &NoValueError{Why: "the object has nothing at " + show(st.place.path()), Do: ":set it, or :cd elsewhere"}
+	return &NoValueError{Why: "the object has nothing at " + phrase.Place(st.place.path()), Do: ":set it, or :cd elsewhere"}
 }
 
 func (s *Session) noOld() error {
 	if s.state.old == nil {
 		return errNoOld
 	}
-	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + show(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
+	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + phrase.Place(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
 }
 
-// Total is what the rule may cost for one object.
+// Total is what the server estimates that the rule may cost for one object.
 func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
 
 // text arranges an answer for people.
@@ -189,45 +191,18 @@ func (a *Answer) text(width int) string {
 	return b.String()
 }
 
+// estimateText is the server's estimate. It is no bound: the server counts some
+// steps as nothing that cost a unit, as == of two integers.
 func (a *Answer) estimateText() string {
-	text := "estimate " + rangeText(a.Estimate)
+	text := "estimate " + phrase.Range(a.Estimate.Min, a.Estimate.Max)
 	if a.Occurrences > 1 {
-		text += fmt.Sprintf(" x %s = %s", number(a.Occurrences), number(a.Total()))
+		text += fmt.Sprintf(" x %s = %s", phrase.Number(a.Occurrences), phrase.Number(a.Total()))
 	}
-	return fmt.Sprintf("%s, %s of the limit", text, share(a.Total(), a.Limit))
-}
-
-func rangeText(e cost.Estimate) string {
-	if e.Min == e.Max {
-		return number(e.Max)
+	text += fmt.Sprintf(", %s of the limit", phrase.Share(a.Total(), a.Limit))
+	if a.Evaluated && a.Cost > a.Estimate.Max {
+		text += " (the server's, though less than the cost)"
 	}
-	return number(e.Min) + ".." + number(e.Max)
-}
-
-// number leaves the largest one out: it stands for more than can be counted.
-func number(n uint64) string {
-	if n == cost.Unbounded {
-		return "unbounded"
-	}
-	return fmt.Sprint(n)
-}
-
-// share is a part of a limit, never rounded to nothing or to all.
-func share(n, limit uint64) string {
-	switch percent := 100 * float64(n) / float64(limit); {
-	case n == 0:
-		return "0%"
-	case n == cost.Unbounded:
-		return ">1000x"
-	case percent < 0.1:
-		return "<0.1%"
-	case percent < 10:
-		return fmt.Sprintf("%.1f%%", percent)
-	case n > limit && percent >= 1000:
-		return fmt.Sprintf("%.0fx", percent/100)
-	default:
-		return fmt.Sprintf("%.0f%%", percent)
-	}
+	return text
 }
 
 // asYAML is an object, or a list of them, as its author would write it; "" for

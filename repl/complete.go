@@ -133,7 +133,7 @@ func completeNumbered(then func(*Session, string) Completion) func(*Session, str
 func (s *Session) ruleNumbers() []string {
 	var out []string
 	for i := range s.rulesHere() {
-		out = append(out, fmt.Sprint(i+1))
+		out = append(out, fmt.Sprint(i))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -52,7 +53,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -85,7 +86,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}
 	p := s.state.place
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, show(p.path())),
+		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Place(p.path())),
 		p.node.Decl().String(), bounds(p.node.Decl(), s.schemaHere()),
 	}}, s.Width), nil
 }
@@ -128,7 +129,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 		rows = append(rows, lsRow(text, f.Decl, schemaBelow(schema, step), f.Required))
 	}
 	if len(rows) == 0 {
-		return fmt.Sprintf("%s has no fields: it is %s\n", show(p.path()), d), nil
+		return fmt.Sprintf("%s has no fields: it is %s\n", phrase.Place(p.path()), d), nil
 	}
 	return table(rows, s.Width), nil
 }
@@ -139,7 +140,7 @@ func lsRow(name string, d *types.Decl, node *schemaNode, required bool) []string
 		must = "required"
 	}
 	if node != nil && len(node.XValidations) > 0 {
-		has = count(len(node.XValidations), "rule")
+		has = phrase.Count(len(node.XValidations), "rule")
 	}
 	return []string{name, d.String(), must, has, bounds(d, node)}
 }
@@ -153,7 +154,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.noSelf()
 	}
 	if !p.has {
-		return "", fmt.Errorf("the object has nothing at %s", show(p.path()))
+		return "", fmt.Errorf("the object has nothing at %s", phrase.Place(p.path()))
 	}
 	text, err := yaml.Marshal(p.self)
 	return printable(string(text)), err

@@ -162,14 +162,6 @@ func (p *place) resolve(arg string) ([]engine.Step, error) {
 
 func (p *place) path() string { return engine.FormatPath(p.steps) }
 
-// show is a path for people: the root has a name too.
-func show(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
-}
-
 // meant ends an error about a path that leads nowhere: the field that is near
 // the one that is not there.
 func (p *place) meant(steps []engine.Step) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // reasons are what the API server takes.
@@ -101,9 +102,9 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
+		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", phrase.Place(s.state.place.path()))
 	}
-	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
+	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
 	if l.costly {
 		text += costlyHint
@@ -133,12 +134,12 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 		} else {
 			total := cost.Mul(x.Estimate().Max, p.cardinality())
 			l.total = cost.Add(l.total, total)
-			most, headroom = number(total), share(total, limit)
+			most, headroom = phrase.Number(total), phrase.Share(total, limit)
 			if total > limit {
 				verdict, l.costly = tooExpensive, true
 			}
 		}
-		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
+		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
@@ -201,13 +202,13 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
 		l.costly = false // told once
-		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
+		fmt.Fprintf(&b, "%s\n%s", phrase.Place(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(total), share(total, limit), st.version)
+	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version)
 	return b.String(), nil
 }
 
@@ -240,8 +241,9 @@ func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine
 	return out
 }
 
-// ruleNumber reads a rule's number, from 1.
+// ruleNumber reads a rule's number, which is its index in the CRD: that of a
+// server's x-kubernetes-validations[0] and of vet's reports.
 func ruleNumber(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
-	return n - 1, err == nil
+	return n, err == nil
 }

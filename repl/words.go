@@ -142,13 +142,6 @@ func enumValues(node *schemaNode) []string {
 	return values
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // screen tells how wide text is. It does not ask the locale, so that the same
 // session prints the same.
 var screen = &runewidth.Condition{StrictEmojiNeutral: true}

@@ -261,8 +261,8 @@ func TestTerminalUnsaved(t *testing.T) {
 	c.typed(":cd spec\r:add self.replicas < 99\r" + ctrlD) // typed ahead
 	c.expect("there are unsaved rules")
 	c.expect("CronTab/v1 spec> ")
-	c.typed(":edit 3\r")
-	c.expect(":edit 3 self.replicas < 99")
+	c.typed(":edit 2\r")
+	c.expect(":edit 2 self.replicas < 99")
 	c.typed("9\r")
 	c.expect("self.replicas < 999\r\n")
 	c.expect("CronTab/v1 spec> ")
