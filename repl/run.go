@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -52,6 +53,9 @@ type Reply struct {
 // error is one of reading or writing, never of an expression.
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
+	if t, ok := in.(*Terminal); ok {
+		defer func() { t.recall.end(s.history) }()
+	}
 	for ctx.Err() == nil {
 		if evaluation != nil {
 			s.Width = evaluation.Width()
@@ -230,6 +234,7 @@ func (s *Session) continued(ctx context.Context, line string) Reply {
 	if s.state == last.after {
 		s.restore(last.before)
 	}
+	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // the whole is one entry
 	reply := s.finished(ctx, last.text+"\n"+line)
 	if reply.Failed {
 		s.restore(now)

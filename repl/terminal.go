@@ -16,10 +16,11 @@ import (
 // no history of earlier sessions.
 type TerminalConfig struct {
 	Colour bool
-	// History are the lines of earlier sessions, the oldest first; Remember is
-	// called with each new one.
+	// History are the entries of earlier sessions, the oldest first; Remember is
+	// called with each new one. An entry is what was answered as one: it may go
+	// over several lines.
 	History  []string
-	Remember func(line string)
+	Remember func(entry string)
 }
 
 // maxHistory bounds the lines that the up key finds.
@@ -33,6 +34,7 @@ type Terminal struct {
 	session *Session
 	keys    *keys
 	draft   string
+	recall  recall
 }
 
 // keys are what is typed. A Ctrl-D that comes while no line is edited reads as
@@ -85,12 +87,8 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		return nil, err
 	}
 	t.rl = rl
-	for _, line := range cfg.History[max(0, len(cfg.History)-maxHistory):] {
-		if err := rl.SaveHistory(line); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
+	t.recall = recall{old: cfg.History, remember: cfg.Remember, rl: rl}
+	return t, t.recall.fill(nil)
 }
 
 // ReadLine implements LineReader.
@@ -101,6 +99,9 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	if t.keys.gone.Load() {
 		return "", io.EOF
 	}
+	if err := t.recall.take(t.session.history); err != nil {
+		return "", err
+	}
 	t.rl.SetPrompt(prompt)
 	draft := t.draft
 	t.draft = ""
@@ -110,13 +111,8 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 		return "", ErrLineCancelled
 	case errors.Is(err, io.EOF):
 		return "", io.EOF
-	case err == nil && strings.TrimSpace(line) != "":
-		if t.config.Remember != nil {
-			t.config.Remember(line)
-		}
-		err = t.rl.SaveHistory(line)
 	}
-	return line, err
+	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
 // Draft begins the next line.

@@ -363,3 +363,47 @@ func BenchmarkTerminalStart(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+// TestTerminalHistoryOfPastedLines pastes an expression over several lines, both
+// ways that lines may be broken: what the up key finds is the whole, here and in
+// the next session.
+func TestTerminalHistoryOfPastedLines(t *testing.T) {
+	state := t.TempDir()
+	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	c.expect("CronTab/v1> ")
+	c.typed("[10,\r20].size() // two\r")
+	c.expect("2\r\n")
+	c.typed("self.spec.replicas\r  + 40\r  + 2\r")
+	c.expect("43\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("'''a\rb''' + 'c'\r")
+	c.expect(`"a\nbc"`)
+	c.expect("CronTab/v1> ")
+	recalled := func(c *console) {
+		c.t.Helper()
+		c.typed(up + up + "\r")
+		c.expect("self.spec.replicas + 40 + 2")
+		c.expect("43\r\n")
+		c.expect("CronTab/v1> ")
+	}
+	recalled(c)
+	c.typed(up + up + "\r") // the one before: the same again is one entry more
+	c.expect(`"a\nbc"`)
+	c.typed(up + up + up + up + up + "\r")
+	c.expect("[10, 20].size()")
+	c.expect("2\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("'''a\rb''' + 'c'\r")
+	c.expect(`"a\nbc"`)
+	if err := c.leave(); err != nil {
+		t.Fatal(err)
+	}
+	again := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	again.expect("CronTab/v1> ")
+	again.typed(up + "\r")
+	again.expect(`"a\nbc"`)
+	again.expect("CronTab/v1> ")
+	again.typed(up + up + "\r")
+	again.expect("[10, 20].size()")
+	again.expect("2\r\n")
+}

@@ -100,7 +100,7 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 		cfg := repl.TerminalConfig{Colour: cli.Colour(h.Stdout)}
 		if !o.NoHistory {
 			kept := openHistory()
-			cfg.History, cfg.Remember = kept.lines(), kept.remember
+			cfg.History, cfg.Remember = kept.entries(), kept.remember
 		}
 		if t, err := repl.OpenTerminal(in, out, s, cfg); err == nil {
 			return t, func() { _ = t.Close() }
