@@ -176,6 +176,11 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 // words are what an expression can begin with.
 func (s *Session) words(sc *scope) []Candidate {
 	out := []Candidate{{Text: types.Self, Hint: s.state.place.node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
+	for _, l := range s.lets {
+		if l.place == s.standing() {
+			out = append(out, Candidate{Text: l.name, Hint: lex.Flat(l.text)})
+		}
+	}
 	for _, b := range sc.bound {
 		hint := "variable"
 		if d := sc.vars[b.name].decl; d != nil {

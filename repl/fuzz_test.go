@@ -66,7 +66,7 @@ func FuzzSession(f *testing.F) {
 			t.Error(err)
 		}
 		for len(s.past) > 0 {
-			if err := s.undo(); err != nil {
+			if _, err := undo(context.Background(), s, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -127,7 +127,10 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
 	for i, rule := range node.XValidations {
 		result, did := ran[engine.RuleRef{Path: p.pattern(), Index: i}]
-		verdict, spent := s.verdict(result, did)
+		verdict, spent := s.verdict(result)
+		if obj := s.state.visible(s.state.object); obj != nil && !did {
+			verdict = "did not run: " + s.whyNot(p, &rule, obj, ran)
+		}
 		most, headroom := "-", "-"
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
 			verdict = "broken"
@@ -156,18 +159,65 @@ func (p *place) compile(src string, optional *bool) (*engine.Expr, error) {
 	return p.desk.Compile(src, optional != nil && *optional)
 }
 
-func (s *Session) verdict(r engine.RuleResult, did bool) (verdict, spent string) {
+func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 	switch {
-	case s.state.visible(s.state.object) == nil:
+	case r.Runs == 0:
 		return "-", "-"
-	case !did:
-		return "did not run", "-"
 	case r.Failed == 0:
 		return "ok", strconv.FormatInt(r.Cost, 10)
 	case r.Runs > 1:
 		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), strconv.FormatInt(r.Cost, 10)
 	}
 	return "fails", strconv.FormatInt(r.Cost, 10)
+}
+
+// whyNot says why a rule of a place did not run over the object.
+func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
+	spent := int64(0)
+	for _, r := range ran {
+		spent += r.Cost
+	}
+	x, err := p.compile(rule.Rule, rule.OptionalOldSelf)
+	switch {
+	case err != nil:
+		return "broken"
+	case !anyAt(obj, p.pattern()):
+		return "nothing there"
+	case spent >= int64(s.limits.WithDefaults().PerObject):
+		return "budget spent"
+	case x.UsesOldSelf() && s.state.visible(s.state.old) == nil:
+		return "no old object"
+	case x.UsesOldSelf():
+		return "nothing old there"
+	}
+	return "not reached"
+}
+
+// anyAt is true where an object has a value at a path with [*] in it.
+func anyAt(v any, pattern string) bool {
+	steps, err := engine.ParsePath(pattern)
+	return err == nil && anyBelow(v, steps)
+}
+
+func anyBelow(v any, steps []engine.Step) bool {
+	if len(steps) == 0 {
+		return v != nil
+	}
+	step, rest := steps[0], steps[1:]
+	switch at := v.(type) {
+	case map[string]any:
+		if !step.Any {
+			return anyBelow(at[step.Name], rest)
+		}
+		for _, child := range at {
+			if anyBelow(child, rest) {
+				return true
+			}
+		}
+	case []any:
+		return step.Any && slices.ContainsFunc(at, func(child any) bool { return anyBelow(child, rest) })
+	}
+	return false
 }
 
 func partsOf(r *apiextensionsv1.ValidationRule) []string {

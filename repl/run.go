@@ -56,6 +56,11 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	if t, ok := in.(*Terminal); ok {
 		defer func() { t.recall.end(s.history) }()
 	}
+	if evaluation != nil {
+		if _, err := io.WriteString(out, greeting); err != nil {
+			return err
+		}
+	}
 	for ctx.Err() == nil {
 		if evaluation != nil {
 			s.Width = evaluation.Width()
@@ -86,7 +91,11 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 			continue
 		}
 		reply.Text = printable(reply.Text)
-		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
+		text := style(in, reply)
+		if evaluation != nil && evaluation.Page(ctx, text) {
+			continue
+		}
+		if _, err := io.WriteString(out, text); err != nil || reply.Quit {
 			return err
 		}
 	}
@@ -100,7 +109,12 @@ type evaluator interface {
 	Evaluating(context.Context) (ctx context.Context, done func())
 	Width() int
 	Style(Reply) string
+	// Page shows a text that is longer than the screen; false where it does not.
+	Page(ctx context.Context, text string) bool
 }
+
+// greeting is the first line of a shell on a terminal.
+const greeting = "An expression is answered with its value, type and cost; :help lists the commands.\n"
 
 // drafter is a LineReader that can begin the next line itself.
 type drafter interface{ Draft(line string) }
@@ -198,6 +212,9 @@ func goesOn(line string) bool {
 	}
 	name, arg, _ := strings.Cut(line[1:], " ")
 	cmd, ok := findCommand(name)
+	if words := strings.Fields(arg); cmd.removes && len(words) <= 2 && strings.HasSuffix(arg, "-") {
+		return false
+	}
 	return ok && cmd.expression && lex.Unfinished(arg)
 }
 
@@ -215,17 +232,33 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.history = append(s.history, line)
 	s.last = lastLine{before: s.moment()}
 	defer func() { s.last.after = s.state }()
-	if strings.HasPrefix(line, ":") {
+	switch {
+	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
+	case line == "exit":
+		return s.command(ctx, ":quit")
+	case slices.Contains(bareWords, line):
+		return s.command(ctx, ":"+line)
 	}
 	s.warned = false
 	s.last.text = line
-	a, err := s.Eval(ctx, line)
+	src, err := s.expand(line)
 	if err != nil {
 		return s.failed(err)
 	}
+	a, err := s.Eval(ctx, src)
+	if err != nil {
+		return s.failed(err)
+	}
+	if a.Value != nil {
+		s.letBe(lastValue, src)
+	}
 	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 }
+
+// bareWords are commands that are understood without a colon: no expression
+// can begin so.
+var bareWords = []string{"quit", "exit", "help"}
 
 // continued answers the last line once more, with another that goes on with it.
 // What the last one changed, as :add does, is changed anew.
@@ -259,6 +292,14 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		s.last.text = line
 	}
 	s.warned = false
+	if cmd.expression && cmd.name != "let" { // which has a name of its own
+		var err error
+		if arg, err = s.expand(arg); err != nil {
+			return s.failed(err)
+		}
+	}
+	s.doing = line
+	defer func() { s.doing = "" }()
 	text, err := cmd.run(ctx, s, arg)
 	if err != nil {
 		return s.failed(err)

@@ -97,7 +97,8 @@ func (s *Session) scope(bound []binding) *scope {
 // parse is the declaration of an operand's text.
 func (sc *scope) parse(text string) found {
 	env := sc.env()
-	if env == nil {
+	text, err := sc.session.expand(text)
+	if env == nil || err != nil {
 		return found{}
 	}
 	parsed, issues := env.Parse(text)
@@ -141,6 +142,10 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 			text = fmt.Sprintf("(%s).transformList(%s, %s, %s)", b.over, sc.bound[i-1].name, b.name, text)
 			levels++
 		}
+	}
+	text, err := sc.session.expand(text)
+	if err != nil {
+		return nil
 	}
 	checked, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {

@@ -21,6 +21,8 @@ type TerminalConfig struct {
 	// over several lines.
 	History  []string
 	Remember func(entry string)
+	// Pager is the command that long answers are shown with; none is none.
+	Pager []string
 }
 
 // maxHistory bounds the lines that the up key finds.

@@ -44,7 +44,7 @@ func openConsole(t testing.TB, env []string, args ...string) *console {
 
 func startConsole(t testing.TB, env []string, cmd *exec.Cmd) *console {
 	t.Helper()
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm"}, env...)...)
+	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "PAGER="}, env...)...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)
@@ -406,4 +406,51 @@ func TestTerminalHistoryOfPastedLines(t *testing.T) {
 	again.typed(up + up + "\r")
 	again.expect("[10, 20].size()")
 	again.expect("2\r\n")
+}
+
+// TestTerminalGreets holds that the first line says where help is, and that the
+// words that a newcomer tries do what they say.
+func TestTerminalGreets(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect(":help lists the commands.\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("help\r")
+	c.expect(":load [crd|object|old] FILE")
+	c.expect("CronTab/v1> ")
+	c.typed("exit\r")
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTerminalPager shows what is longer than the screen through the pager, as it
+// is, and no more than that.
+func TestTerminalPager(t *testing.T) {
+	pager := filepath.Join(t.TempDir(), "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"paged with $1, $LESSSECURE\"\ncat\necho 'end of pages'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER="+pager+" $(echo x)")
+	c.expect("CronTab/v1> ")
+	c.typed("1 + 1\r")
+	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
+		t.Errorf("one line is paged: %q", text)
+	}
+	c.typed(":help\r")
+	c.expect("paged with $(echo, 1\r\n") // no shell has read it
+	c.expect(":quit")
+	c.expect("end of pages\r\n")
+	c.expect("CronTab/v1> ")
+	if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 60, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	c.typed(":help\r")
+	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
+		t.Error("what fits the screen is paged")
+	}
+
+	missing := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER=no-such-pager")
+	missing.expect("CronTab/v1> ")
+	missing.typed(":help\r")
+	missing.expect(":quit")
 }

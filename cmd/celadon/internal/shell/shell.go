@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -97,7 +98,7 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 	in, inFile := h.Stdin.(*os.File)
 	out, outFile := h.Stdout.(*os.File)
 	if inFile && outFile {
-		cfg := repl.TerminalConfig{Colour: cli.Colour(h.Stdout)}
+		cfg := repl.TerminalConfig{Colour: cli.Colour(h.Stdout), Pager: pager()}
 		if !o.NoHistory {
 			kept := openHistory()
 			cfg.History, cfg.Remember = kept.entries(), kept.remember
@@ -110,6 +111,19 @@ func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func())
 		return repl.EchoLines(h.Stdin, h.Stdout), func() {}
 	}
 	return repl.Lines(h.Stdin), func() {}
+}
+
+// pager is the user's, as git has it: $PAGER, else less; none where it is empty
+// or cat. It is run as it is, not by a shell.
+func pager() []string {
+	command, ok := os.LookupEnv("PAGER")
+	if !ok {
+		command = "less"
+	}
+	if command == "cat" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return strings.Fields(command)
 }
 
 // session loads what the flags name.
