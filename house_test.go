@@ -22,6 +22,7 @@ var storeys = [][]string{
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
+	{"engine/internal/respond"},
 	{"engine"},
 	{"engine/vet", "engine/admission", "engine/trace"},
 	{"engine/assist"},

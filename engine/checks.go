@@ -158,7 +158,7 @@ func (w *write) rules(earlier field.ErrorList) {
 		}
 	}
 	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.trace)
-	run.warn = w.warnings.add
+	run.warn = w.warnings.Add
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
 	w.cost = run.cost

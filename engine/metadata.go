@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
 // generatedSuffix stands for the five random characters that the server adds
@@ -107,7 +109,7 @@ func (w *write) unmanage() {
 const managedFields = "managedFields"
 
 // dedupOwners drops owner references that stand twice, and warns.
-func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
+func dedupOwners(u *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !hasMetadata(u, "ownerReferences") {
 		return
 	}
@@ -127,7 +129,7 @@ func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
 		return
 	}
 	u.SetOwnerReferences(kept)
-	warnings.add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
+	warnings.Add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
 // owner is a reference by its values, to be looked up.
@@ -149,7 +151,7 @@ func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
 // finalizerWarnings are about names that others may use too; old ones are not
 // warned of again.
-func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
+func finalizerWarnings(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !hasMetadata(u, "finalizers") {
 		return
 	}
@@ -159,7 +161,7 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
 	}
 	for _, name := range sets.List(added) {
 		for _, msg := range validation.IsQualifiedName(name) {
-			warnings.add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
+			warnings.Add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
 		}
 		if strings.Contains(name, "/") || standardFinalizer(name) {
 			continue
@@ -168,7 +170,7 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
 		if strings.Contains(name, ".") {
 			form = "name including a path (/)"
 		}
-		warnings.add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
+		warnings.Add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
 	}
 }
 

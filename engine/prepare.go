@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/schema"
 )
 
@@ -156,32 +157,22 @@ func text(obj map[string]any, name string) (string, error) {
 
 // received is a request's object after decoding: pruned, defaulted, with what
 // strict decoding found; or a failure, with as much of the object as there is.
-func (e *Engine) received(req *Request) (obj map[string]any, strict []error, failure *metav1.Status, err error) {
-	if req.Raw != nil {
-		obj, strict, err = decodeRaw(req.Raw)
-		if err != nil {
-			return obj, nil, e.unreadable(obj, req.Raw, err), nil
-		}
-	} else {
-		if !decodedJSON(req.Object) {
-			return nil, nil, nil, checkTypes("", req.Object)
-		}
-		obj = req.Object
-		if kind, _ := obj["kind"].(string); kind == "" {
-			return obj, nil, e.unreadable(obj, []byte("{}"), runtime.NewMissingKindErr("{}")), nil
-		}
+func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
+	obj, strict, failure, err = e.decode(req)
+	if failure != nil || err != nil {
+		return obj, nil, failure, err
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
 	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true})
 	if err != nil {
-		return obj, nil, e.unreadable(obj, req.Raw, err), nil
-	}
-	for _, path := range unknown {
-		strict = append(strict, fmt.Errorf("unknown field %q", path))
+		return obj, nil, e.unreadable(obj, err), nil
 	}
 	if !track {
-		strict = nil
+		return coerced, nil, nil, nil
+	}
+	for _, path := range unknown {
+		strict = append(strict, unknownField(path))
 	}
 	return coerced, strict, nil, nil
 }
@@ -198,7 +189,7 @@ func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
 		return nil
 	}
 	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
-	return badRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
+	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
 }
 
 // endpoint is the version whose endpoint takes the object; nil where none does.

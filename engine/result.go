@@ -36,8 +36,13 @@ type Result struct {
 	// Causes are sorted, so that the same input gives the same bytes. There are
 	// no more than some ten thousand, with some 16 MiB of text.
 	Causes []Cause
-	// Warnings are the server's Warning headers, in its order.
+	// Warnings are the server's Warning headers, in its order: each text once,
+	// none with a control character, and none after some 4,096 runes; of what
+	// is longer than that in all, each is cut after 256.
 	Warnings []string
+	// Strict are the unknown and duplicate fields that strict field validation
+	// refuses, and that others are warned of; none under "Ignore".
+	Strict []StrictError
 	// Cost is the number of CEL cost units spent on this object.
 	Cost int64
 	// Object is what would be persisted, less what only a server fills in
@@ -65,6 +70,16 @@ type Cause struct {
 	Value any
 	// Rule is the rule that refused; nil when something else did.
 	Rule *RuleRef
+}
+
+// StrictError is one unknown or duplicate field.
+type StrictError struct {
+	// Field is its path, as the server writes it: a key stands there as it is.
+	Field string
+	// Duplicate is true for a key that its object has twice.
+	Duplicate bool
+	// Message is the server's text.
+	Message string
 }
 
 // RuleRef names one rule of one CRD version.

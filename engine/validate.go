@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/schema"
 )
 
@@ -72,7 +73,8 @@ type write struct {
 	engine   *Engine
 	req      Request
 	ctx      context.Context
-	warnings warnings
+	warnings respond.Warnings
+	strict   []StrictError
 	trace    *trace
 
 	version  *crdVersion
@@ -95,15 +97,16 @@ func (w *write) decide() error {
 	if err != nil {
 		return err
 	}
+	w.strict = strict
 	if w.version = w.engine.endpoint(obj); w.version != nil {
-		w.warnings.add(w.version.deprecation)
+		w.warnings.Add(w.version.deprecation)
 	}
 	if failure != nil {
 		w.failure = failure
 		return nil
 	}
 	w.obj = owned(obj, w.req.Object)
-	if w.strictness(strict) {
+	if w.strictness() {
 		return nil
 	}
 	if w.version == nil {
@@ -135,16 +138,20 @@ func owned(obj, given map[string]any) *unstructured.Unstructured {
 }
 
 // strictness refuses or warns of what strict decoding found.
-func (w *write) strictness(strict []error) (refused bool) {
-	if len(strict) == 0 {
+func (w *write) strictness() (refused bool) {
+	if len(w.strict) == 0 {
 		return false
 	}
+	errs := make([]error, len(w.strict))
+	for i, err := range w.strict {
+		errs[i] = err
+	}
 	if w.req.fieldValidation() == metav1.FieldValidationStrict {
-		w.failure = w.engine.unreadable(w.obj.Object, w.req.Raw, runtime.NewStrictDecodingError(strict))
+		w.failure = w.engine.unreadable(w.obj.Object, runtime.NewStrictDecodingError(errs))
 		return true
 	}
-	for _, err := range strict {
-		w.warnings.add(err.Error())
+	for _, err := range errs {
+		w.warnings.Add(err.Error())
 	}
 	return false
 }
@@ -165,7 +172,7 @@ func (w *write) place() (refused bool) {
 			namespace = metav1.NamespaceDefault
 		}
 		if own := w.obj.GetNamespace(); own != "" && own != namespace {
-			w.failure = badRequest(namespaceMismatch)
+			w.failure = respond.BadRequest(namespaceMismatch)
 			return true
 		}
 	}
@@ -173,7 +180,7 @@ func (w *write) place() (refused bool) {
 		w.obj.SetNamespace(namespace)
 	}
 	if name := w.req.Name; w.req.OldObject != nil && name != "" && name != w.obj.GetName() {
-		w.failure = badRequest(nameMismatch, w.obj.GetName(), name)
+		w.failure = respond.BadRequest(nameMismatch, w.obj.GetName(), name)
 		return true
 	}
 	return false
@@ -269,7 +276,7 @@ func (w *write) fail(errs field.ErrorList) {
 }
 
 func (w *write) result() *Result {
-	res := &Result{Cost: w.cost, Warnings: w.warnings.texts, Rules: w.trace.results(), Undecided: w.unknown}
+	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.trace.results(), Undecided: w.unknown}
 	switch {
 	case w.failure != nil:
 		res.Failure = w.failure

@@ -44,8 +44,6 @@ const (
 	maxMessage = 64 << 10
 	// maxDetails is of the causes' texts in bytes.
 	maxDetails = 1 << 20
-	// maxWarnings is in bytes: the API server passes on 4,096 runes.
-	maxWarnings = 16 << 10
 )
 
 // answer puts an engine's result into the words of the mode.
@@ -62,7 +60,7 @@ func (s *Set) answer(d *Decision) {
 		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
 	})
 	if s.config.Mode != Audit {
-		out.Warnings = readable(res.Warnings)
+		out.Warnings = slices.Clip(res.Warnings) // they are the result's
 	}
 	if res.Allowed {
 		return
@@ -153,17 +151,6 @@ func fitting(status *metav1.Status) (n int, whole bool) {
 		n++
 	}
 	return n, n == len(status.Details.Causes)
-}
-
-// readable are as many warnings as the API server would pass on.
-func readable(warnings []string) []string {
-	size := 0
-	for i, text := range warnings {
-		if size += len(text); size > maxWarnings {
-			return append(slices.Clone(warnings[:i]), fmt.Sprintf("celadon: and %d more warnings", len(warnings)-i))
-		}
-	}
-	return slices.Clip(warnings) // they are the result's
 }
 
 // wouldRefuse is a refusal as warnings.
