@@ -94,34 +94,3 @@ func (d *Desk) activation(optionalOldSelf bool, self, old any) *eval.Activation 
 
 // AST is the checked expression.
 func (x *Expr) AST() *cel.Ast { return x.ast }
-
-// RunRules runs all rules of one version over an object as Prepare gives it,
-// whatever else may be wrong with it, and tells of each rule that ran. old is
-// nil on create.
-func (e *Engine) RunRules(ctx context.Context, version string, obj, old map[string]any) (results []RuleResult, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			results, err = nil, bug(p)
-		}
-	}()
-	v, err := e.version(version)
-	if err != nil {
-		return nil, err
-	}
-	t := newTrace()
-	run := v.rules.run(ctx, e.limits.PerObject, t)
-	defer run.done()
-	run.warn = func(string) {} // the trace has what is ratcheted
-	var before any
-	if old != nil {
-		before = old
-	}
-	run.root(nil, obj, before)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if run.unknown != nil {
-		return t.results(), run.unknown
-	}
-	return t.results(), nil
-}

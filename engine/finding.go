@@ -22,7 +22,7 @@ type finding struct {
 // report keeps what is wrong, as long as there is not enough of it: all rules
 // run to the end, at the same cost, whatever is told of them.
 func (r *run) report(rule *rule, err *field.Error) {
-	r.trace.failed(rule)
+	r.tally.failed(rule)
 	if len(r.findings) >= maxFindings || r.told >= maxTold {
 		return
 	}
@@ -43,9 +43,14 @@ func (r *run) stop(rule *rule, err *field.Error) {
 	r.budget = -1
 }
 
-// giveUp notes a rule that asks for more work than is done: nobody can know what
-// the server would make of it. The other rules still run.
+// giveUp notes a rule whose failure says nothing of the object. Where it asks for
+// more work than is done, nobody can know what the server would make of it, and
+// the other rules still run; where it met a bug of ours nothing does.
 func (r *run) giveUp(rule *rule, p part, err error) bool {
+	if broken, ok := err.(*eval.InternalError); ok {
+		r.broke(broken)
+		return true
+	}
 	overwork, ok := err.(*eval.OverworkError)
 	if !ok {
 		return false
@@ -61,7 +66,7 @@ func (r *run) giveUp(rule *rule, p part, err error) bool {
 // that mention oldSelf are about change and so never ratcheted.
 func (r *run) ratchet(rule *rule, err *field.Error) {
 	if !rule.expr.usesOld && r.frames.unchanged() {
-		r.trace.failed(rule)
+		r.tally.failed(rule)
 		if r.warned++; r.warned > maxFindings {
 			return
 		}

@@ -41,7 +41,7 @@ func (r *run) message(rule *rule) (text, fatal string) {
 	// optionalOldSelf: upstream does so, and the message then falls back.
 	r.activation.SetOptional(false)
 	out := rule.message.program.Eval(r.ctx, &r.activation)
-	r.trace.spent(rule, out.Cost)
+	r.tally.spent(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 	}

@@ -83,27 +83,34 @@ func hasMetadata(u *unstructured.Unstructured, name string) bool {
 	return meta[name] != nil
 }
 
-// manage gives the object the managedFields that it has on the server when
-// rules compare it with the old one: those of before where nothing changed, and
-// others where something did.
-func (w *write) manage() {
-	meta, ok := w.obj.Object["metadata"].(map[string]any)
+// managed are the managedFields that the object has on the server when rules
+// compare it with the old one: those of before where nothing changed, and others
+// where something did. It is not ok where it has none, or rules see no metadata.
+func (w *write) managed() (fields any, ok bool) {
+	if root := w.version.rules.root; w.unstored || root == nil || !root.usesOld && len(root.allOf) == 0 {
+		return nil, false
+	}
+	_, ok = w.obj.Object["metadata"].(map[string]any)
 	was, had := w.old.Object["metadata"].(map[string]any)
-	if !ok || !had || w.unstored {
-		return
+	switch {
+	case !ok || !had:
+		return nil, false
+	case w.bodyChanged:
+		return []any{}, true
 	}
-	if w.bodyChanged {
-		meta[managedFields] = []any{}
-	} else if fields := was[managedFields]; fields != nil {
-		meta[managedFields] = fields
-	}
+	fields = was[managedFields]
+	return fields, fields != nil
 }
 
-// unmanage takes them away again.
-func (w *write) unmanage() {
-	if meta, ok := w.obj.Object["metadata"].(map[string]any); ok {
-		delete(meta, managedFields)
+// manage gives them to the object, unmanage takes them away again.
+func (w *write) manage() (unmanage func()) {
+	fields, ok := w.managed()
+	if !ok {
+		return func() {}
 	}
+	meta := w.obj.Object["metadata"].(map[string]any)
+	meta[managedFields] = fields
+	return func() { delete(meta, managedFields) }
 }
 
 const managedFields = "managedFields"

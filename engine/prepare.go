@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -273,23 +272,4 @@ func checkTypes(path string, v any) error {
 		}
 	}
 	return fmt.Errorf("%s: Go type %T in the request's object (want what engine.Decode gives: map[string]any, []any, string, int64, float64, bool or nil)", path, v)
-}
-
-// Prepare is an object as rules see it: pruned and defaulted. It may share
-// memory with the object given. The error says why the server could not read
-// it.
-func (e *Engine) Prepare(obj map[string]any) (prepared map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			prepared, err = nil, bug(p)
-		}
-	}()
-	prepared, _, failure, err := e.received(&Request{Object: obj})
-	if failure == nil && err == nil {
-		failure = e.wrongVersion(prepared)
-	}
-	if failure != nil {
-		return nil, errors.New(failure.Message)
-	}
-	return prepared, err
 }

@@ -54,6 +54,8 @@ type Result struct {
 	// Undecided is set where, beside what refuses the object, a rule asks for
 	// more work than is done: there may be more causes, or another message.
 	Undecided *WorkLimitError
+
+	prepared *Prepared
 }
 
 // Cause is one reason for a refusal: an entry of status.details.causes, and

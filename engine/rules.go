@@ -223,6 +223,9 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 	run := r.run(ctx, budget, nil)
 	defer run.done()
 	run.root(path, obj, old)
+	if run.bug != nil {
+		return field.ErrorList{field.InternalError(path, run.bug)}, -1
+	}
 	for _, f := range run.findings {
 		errs = append(errs, f.err)
 	}

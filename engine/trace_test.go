@@ -163,17 +163,17 @@ func TestPrepare(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
 	in := object(t, widget(`{size: 1, x: 2, note: null, color: null}`))
-	got, err := e.Prepare(in)
-	if err != nil || !reflect.DeepEqual(got["spec"], value(t, `{size: 1, note: null, color: blue}`)) {
-		t.Errorf("got %v, %v", got["spec"], err)
+	got, err := e.Prepare(engine.Request{Object: in})
+	if err != nil || !reflect.DeepEqual(got.Self()["spec"], value(t, `{size: 1, note: null, color: blue}`)) {
+		t.Errorf("got %+v, %v", got, err)
 	}
 	if !reflect.DeepEqual(in, object(t, widget(`{size: 1, x: 2, note: null, color: null}`))) {
 		t.Errorf("the object was modified: %v", in)
 	}
-	if _, err := e.Prepare(object(t, `{apiVersion: example.org/v7, kind: Widget}`)); err == nil {
+	if _, err := e.Prepare(engine.Request{Object: object(t, `{apiVersion: example.org/v7, kind: Widget}`)}); err == nil {
 		t.Error("no error for a version that is not there")
 	}
-	if _, err := e.Prepare(map[string]any{"a": 1}); err == nil {
+	if _, err := e.Prepare(engine.Request{Object: map[string]any{"a": 1}}); err == nil {
 		t.Error("no error for an int")
 	}
 }

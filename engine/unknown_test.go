@@ -38,7 +38,11 @@ func TestOverwork(t *testing.T) {
 	}
 	obj := object(t, widget(`{size: 2}`))
 	obj["spec"].(map[string]any)["note"] = note
-	if _, err := e.RunRules(t.Context(), "", obj, nil); !errors.As(err, &undecided) {
+	seen, err := e.Prepare(engine.Request{Object: obj})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := seen.RunRules(t.Context()); !errors.As(err, &undecided) {
 		t.Errorf("RunRules: got %v", err)
 	}
 }
@@ -130,21 +134,21 @@ func TestManyOwners(t *testing.T) {
 	}
 }
 
-// TestSeen leaves the request's object as it is.
-func TestSeen(t *testing.T) {
+// TestPrepareCreate leaves the request's object as it is.
+func TestPrepareCreate(t *testing.T) {
 	t.Parallel()
 	e := mustCompile(t, widgets)
 	obj := object(t, `{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: d}, spec: {size: 1, color: red}, status: {phase: up}}`)
 	before := maps.Clone(obj)
-	self, old, err := e.Seen(engine.Request{Object: obj})
-	if err != nil || old != nil || self["status"] != nil || !reflect.DeepEqual(obj, before) {
-		t.Errorf("got %v, %v, %v of %v", self, old, err, obj)
+	p, err := e.Prepare(engine.Request{Object: obj})
+	if err != nil || p.Version() != "v1" || p.Old() != nil || p.Self()["status"] != nil || !reflect.DeepEqual(obj, before) {
+		t.Fatalf("got %+v, %v of %v", p, err, obj)
 	}
-	if _, _, ok := e.Values("v1", []engine.Step{{Name: "spec"}, {Name: "tags"}, {Item: true, Index: -1}}, object(t, widget(`{tags: [a]}`)), nil); ok {
+	if p, err = e.Prepare(engine.Request{Object: object(t, widget(`{size: 1, tags: [a]}`))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := p.Values([]engine.Step{{Name: "spec"}, {Name: "tags"}, {Item: true, Index: -1}}); ok {
 		t.Error("an item before the first")
-	}
-	if _, err := e.RunRules(t.Context(), "v9", self, nil); err == nil || !strings.Contains(err.Error(), `version "v9": the CRD has v1`) {
-		t.Errorf("RunRules: %v", err)
 	}
 }
 

@@ -31,23 +31,37 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 			res, err = nil, bug(p)
 		}
 	}()
+	w, err := e.newWrite(ctx, req)
+	if err == nil {
+		err = w.prepare()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.failure == nil {
+		w.check()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("validation interrupted: %w", err)
+	}
+	switch {
+	case w.bug != nil:
+		return nil, w.bug
+	case w.unknown != nil && !w.refused():
+		return nil, w.unknown
+	}
+	return w.result(), nil
+}
+
+func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	w := &write{engine: e, req: req, ctx: ctx}
 	if req.Trace {
-		w.trace = newTrace()
+		w.tally = newTally()
 	}
-	if err := w.decide(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("validation interrupted: %w", err)
-	}
-	if w.unknown != nil && !w.refused() {
-		return nil, w.unknown
-	}
-	return w.result(), nil
+	return w, nil
 }
 
 func (r *Request) check() error {
@@ -75,7 +89,7 @@ type write struct {
 	ctx      context.Context
 	warnings respond.Warnings
 	strict   []StrictError
-	trace    *trace
+	tally    *tally
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
@@ -87,12 +101,15 @@ type write struct {
 	failure  *metav1.Status
 	findings []finding
 	cost     int64
+	// bug: a rule met one of ours.
+	bug *InternalError
 	// unknown: a rule asks for more than can be done.
 	unknown *WorkLimitError
 }
 
-// decide takes the steps of the server's handler and store.
-func (w *write) decide() error {
+// prepare takes the steps of the server's handler and store up to the checks. It
+// is the one way in, for verdicts and for explanations.
+func (w *write) prepare() error {
 	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
@@ -122,6 +139,22 @@ func (w *write) decide() error {
 		return nil
 	}
 	return w.update()
+}
+
+// check takes the checks of the server's strategy.
+func (w *write) check() {
+	switch {
+	case w.old == nil:
+		w.checkCreate()
+	case w.req.Subresource == "status":
+		w.checkStatus()
+		return
+	default:
+		w.checkUpdate()
+	}
+	if !w.refused() {
+		finalizerWarnings(w.obj, w.old, &w.warnings)
+	}
 }
 
 // owned is an object whose own fields and metadata may be changed; what is
@@ -191,10 +224,6 @@ func (w *write) create() {
 	if w.version.hasStatus {
 		delete(w.obj.Object, "status")
 	}
-	w.checkCreate()
-	if !w.refused() {
-		finalizerWarnings(w.obj, nil, &w.warnings)
-	}
 }
 
 func (w *write) update() error {
@@ -217,10 +246,6 @@ func (w *write) update() error {
 	fillUpdate(w.obj, w.old)
 	if w.bodyChanged = !sameButMetadata(w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
-	}
-	w.checkUpdate()
-	if !w.refused() {
-		finalizerWarnings(w.obj, w.old, &w.warnings)
 	}
 	return nil
 }
@@ -249,7 +274,6 @@ func (w *write) updateStatus() error {
 		w.obj.Object["status"] = status
 	}
 	w.bodyChanged = !schema.Equal(status, w.old.Object["status"])
-	w.checkStatus()
 	return nil
 }
 
@@ -276,13 +300,14 @@ func (w *write) fail(errs field.ErrorList) {
 }
 
 func (w *write) result() *Result {
-	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.trace.results(), Undecided: w.unknown}
+	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
 	switch {
 	case w.failure != nil:
 		res.Failure = w.failure
 	case len(w.findings) > 0:
 		res.Causes = causes(w.findings)
 		res.Failure = invalid(w.obj, res.Causes)
+		res.prepared = w.prepared()
 	default:
 		res.Allowed = true
 		res.Object = w.engine.persisted(w.obj.Object, w.version)

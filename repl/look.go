@@ -101,7 +101,7 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	p, err := newPlace(st.crd.engine, st.version, steps, st.here())
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
 	}

@@ -24,7 +24,12 @@ type place struct {
 	has       bool
 }
 
-func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old map[string]any) (*place, error) {
+// newPlace is a place in what rules see; that is nil without an object.
+func newPlace(e *engine.Engine, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
+	var obj map[string]any
+	if seen != nil {
+		obj = seen.Self()
+	}
 	root, err := e.At(version, "")
 	if err != nil {
 		return nil, err
@@ -41,7 +46,7 @@ func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old ma
 		}
 	}
 	if obj != nil {
-		p.self, p.old, p.has = e.Values(version, steps, obj, old)
+		p.self, p.old, p.has = seen.Values(steps)
 		p.has = p.has && p.self != nil
 	}
 	return p, nil

@@ -78,11 +78,11 @@ type verdicts map[engine.RuleRef]engine.RuleResult
 
 func (s *Session) run(ctx context.Context) (verdicts, error) {
 	st := s.state
-	obj := st.visible(st.object)
-	if obj == nil {
+	seen := st.here()
+	if seen == nil {
 		return nil, nil
 	}
-	results, err := st.crd.engine.RunRules(ctx, st.version, obj, st.visible(st.old))
+	results, err := seen.RunRules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
-		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
+		p, err := newPlace(st.crd.engine, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}

@@ -56,6 +56,8 @@ type state struct {
 	steps       []engine.Step
 	place       *place // nil without a CRD, or when it is to be made again
 	object, old *object
+	// seen is what rules see of the two; nil without an object.
+	seen *engine.Prepared
 	// rule is the rule last added or changed, from 0; -1 is none.
 	rule int
 	// made is the command that made the state of the one before; "" for none.
@@ -146,21 +148,11 @@ func (st *state) settle(steps []engine.Step) error {
 	if err := st.choose(); err != nil {
 		return err
 	}
-	objects := [2]map[string]any{}
-	for i, o := range []**object{&st.object, &st.old} {
-		if *o == nil {
-			continue
-		}
-		prepared, err := st.crd.engine.Prepare((*o).value)
-		if err != nil {
-			return fmt.Errorf("%s: %w", (*o).doc.File, err)
-		}
-		kept := **o
-		kept.prepared = prepared
-		*o, objects[i] = &kept, st.visible(&kept)
+	if err := st.prepare(); err != nil {
+		return err
 	}
 	for {
-		p, err := newPlace(st.crd.engine, st.version, steps, objects[0], objects[1])
+		p, err := newPlace(st.crd.engine, st.version, steps, st.here())
 		if err == nil {
 			st.place, st.steps = p, p.steps
 		}
@@ -171,13 +163,54 @@ func (st *state) settle(steps []engine.Step) error {
 	}
 }
 
-// visible is the object as rules of the version in use see it; nil where there
-// is none, or one of another version.
-func (st *state) visible(o *object) map[string]any {
-	if o == nil {
+// prepare makes of the objects what rules see, as for a verdict.
+func (st *state) prepare() error {
+	st.seen = nil
+	if st.old != nil { // as storage gives it, whatever the object is
+		p, err := st.crd.engine.Prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.old.doc.File, err)
+		}
+		st.old = st.old.as(p.Old())
+	}
+	if st.object == nil {
 		return nil
 	}
-	if v, err := st.crd.engine.VersionOf(o.value); err != nil || v != st.version {
+	req := engine.Request{Object: st.object.value}
+	if st.old != nil {
+		req.OldObject = st.old.value
+	}
+	p, err := st.crd.engine.Prepare(req)
+	var unknown *engine.NotCheckedError
+	if errors.As(err, &unknown) { // only a webhook could bring the old one here
+		p, err = st.crd.engine.Prepare(engine.Request{Object: st.object.value})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", st.object.doc.File, err)
+	}
+	st.seen, st.object = p, st.object.as(p.Self())
+	return nil
+}
+
+// as is the object with another form that rules see.
+func (o *object) as(prepared map[string]any) *object {
+	kept := *o
+	kept.prepared = prepared
+	return &kept
+}
+
+// here is what rules of the version in use see; nil where there is no object, or
+// one of another version.
+func (st *state) here() *engine.Prepared {
+	if st.seen == nil || st.seen.Version() != st.version {
+		return nil
+	}
+	return st.seen
+}
+
+// visible is the object as rules of the version in use see it, else nil.
+func (st *state) visible(o *object) map[string]any {
+	if o == nil || st.here() == nil {
 		return nil
 	}
 	return o.prepared
@@ -243,7 +276,7 @@ func (s *Session) enter(next *state) {
 				kept[c] = true
 				continue
 			}
-			c.engine, states[i].place = nil, nil
+			c.engine, states[i].place, states[i].seen = nil, nil, nil
 		}
 	}
 }
@@ -302,7 +335,7 @@ func (s *Session) move(steps []engine.Step) error {
 	}
 	next := *s.state
 	next.rule = -1
-	p, err := newPlace(next.crd.engine, next.version, steps, next.visible(next.object), next.visible(next.old))
+	p, err := newPlace(next.crd.engine, next.version, steps, next.here())
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/cel-go/cel"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -34,28 +36,46 @@ func NewExplainer(e *engine.Engine) *Explainer {
 	return &Explainer{engine: e, desks: map[string]*engine.Desk{}, programs: map[engine.RuleRef]*Program{}}
 }
 
-// Why explains the causes of a refusal: for each the values that decided, in the
-// order of its rule; nil where no rule made the cause, or where it cannot be
-// told. It never changes what was decided.
-func (x *Explainer) Why(ctx context.Context, req engine.Request, causes []engine.Cause) (whys [][]Value) {
+// Why explains the causes of a refusal, whose result says what its rules saw: for
+// each the values that decided, in the order of its rule; nil where no rule made
+// the cause, or where it cannot be told, as where that is too much work. The
+// error is of bugs of ours, each an *engine.InternalError: all other causes are
+// explained beside it. It never changes what was decided.
+func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
 	whys = make([][]Value, len(causes))
-	defer func() { _ = recover() }() // an explanation is not worth a failure
-	var self, old map[string]any
+	if seen == nil {
+		return whys, nil
+	}
+	var bugs []error
 	for i, cause := range causes {
 		if cause.Rule == nil {
 			continue
 		}
-		if self == nil {
-			var err error
-			if self, old, err = x.engine.Seen(req); err != nil {
-				return whys
-			}
+		why, err := x.why(ctx, seen, cause)
+		if err != nil {
+			bugs = append(bugs, err)
 		}
-		if t, err := x.trace(ctx, cause, self, old); err == nil {
-			whys[i] = values(t.Why())
-		}
+		whys[i] = why
 	}
-	return whys
+	return whys, errors.Join(bugs...)
+}
+
+// why explains one cause; the error is a bug of ours, and names the rule.
+func (x *Explainer) why(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (why []Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			why, err = nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p)}
+		}
+	}()
+	t, err := x.trace(ctx, seen, cause)
+	var broken *eval.InternalError
+	if errors.As(err, &broken) {
+		return nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic)}
+	}
+	if err != nil {
+		return nil, nil // it is too much, or nowhere to be found
+	}
+	return values(t.Why()), nil
 }
 
 // values leaves the steps between out.
@@ -76,12 +96,12 @@ func values(parts []Part) (out []Value) {
 var errNotFound = errors.New("the cause's place is not found in the object")
 
 // trace evaluates a cause's rule once more, where it failed.
-func (x *Explainer) trace(ctx context.Context, cause engine.Cause, self, old map[string]any) (*Trace, error) {
+func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (*Trace, error) {
 	steps, err := placeOf(cause)
 	if err != nil {
 		return nil, err
 	}
-	at, before, ok := x.engine.Values(cause.Rule.Version, steps, self, old)
+	at, before, ok := seen.Values(steps)
 	if !ok {
 		return nil, errNotFound
 	}

@@ -15,8 +15,8 @@ package trace
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -97,9 +97,10 @@ const maxWork = eval.MaxWork / 64
 
 // Run evaluates the expression as rules are evaluated; old is nil when there is
 // none. The error is an *eval.OverworkError where that takes too much work to
-// be done once more.
+// be done once more, and an *eval.InternalError for a bug of ours.
 func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
-	if err := p.rehearsed(ctx, self, old); err != nil {
+	known, err := p.rehearsed(ctx, self, old)
+	if err != nil {
 		return nil, err
 	}
 	r, _ := p.idle.Get().(*recorder)
@@ -127,25 +128,26 @@ func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
 	}
 	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}, failed: map[int64]*moment{}}
 	r.trace = t
-	r.run(frame)
-	if errors.Is(t.Err, ErrTooManyElements) {
-		return nil, t.Err
+	if err := r.run(frame, known); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
-// rehearsed evaluates with the engine's own evaluator, which counts its work.
-func (p *Program) rehearsed(ctx context.Context, self, old any) error {
+// rehearsed evaluates with the engine's own evaluator, which counts its work and
+// knows the panics that a server makes a rule's failure: known is that failure.
+func (p *Program) rehearsed(ctx context.Context, self, old any) (known, err error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
 		vars = vars.Optional()
 	}
 	vars.LimitWork(maxWork)
-	var overwork *eval.OverworkError
-	if out := p.rehearse.Eval(ctx, vars); errors.As(out.Err, &overwork) {
-		return overwork
+	out := p.rehearse.Eval(ctx, vars)
+	switch out.Err.(type) {
+	case *eval.OverworkError, *eval.InternalError:
+		return nil, out.Err
 	}
-	return nil
+	return out.Err, nil
 }
 
 // plan is cel-go's own, whatever evaluates the rules themselves, with a recorder
@@ -180,16 +182,22 @@ func (p *Program) plan() (r *recorder, err error) {
 	return r, err
 }
 
-func (r *recorder) run(frame *interpreter.ExecutionFrame) {
+// run evaluates. A panic that is known is the rule's own failure; the error is of
+// any other, and of too many elements.
+func (r *recorder) run(frame *interpreter.ExecutionFrame, known error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case interpreter.EvalCancelledError:
 			r.trace.Err = p
 		case tooManyElements:
-			r.trace.Err = p
+			err = p
 		default:
-			r.trace.Err = fmt.Errorf("internal error: %v", p)
+			if text := fmt.Sprintf("internal error: %v", p); known == nil || known.Error() != text {
+				err = &eval.InternalError{Panic: p, Stack: debug.Stack()}
+				break
+			}
+			r.trace.Err = known
 		}
 		r.trace.Cost = r.units()
 	}()
@@ -201,9 +209,10 @@ func (r *recorder) run(frame *interpreter.ExecutionFrame) {
 	}
 	if e, ok := v.(*celtypes.Err); ok {
 		r.trace.Err = e
-		return
+		return nil
 	}
 	r.trace.Value = v
+	return nil
 }
 
 // unwatch shows the planner's own type to the other decorators: an attribute

@@ -96,12 +96,12 @@ func silent(ctx context.Context, before, now *definition, update engine.Request,
 		was = res.Object
 	}
 	if was == nil || is == nil {
-		var err1, err2 error
-		was, err1 = before.engine.Prepare(update.Object)
-		is, err2 = now.engine.Prepare(update.Object)
+		seenBefore, err1 := before.engine.Prepare(update)
+		seenNow, err2 := now.engine.Prepare(update)
 		if err1 != nil || err2 != nil {
 			return nil
 		}
+		was, is = seenBefore.Self(), seenNow.Self()
 	}
 	d := differ{secrets: append(where.SecretsOf(before.crd, was).Texts, where.SecretsOf(now.crd, is).Texts...)}
 	d.compare(nil, withoutMetadata(was), withoutMetadata(is)) // no CRD changes that

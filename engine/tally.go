@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// trace counts what each rule did; a nil trace counts nothing.
-type trace struct {
+// tally counts what each rule did, for Request.Trace; a nil tally counts nothing.
+type tally struct {
 	byRule map[*rule]*RuleResult
 }
 
-func newTrace() *trace { return &trace{byRule: map[*rule]*RuleResult{}} }
+func newTally() *tally { return &tally{byRule: map[*rule]*RuleResult{}} }
 
-func (t *trace) of(r *rule) *RuleResult {
+func (t *tally) of(r *rule) *RuleResult {
 	res := t.byRule[r]
 	if res == nil {
 		res = &RuleResult{RuleRef: r.ref}
@@ -21,7 +21,7 @@ func (t *trace) of(r *rule) *RuleResult {
 	return res
 }
 
-func (t *trace) ran(r *rule, cost uint64) {
+func (t *tally) ran(r *rule, cost uint64) {
 	if t != nil {
 		res := t.of(r)
 		res.Runs++
@@ -29,13 +29,13 @@ func (t *trace) ran(r *rule, cost uint64) {
 	}
 }
 
-func (t *trace) spent(r *rule, cost uint64) {
+func (t *tally) spent(r *rule, cost uint64) {
 	if t != nil {
 		t.of(r).Cost += int64(cost)
 	}
 }
 
-func (t *trace) failed(r *rule) {
+func (t *tally) failed(r *rule) {
 	if t != nil && r != nil {
 		t.of(r).Failed++
 	}
@@ -43,7 +43,7 @@ func (t *trace) failed(r *rule) {
 
 // results are sorted by place, then by position there: under allOf several
 // rules can have the same.
-func (t *trace) results() []RuleResult {
+func (t *tally) results() []RuleResult {
 	if t == nil {
 		return nil
 	}
