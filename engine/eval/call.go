@@ -174,6 +174,12 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	if !bound && (impl != nil || b.arity == 0) {
 		return nil, errUnsupported // cel-go refuses it too
 	}
+	switch {
+	case inv.function == "format" && b.variadic != nil:
+		b.variadic = unnamedFormat(b.variadic)
+	case inv.function == "cel.@mapInsert" && b.binary != nil:
+		b.binary = unnamedInsert(b.binary)
+	}
 	b.exact = fn.isExact(inv)
 	b.demands = demandsOf(inv)
 	return b, nil

@@ -104,11 +104,11 @@ func (fo *fold) run(f *frame) ref.Val {
 		case isList:
 			done = fo.items(f, l)
 		default:
-			return newErr("unsupported comprehension range type: %T", v)
+			return newErr("unsupported comprehension range type: %s", types.GoType(v))
 		}
 	} else {
 		if !v.Type().HasTrait(traits.IterableType) {
-			return newErr("got '%T', expected iterable type", v)
+			return newErr("got '%s', expected iterable type", types.GoType(v))
 		}
 		done = fo.each(f, v)
 	}
@@ -190,14 +190,25 @@ func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	return keys
 }
 
-// compareKeys orders keys of one type by value, and others by type.
+// compareKeys orders keys of one type by value, and others by type, null last:
+// it stands for the fields of an object that have no name.
 func compareKeys(a, b ref.Val) int {
+	if aNull, bNull := a == celtypes.NullValue, b == celtypes.NullValue; aNull || bNull {
+		return cmp.Compare(rank(aNull), rank(bNull))
+	}
 	if a, ok := a.(traits.Comparer); ok {
 		if n, ok := a.Compare(b).(celtypes.Int); ok {
 			return int(n)
 		}
 	}
 	return cmp.Compare(a.Type().TypeName(), b.Type().TypeName())
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 func (fo *fold) items(f *frame, l traits.Lister) bool {

@@ -185,5 +185,7 @@ func newMessage(f *frame, provider celtypes.Provider, name string, fields []mess
 		f.make(f.weigh(v, perEqual))
 		vals[field.name] = v
 	}
-	return provider.NewValue(name, vals)
+	v := provider.NewValue(name, vals)
+	unnamedFields(v, vals)
+	return v
 }

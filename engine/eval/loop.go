@@ -49,9 +49,9 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		return nil, err
 	}
 	l := &loop{two: x.HasIterVar2(), key: p.newSlot(), item: p.newSlot()}
-	l.null = newErr("got '%T', expected iterable type", celtypes.NullValue)
+	l.null = newErr("got '%s', expected iterable type", types.GoType(celtypes.NullValue))
 	if l.two {
-		l.null = newErr("unsupported comprehension range type: %T", celtypes.NullValue)
+		l.null = newErr("unsupported comprehension range type: %s", types.GoType(celtypes.NullValue))
 	}
 	items := listOf(over)
 	switch {
@@ -123,7 +123,7 @@ func (l *loop) begin(f *frame, c *cursor) bool {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
-		f.err = newErr("got '%T', expected iterable type", v)
+		f.err = newErr("got '%s', expected iterable type", types.GoType(v))
 		return false
 	}
 	c.over, c.boxed = v, v.(traits.Iterable).Iterator()

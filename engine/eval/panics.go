@@ -53,6 +53,9 @@ var knownPanics = []knownPanic{
 
 // isKnown says whether upstream too panics with r in the function of that name.
 func isKnown(r any, in string) bool {
+	if _, ok := r.(upstreamPanic); ok {
+		return true
+	}
 	text := fmt.Sprint(r)
 	for _, known := range knownPanics {
 		if strings.HasPrefix(in, known.in) && strings.HasPrefix(text, known.text) {

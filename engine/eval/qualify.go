@@ -108,7 +108,7 @@ func keyError(key ref.Val) *celtypes.Err {
 	case *celtypes.Err:
 		return key
 	}
-	return newErr("invalid qualifier type: %T", key)
+	return newErr("invalid qualifier type: %s", types.GoType(key))
 }
 
 // lookup selects from a value. Where only presence is tested, an absent key is
