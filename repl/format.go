@@ -10,6 +10,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Format writes a value as CEL would: strings quoted, maps by sorted key.
@@ -55,8 +57,7 @@ func formatDouble(f float64) string {
 
 func formatMap(m traits.Mapper) string {
 	var entries []string
-	for it := m.Iterator(); it.HasNext() == celtypes.True; {
-		key := it.Next()
+	for _, key := range types.Keys(m) {
 		entries = append(entries, Format(key)+": "+Format(m.Get(key)))
 	}
 	slices.Sort(entries)

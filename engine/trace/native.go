@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // maxNative is how many bytes of a value are worth telling.
@@ -50,8 +51,7 @@ func Native(v ref.Val) any {
 		return v.TypeName()
 	case traits.Mapper:
 		out := map[string]any{}
-		for it := v.Iterator(); it.HasNext() == celtypes.True; {
-			key := it.Next()
+		for _, key := range types.Keys(v) {
 			out[fmt.Sprint(key.Value())] = Native(v.Get(key))
 		}
 		return out
