@@ -21,7 +21,7 @@ func TestOperandTexts(t *testing.T) {
 		"1 in dyn(self) ":                     {"1", "dyn(self)"},
 		"self.inn in lists.range(self.a.inn)": {"self.inn", "lists.range(self.a.inn)"},
 		"size(self) in lists.range(2)":        {"size(self)", "lists.range(2)"},
-		"1 in self.a[0].split('in')":          {"1", "self.a[0].split('in')"},
+		"'1' in self.a[0].split('in')":        {"'1'", "self.a[0].split('in')"},
 		"has(self.a) && (size(self.b)) > (1)": {"has(self.a)", "(size(self.b)) > (1)"},
 		"self.?a.orValue(1) == int('1')":      {"self.?a.orValue(1)", "int('1')"},
 	} {
