@@ -48,9 +48,15 @@ type Answer struct {
 const maxAnswer = 64 << 20
 
 // Eval compiles and evaluates one expression at the session's place. The error
-// is a *engine.CompileError where the expression is bad; what fails at run time
-// is in the Answer.
-func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
+// is a *engine.CompileError where the expression is bad and an
+// *engine.InternalError for a bug of Celadon's; what fails at run time is in the
+// Answer.
+func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			answer, err = nil, &engine.InternalError{Reason: fmt.Sprint(p)}
+		}
+	}()
 	x, err := s.compile(src, false)
 	if err != nil {
 		return nil, err
@@ -63,6 +69,9 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	}
 	a.Evaluated = true
 	out := p.desk.Eval(ctx, x, false, p.self, p.old)
+	if err := internal(out.Err); err != nil {
+		return nil, err
+	}
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
 	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
@@ -83,6 +92,15 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// internal is the error for what is no outcome of an expression but a bug.
+func internal(err error) error {
+	var bug *eval.InternalError
+	if !errors.As(err, &bug) {
+		return nil
+	}
+	return &engine.InternalError{Reason: fmt.Sprint(bug.Panic)}
 }
 
 func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {

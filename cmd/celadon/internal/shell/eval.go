@@ -170,6 +170,10 @@ func (e *evaluation) printReport(rep evalReport) error {
 // broken tells of an expression that does not compile: on stderr, or as
 // JSON.
 func (e *evaluation) broken(s *repl.Session, err error) error {
+	var bug *engine.InternalError
+	if errors.As(err, &bug) {
+		return &cli.ExitError{Code: cli.Bug, Err: err}
+	}
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
 		return err
