@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -307,5 +306,3 @@ func (s *Session) names(src []rune) []string {
 	}
 	return slices.Compact(names)
 }
-
-func (c Candidate) String() string { return fmt.Sprintf("%s\t%s", c.Text, c.Hint) }

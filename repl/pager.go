@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Page shows a text that is longer than the screen through the pager; false
+// page shows a text that is longer than the screen through the pager; false
 // where it is not, or there is none. What it gets is text that has been made
 // printable, as all of a session's answers, and it cannot run commands for its
 // user (LESSSECURE), who asked for no more than to read.
-func (t *Terminal) Page(ctx context.Context, text string) bool {
+func (t *Terminal) page(ctx context.Context, text string) bool {
 	width, height := t.size()
 	if len(t.config.Pager) == 0 || height <= 0 || rows(text, width) < height {
 		return false

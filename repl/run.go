@@ -19,9 +19,9 @@ type LineReader interface {
 	ReadLine(prompt string) (string, error)
 }
 
-// ErrLineCancelled is what a LineReader returns for Ctrl-C: the line is
+// errLineCancelled is what a LineReader returns for Ctrl-C: the line is
 // dropped, the session goes on.
-var ErrLineCancelled = errors.New("line cancelled")
+var errLineCancelled = errors.New("line cancelled")
 
 // Lines reads a pipe or a file and shows no prompt.
 func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
@@ -63,12 +63,12 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	}
 	for ctx.Err() == nil {
 		if evaluation != nil {
-			s.Width = evaluation.Width()
+			s.Width = evaluation.width()
 		}
 		line, err := in.ReadLine(printable(s.Prompt()))
 		eof := errors.Is(err, io.EOF)
 		switch {
-		case errors.Is(err, ErrLineCancelled):
+		case errors.Is(err, errLineCancelled):
 			s.partial = ""
 			continue
 		case err != nil && !eof:
@@ -76,8 +76,8 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 		run, done := ctx, func() {}
 		if evaluation != nil {
-			run, done = evaluation.Evaluating(ctx)
-			s.Width = evaluation.Width() // it may have changed meanwhile
+			run, done = evaluation.evaluating(ctx)
+			s.Width = evaluation.width() // it may have changed meanwhile
 		}
 		var reply Reply
 		if eof {
@@ -87,12 +87,12 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 		done()
 		if d, ok := in.(drafter); ok && reply.Draft != "" {
-			d.Draft(printable(reply.Draft))
+			d.draft(printable(reply.Draft))
 			continue
 		}
 		reply.Text = printable(reply.Text)
 		text := style(in, reply)
-		if evaluation != nil && evaluation.Page(ctx, text) {
+		if evaluation != nil && evaluation.page(ctx, text) {
 			continue
 		}
 		if _, err := io.WriteString(out, text); err != nil || reply.Quit {
@@ -105,23 +105,23 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 // evaluator is a LineReader on a terminal: its keys stop an evaluation, and it
 // has a width and colours.
 type evaluator interface {
-	// Evaluating gives a context that Ctrl-C ends, until done is called.
-	Evaluating(context.Context) (ctx context.Context, done func())
-	Width() int
-	Style(Reply) string
-	// Page shows a text that is longer than the screen; false where it does not.
-	Page(ctx context.Context, text string) bool
+	// evaluating gives a context that Ctrl-C ends, until done is called.
+	evaluating(context.Context) (ctx context.Context, done func())
+	width() int
+	style(Reply) string
+	// page shows a text that is longer than the screen; false where it does not.
+	page(ctx context.Context, text string) bool
 }
 
 // greeting is the first line of a shell on a terminal.
 const greeting = "An expression is answered with its value, type and cost; :help lists the commands.\n"
 
 // drafter is a LineReader that can begin the next line itself.
-type drafter interface{ Draft(line string) }
+type drafter interface{ draft(line string) }
 
 func style(in LineReader, r Reply) string {
 	if e, ok := in.(evaluator); ok {
-		return e.Style(r)
+		return e.style(r)
 	}
 	return r.Text
 }

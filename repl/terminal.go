@@ -35,7 +35,7 @@ type Terminal struct {
 	config  TerminalConfig
 	session *Session
 	keys    *keys
-	draft   string
+	begun   string // of the next line
 	recall  recall
 }
 
@@ -76,10 +76,10 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 	t.keys = &keys{in: in}
 	rc := &readline.Config{
 		Stdin: readline.NewCancelableStdin(t.keys), Stdout: out, Stderr: out,
-		AutoComplete:           t,
+		AutoComplete:           completer{t},
 		HistoryLimit:           maxHistory,
 		DisableAutoSaveHistory: true,
-		FuncGetWidth:           t.Width,
+		FuncGetWidth:           t.width,
 	}
 	if cfg.Colour {
 		rc.Painter = painter{}
@@ -105,32 +105,32 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 		return "", err
 	}
 	t.rl.SetPrompt(prompt)
-	draft := t.draft
-	t.draft = ""
-	line, err := t.rl.ReadlineWithDefault(draft)
+	begun := t.begun
+	t.begun = ""
+	line, err := t.rl.ReadlineWithDefault(begun)
 	switch {
 	case errors.Is(err, readline.ErrInterrupt):
-		return "", ErrLineCancelled
+		return "", errLineCancelled
 	case errors.Is(err, io.EOF):
 		return "", io.EOF
 	}
 	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
-// Draft begins the next line.
-func (t *Terminal) Draft(line string) { t.draft = line }
+// draft begins the next line.
+func (t *Terminal) draft(line string) { t.begun = line }
 
 // Close gives the terminal back.
 func (t *Terminal) Close() error { return t.rl.Close() }
 
-// Evaluating gives a context that Ctrl-C ends. While a line is edited the key
+// evaluating gives a context that Ctrl-C ends. While a line is edited the key
 // is readline's.
-func (t *Terminal) Evaluating(ctx context.Context) (context.Context, func()) {
+func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// Width is how many columns the terminal has; 0 when it does not say.
-func (t *Terminal) Width() int {
+// width is how many columns the terminal has; 0 when it does not say.
+func (t *Terminal) width() int {
 	width, _ := t.size()
 	return width
 }
@@ -143,8 +143,8 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// Style colours what is wrong.
-func (t *Terminal) Style(r Reply) string {
+// style colours what is wrong.
+func (t *Terminal) style(r Reply) string {
 	if !t.config.Colour || !r.Failed {
 		return r.Text
 	}
@@ -157,9 +157,12 @@ func (t *Terminal) Style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
+// completer is the terminal as readline's AutoCompleter.
+type completer struct{ *Terminal }
+
 // Do implements readline's AutoCompleter: what follows the cursor for each
 // candidate, and how much of them is there already.
-func (t *Terminal) Do(line []rune, pos int) (rest [][]rune, typed int) {
+func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
 	c := t.session.Complete(string(line), pos)
 	typed = pos - c.Start
 	prefix := string(line[c.Start:pos])
@@ -207,4 +210,4 @@ func sharedPrefix(texts [][]rune) []rune {
 type painter struct{}
 
 // Paint implements readline's Painter.
-func (painter) Paint(line []rune, pos int) []rune { return []rune(Highlight(line, pos)) }
+func (painter) Paint(line []rune, pos int) []rune { return []rune(highlight(line, pos)) }
