@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -145,7 +146,7 @@ func letCommand(ctx context.Context, s *Session, arg string) (string, error) {
 func (s *Session) forget(name string) error {
 	i := s.letNamed(name)
 	if i < 0 {
-		return fmt.Errorf("%s: no such name (:let lists them)", preview(name, maxValue))
+		return fmt.Errorf("%s: no such name (:let lists them)", screen.Cut(name, maxValue))
 	}
 	s.lets = slices.Delete(s.lets, i, i+1)
 	return nil

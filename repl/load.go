@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/internal/spell"
 )
 
@@ -110,7 +111,7 @@ func (c *choice) from(docs []Document) (Document, error) {
 		noun = "CRD"
 	}
 	if len(fit) > 1 {
-		hint = ", or --name NAME: " + preview(strings.Join(Names(fit), ", "), maxValue)
+		hint = ", or --name NAME: " + screen.Cut(strings.Join(Names(fit), ", "), maxValue)
 	}
 	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(fit), noun), hint)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -53,7 +54,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), screen.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -250,7 +251,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
-			units, value = fmt.Sprint(part.Cost), preview(printable(Format(part.Value)), 32)
+			units, value = fmt.Sprint(part.Cost), screen.Cut(printable(Format(part.Value)), 32)
 		}
 		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // page shows a text that is longer than the screen through the pager; false
@@ -36,7 +38,7 @@ func rows(text string, width int) int {
 	for line := range strings.Lines(text) {
 		n++
 		if width > 0 {
-			n += max(0, screen.StringWidth(strings.TrimSuffix(line, "\n"))-1) / width
+			n += max(0, screen.Width(strings.TrimSuffix(line, "\n"))-1) / width
 		}
 	}
 	return n

@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // Problem is what is wrong with an expression: its line with a caret, the
@@ -82,12 +83,12 @@ func caret(bad *engine.CompileError, width int) string {
 		before, after = before[:at], string(before[at:])
 	}
 	left := string(before)
-	if width > 2 && screen.StringWidth(line) > width {
-		room := max(width-min(screen.StringWidth(after), width/2)-2, 1)
-		if over := screen.StringWidth(left) - room; over > 0 {
-			left = screen.TruncateLeft(left, over+1, "…")
+	if width > 2 && screen.Width(line) > width {
+		room := max(width-min(screen.Width(after), width/2)-2, 1)
+		if over := screen.Width(left) - room; over > 0 {
+			left = screen.CutLeft(left, over)
 		}
-		after = fit(after, width-screen.StringWidth(left))
+		after = fit(after, width-screen.Width(left))
 	}
-	return left + after + "\n" + strings.Repeat(" ", screen.StringWidth(left)) + "^"
+	return left + after + "\n" + strings.Repeat(" ", screen.Width(left)) + "^"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -308,7 +309,7 @@ func changeText(made string) string {
 	if made == "" {
 		return "what was loaded\n"
 	}
-	return preview(lex.OneLine(made), maxValue) + "\n"
+	return screen.Cut(lex.OneLine(made), maxValue) + "\n"
 }
 
 func (s *Session) travel(from, to *[]*state, what string) error {
@@ -367,8 +368,8 @@ func (s *Session) Prompt() string {
 		if len(st.place.steps) > 0 {
 			text += " " + st.place.path()
 		}
-		if over := screen.StringWidth(text) - s.Width/2; s.Width > 0 && over > 0 {
-			text = screen.TruncateLeft(text, over+1, "…")
+		if over := screen.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = screen.CutLeft(text, over)
 		}
 		return text + "> "
 	}
