@@ -88,7 +88,7 @@ func randomEdit(s *Session, random *rand.Rand) string {
 	if rules == 0 {
 		return add
 	}
-	n := 1 + random.IntN(rules)
+	n := random.IntN(rules)
 	lines := []string{
 		add, add + "\n || false",
 		fmt.Sprintf(":edit %d true || self == self", n),

@@ -172,11 +172,11 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	must(t, s, ":message it's: \"quoted\" # not a comment")
 	must(t, s, ":reason FieldValueRequired")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
-	must(t, s, ":edit "+itoa(before+1)+" self == self &&\n  true")
+	must(t, s, ":edit "+itoa(before)+" self == self &&\n  true")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
 	must(t, s, ":reason -")
 	must(t, s, ":message -")
-	must(t, s, ":drop "+itoa(before+1))
+	must(t, s, ":drop "+itoa(before))
 	if !bytes.Equal(s.state.crd.doc.Text, doc.Text) {
 		t.Errorf("the text differs after the rule was dropped:\n%s", must(t, s, ":diff"))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/google/cel-go/cel"
 )
 
@@ -33,11 +34,11 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 	if rule = strings.TrimSpace(rule); rule == "" {
 		now, ok := lex.Join(s.rulesHere()[n].Rule)
 		if !ok {
-			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n+1, s.rulesHere()[n].Rule)
+			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n, s.rulesHere()[n].Rule)
 		}
 		return "", &incompleteError{
-			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
-			fmt.Sprintf(":edit %d %s", n+1, now),
+			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n, now),
+			fmt.Sprintf(":edit %d %s", n, now),
 		}
 	}
 	optional := s.rulesHere()[n].OptionalOldSelf
@@ -99,7 +100,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	case s.state.crd == nil:
 		return 0, "", errNoCRD
 	case here == 0:
-		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", show(s.state.place.path()))
+		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", phrase.Place(s.state.place.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
 		return s.state.rule, arg, nil
 	case here == 1:
@@ -117,9 +118,9 @@ func (s *Session) numbered(text string) (int, error) {
 	case !ok:
 		return 0, fmt.Errorf("rule %q: want its number (:rules lists them)", text)
 	case here == 0:
-		return 0, fmt.Errorf("no rules at %s", show(s.state.place.path()))
+		return 0, fmt.Errorf("no rules at %s", phrase.Place(s.state.place.path()))
 	case n < 0 || n >= here:
-		return 0, fmt.Errorf("rule %s: %s here", text, count(here, "rule"))
+		return 0, fmt.Errorf("rule %s: %s here", text, phrase.Count(here, "rule"))
 	}
 	return n, nil
 }
@@ -211,7 +212,7 @@ func (s *Session) oneRule(n int) (string, error) {
 	l := s.rulesAt(s.state.place, ran, true)
 	var rows [][]string
 	for _, row := range l.rows {
-		if row[0] == fmt.Sprint(n+1) || len(rows) > 0 && row[0] == "" {
+		if row[0] == fmt.Sprint(n) || len(rows) > 0 && row[0] == "" {
 			rows = append(rows, row)
 		} else if len(rows) > 0 {
 			break

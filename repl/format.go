@@ -10,6 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -36,6 +37,8 @@ func Format(v ref.Val) string {
 			return "optional.none()"
 		}
 		return "optional.of(" + Format(v.GetValue()) + ")"
+	case apiservercel.Format:
+		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
 		return formatMap(v)
 	case traits.Lister:

@@ -103,7 +103,7 @@ func below(d *types.Decl, step engine.Step) *types.Decl {
 			return f.Decl
 		}
 	}
-	if step.Item && d.Kind == types.Map {
+	if named := !step.Item && !step.Any; step.Item && d.Kind == types.Map || named && d.Kind == types.List {
 		return nil
 	}
 	return d.Elem
@@ -168,20 +168,15 @@ func (p *place) resolve(arg string) ([]engine.Step, error) {
 
 func (p *place) path() string { return engine.FormatPath(p.steps) }
 
-// show is a path for people: the root has a name too.
-func show(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
-}
-
 // meant ends an error about a path that leads nowhere: the field that is near
 // the one that is not there.
 func (p *place) meant(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
 		next := below(d, step)
+		if next == nil && d.Kind == types.List {
+			return ": want an element, as [0] or [*]"
+		}
 		if next == nil {
 			return spell.DidYouMean(step.Name, d.FieldNames())
 		}

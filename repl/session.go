@@ -1,12 +1,14 @@
 package repl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -34,7 +36,10 @@ type Session struct {
 	past, future []*state
 	// saved is the text of each CRD file as it stands there.
 	saved   map[string]string
-	history []string
+	history []string // what was answered, each expression or command whole
+	lets    []let
+	// doing is the command that is being answered.
+	doing string
 	// partial is an expression that is not finished yet.
 	partial string
 	last    lastLine
@@ -56,6 +61,8 @@ type state struct {
 	seen *engine.Prepared
 	// rule is the rule last added or changed, from 0; -1 is none.
 	rule int
+	// made is the command that made the state of the one before; "" for none.
+	made string
 }
 
 // NewSession makes a session with nothing loaded. The error is a bad
@@ -245,6 +252,7 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	if err := next.settle(steps); err != nil {
 		return err
 	}
+	next.made = s.doing
 	s.past = append(s.past, s.state)
 	if len(s.past) > maxUndo {
 		s.past = slices.Delete(s.past, 0, 1)
@@ -286,9 +294,23 @@ func (s *Session) moment() moment {
 
 func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
 
-// undo goes a state back, redo forward again.
-func (s *Session) undo() error { return s.travel(&s.past, &s.future, "undo") }
-func (s *Session) redo() error { return s.travel(&s.future, &s.past, "redo") }
+// undo goes a state back, redo forward again. They say which command that was.
+func undo(_ context.Context, s *Session, _ string) (string, error) {
+	made := s.state.made
+	return "undid " + changeText(made), s.travel(&s.past, &s.future, "undo")
+}
+
+func redo(_ context.Context, s *Session, _ string) (string, error) {
+	err := s.travel(&s.future, &s.past, "redo")
+	return "did again " + changeText(s.state.made), err
+}
+
+func changeText(made string) string {
+	if made == "" {
+		return "what was loaded\n"
+	}
+	return screen.Cut(lex.OneLine(made), maxValue) + "\n"
+}
 
 func (s *Session) travel(from, to *[]*state, what string) error {
 	n := len(*from)

@@ -142,12 +142,5 @@ func enumValues(node *schemaNode) []string {
 	return values
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // printable escapes what came from a file and would steer a terminal.
 func printable(text string) string { return string(foreign.Text(strings.ReplaceAll(text, "\t", " "))) }

@@ -74,6 +74,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 
 		"object":      ByHand,
+		"name":        ByHand,
 		"old":         ByHand,
 		"at":          ByHand,
 		"version":     ByHand,
@@ -88,6 +89,7 @@ var keys = map[string]map[string]Class{
 		"kube-version": FromTree,
 
 		"object": ByHand,
+		"name":   ByHand,
 		"old":    ByHand,
 
 		"echo":       Never,

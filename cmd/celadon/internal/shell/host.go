@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
@@ -15,17 +16,19 @@ import (
 )
 
 // host gives a session files and the report of check.
-func (a *app) host() repl.Host {
-	load := func(path string) ([]repl.Document, error) { return a.loadDocuments(context.Background(), path) }
+type host struct{ cli.Streams }
+
+func (h *host) ofSession() repl.Host {
+	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
 	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument}
 }
 
-// loadDocuments reads what a path holds; of "", nothing.
-func (a *app) loadDocuments(ctx context.Context, path string) (docs []repl.Document, err error) {
+// load reads what a path holds; of "", nothing.
+func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err error) {
 	if path == "" {
 		return nil, nil
 	}
-	err = sweep.All(ctx, a.stdin, []string{path}, editable, func(e editableRead) error {
+	err = sweep.All(ctx, h.Stdin, []string{path}, editable, func(e editableRead) error {
 		docs = append(docs, e.doc)
 		return e.err
 	})

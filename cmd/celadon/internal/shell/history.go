@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"bytes"
@@ -15,8 +15,9 @@ const (
 	historyBytes = 256 << 10
 )
 
-// history is the lines of earlier sessions, in a file that only its user can
-// read. Where it cannot be kept, the shell works without.
+// history is the entries of earlier sessions, in a file that only its user can
+// read. An entry is a line; where it has several, those behind the first begin
+// with a tab. Where it cannot be kept, the shell works without.
 type history struct{ path string }
 
 // openHistory finds the file in the user's state folder.
@@ -36,8 +37,8 @@ func openHistory() *history {
 	return &history{filepath.Join(folder, "history")}
 }
 
-// lines reads what is there, and makes the file smaller where it has grown.
-func (h *history) lines() []string {
+// entries reads what is there, and makes the file smaller where it has grown.
+func (h *history) entries() []string {
 	data, err := os.ReadFile(h.path)
 	if err != nil || len(data) == 0 {
 		return nil
@@ -53,13 +54,27 @@ func (h *history) lines() []string {
 	if over := len(lines) - historyLines; over > 0 {
 		lines = lines[over:]
 	}
+	for len(lines) > 0 && strings.HasPrefix(lines[0], more) {
+		lines = lines[1:] // the entry's beginning is gone
+	}
 	if text := strings.Join(lines, "\n") + "\n"; len(text) < len(data) {
 		_ = wholefile.Write(h.path, []byte(text)) // the next session tries again
 	}
-	return lines
+	var entries []string
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(line, more); ok {
+			entries[len(entries)-1] += "\n" + rest
+		} else {
+			entries = append(entries, line)
+		}
+	}
+	return entries
 }
 
-func (h *history) remember(line string) {
+// more begins a line that belongs to the entry before.
+const more = "\t"
+
+func (h *history) remember(entry string) {
 	if h.path == "" {
 		return
 	}
@@ -69,6 +84,6 @@ func (h *history) remember(line string) {
 	}
 	defer f.Close()
 	if f.Chmod(0o600) == nil {
-		_, _ = f.WriteString(line + "\n")
+		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", "\n"+more) + "\n")
 	}
 }
