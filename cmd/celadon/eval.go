@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
+	celtypes "github.com/google/cel-go/common/types"
 	"github.com/spf13/cobra"
 
-	celtypes "github.com/google/cel-go/common/types"
-
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -91,11 +91,11 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	}
 	switch {
 	case answer.Err != nil && o.output == "text":
-		return &exitError{exitUsage, answer.Err}
+		return &cli.ExitError{Code: cli.Usage, Err: answer.Err}
 	case answer.Err != nil:
-		return &exitError{code: exitUsage}
+		return &cli.ExitError{Code: cli.Usage}
 	case o.exitStatus && answer.Value == celtypes.False:
-		return &exitError{code: exitFindings}
+		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
@@ -194,8 +194,8 @@ func (a *app) evalFailed(s *repl.Session, o *evalOptions, err error) error {
 		if err := a.printEval(rep); err != nil {
 			return err
 		}
-		return &exitError{code: exitUsage}
+		return &cli.ExitError{Code: cli.Usage}
 	}
 	fmt.Fprint(a.stderr, s.Problem(err))
-	return &exitError{code: exitUsage}
+	return &cli.ExitError{Code: cli.Usage}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -37,7 +38,7 @@ CRD without touching the rest of it; :help lists them.
 It reads a pipe as well as a terminal; :quit or the end of input ends it.`,
 		Example: `  celadon repl --crd crd.yaml --object obj.yaml
   echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.repl(cmd.Context(), &o)
 		},

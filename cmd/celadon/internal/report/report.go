@@ -51,14 +51,6 @@ type Object struct {
 	Rules []engine.RuleResult `json:"-"`
 }
 
-// Identity is what names an object.
-type Identity struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace"`
-	Name       string `json:"name"`
-}
-
 // Status is the API server's answer to a refused object.
 type Status struct {
 	Code    int32  `json:"code"`

@@ -1,0 +1,184 @@
+package webhook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/admission"
+)
+
+// crdFolder keeps a server's CRDs those of files and folders.
+type crdFolder struct {
+	stdin  io.Reader
+	paths  []string
+	server *server
+	// grace is how long the files must have said the same before a CRD that they
+	// lack is removed.
+	grace time.Duration
+	// digest is of all that was read last, and since is when it was first read.
+	digest []byte
+	since  time.Time
+}
+
+// load puts all CRDs below the paths in force, as one change. It removes those
+// that are gone only when everything was read, some CRD is left, and an earlier
+// reading, a grace ago, found the very same: a file that is being written, and
+// may be cut where a document ends, or a folder that is about to be filled
+// again, must not open the gate. Until that has passed, CRDs are missing.
+func (f *crdFolder) load() (problems []error, missing []string) {
+	before := f.digest
+	crds, problems := f.read()
+	now := time.Now()
+	if !bytes.Equal(before, f.digest) {
+		f.since = now
+	}
+	if len(problems) == 0 {
+		missing = without(f.server.set.Names(), namesOf(crds))
+	}
+	var gone []string
+	if now.Sub(f.since) >= f.grace {
+		gone, missing = missing, nil
+	}
+	var failed *admission.UpdateErrors
+	if err := f.server.set.Apply(crds, gone); errors.As(err, &failed) {
+		problems = append(problems, explainUpdate(crds, failed)...)
+	}
+	f.server.metrics.crdProblems.Set(float64(len(problems)))
+	if !bytes.Equal(before, f.digest) {
+		// Reading and compiling takes a multiple of what is kept.
+		debug.FreeOSMemory()
+	}
+	return problems, missing
+}
+
+// reload is load for a server that is running, and says when to come again, if
+// that should be soon. It tells only of what changed.
+func (f *crdFolder) reload() (again time.Duration) {
+	read, before := f.digest, f.server.set.Names()
+	problems, missing := f.load()
+	if len(missing) > 0 {
+		again = f.grace - time.Since(f.since)
+	}
+	after := f.server.set.Names()
+	if bytes.Equal(read, f.digest) && slices.Equal(before, after) {
+		return again
+	}
+	for _, problem := range problems {
+		f.server.log.Error("CRD not changed", "error", problem)
+	}
+	f.server.metrics.compileErrors.Add(float64(len(problems)))
+	f.server.metrics.reloads.Inc()
+	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "missing", missing, "problems", len(problems))
+	return again
+}
+
+func namesOf(crds []*apiextensionsv1.CustomResourceDefinition) []string {
+	names := make([]string, len(crds))
+	for i, crd := range crds {
+		names[i] = crd.Name
+	}
+	return names
+}
+
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}
+
+func (f *crdFolder) read() (crds []*apiextensionsv1.CustomResourceDefinition, problems []error) {
+	var twice []string
+	digest := sha256.New()
+	f.each(func(doc *input.Document) {
+		data, err := doc.JSON()
+		fmt.Fprintf(digest, "%s %d %v %d\n%s", doc.File, doc.Line, err, len(data), data)
+		crd, err := crdfile.Decode(doc)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
+		}
+		if crd == nil {
+			return
+		}
+		if slices.Contains(namesOf(crds), crd.Name) {
+			twice = append(twice, crd.Name)
+			problems = append(problems, fmt.Errorf("%s: %s is given twice: keep one", doc.Place(), crd.Name))
+		}
+		crds = append(crds, crd)
+	})
+	f.digest = digest.Sum(nil)
+	// Nobody knows which of them is meant.
+	crds = slices.DeleteFunc(crds, func(c *apiextensionsv1.CustomResourceDefinition) bool { return slices.Contains(twice, c.Name) })
+	if len(crds) == 0 && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(f.paths, ", ")))
+	}
+	return crds, problems
+}
+
+func (f *crdFolder) each(yield func(*input.Document)) {
+	input.Scan(f.stdin, f.roots(), func() {}, func(c input.Chunk) bool {
+		if mountInternal(c.File) {
+			return true
+		}
+		found := false
+		c.Each(func(doc *input.Document) bool {
+			found = true
+			yield(doc)
+			return true
+		})
+		if info, err := os.Stat(c.File); !found && err == nil && info.Size() == 0 {
+			yield(&input.Document{File: c.File, Err: errors.New("is empty: is it being written?")})
+		}
+		return true
+	})
+}
+
+// roots are the paths in a form that also walks a link to a folder.
+func (f *crdFolder) roots() []string {
+	roots := slices.Clone(f.paths)
+	for i, path := range roots {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			roots[i] = filepath.Clean(path) + string(filepath.Separator)
+		}
+	}
+	return roots
+}
+
+// mountInternal is true below the folders in which the kubelet keeps the
+// versions of a mounted ConfigMap: each file stands there a second time.
+func mountInternal(path string) bool {
+	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if len(element) > 2 && strings.HasPrefix(element, "..") {
+			return true
+		}
+	}
+	return false
+}
+
+// explainUpdate says where in a CRD which rule does not compile.
+func explainUpdate(crds []*apiextensionsv1.CustomResourceDefinition, failed *admission.UpdateErrors) []error {
+	var problems []error
+	for _, update := range failed.Errors {
+		var rules *engine.CompileErrors
+		if !errors.As(update, &rules) {
+			problems = append(problems, update)
+			continue
+		}
+		for _, rule := range rules.Errors {
+			i := slices.Index(namesOf(crds), update.Name)
+			problems = append(problems, errors.New(crdfile.BrokenRule(crds[i].Name, rule)))
+		}
+	}
+	return problems
+}
