@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
 const checkHelp = `Check decides each object as the API server would: pruning, defaults, schema,
@@ -55,9 +54,8 @@ func checkCommand(s cli.Streams) *cobra.Command {
 		Long:    checkHelp,
 		Example: checkExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			objects, err := config.Defaults(cmd.Context(), config.Command{
-				Name: "check", Flags: cmd.Flags(), File: o.Config, Off: o.NoConfig, Base: o.Base, Stderr: s.Stderr,
-			})
+			o.Config.Base = o.Base
+			objects, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err
 			}

@@ -22,8 +22,8 @@ func TestConfigKeys(t *testing.T) {
 			testConfigKeys(t, cmd)
 		}
 	}
-	if served != 1 {
-		t.Errorf("%d commands: want check", served)
+	if served != 4 {
+		t.Errorf("%d commands: want check, eval, repl and vet", served)
 	}
 }
 

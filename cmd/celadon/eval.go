@@ -50,7 +50,12 @@ unreadable input, or no value, 130 interrupted.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), &o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.config.Defaults(cmd, a.stderr); err != nil {
+				return err
+			}
+			return a.eval(cmd.Context(), &o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.crd, "crd", "", "the CRD: `PATH` of a file, a folder or -")
@@ -61,6 +66,7 @@ unreadable input, or no value, 130 interrupted.`,
 	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
 	f.StringVarP(&o.output, "output", "o", "text", "print as text or json")
 	f.BoolVar(&o.exitStatus, "exit-status", false, "exit with 1 when the value is false")
+	o.config.Add(f)
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
@@ -30,6 +31,7 @@ type vetOptions struct {
 	explain     bool
 	all         bool
 	noLints     []string
+	config      config.Flags
 }
 
 func (a *app) vetCommand() *cobra.Command {
@@ -50,13 +52,17 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/`,
-		Args: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			crds, err := o.config.Defaults(cmd, a.stderr)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				args = crds
+			}
 			if len(args) == 0 {
 				return fmt.Errorf("no CRDs given: want files, folders or - (see celadon vet --help)")
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.vet(cmd.Context(), &o, args)
 		},
 	}
@@ -67,6 +73,7 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 	f.BoolVar(&o.explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.all, "all", false, "text: show every rule, not only the most expensive")
 	f.StringArrayVar(&o.noLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
+	o.config.Add(f)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -25,8 +26,7 @@ type Options struct {
 	Quiet, Verbose, Watch bool
 	Summary               bool
 	MaxFindings           int
-	Config                string
-	NoConfig              bool
+	Config                config.Flags
 	validation            string // Validate in the server's words
 }
 
@@ -47,8 +47,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
-	f.StringVar(&o.Config, "config", "", "defaults: `FILE` instead of the nearest .celadon.yaml")
-	f.BoolVar(&o.NoConfig, "no-config", false, "look for no .celadon.yaml")
+	o.Config.Add(f)
 }
 
 // Check says what is wrong with the flags.

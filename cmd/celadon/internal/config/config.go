@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
@@ -37,33 +38,37 @@ type file struct {
 	data []byte
 }
 
-// Command is a subcommand whose flags a file may set.
-type Command struct {
-	Name  string // of its section in the file, and in the table of keys
-	Flags *pflag.FlagSet
-	// File is named by hand; Off wants none.
-	File string
-	Off  bool
+// Flags are those of a command that a file serves.
+type Flags struct {
 	// Base is the revision whose file counts; "" is none.
-	Base   string
-	Stderr io.Writer
+	Base string
+
+	file string // named by hand
+	off  bool
 }
 
-// Defaults sets the flags that the command line does not from a configuration
-// file, and returns what the file gives for the arguments.
-func Defaults(ctx context.Context, c Command) (arguments []string, err error) {
-	f, err := c.find(ctx)
+// Add adds --config and --no-config.
+func (c *Flags) Add(f *pflag.FlagSet) {
+	f.StringVar(&c.file, "config", "", "defaults: `FILE` instead of the nearest .celadon.yaml")
+	f.BoolVar(&c.off, "no-config", false, "look for no .celadon.yaml")
+}
+
+// Defaults sets the flags that the command line does not from the section of a
+// configuration file that has the command's name, and returns what that gives
+// for the arguments.
+func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []string, err error) {
+	f, err := c.find(cmd.Context(), stderr)
 	if f == nil || err != nil {
 		return nil, err
 	}
-	settings, err := f.settings(c.Name)
+	settings, err := f.settings(cmd.Name())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		values, err := valuesOf(key, settings[key])
 		if err == nil {
-			err = f.allows(c.Name, key, values)
+			err = f.allows(cmd.Name(), key, values)
 		}
 		if err == nil {
 			values, err = f.paths(key, values)
@@ -73,10 +78,10 @@ func Defaults(ctx context.Context, c Command) (arguments []string, err error) {
 		case slices.Contains(positional, key):
 			arguments = values
 		default:
-			err = setDefault(c.Flags, key, values)
+			err = setDefault(cmd.Flags(), key, values)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, c.Name, key, err)
+			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, cmd.Name(), key, err)
 		}
 	}
 	return arguments, nil
@@ -101,14 +106,14 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 // find is the file that --config names, or else the nearest one; nil is
 // none. With --base what is checked is a change of what stands there, which must
 // not say itself how it is judged: then the nearest file of the revision counts.
-func (c *Command) find(ctx context.Context) (*file, error) {
+func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	switch {
-	case c.Off && c.File != "":
+	case c.off && c.file != "":
 		return nil, errors.New("--config and --no-config: want one")
-	case c.Off:
+	case c.off:
 		return nil, nil
-	case c.File != "":
-		return named(c.File)
+	case c.file != "":
+		return named(c.file)
 	}
 	tree, err := gitbase.Top(".")
 	if err != nil {
@@ -123,7 +128,7 @@ func (c *Command) find(ctx context.Context) (*file, error) {
 		return nil, err
 	}
 	if (path != "") != (near != nil) || near != nil && (path != near.path || !bytes.Equal(data, near.data)) {
-		fmt.Fprintf(c.Stderr, "celadon: %s is not that of --base %s, which counts\n", Name, c.Base)
+		fmt.Fprintf(stderr, "celadon: %s is not that of --base %s, which counts\n", Name, c.Base)
 	}
 	if path == "" {
 		return nil, nil

@@ -52,6 +52,48 @@ var keys = map[string]map[string]Class{
 		"no-config": Never,
 		"help":      Never,
 	},
+	"vet": {
+		"crds":         FromTree,
+		"kube-version": FromTree,
+		"output":       FromTree,
+		"explain":      FromTree,
+		"all":          FromTree,
+
+		"old":     ByHand,
+		"no-lint": ByHand,
+
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
+	"eval": {
+		"crd":          FromTree,
+		"kube-version": FromTree,
+		"output":       FromTree,
+
+		"object":      ByHand,
+		"old":         ByHand,
+		"at":          ByHand,
+		"version":     ByHand,
+		"exit-status": ByHand,
+
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
+	"repl": {
+		"crd":          FromTree,
+		"kube-version": FromTree,
+
+		"object": ByHand,
+		"old":    ByHand,
+
+		"echo":       Never,
+		"no-history": ByHand,
+		"config":     Never,
+		"no-config":  Never,
+		"help":       Never,
+	},
 }
 
 // Keys are the keys of a command; nil of one that no file serves.
@@ -66,7 +108,9 @@ var pathKeys = []string{"objects", "crds", "crd", "object", "old", "crd-old"}
 
 // commands are those that a file serves, for messages.
 func commands() string {
-	return strings.Join(slices.Sorted(maps.Keys(keys)), ", ")
+	names := slices.Sorted(maps.Keys(keys))
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // allows says what is wrong with a key of the file.
