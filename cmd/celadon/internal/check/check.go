@@ -47,7 +47,7 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	t := tally{checker: c, printer: printer, bar: bar, flush: func() error { return nil }}
+	t := tally{checker: c, printer: printer, bar: bar, complain: a.Complain, flush: func() error { return nil }}
 	if whole {
 		t.flush = out.Flush
 	}
@@ -100,17 +100,28 @@ type tally struct {
 	checker  *checker
 	printer  report.Printer
 	flush    func() error // after each object
+	complain func(error)
 	bar      *progress.Bar
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
 	findings int
 	bug      error
+	template string // the last file that is one
+}
+
+// shows is true where the report tells of what is no object.
+func (t *tally) shows() bool {
+	return t.checker.options.Output == "text" && t.checker.options.Verbose
 }
 
 // run decides all objects; what an interruption cuts short is no error.
 func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *bufio.Writer) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	pipe := sweep.Parallel(stdin, paths, decide, t.take)
+	from := t.checker.options.selection()
+	from.Linked = func(path string) {
+		t.complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
+	}
+	pipe := sweep.Selected(from, stdin, paths, decide, t.take)
 	pipe.Idle = out.Flush
 	err := pipe.Run(ctx)
 	t.bar.Done()
@@ -124,8 +135,17 @@ func (t *tally) take(r *report.Object) error {
 	if r == nil {
 		return sweep.ErrStopped // the context is cancelled: the object was not decided
 	}
+	if r.Template && r.File == t.template {
+		return nil // said once
+	}
+	if r.Template {
+		t.template = r.File
+	}
 	t.bar.Add(1)
 	t.count(r)
+	if r.Verdict == report.Ignored && !t.shows() {
+		return nil
+	}
 	o := t.checker.options
 	finding := r.Finding(o.StrictKinds)
 	if finding {
@@ -156,6 +176,8 @@ func (t *tally) count(r *report.Object) {
 		s.Unreadable++
 	case report.Undecided:
 		s.Undecided++
+	case report.Ignored:
+		s.Ignored++
 	}
 	if r.Upgrade != nil {
 		if s.Upgrade == nil {
@@ -211,5 +233,9 @@ func whyNone(s *report.Summary) string {
 	if s.Skipped > 0 {
 		return fmt.Sprintf(": no CRD was given for %s", report.Plural(s.Skipped, "object"))
 	}
-	return ": there is no object in what was given"
+	text := ": there is no object in what was given"
+	if s.Ignored > 0 {
+		text += fmt.Sprintf(" (%s ignored)", report.Plural(s.Ignored, "document"))
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
@@ -40,28 +42,44 @@ type definition struct {
 }
 
 // readCRDs reads the CRDs and compiles none.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, cfg engine.Config) (*definitions, error) {
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
 		byKind: map[schema.GroupKind]*definition{},
 		config: cfg,
 	}
 	found := 0
-	err := sweep.All(ctx, stdin, paths, crdfile.One, func(r crdfile.Read) error {
+	read := func(doc *input.Document) crdfile.Read { return readCRD(doc, paths) }
+	err := sweep.Selected(from, stdin, paths, read, func(r crdfile.Read) error {
 		if r.CRD == nil && r.Err == nil {
 			return nil
 		}
 		found++
 		d.add(r)
 		return nil
-	})
+	}).Run(ctx)
 	if found == 0 && err == nil {
 		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", ")))
 	}
 	return d, err
 }
 
+// readCRD passes over what is no CRD: below folders also what is no object, and
+// patches of CRDs.
+func readCRD(doc *input.Document, named []string) crdfile.Read {
+	if below(doc, named) && noObject(doc) != "" {
+		return crdfile.Read{}
+	}
+	if template(doc) {
+		return crdfile.Read{Place: doc.File, Err: errTemplate}
+	}
+	return crdfile.One(doc)
+}
+
 func (d *definitions) add(r crdfile.Read) {
 	if r.Err != nil {
+		if r.Err == errTemplate && slices.ContainsFunc(d.problems, func(p error) bool { return strings.HasPrefix(p.Error(), r.Place+": ") }) {
+			return // said once
+		}
 		d.problems = append(d.problems, fmt.Errorf("%s: %w", r.Place, r.Err))
 		return
 	}

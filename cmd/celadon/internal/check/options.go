@@ -10,12 +10,14 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // Options are the flags of celadon check.
 type Options struct {
+	Exclude               []string
 	CRDs, Olds, CRDOlds   []string
 	Base                  string
 	Subresource           string
@@ -35,6 +37,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
 	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.Exclude, "exclude", nil, "leave out what a `GLOB` matches below the folders: a name, or with / a path (repeatable)")
 	f.StringVar(&o.Base, "base", "", "old objects: those of OBJECTS at a git `REV`")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status")
@@ -75,6 +78,9 @@ func (o *Options) Check(paths []string) error {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
+	if err := o.selection().Check(); err != nil {
+		return fmt.Errorf("--exclude %w", err)
+	}
 	var err error
 	o.validation, err = o.fieldValidation()
 	return err
@@ -88,6 +94,9 @@ func count(texts []string, text string) (n int) {
 	}
 	return n
 }
+
+// selection is what of folders is read.
+func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
 // fieldValidation is kubectl's flag in the server's words.
 func (o *Options) fieldValidation() (string, error) {

@@ -46,6 +46,7 @@ var keys = map[string]map[string]Class{
 		"crd-old":      ByHand,
 		"subresource":  ByHand,
 		"max-findings": ByHand,
+		"exclude":      ByHand,
 
 		"watch":     Never,
 		"config":    Never,

@@ -18,6 +18,8 @@ const (
 	Unreadable = "unreadable"
 	// Undecided: the answer asks for more work than is done.
 	Undecided = "undecided"
+	// Ignored is what is no object at all; only text tells of it.
+	Ignored = "ignored"
 )
 
 // Object is what was decided of one object. The JSON form is fixed: scripts
@@ -40,6 +42,8 @@ type Object struct {
 	// Upgrade is what another CRD does to the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 
+	// Template is set where the whole file cannot be read; it counts once.
+	Template bool `json:"-"`
 	// Bug is a failure of ours, not of the object.
 	Bug error `json:"-"`
 	// Strict are the places of unknown and duplicate fields, which have no
@@ -101,6 +105,8 @@ type Summary struct {
 	Skipped    int `json:"skipped"`
 	Unreadable int `json:"unreadable"`
 	Undecided  int `json:"undecided,omitempty"`
+	// Ignored counts the documents below folders that are no objects.
+	Ignored int `json:"ignored,omitempty"`
 	// Vanished counts the old objects that have no new one.
 	Vanished int `json:"vanished,omitempty"`
 	// Omitted counts the findings that the report leaves out.

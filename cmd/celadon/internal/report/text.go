@@ -36,6 +36,10 @@ func (p *textPrinter) Object(o *Object) error {
 		if p.StrictKinds || p.Verbose || o.Operation != "" {
 			foreign.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
 		}
+	case Ignored:
+		if p.Verbose {
+			foreign.Fprintf(&b, "%s: ignored: %s\n", o.place(), o.Problem)
+		}
 	case Valid:
 		p.valid(&b, o)
 	}
@@ -87,6 +91,9 @@ func (s *Summary) counts(b *strings.Builder) {
 	}
 	if s.Undecided > 0 {
 		foreign.Fprintf(b, "; %d undecided", s.Undecided)
+	}
+	if s.Ignored > 0 {
+		foreign.Fprintf(b, "; %d ignored", s.Ignored)
 	}
 	if s.Interrupted {
 		b.WriteString("; interrupted")
