@@ -17,6 +17,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
+	{"internal/phrase", "internal/preview", "internal/screen"},
 	{"internal/regex", "internal/spell", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
