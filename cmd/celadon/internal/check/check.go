@@ -4,6 +4,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,12 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	if whole {
 		t.flush = out.Flush
 	}
+	err = nil // or that of what was interrupted
 	if ctx.Err() == nil {
+		err = t.judged()
+	}
+	if ctx.Err() == nil && err == nil {
 		err = t.run(ctx, a.Stdin, paths, out)
-	} else {
-		err = nil // of what was interrupted
 	}
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -129,6 +132,34 @@ func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *b
 		return nil
 	}
 	return err
+}
+
+// judged tells of the CRDs.
+func (t *tally) judged() error {
+	o := t.checker.options
+	if !o.NoVet {
+		t.summary.CRDs = &report.CRDSummary{}
+	}
+	for _, crd := range t.checker.crds.reports {
+		switch {
+		case crd.Bug != nil:
+			t.bug = cmp.Or(t.bug, crd.Bug)
+		case crd.Undecided:
+			t.summary.CRDs.Undecided++
+		case crd.Accepted:
+			t.summary.CRDs.Accepted++
+		default:
+			t.summary.CRDs.Refused++
+			if t.findings++; o.MaxFindings > 0 && t.findings > o.MaxFindings {
+				t.summary.Omitted++
+				continue
+			}
+		}
+		if err := t.printer.CRD(crd); err != nil {
+			return err
+		}
+	}
+	return t.flush()
 }
 
 func (t *tally) take(r *report.Object) error {
@@ -219,7 +250,7 @@ func (a *run) verdict(t *tally, interrupted bool) error {
 	switch {
 	case t.bug != nil:
 		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
-	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0:
+	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || s.CRDs != nil && s.CRDs.Undecided > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case s.Checked == 0 && t.findings == 0:
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", whyNone(s))}

@@ -30,13 +30,17 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*chec
 	c := &checker{options: o, named: paths, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.KubeVersion}
 	var err error
-	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), cfg); err != nil {
-		return nil, err
-	}
 	if len(o.CRDOlds) > 0 {
-		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), cfg); err != nil {
+		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
 			return nil, err
 		}
+	}
+	var j *judge
+	if !o.NoVet {
+		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
+	}
+	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg); err != nil {
+		return nil, err
 	}
 	c.olds, err = a.readOld(ctx, o, paths, c.crds)
 	return c, err

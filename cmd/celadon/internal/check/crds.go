@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
@@ -24,6 +25,8 @@ import (
 type definitions struct {
 	// problems are what could not be read.
 	problems []error
+
+	reports []*report.CRD // what a judge says of them, in the order of the files
 
 	all    []*definition // in the order of the files
 	byKind map[schema.GroupKind]*definition
@@ -42,14 +45,17 @@ type definition struct {
 }
 
 // readCRDs reads the CRDs and compiles none.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, cfg engine.Config) (*definitions, error) {
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, j *judge, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
 		byKind: map[schema.GroupKind]*definition{},
 		config: cfg,
 	}
 	found := 0
-	read := func(doc *input.Document) crdfile.Read { return readCRD(doc, paths) }
-	err := sweep.Selected(from, stdin, paths, read, func(r crdfile.Read) error {
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, j) }
+	err := sweep.Selected(from, stdin, paths, read, func(r crdRead) error {
+		if r.report != nil {
+			d.reports = append(d.reports, r.report)
+		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
 		}
@@ -63,19 +69,27 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 	return d, err
 }
 
-// readCRD passes over what is no CRD: below folders also what is no object, and
-// patches of CRDs.
-func readCRD(doc *input.Document, named []string) crdfile.Read {
-	if below(doc, named) && noObject(doc) != "" {
-		return crdfile.Read{}
-	}
-	if template(doc) {
-		return crdfile.Read{Place: doc.File, Err: errTemplate}
-	}
-	return crdfile.One(doc)
+// crdRead is a document as a CRD, and its verdict.
+type crdRead struct {
+	crdfile.Read
+	report *report.CRD
 }
 
-func (d *definitions) add(r crdfile.Read) {
+// readCRD passes over what is no CRD: below folders also what is no object, and
+// patches of CRDs.
+func readCRD(ctx context.Context, doc *input.Document, named []string, j *judge) crdRead {
+	crdfile.Complete(doc)
+	if below(doc, named) && noObject(doc) != "" {
+		return crdRead{}
+	}
+	if template(doc) {
+		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
+	}
+	verdict := j.judge(ctx, doc) // before descriptions are dropped
+	return crdRead{crdfile.One(doc), verdict}
+}
+
+func (d *definitions) add(r crdRead) {
 	if r.Err != nil {
 		if r.Err == errTemplate && slices.ContainsFunc(d.problems, func(p error) bool { return strings.HasPrefix(p.Error(), r.Place+": ") }) {
 			return // said once

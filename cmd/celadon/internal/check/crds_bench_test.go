@@ -24,7 +24,7 @@ func benchPaths(b *testing.B) (crd, objects string) {
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, engine.Config{}); err != nil {
+		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func BenchmarkReadCRD(b *testing.B) {
 // BenchmarkCompileCRD compiles what was read.
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
-	d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, engine.Config{})
+	d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 // Options are the flags of celadon check.
 type Options struct {
 	Exclude               []string
+	NoVet                 bool
 	CRDs, Olds, CRDOlds   []string
 	Base                  string
 	Subresource           string
@@ -43,6 +44,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
 	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
+	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+report.Formats)
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")

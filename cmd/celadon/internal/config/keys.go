@@ -47,6 +47,7 @@ var keys = map[string]map[string]Class{
 		"subresource":  ByHand,
 		"max-findings": ByHand,
 		"exclude":      ByHand,
+		"no-vet":       ByHand,
 
 		"watch":     Never,
 		"config":    Never,

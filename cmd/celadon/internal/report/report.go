@@ -41,14 +41,14 @@ type Object struct {
 	Problem string `json:"problem,omitempty"`
 	// Upgrade is what another CRD does to the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
+	// Strict are the places of unknown and duplicate fields, which have no
+	// causes.
+	Strict []Place `json:"strict,omitempty"`
 
 	// Template is set where the whole file cannot be read; it counts once.
 	Template bool `json:"-"`
 	// Bug is a failure of ours, not of the object.
 	Bug error `json:"-"`
-	// Strict are the places of unknown and duplicate fields, which have no
-	// causes.
-	Strict []Place `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
@@ -87,10 +87,13 @@ type Value struct {
 
 // Place is where something stands.
 type Place struct {
-	File         string
-	Line, Column int
-	Field        string
-	Excerpt      Excerpt
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Field  string `json:"field"`
+	// Message is the server's, where the place has one of its own.
+	Message string  `json:"message,omitempty"`
+	Excerpt Excerpt `json:"-"`
 }
 
 func (p Place) String() string {
@@ -113,6 +116,8 @@ type Summary struct {
 	Omitted int `json:"omitted,omitempty"`
 	// Interrupted is true when objects after these were not looked at.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// CRDs counts those that objects are checked by, where they are judged.
+	CRDs *CRDSummary `json:"crds,omitempty"`
 	// Upgrade counts what another CRD does to the objects.
 	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
 	// Kinds and Rules are tables, where they were asked for.
@@ -125,6 +130,8 @@ const Partial = "interrupted: the report is of the objects before"
 
 // Printer writes a report as objects are decided.
 type Printer interface {
+	// CRD comes before all objects.
+	CRD(*CRD) error
 	Object(*Object) error
 	End(*Summary) error
 }

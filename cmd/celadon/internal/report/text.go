@@ -95,6 +95,7 @@ func (s *Summary) counts(b *strings.Builder) {
 	if s.Ignored > 0 {
 		foreign.Fprintf(b, "; %d ignored", s.Ignored)
 	}
+	b.WriteString(string(s.CRDs.text()))
 	if s.Interrupted {
 		b.WriteString("; interrupted")
 	}
@@ -153,7 +154,7 @@ func (o *Object) where(b *strings.Builder) {
 	rules := map[Place][]*Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := Place{c.File, c.Line, c.Column, c.Field, c.Excerpt}
+		place := Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 		if c.Line == 0 {
 			place = Place{}
 		} else if _, seen := rules[place]; !seen {
