@@ -34,5 +34,9 @@ then open requests are answered, then the process ends with exit code 0.`,
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "mode", "enforce", "warn", "audit")
 	cli.Values(cmd, "unknown-crd", "allow", "refuse")
+	cli.KubeVersions(cmd)
+	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain"} {
+		cli.Values(cmd, flag)
+	}
 	return cmd
 }
