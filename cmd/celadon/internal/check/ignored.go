@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 )
@@ -26,7 +27,7 @@ func noObject(doc *input.Document) string {
 	id := report.Identify(doc.Object)
 	group := id.GroupKind().Group
 	switch {
-	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !listed(doc.Object): // Chart.yaml has an apiVersion
+	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !crdfile.Stored(doc.Object): // Chart.yaml has an apiVersion
 		return "no Kubernetes object: apiVersion and kind are missing"
 	case group == "kustomize.config.k8s.io":
 		return "no Kubernetes object: kustomize's own"
@@ -34,12 +35,6 @@ func noObject(doc *input.Document) string {
 		return "a patch of a CustomResourceDefinition"
 	}
 	return ""
-}
-
-// listed is true of an item of a server's list, which has no kind.
-func listed(obj map[string]any) bool {
-	meta, _ := obj["metadata"].(map[string]any)
-	return meta["uid"] != nil
 }
 
 // patch is true of a CRD that can only be a part of one.

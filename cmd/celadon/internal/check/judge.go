@@ -33,7 +33,7 @@ func (j *judge) judge(ctx context.Context, doc *input.Document) *report.CRD {
 	}
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true}
 	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
-	if cfg.Stored = listed(doc.Object); !cfg.Stored {
+	if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
 		cfg.Old = j.before.named(c.Name)
 		c.Update = cfg.Old != nil
 	}
@@ -94,10 +94,8 @@ func (d *definitions) named(name string) *apiextensionsv1.CustomResourceDefiniti
 	if d == nil {
 		return nil
 	}
-	for _, def := range d.all {
-		if def.crd.Name == name {
-			return def.crd
-		}
+	if e := d.catalog.Named(name); e != nil {
+		return e.CRD
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (o *oldObjects) vanished() int {
 
 // knows is true for an object of a kind that has a CRD.
 func (d *definitions) knows(obj map[string]any) bool {
-	return d.byKind[report.Identify(obj).GroupKind()] != nil
+	return d.catalog.Find(report.Identify(obj).GroupKind()) != nil
 }
 
 // key pairs an object with its old self. A missing namespace is "default"

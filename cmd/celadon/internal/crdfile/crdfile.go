@@ -61,17 +61,22 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	return crd, nil
 }
 
+// Stored is true of a CRD as a server gives it: the server has put its uid in.
+func Stored(crd map[string]any) bool {
+	meta, _ := crd["metadata"].(map[string]any)
+	return meta["uid"] != nil
+}
+
 // Complete gives the items of a server's own list their kind, which they have not.
 func Complete(doc *input.Document) {
 	obj := doc.Object
 	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {
 		return
 	}
-	meta, _ := obj["metadata"].(map[string]any)
 	spec, _ := obj["spec"].(map[string]any)
 	_, named := spec["names"].(map[string]any)
 	_, versioned := spec["versions"].([]any)
-	if meta["uid"] != nil && named && versioned {
+	if Stored(obj) && named && versioned {
 		doc.Complete(APIVersion, Kind)
 	}
 }

@@ -33,6 +33,7 @@ type Options struct {
 	Mode        string
 	Unknown     string
 	KubeVersion string
+	NoVet       bool
 	Concurrency int
 	Drain       time.Duration
 	Grace       time.Duration
@@ -56,6 +57,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Mode, "mode", "enforce", "what a refusal does: enforce, warn (allow with warnings) or audit (only record)")
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known)")
+	f.BoolVar(&o.NoVet, "no-vet", false, "take CRDs that an API server would refuse, too, if they compile")
 	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
 	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
 	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
@@ -141,7 +143,10 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 		return err
 	}
 	defer crds.close()
-	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace}
+	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
+	if !o.NoVet {
+		folder.judge = &judge{kubeVersion: o.KubeVersion}
+	}
 	if problems, _ := folder.load(); len(problems) > 0 {
 		return fmt.Errorf("not all CRDs can be served:\n%w", errors.Join(problems...))
 	}
