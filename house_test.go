@@ -28,7 +28,7 @@ var storeys = [][]string{
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/watching"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook"},
 	{"cmd/celadon"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -168,7 +168,7 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 
 func (f *crdFolder) each(yield func(*input.Document)) {
 	input.Scan(f.stdin, f.paths, func() {}, func(c input.Chunk) bool {
-		if mountInternal(c.File) {
+		if watching.MountInternal(c.File) {
 			return true
 		}
 		found := false
@@ -182,17 +182,6 @@ func (f *crdFolder) each(yield func(*input.Document)) {
 		}
 		return true
 	})
-}
-
-// mountInternal is true below the folders in which the kubelet keeps the
-// versions of a mounted ConfigMap: each file stands there a second time.
-func mountInternal(path string) bool {
-	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		if len(element) > 2 && strings.HasPrefix(element, "..") {
-			return true
-		}
-	}
-	return false
 }
 
 // explainUpdate says where in a CRD which rule does not compile.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/types"
@@ -138,11 +139,11 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 	}
 	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
 	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
-	crds, err := newWatcher(o.CRDs, log)
+	crds, err := watching.New(o.CRDs, unwatched(log))
 	if err != nil {
 		return err
 	}
-	defer crds.close()
+	defer crds.Close()
 	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
 		folder.judge = &judge{kubeVersion: o.KubeVersion}
@@ -161,7 +162,7 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 			return err
 		}
 	}
-	go crds.run(ctx, folder.reload)
+	go crds.Run(ctx, folder.reload)
 	log.Info("serving", "address", listener.Addr().String(), "mode", o.Mode, "unknownCRD", o.Unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
 	return s.run(ctx, listener, cert, o.Drain)
 }
@@ -171,15 +172,15 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
 	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
-		files, err := newWatcher(paths, s.log)
+		files, err := watching.New(paths, unwatched(s.log))
 		if err != nil {
 			return err
 		}
-		context.AfterFunc(ctx, func() { _ = files.close() })
+		context.AfterFunc(ctx, func() { _ = files.Close() })
 		if err := load(); err != nil {
 			return err
 		}
-		go files.run(ctx, reload)
+		go files.Run(ctx, reload)
 		return nil
 	}
 	if o.ClientCA != "" {
@@ -189,4 +190,15 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 		}
 	}
 	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
+}
+
+// unwatched logs what cannot be watched.
+func unwatched(log *slog.Logger) func(string, error) {
+	return func(path string, err error) {
+		if path == "" {
+			log.Warn("watch", "error", err)
+			return
+		}
+		log.Warn("folder not watched", "path", path, "error", err)
+	}
 }
