@@ -132,7 +132,9 @@ func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
 	if err != nil {
 		return nil, err
 	}
+	width, _ := cli.Width(a.Stdout)
 	return report.New(o.Output, out, report.Options{
+		Colour: cli.Colour(a.Stdout), Width: width,
 		KubeVersion: v.String(),
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,

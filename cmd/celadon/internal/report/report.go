@@ -145,6 +145,9 @@ type Options struct {
 	Verbose     bool
 	// Version is Celadon's own.
 	Version string
+	// Colour and Width are the terminal's, for text; 0 is any width.
+	Colour bool
+	Width  int
 }
 
 // Formats are the names that New knows.
@@ -156,6 +159,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	w := foreign.NewWriter(to)
 	switch format {
 	case "text":
+		w.Colours = o.Colour
 		return &textPrinter{w: w, Options: o}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil

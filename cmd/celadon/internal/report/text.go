@@ -18,10 +18,10 @@ type textPrinter struct {
 
 func (p *textPrinter) Object(o *Object) error {
 	var b strings.Builder
-	b.WriteString(string(o.warnings()))
+	b.WriteString(p.paint(foreign.Yellow, o.warnings()))
 	switch o.Verdict {
 	case Invalid:
-		b.WriteString(string(KubectlError(o)))
+		b.WriteString(p.paint(foreign.Red, KubectlError(o)))
 		if !p.Quiet {
 			o.where(&b)
 		}
@@ -46,7 +46,7 @@ func (p *textPrinter) Object(o *Object) error {
 	if o.Upgrade != nil && !p.Quiet {
 		o.Upgrade.show(&b, o)
 	}
-	_, err := io.WriteString(p.w, b.String())
+	_, err := io.WriteString(p.w, p.fit(b.String()))
 	return err
 }
 
@@ -71,6 +71,11 @@ func (p *textPrinter) End(s *Summary) error {
 	var b strings.Builder
 	if !p.Quiet {
 		s.counts(&b)
+	}
+	if s.Invalid == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
+		text := b.String()
+		b.Reset()
+		b.WriteString(p.paint(foreign.Green, foreign.Own(text)))
 	}
 	s.tables(&b)
 	_, err := io.WriteString(p.w, b.String())
