@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -25,14 +26,14 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"internal/tracing"},
+	{"engine/catalog", "engine/compare", "internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"internal/crdedit"},
 	{"engine/assist"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting"},
 	{"cmd/celadon/internal/shell"},
@@ -41,9 +42,42 @@ var storeys = [][]string{
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
+
+// linked is how many packages of others engine brings, the standard library's
+// included: whoever embeds it compiles them. More of them need a reason.
+const linked = 475
+
+// TestLinkedPackages holds what embedding costs.
+func TestLinkedPackages(t *testing.T) {
+	t.Parallel()
+	foreign := 0
+	for _, dep := range list(t)["engine"].Deps {
+		if !strings.HasPrefix(dep, module) {
+			foreign++
+		}
+	}
+	if foreign != linked {
+		t.Errorf("engine links %d packages of others: want %d", foreign, linked)
+	}
+}
+
+// TestToolsStandApart keeps what only checks the code out of the modules that
+// users of the library resolve.
+func TestToolsStandApart(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte("honnef.co")) || bytes.Contains(data, []byte("\ntool ")) {
+			t.Errorf("%s has a tool: tools/go.mod is the place", name)
+		}
+	}
+}
 
 // goPackage is what go list tells of a package.
 type goPackage struct {

@@ -39,12 +39,12 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.SeeHelp(cmd, err) })
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(vetCommand(s))
+	cli.Complete(root)
 	return root
 }
 

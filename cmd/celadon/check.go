@@ -72,5 +72,9 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "output", "text", "json", "jsonl", "junit", "sarif", "github")
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status")
+	cli.KubeVersions(cmd)
+	for _, flag := range []string{"base", "exclude", "max-findings"} {
+		cli.Values(cmd, flag)
+	}
 	return cmd
 }

@@ -21,7 +21,9 @@ func serveCommand(s cli.Streams) *cobra.Command {
   /metrics   for Prometheus
 
 The CRDs and certificates are read again when they change. A CRD that does
-not compile leaves the one before in force; at the start it is an error.
+not compile leaves the one before in force; at the start it is an error. So does
+one that an API server would refuse; only in the modes warn and audit it comes
+into force where none of its name was before.
 Logs are JSON lines on stderr. SIGTERM drains: /readyz says 503 for --drain,
 then open requests are answered, then the process ends with exit code 0.`,
 		Example: `  celadon serve --crds crds/ --tls-cert tls.crt --tls-key tls.key --mode warn
@@ -34,5 +36,9 @@ then open requests are answered, then the process ends with exit code 0.`,
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "mode", "enforce", "warn", "audit")
 	cli.Values(cmd, "unknown-crd", "allow", "refuse")
+	cli.KubeVersions(cmd)
+	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain"} {
+		cli.Values(cmd, flag)
+	}
 	return cmd
 }

@@ -31,6 +31,7 @@ func (a *admission) report(r *Report) {
 		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
 		r.Status = &status
 	}
+	r.Warnings = sent(r.Warnings)
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
 	}

@@ -50,7 +50,9 @@ const (
 
 func TestFieldValidation(t *testing.T) {
 	t.Parallel()
-	all := []StrictError{{"spec.names.kind", twice}, {belowSchema + "x-kubernetes-validation", unknown}, {belowSchema + "a\t\"b", odd}}
+	all := []engine.StrictError{
+		{Field: "spec.names.kind", Duplicate: true, Message: twice}, {Field: belowSchema + "x-kubernetes-validation", Message: unknown}, {Field: belowSchema + "a\t\"b", Message: odd},
+	}
 	for directive, want := range map[string]Report{
 		"":       {Strict: all},
 		"Strict": {Strict: all},

@@ -4,6 +4,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,14 +49,16 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	t := tally{checker: c, printer: printer, bar: bar, flush: func() error { return nil }}
+	t := tally{checker: c, printer: printer, bar: bar, complain: a.Complain, flush: func() error { return nil }}
 	if whole {
 		t.flush = out.Flush
 	}
+	err = nil // or that of what was interrupted
 	if ctx.Err() == nil {
+		err = t.judged()
+	}
+	if ctx.Err() == nil && err == nil {
 		err = t.run(ctx, a.Stdin, paths, out)
-	} else {
-		err = nil // of what was interrupted
 	}
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -101,17 +104,28 @@ type tally struct {
 	checker  *checker
 	printer  report.Printer
 	flush    func() error // after each object
+	complain func(error)
 	bar      *progress.Bar
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
 	findings int
 	bug      error
+	template string // the last file that is one
+}
+
+// shows is true where the report tells of what is no object.
+func (t *tally) shows() bool {
+	return t.checker.options.Output == "text" && t.checker.options.Verbose
 }
 
 // run decides all objects; what an interruption cuts short is no error.
 func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *bufio.Writer) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	pipe := sweep.Parallel(stdin, paths, decide, t.take)
+	from := t.checker.options.selection()
+	from.Linked = func(path string) {
+		t.complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
+	}
+	pipe := sweep.Selected(from, stdin, paths, decide, t.take)
 	pipe.Idle = out.Flush
 	err := pipe.Run(ctx)
 	t.bar.Done()
@@ -121,12 +135,49 @@ func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *b
 	return err
 }
 
+// judged tells of the CRDs.
+func (t *tally) judged() error {
+	o := t.checker.options
+	if !o.NoVet {
+		t.summary.CRDs = &report.CRDSummary{}
+	}
+	for _, crd := range t.checker.crds.reports {
+		switch {
+		case crd.Bug != nil:
+			t.bug = cmp.Or(t.bug, crd.Bug)
+		case crd.Undecided:
+			t.summary.CRDs.Undecided++
+		case crd.Accepted:
+			t.summary.CRDs.Accepted++
+		default:
+			t.summary.CRDs.Refused++
+			if t.findings++; o.MaxFindings > 0 && t.findings > o.MaxFindings {
+				t.summary.Omitted++
+				continue
+			}
+		}
+		if err := t.printer.CRD(crd); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}
+
 func (t *tally) take(r *report.Object) error {
 	if r == nil {
 		return sweep.ErrStopped // the context is cancelled: the object was not decided
 	}
+	if r.Template && r.File == t.template {
+		return nil // said once
+	}
+	if r.Template {
+		t.template = r.File
+	}
 	t.bar.Add(1)
 	t.count(r)
+	if r.Verdict == report.Ignored && !t.shows() {
+		return nil
+	}
 	o := t.checker.options
 	finding := r.Finding(o.StrictKinds)
 	if finding {
@@ -157,6 +208,8 @@ func (t *tally) count(r *report.Object) {
 		s.Unreadable++
 	case report.Undecided:
 		s.Undecided++
+	case report.Ignored:
+		s.Ignored++
 	}
 	if r.Upgrade != nil {
 		if s.Upgrade == nil {
@@ -198,7 +251,7 @@ func (a *run) verdict(t *tally, interrupted bool) error {
 	switch {
 	case t.bug != nil:
 		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
-	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0:
+	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || s.CRDs != nil && s.CRDs.Undecided > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case s.Checked == 0 && t.findings == 0:
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", whyNone(s))}
@@ -212,5 +265,9 @@ func whyNone(s *report.Summary) string {
 	if s.Skipped > 0 {
 		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
 	}
-	return ": there is no object in what was given"
+	text := ": there is no object in what was given"
+	if s.Ignored > 0 {
+		text += fmt.Sprintf(" (%s ignored)", phrase.Count(s.Ignored, "document"))
+	}
+	return text
 }

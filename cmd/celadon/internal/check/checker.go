@@ -22,20 +22,25 @@ type checker struct {
 	crds    *definitions
 	before  *definitions // of --crd-old; nil without it
 	olds    *oldObjects
-	width   int // of excerpts; 0 is the usual one
+	named   []string // what of the objects was named by hand
+	width   int      // of excerpts; 0 is the usual one
 }
 
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
-	c := &checker{options: o, width: a.excerptWidth()}
+	c := &checker{options: o, named: paths, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.KubeVersion}
 	var err error
-	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, cfg); err != nil {
-		return nil, err
-	}
 	if len(o.CRDOlds) > 0 {
-		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, cfg); err != nil {
+		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
 			return nil, err
 		}
+	}
+	var j *judge
+	if !o.NoVet {
+		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
+	}
+	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg); err != nil {
+		return nil, err
 	}
 	c.olds, err = a.readOld(ctx, o, paths, c.crds)
 	return c, err
@@ -69,6 +74,17 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
+	if below(doc, c.named) {
+		if why := noObject(doc); why != "" {
+			rep.Verdict, rep.Problem = report.Ignored, why
+			return rep
+		}
+	}
+	if template(doc) {
+		rep.Line, rep.Verdict, rep.Problem = 0, report.Unreadable, errTemplate.Error()
+		rep.Template = true
+		return rep
+	}
 	if err := readable(doc); err != nil {
 		rep.Verdict, rep.Problem = report.Unreadable, err.Error()
 		return rep

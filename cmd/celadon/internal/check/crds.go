@@ -12,8 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/trace"
 )
 
@@ -22,15 +25,17 @@ import (
 type definitions struct {
 	// problems are what could not be read.
 	problems []error
+	reports  []*report.CRD // what a judge says of them, in the order of the files
 
-	all    []*definition // in the order of the files
-	byKind map[schema.GroupKind]*definition
-	config engine.Config
+	catalog *catalog.Catalog
+	all     []*definition // in the order of the files
+	byEntry map[*catalog.Entry]*definition
 }
 
 // definition is one CRD.
 type definition struct {
-	crd   *apiextensionsv1.CustomResourceDefinition
+	crd   *apiextensionsv1.CustomResourceDefinition // nil in the shell
+	entry *catalog.Entry
 	place string
 
 	once      sync.Once
@@ -40,49 +45,99 @@ type definition struct {
 }
 
 // readCRDs reads the CRDs and compiles none.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, cfg engine.Config) (*definitions, error) {
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, j *judge, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
-		byKind: map[schema.GroupKind]*definition{},
-		config: cfg,
+		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
+		byEntry: map[*catalog.Entry]*definition{},
 	}
 	found := 0
-	err := sweep.All(ctx, stdin, paths, crdfile.One, func(r crdfile.Read) error {
+	var given []crdRead
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, j) }
+	err := sweep.Selected(from, stdin, paths, read, func(r crdRead) error {
+		if r.report != nil {
+			d.reports = append(d.reports, r.report)
+		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
 		}
 		found++
-		d.add(r)
+		if given = append(given, r); r.Err != nil {
+			given = given[:len(given)-1]
+			d.unreadable(r)
+		}
 		return nil
-	})
+	}).Run(ctx)
 	if found == 0 && err == nil {
 		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", ")))
 	}
+	d.add(given)
 	return d, err
 }
 
-func (d *definitions) add(r crdfile.Read) {
-	if r.Err != nil {
-		d.problems = append(d.problems, fmt.Errorf("%s: %w", r.Place, r.Err))
+// crdRead is a document as a CRD, and its verdict.
+type crdRead struct {
+	crdfile.Read
+	report *report.CRD
+}
+
+// readCRD passes over what is no CRD: below folders also what is no object, and
+// patches of CRDs.
+func readCRD(ctx context.Context, doc *input.Document, named []string, j *judge) crdRead {
+	crdfile.Complete(doc)
+	if below(doc, named) && noObject(doc) != "" {
+		return crdRead{}
+	}
+	if template(doc) {
+		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
+	}
+	verdict := j.judge(ctx, doc) // before descriptions are dropped
+	return crdRead{crdfile.One(doc), verdict}
+}
+
+// unreadable tells of what is no CRD; of a template, once.
+func (d *definitions) unreadable(r crdRead) {
+	problem := fmt.Errorf("%s: %w", r.Place, r.Err)
+	if last := len(d.problems) - 1; r.Err == errTemplate && last >= 0 && d.problems[last].Error() == problem.Error() {
 		return
 	}
-	gk := schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
-	if d.byKind[gk] != nil {
-		d.problems = append(d.problems, fmt.Errorf("%s: %s is given twice: keep one", r.Place, r.CRD.Name))
-		return
+	d.problems = append(d.problems, problem)
+}
+
+// add puts what was read into the catalogue.
+func (d *definitions) add(given []crdRead) {
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
+	for i, r := range given {
+		crds[i] = r.CRD
 	}
-	def := &definition{crd: r.CRD, place: r.Place}
-	d.byKind[gk] = def
-	d.all = append(d.all, def)
+	failed := map[int]bool{}
+	var errs *catalog.Errors
+	if err := d.catalog.Apply(crds, nil); errors.As(err, &errs) {
+		for _, e := range errs.Errors {
+			failed[e.Index] = true
+			if errors.Is(e, catalog.ErrTwice) {
+				d.problems = append(d.problems, fmt.Errorf("%s: %s is %w", given[e.Index].Place, e.Name, catalog.ErrTwice))
+			} else {
+				d.problems = append(d.problems, fmt.Errorf("%s: %w", given[e.Index].Place, e))
+			}
+		}
+	}
+	for i, crd := range crds {
+		if e := d.catalog.Named(crd.Name); e != nil && !failed[i] {
+			def := &definition{crd: crd, entry: e, place: given[i].Place}
+			d.byEntry[e] = def
+			d.all = append(d.all, def)
+		}
+	}
 }
 
 // find is the definition of a kind, compiled; nil when there is none that can
 // be used.
 func (d *definitions) find(gk schema.GroupKind) *definition {
-	def := d.byKind[gk]
+	def := d.byEntry[d.catalog.Find(gk)]
 	if def == nil {
 		return nil
 	}
-	def.once.Do(func() { def.compile(d.config) })
+	def.once.Do(def.compile)
 	if def.engine == nil {
 		return nil
 	}
@@ -100,12 +155,12 @@ func (d *definitions) found() []error {
 
 // namespaced is true where a kind has namespaces, as far as is known.
 func (d *definitions) namespaced(gk schema.GroupKind) bool {
-	def := d.byKind[gk]
-	return def == nil || def.crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+	e := d.catalog.Find(gk)
+	return e == nil || e.Namespaced()
 }
 
-func (def *definition) compile(cfg engine.Config) {
-	e, err := engine.Compile(def.crd, cfg)
+func (def *definition) compile() {
+	e, err := def.entry.Engine()
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
 		for _, rule := range bad.Errors {

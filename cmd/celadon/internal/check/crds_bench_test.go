@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -23,22 +24,22 @@ func benchPaths(b *testing.B) (crd, objects string) {
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		if _, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{}); err != nil {
+		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// BenchmarkCompileCRD compiles what was read.
+// BenchmarkCompileCRD reads and compiles.
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
-	d, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
 	for b.Loop() {
+		d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{})
+		if err != nil {
+			b.Fatal(err)
+		}
 		for _, def := range d.all {
-			def.compile(engine.Config{})
+			def.once.Do(def.compile)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (o *oldObjects) vanished() int {
 
 // knows is true for an object of a kind that has a CRD.
 func (d *definitions) knows(obj map[string]any) bool {
-	return d.byKind[report.Identify(obj).GroupKind()] != nil
+	return d.catalog.Find(report.Identify(obj).GroupKind()) != nil
 }
 
 // key pairs an object with its old self. A missing namespace is "default"
@@ -76,12 +76,18 @@ func (d *definitions) key(obj map[string]any) string {
 // readOld reads the old objects of --old and --base.
 func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *definitions) (*oldObjects, error) {
 	olds := &oldObjects{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
-	err := sweep.All(ctx, a.Stdin, o.Olds, readOldObject, func(r oldRead) error {
+	read := func(doc *input.Document) oldRead {
+		if below(doc, o.Olds) && noObject(doc) != "" {
+			return oldRead{}
+		}
+		return readOldObject(doc)
+	}
+	err := sweep.Selected(o.selection(), a.Stdin, o.Olds, read, func(r oldRead) error {
 		if err := olds.add(r, crds); err != nil {
 			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
 		}
 		return nil
-	})
+	}).Run(ctx)
 	if err != nil || o.Base == "" {
 		return olds, err
 	}

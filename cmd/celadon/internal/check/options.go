@@ -10,12 +10,15 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // Options are the flags of celadon check.
 type Options struct {
+	Exclude               []string
+	NoVet                 bool
 	CRDs, Olds, CRDOlds   []string
 	Base                  string
 	Subresource           string
@@ -35,11 +38,13 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
 	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.Exclude, "exclude", nil, "leave out what a `GLOB` matches below the folders: a name, or with / a path (repeatable)")
 	f.StringVar(&o.Base, "base", "", "old objects: those of OBJECTS at a git `REV`")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder or - (repeatable)")
 	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
 	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
+	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+report.Formats)
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
@@ -75,6 +80,9 @@ func (o *Options) Check(paths []string) error {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return fmt.Errorf("--kube-version: %w", err)
 	}
+	if err := o.selection().Check(); err != nil {
+		return fmt.Errorf("--exclude %w", err)
+	}
 	var err error
 	o.validation, err = o.fieldValidation()
 	return err
@@ -88,6 +96,9 @@ func count(texts []string, text string) (n int) {
 	}
 	return n
 }
+
+// selection is what of folders is read.
+func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
 
 // fieldValidation is kubectl's flag in the server's words.
 func (o *Options) fieldValidation() (string, error) {
@@ -121,7 +132,9 @@ func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
 	if err != nil {
 		return nil, err
 	}
+	width, _ := cli.Width(a.Stdout)
 	return report.New(o.Output, out, report.Options{
+		Colour: cli.Colour(a.Stdout), Width: width,
 		KubeVersion: v.String(),
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,

@@ -33,7 +33,7 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		rep.Bug = explain(ctx, def, res.Prepared(), res.Causes[:min(where.Shown, len(res.Causes))], rep.Causes, excerpts.Texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
-		rep.Strict = where.Strict(doc, rep.Status.Message, excerpts)
+		rep.Strict = where.Strict(doc, res.Strict, excerpts)
 	}
 }
 

@@ -2,14 +2,12 @@ package check
 
 import (
 	"context"
-	"maps"
-	"reflect"
-	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/compare"
 )
 
 // upgrade decides an object that exists under the old CRD: a create under both,
@@ -87,84 +85,19 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *rep
 }
 
 // silent are the differences between the object as it is kept under the old CRD
-// and under the new one, by an update that changes nothing. Where either refuses
-// that, the object is compared as it is read.
+// and under the new one, by an update that changes nothing.
 func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []report.Change {
-	update.Trace = false
-	was, is := map[string]any(nil), unchanged.Object
-	if res, err := before.engine.Validate(ctx, update); err == nil {
-		was = res.Object
-	}
-	if was == nil || is == nil {
-		seenBefore, err1 := before.engine.Prepare(update)
-		seenNow, err2 := now.engine.Prepare(update)
-		if err1 != nil || err2 != nil {
-			return nil
+	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
+	secrets := append(where.SecretsOf(before.crd, was).Texts, where.SecretsOf(now.crd, is).Texts...)
+	text := func(v any, absent bool) string {
+		if absent {
+			return ""
 		}
-		was, is = seenBefore.Self(), seenNow.Self()
+		return report.Preview(v, secrets)
 	}
-	d := differ{secrets: append(where.SecretsOf(before.crd, was).Texts, where.SecretsOf(now.crd, is).Texts...)}
-	d.compare(nil, withoutMetadata(was), withoutMetadata(is)) // no CRD changes that
-	return d.changes
-}
-
-func withoutMetadata(obj map[string]any) map[string]any {
-	obj = maps.Clone(obj)
-	delete(obj, "metadata")
-	return obj
-}
-
-// differ collects the fields in which two decoded objects differ.
-type differ struct {
-	secrets report.Secrets
-	changes []report.Change
-}
-
-type absent struct{}
-
-func (d *differ) compare(path []engine.Step, before, after any) {
-	was, wasMap := before.(map[string]any)
-	is, isMap := after.(map[string]any)
-	if wasMap && isMap {
-		d.fields(path, was, is)
-		return
+	var changes []report.Change
+	for _, c := range compare.Objects(was, is) {
+		changes = append(changes, report.Change{Field: engine.FormatPath(c.Path), Before: text(c.Before, c.Added), After: text(c.After, c.Removed)})
 	}
-	wasList, ok1 := before.([]any)
-	isList, ok2 := after.([]any)
-	if ok1 && ok2 && len(wasList) == len(isList) {
-		for i := range wasList {
-			d.compare(append(slices.Clip(path), engine.Step{Item: true, Index: i}), wasList[i], isList[i])
-		}
-		return
-	}
-	if !reflect.DeepEqual(before, after) {
-		d.changes = append(d.changes, report.Change{Field: engine.FormatPath(path), Before: d.text(before), After: d.text(after)})
-	}
-}
-
-func (d *differ) fields(path []engine.Step, was, is map[string]any) {
-	names := slices.Sorted(maps.Keys(was))
-	for name := range is {
-		if _, ok := was[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		var before, after any = absent{}, absent{}
-		if v, ok := was[name]; ok {
-			before = v
-		}
-		if v, ok := is[name]; ok {
-			after = v
-		}
-		d.compare(append(slices.Clip(path), engine.Step{Name: name}), before, after)
-	}
-}
-
-func (d *differ) text(v any) string {
-	if _, ok := v.(absent); ok {
-		return ""
-	}
-	return report.Preview(v, d.secrets)
+	return changes
 }

@@ -4,35 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
+	"io"
+	"os"
 	"slices"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 )
 
-// settle is how long a change may take: editors write a file in several steps.
-const settle = 100 * time.Millisecond
-
 // watch checks, and checks again whenever a file below the paths changes, until
-// it is interrupted.
+// it is interrupted. Each round says when it is; on a terminal it begins on an
+// empty screen.
 func (a *run) watch(ctx context.Context, o *Options, paths []string) error {
-	w, err := fsnotify.NewWatcher()
+	warn := func(path string, err error) {
+		if path == "" {
+			a.Complain(fmt.Errorf("--watch: changes were lost, so all counts as changed: %w", err))
+			return
+		}
+		a.Complain(fmt.Errorf("--watch: %s is not watched: %w", path, err))
+	}
+	watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
+	w, err := watching.New(watched, warn)
 	if err != nil {
 		return fmt.Errorf("--watch: %w", err)
 	}
 	defer w.Close()
-	watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
-	for {
-		for _, path := range watched {
-			if err := watchBelow(w, path); err != nil {
-				return fmt.Errorf("--watch: %w", err)
-			}
+	w.Only = func(path string) bool { // a report may be written into the folder
+		info, err := os.Stat(path)
+		return input.Readable(path) || slices.Contains(watched, path) || err == nil && info.IsDir()
+	}
+	_, terminal := cli.Width(a.Stdout)
+	for what := ""; ; {
+		if terminal {
+			_, _ = io.WriteString(a.Stdout, clearScreen)
 		}
+		begin := time.Now().Format(time.TimeOnly)
+		if what != "" {
+			begin += ": " + what + " changed"
+		}
+		a.Complain(errors.New(begin))
 		err := a.check(ctx, o, paths)
 		var exit *cli.ExitError
 		switch {
@@ -41,46 +53,13 @@ func (a *run) watch(ctx context.Context, o *Options, paths []string) error {
 		case err != nil && (!errors.As(err, &exit) || exit.Err != nil):
 			a.Complain(err)
 		}
-		name, err := changed(ctx, w, watched)
-		if err != nil {
-			return err
-		}
-		a.Complain(fmt.Errorf("%s changed", name))
-	}
-}
-
-// watchBelow watches folders, also those of single files: an editor may put a
-// new file in the place of the old one.
-func watchBelow(w *fsnotify.Watcher, root string) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // it is reported by check
-		case d.IsDir():
-			return w.Add(path)
-		case path == root:
-			return w.Add(filepath.Dir(path))
-		}
-		return nil
-	})
-}
-
-// changed waits for a change that matters, and for the end of those that follow
-// at once.
-func changed(ctx context.Context, w *fsnotify.Watcher, watched []string) (name string, err error) {
-	var quiet <-chan time.Time
-	for {
-		select {
-		case e := <-w.Events:
-			if e.Op != fsnotify.Chmod && (input.Readable(e.Name) || slices.Contains(watched, filepath.Clean(e.Name)) || e.Has(fsnotify.Create)) {
-				name, quiet = filepath.Clean(e.Name), time.After(settle)
-			}
-		case err := <-w.Errors:
-			return "", fmt.Errorf("--watch: %w", err)
-		case <-quiet:
-			return name, nil
-		case <-ctx.Done():
-			return "", &cli.ExitError{Code: cli.Interrupted}
+		var ok bool
+		if what, ok = w.Wait(ctx); !ok {
+			return &cli.ExitError{Code: cli.Interrupted}
 		}
 	}
 }
+
+// clearScreen moves what was there out of sight, and not out of the terminal's
+// memory.
+const clearScreen = "\x1b[H\x1b[2J"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,7 @@ func (s Streams) Exit(ctx context.Context, err error) int {
 	default:
 		exit = &ExitError{Usage, err}
 	}
-	if exit.Err != nil {
+	if exit.Err != nil && !errors.Is(exit.Err, syscall.EPIPE) { // who reads no more knows it
 		s.Complain(exit.Err)
 	}
 	return exit.Code
@@ -111,9 +112,4 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return SeeHelp(cmd, fmt.Errorf("%q: %s takes no arguments", args[0], cmd.CommandPath()))
-}
-
-// Values completes the value of a flag with what it may be.
-func Values(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

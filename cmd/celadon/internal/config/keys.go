@@ -46,6 +46,8 @@ var keys = map[string]map[string]Class{
 		"crd-old":      ByHand,
 		"subresource":  ByHand,
 		"max-findings": ByHand,
+		"exclude":      ByHand,
+		"no-vet":       ByHand,
 
 		"watch":     Never,
 		"config":    Never,

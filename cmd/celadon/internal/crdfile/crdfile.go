@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// APIVersion is the one that CRDs have.
+	// Kind and APIVersion are those of CRDs.
+	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
 	// most is what etcd takes at most of one object, unless it is set to take
 	// more. A schema needs up to three hundred times as much memory.
@@ -39,7 +40,7 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
-	if doc.Object["kind"] != "CustomResourceDefinition" {
+	if doc.Object["kind"] != Kind {
 		return nil, nil
 	}
 	if doc.Object["apiVersion"] != APIVersion {
@@ -58,6 +59,26 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 		return nil, fmt.Errorf("not a CustomResourceDefinition: %w", err)
 	}
 	return crd, nil
+}
+
+// Stored is true of a CRD as a server gives it: the server has put its uid in.
+func Stored(crd map[string]any) bool {
+	meta, _ := crd["metadata"].(map[string]any)
+	return meta["uid"] != nil
+}
+
+// Complete gives the items of a server's own list their kind, which they have not.
+func Complete(doc *input.Document) {
+	obj := doc.Object
+	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {
+		return
+	}
+	spec, _ := obj["spec"].(map[string]any)
+	_, named := spec["names"].(map[string]any)
+	_, versioned := spec["versions"].([]any)
+	if Stored(obj) && named && versioned {
+		doc.Complete(APIVersion, Kind)
+	}
 }
 
 // BrokenRule shows where a rule does not compile: its place in the CRD, and the

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -87,24 +86,4 @@ func (f *follower) met(place, value *yamlpos.Node, rest string) {
 		f.place, f.left = place, len(rest)
 	}
 	f.follow(value, rest)
-}
-
-var strictField = regexp.MustCompile(`(?:^|: |, )(?:unknown|duplicate) field "`)
-
-// StrictFields are the fields that the text of a strict decoding error names. A
-// name may have quotes: it ends before the next one begins.
-func StrictFields(message string) []string {
-	var fields []string
-	at := strictField.FindAllStringIndex(message, -1)
-	for i, match := range at {
-		end := len(message)
-		if i+1 < len(at) {
-			end = at[i+1][0]
-		}
-		text := message[match[1]:end]
-		if quote := strings.LastIndexByte(text, '"'); quote >= 0 {
-			fields = append(fields, text[:quote])
-		}
-	}
-	return fields
 }

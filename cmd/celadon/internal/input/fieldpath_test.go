@@ -1,7 +1,6 @@
 package input
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -46,20 +45,6 @@ func TestLocateOddKeys(t *testing.T) {
 		d := &Document{text: &text{text: []byte(oddObject), line: 1, column: 1}}
 		if got := d.Locate([]string{field}); got[0] != want {
 			t.Errorf("%.40q: %v, want %v", field, got[0], want)
-		}
-	}
-}
-
-func TestStrictFields(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string][]string{
-		`strict decoding error: unknown field "a"`:                                                 {"a"},
-		`strict decoding error: unknown field "spec."q"", duplicate field "x", unknown field "y"z`: {`spec."q"`, "x", "y"},
-		"strict decoding error: unknown field \"a\nb\", unknown field \"c, unknown field d\"":      {"a\nb", "c, unknown field d"},
-		"no such thing": nil,
-	} {
-		if got := StrictFields(message); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", message, got, want)
 		}
 	}
 }

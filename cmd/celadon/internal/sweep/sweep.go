@@ -57,6 +57,11 @@ var ErrStopped = errors.New("stopped")
 // Parallel reads what stands below the paths, works on each document on all
 // cores, and takes the results in the order of the input.
 func Parallel[T any](stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
+	return Selected(input.Selection{}, stdin, paths, work, take)
+}
+
+// Selected is Parallel for a part of what stands in folders.
+func Selected[T any](s input.Selection, stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
 	workers := runtime.GOMAXPROCS(0)
 	return &ordered.Pipe[[]input.Chunk, []T]{
 		Workers: workers,
@@ -64,7 +69,7 @@ func Parallel[T any](stdin io.Reader, paths []string, work func(*input.Document)
 		Weight:  weight,
 		Produce: func(send func([]input.Chunk) bool) {
 			b := batches{send: send}
-			input.Scan(stdin, paths, b.flush, b.add)
+			s.Scan(stdin, paths, b.flush, b.add)
 			b.flush()
 		},
 		Work: func(batch []input.Chunk) []T {

@@ -41,16 +41,7 @@ func (one *vetted) strict(width int) []report.Place {
 	if one.doc.Duplicate != nil {
 		found = where.Duplicates(one.doc, one.excerpts(width))
 	}
-	fields := make([]string, len(one.report.Strict))
-	for i, e := range one.report.Strict {
-		fields[i] = e.Field
-	}
-	for _, at := range one.places(fields, width) {
-		if at.Line > 0 && at.Field != "" {
-			found = append(found, at)
-		}
-	}
-	return found
+	return append(found, where.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
 }
 
 // causes are the server's, each with its place.

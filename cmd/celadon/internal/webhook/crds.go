@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,8 +16,10 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 // crdFolder keeps a server's CRDs those of files and folders.
@@ -29,6 +30,10 @@ type crdFolder struct {
 	// grace is how long the files must have said the same before a CRD that they
 	// lack is removed.
 	grace time.Duration
+	// judge says what an API server would refuse; nil says nothing. What that
+	// means depends on whether objects are refused.
+	judge   *judge
+	enforce bool
 	// digest is of all that was read last, and since is when it was first read.
 	digest []byte
 	since  time.Time
@@ -41,21 +46,28 @@ type crdFolder struct {
 // again, must not open the gate. Until that has passed, CRDs are missing.
 func (f *crdFolder) load() (problems []error, missing []string) {
 	before := f.digest
-	crds, problems := f.read()
+	found, problems := f.read()
 	now := time.Now()
 	if !bytes.Equal(before, f.digest) {
 		f.since = now
 	}
+	inForce := f.server.set.Names()
+	put, refused := f.choose(found, inForce)
+	problems = append(problems, refused...)
 	if len(problems) == 0 {
-		missing = without(f.server.set.Names(), namesOf(crds))
+		missing = without(inForce, namesOf(found))
 	}
 	var gone []string
 	if now.Sub(f.since) >= f.grace {
 		gone, missing = missing, nil
 	}
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
+	for i := range put {
+		crds[i] = put[i].CustomResourceDefinition
+	}
 	var failed *admission.UpdateErrors
 	if err := f.server.set.Apply(crds, gone); errors.As(err, &failed) {
-		problems = append(problems, explainUpdate(crds, failed)...)
+		problems = append(problems, explainUpdate(put, failed)...)
 	}
 	f.server.metrics.crdProblems.Set(float64(len(problems)))
 	if !bytes.Equal(before, f.digest) {
@@ -63,6 +75,30 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 		debug.FreeOSMemory()
 	}
 	return problems, missing
+}
+
+// choose leaves out what an API server would refuse: in the mode enforce always,
+// for its rules may not be what they seem; in the others, which refuse nothing,
+// where another CRD of the name is in force.
+func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
+	refused := 0
+	for _, crd := range found {
+		if crd.refused == nil {
+			put = append(put, crd)
+			continue
+		}
+		refused++
+		why := fmt.Errorf("%s: %s: an API server would refuse it: %w", crd.place, crd.Name, crd.refused)
+		switch {
+		case f.enforce || slices.Contains(inForce, crd.Name):
+			problems = append(problems, why)
+		default:
+			f.server.log.Warn("CRD in force that an API server would refuse", "crd", crd.Name, "error", brief(why.Error()))
+			put = append(put, crd)
+		}
+	}
+	f.server.metrics.crdsRefused.Set(float64(refused))
+	return put, problems
 }
 
 // reload is load for a server that is running, and says when to come again, if
@@ -86,7 +122,7 @@ func (f *crdFolder) reload() (again time.Duration) {
 	return again
 }
 
-func namesOf(crds []*apiextensionsv1.CustomResourceDefinition) []string {
+func namesOf(crds []readCRD) []string {
 	names := make([]string, len(crds))
 	for i, crd := range crds {
 		names[i] = crd.Name
@@ -98,12 +134,22 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-func (f *crdFolder) read() (crds []*apiextensionsv1.CustomResourceDefinition, problems []error) {
-	var twice []string
+// readCRD is a CRD as it stands in the files.
+type readCRD struct {
+	*apiextensionsv1.CustomResourceDefinition
+	place string
+	// refused says why an API server would not take the CRD.
+	refused error
+}
+
+// read finds the CRDs.
+func (f *crdFolder) read() (found []readCRD, problems []error) {
 	digest := sha256.New()
+	f.judge.begin()
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
 		fmt.Fprintf(digest, "%s %d %v %d\n%s", doc.File, doc.Line, err, len(data), data)
+		refused := f.judge.refuses(doc, data) // before descriptions are dropped
 		crd, err := crdfile.Decode(doc)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
@@ -111,24 +157,18 @@ func (f *crdFolder) read() (crds []*apiextensionsv1.CustomResourceDefinition, pr
 		if crd == nil {
 			return
 		}
-		if slices.Contains(namesOf(crds), crd.Name) {
-			twice = append(twice, crd.Name)
-			problems = append(problems, fmt.Errorf("%s: %s is given twice: keep one", doc.Place(), crd.Name))
-		}
-		crds = append(crds, crd)
+		found = append(found, readCRD{crd, doc.Place(), refused})
 	})
 	f.digest = digest.Sum(nil)
-	// Nobody knows which of them is meant.
-	crds = slices.DeleteFunc(crds, func(c *apiextensionsv1.CustomResourceDefinition) bool { return slices.Contains(twice, c.Name) })
-	if len(crds) == 0 && len(problems) == 0 {
+	if len(found) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(f.paths, ", ")))
 	}
-	return crds, problems
+	return found, problems
 }
 
 func (f *crdFolder) each(yield func(*input.Document)) {
-	input.Scan(f.stdin, f.roots(), func() {}, func(c input.Chunk) bool {
-		if mountInternal(c.File) {
+	input.Scan(f.stdin, f.paths, func() {}, func(c input.Chunk) bool {
+		if watching.MountInternal(c.File) {
 			return true
 		}
 		found := false
@@ -144,40 +184,20 @@ func (f *crdFolder) each(yield func(*input.Document)) {
 	})
 }
 
-// roots are the paths in a form that also walks a link to a folder.
-func (f *crdFolder) roots() []string {
-	roots := slices.Clone(f.paths)
-	for i, path := range roots {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			roots[i] = filepath.Clean(path) + string(filepath.Separator)
-		}
-	}
-	return roots
-}
-
-// mountInternal is true below the folders in which the kubelet keeps the
-// versions of a mounted ConfigMap: each file stands there a second time.
-func mountInternal(path string) bool {
-	for element := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		if len(element) > 2 && strings.HasPrefix(element, "..") {
-			return true
-		}
-	}
-	return false
-}
-
 // explainUpdate says where in a CRD which rule does not compile.
-func explainUpdate(crds []*apiextensionsv1.CustomResourceDefinition, failed *admission.UpdateErrors) []error {
+func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
 	var problems []error
 	for _, update := range failed.Errors {
 		var rules *engine.CompileErrors
-		if !errors.As(update, &rules) {
+		switch {
+		case errors.Is(update, catalog.ErrTwice):
+			problems = append(problems, fmt.Errorf("%s: %s is %w", crds[update.Index].place, update.Name, catalog.ErrTwice))
+		case errors.As(update, &rules):
+			for _, rule := range rules.Errors {
+				problems = append(problems, errors.New(crdfile.BrokenRule(crds[update.Index].Name, rule)))
+			}
+		default:
 			problems = append(problems, update)
-			continue
-		}
-		for _, rule := range rules.Errors {
-			i := slices.Index(namesOf(crds), update.Name)
-			problems = append(problems, errors.New(crdfile.BrokenRule(crds[i].Name, rule)))
 		}
 	}
 	return problems

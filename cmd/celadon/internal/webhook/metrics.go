@@ -22,6 +22,7 @@ type metrics struct {
 	panics            prometheus.Counter
 	compileErrors     prometheus.Counter
 	crdProblems       prometheus.Gauge
+	crdsRefused       prometheus.Gauge
 	reloads           prometheus.Counter
 	certificateExpiry prometheus.Gauge
 }
@@ -50,13 +51,14 @@ func newMetrics(set *admission.Set) *metrics {
 		panics:            counter("celadon_panics_total", "Bugs: panics, and requests that could not be decided."),
 		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
 		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reading that are not in force."),
+		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reading that an API server would refuse, in force or not."),
 		reloads:           counter("celadon_crd_reloads_total", "How often the CRDs were read again."),
 		certificateExpiry: gauge("celadon_certificate_expiry_timestamp_seconds", "When the serving certificate ends."),
 	}
 	crds := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "celadon_crds", Help: "CRDs in force."},
 		func() float64 { return float64(len(set.Names())) })
 	m.registry.MustRegister(m.requests, m.duration, m.cost, m.ruleRefusals, m.inFlight, m.panics, m.compileErrors,
-		m.crdProblems, m.reloads, m.certificateExpiry, crds,
+		m.crdProblems, m.crdsRefused, m.reloads, m.certificateExpiry, crds,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

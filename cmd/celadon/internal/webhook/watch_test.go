@@ -2,16 +2,10 @@ package webhook
 
 import (
 	"crypto/tls"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // crdOf is the example's CRD under another kind, with its replicas limited.
@@ -89,7 +83,7 @@ func TestServeBadChange(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), crdOf(t, "Alpha", "10"))
 	write(t, filepath.Join(dir, "b.yaml"), crdOf(t, "Beta", "10"))
-	s := startServe(t, "--crds", dir, "--plain-http")
+	s := startServe(t, "--crds", dir, "--plain-http", "--no-vet")
 	for i, change := range []struct {
 		name, text, want string
 	}{
@@ -265,58 +259,5 @@ func TestServeMountedSecret(t *testing.T) {
 	}
 	if problems := s.log.records("certificate not changed"); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
-	}
-}
-
-// TestWatcherSettles: what happens in quick succession is one change, also when
-// it does not end; what concerns nobody is none; and once a minute is looked in
-// any case. The clock is the test's own.
-func TestWatcherSettles(t *testing.T) {
-	t.Parallel()
-	event := func(name string, op fsnotify.Op) fsnotify.Event { return fsnotify.Event{Name: name, Op: op} }
-	written := event("/crds/a.yaml", fsnotify.Write)
-	for name, c := range map[string]struct {
-		every  time.Duration
-		events []fsnotify.Event
-		lost   bool
-		want   []time.Duration
-	}{
-		"one":             {0, []fsnotify.Event{written}, false, []time.Duration{250 * time.Millisecond}},
-		"several at once": {100 * time.Millisecond, []fsnotify.Event{written, event("/crds/b.yaml", fsnotify.Create), event("/crds/c", fsnotify.Remove)}, false, []time.Duration{450 * time.Millisecond}},
-		"without end":     {100 * time.Millisecond, slices.Repeat([]fsnotify.Event{written}, 25), false, []time.Duration{2 * time.Second, 2650 * time.Millisecond}},
-		"two":             {time.Second, []fsnotify.Event{written, written}, false, []time.Duration{250 * time.Millisecond, 1250 * time.Millisecond}},
-		"the folder":      {0, []fsnotify.Event{event("/crds", fsnotify.Create)}, false, []time.Duration{250 * time.Millisecond}},
-		"not ours":        {0, []fsnotify.Event{event("/other/a.yaml", fsnotify.Write), event("/crds2", fsnotify.Write), event("/crds/a.yaml", fsnotify.Chmod)}, false, nil},
-		"a mounted file":  {0, []fsnotify.Event{event("/tls/..data", fsnotify.Create)}, false, []time.Duration{250 * time.Millisecond}},
-		"events lost":     {0, nil, true, []time.Duration{0}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				events, failures := make(chan fsnotify.Event), make(chan error)
-				w := &watcher{paths: []string{"/crds", "/tls/tls.crt"}, log: slog.New(slog.DiscardHandler), events: events, errors: failures, watch: func(string) error { return nil }}
-				start, changes := time.Now(), make(chan time.Duration, 10)
-				go w.run(t.Context(), func() time.Duration { changes <- time.Since(start); return 0 })
-				if c.lost {
-					failures <- fsnotify.ErrEventOverflow
-				}
-				for _, event := range c.events {
-					events <- event
-					time.Sleep(c.every)
-				}
-				time.Sleep(recheck - time.Nanosecond - time.Since(start))
-				synctest.Wait()
-				var got []time.Duration
-				for range len(changes) {
-					got = append(got, <-changes)
-				}
-				if !slices.Equal(got, c.want) {
-					t.Errorf("changes after %v, want %v", got, c.want)
-				}
-				if again := <-changes; again != recheck {
-					t.Errorf("looked again after %s", again)
-				}
-			})
-		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
 	"github.com/celadon-cel/celadon/types"
@@ -33,6 +34,7 @@ type Options struct {
 	Mode        string
 	Unknown     string
 	KubeVersion string
+	NoVet       bool
 	Concurrency int
 	Drain       time.Duration
 	Grace       time.Duration
@@ -56,6 +58,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Mode, "mode", "enforce", "what a refusal does: enforce, warn (allow with warnings) or audit (only record)")
 	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known)")
+	f.BoolVar(&o.NoVet, "no-vet", false, "take CRDs that an API server would refuse, too, if they compile")
 	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
 	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
 	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
@@ -136,12 +139,15 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 	}
 	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
 	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
-	crds, err := newWatcher(o.CRDs, log)
+	crds, err := watching.New(o.CRDs, unwatched(log))
 	if err != nil {
 		return err
 	}
-	defer crds.close()
-	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace}
+	defer crds.Close()
+	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
+	if !o.NoVet {
+		folder.judge = &judge{kubeVersion: o.KubeVersion}
+	}
 	if problems, _ := folder.load(); len(problems) > 0 {
 		return fmt.Errorf("not all CRDs can be served:\n%w", errors.Join(problems...))
 	}
@@ -156,7 +162,7 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 			return err
 		}
 	}
-	go crds.run(ctx, folder.reload)
+	go crds.Run(ctx, folder.reload)
 	log.Info("serving", "address", listener.Addr().String(), "mode", o.Mode, "unknownCRD", o.Unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
 	return s.run(ctx, listener, cert, o.Drain)
 }
@@ -166,15 +172,15 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
 	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
 	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
-		files, err := newWatcher(paths, s.log)
+		files, err := watching.New(paths, unwatched(s.log))
 		if err != nil {
 			return err
 		}
-		context.AfterFunc(ctx, func() { _ = files.close() })
+		context.AfterFunc(ctx, func() { _ = files.Close() })
 		if err := load(); err != nil {
 			return err
 		}
-		go files.run(ctx, reload)
+		go files.Run(ctx, reload)
 		return nil
 	}
 	if o.ClientCA != "" {
@@ -184,4 +190,15 @@ func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) 
 		}
 	}
 	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
+}
+
+// unwatched logs what cannot be watched.
+func unwatched(log *slog.Logger) func(string, error) {
+	return func(path string, err error) {
+		if path == "" {
+			log.Warn("watch", "error", err)
+			return
+		}
+		log.Warn("folder not watched", "path", path, "error", err)
+	}
 }

@@ -6,22 +6,26 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // Shown is how many causes of one object come with the line that they are about
 // and the values in it: an object may have half a million.
 const Shown = 100
 
-// Strict finds the fields that strict decoding names in its text; there
-// are no causes for them.
-func Strict(doc *input.Document, message string, excerpts *Excerpts) []report.Place {
-	fields := input.StrictFields(message)
+// Strict finds the fields that strict decoding refuses; there are no causes for
+// them. One that is not found, or has no name, is left out.
+func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []report.Place {
+	fields := make([]string, len(strict))
+	for i, e := range strict {
+		fields[i] = e.Field
+	}
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
-		if at.Line == 0 {
+		if at.Line == 0 || fields[i] == "" {
 			continue
 		}
-		place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Message: strict[i].Message}
 		if i < Shown {
 			place.Excerpt = excerpts.At(at)
 		}
@@ -40,7 +44,7 @@ func Duplicates(doc *input.Document, excerpts *Excerpts) []report.Place {
 		key, err2 := strconv.Unquote(match[2])
 		at, ok := doc.KeyOnLine(line, key)
 		if err1 == nil && err2 == nil && ok {
-			place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: key}
+			place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: key, Message: match[0]}
 			if len(excerpts.Texts) == 0 { // the key's other value is not known
 				place.Excerpt = excerpts.At(at)
 			}
