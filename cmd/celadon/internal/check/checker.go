@@ -18,12 +18,13 @@ import (
 
 // checker decides documents, on many goroutines.
 type checker struct {
-	options *Options
-	crds    *definitions
-	before  *definitions // of --crd-old; nil without it
-	olds    *oldObjects
-	named   []string // what of the objects was named by hand
-	width   int      // of excerpts; 0 is the usual one
+	options   *Options
+	crds      *definitions
+	before    *definitions // of --crd-old; nil without it
+	olds      *oldObjects
+	templates templates
+	named     []string // what of the objects was named by hand
+	width     int      // of excerpts; 0 is the usual one
 }
 
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
@@ -80,7 +81,7 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 			return rep
 		}
 	}
-	if template(doc) {
+	if c.templates.has(doc) {
 		rep.Line, rep.Verdict, rep.Problem = 0, report.Unreadable, errTemplate.Error()
 		rep.Template = true
 		return rep

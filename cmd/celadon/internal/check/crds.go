@@ -52,7 +52,8 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 	}
 	found := 0
 	var given []crdRead
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, j) }
+	var t templates
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, &t, j) }
 	err := sweep.Selected(from, stdin, paths, read, func(r crdRead) error {
 		if r.report != nil {
 			d.reports = append(d.reports, r.report)
@@ -82,16 +83,23 @@ type crdRead struct {
 
 // readCRD passes over what is no CRD: below folders also what is no object, and
 // patches of CRDs.
-func readCRD(ctx context.Context, doc *input.Document, named []string, j *judge) crdRead {
+func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, j *judge) crdRead {
 	crdfile.Complete(doc)
 	if below(doc, named) && noObject(doc) != "" {
 		return crdRead{}
 	}
-	if template(doc) {
+	if t.has(doc) {
 		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
 	}
-	verdict := j.judge(ctx, doc) // before descriptions are dropped
-	return crdRead{crdfile.One(doc), verdict}
+	var data []byte
+	if j != nil && doc.Err == nil && doc.Object["kind"] == crdfile.Kind {
+		data, _ = doc.JSON() // before descriptions are dropped; what is wrong, reading it says
+	}
+	read := crdRead{Read: crdfile.One(doc)}
+	if read.CRD != nil && data != nil {
+		read.report = j.judge(ctx, doc, data)
+	}
+	return read
 }
 
 // unreadable tells of what is no CRD; of a template, once.

@@ -13,7 +13,7 @@ import (
 )
 
 // judge tells whether the API server would take the CRDs that objects are checked
-// by: where it would not, they say little. A nil judge tells of nothing.
+// by: where it would not, they say little.
 type judge struct {
 	kubeVersion string
 	validation  string       // of unknown and duplicate fields
@@ -22,15 +22,8 @@ type judge struct {
 }
 
 // judge gives a CRD its verdict: as one that a cluster has, as an update, or as
-// new. It is nil of what is no CRD. The document must be as it was read.
-func (j *judge) judge(ctx context.Context, doc *input.Document) *report.CRD {
-	if j == nil || doc.Err != nil || doc.Object["kind"] != crdfile.Kind || doc.Object["apiVersion"] != crdfile.APIVersion {
-		return nil
-	}
-	data, err := doc.JSON()
-	if err != nil {
-		return nil // which reading it says, too
-	}
+// new. Its JSON is that of all that was read.
+func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *report.CRD {
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true}
 	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
 	if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {

@@ -133,8 +133,11 @@ func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
 		return nil, err
 	}
 	width, _ := cli.Width(a.Stdout)
+	if o.Quiet {
+		width = 0 // kubectl's own lines
+	}
 	return report.New(o.Output, out, report.Options{
-		Colour: cli.Colour(a.Stdout), Width: width,
+		Colour: cli.Colour(a.Stdout) && !o.Quiet, Width: width,
 		KubeVersion: v.String(),
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,

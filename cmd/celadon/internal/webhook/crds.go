@@ -149,7 +149,6 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
 		fmt.Fprintf(digest, "%s %d %v %d\n%s", doc.File, doc.Line, err, len(data), data)
-		refused := f.judge.refuses(doc, data) // before descriptions are dropped
 		crd, err := crdfile.Decode(doc)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
@@ -157,7 +156,7 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 		if crd == nil {
 			return
 		}
-		found = append(found, readCRD{crd, doc.Place(), refused})
+		found = append(found, readCRD{crd, doc.Place(), f.judge.refuses(doc, data)})
 	})
 	f.digest = digest.Sum(nil)
 	if len(found) == 0 && len(problems) == 0 {
