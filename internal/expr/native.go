@@ -8,6 +8,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/celadon-cel/celadon/types"
 )
@@ -34,6 +35,8 @@ func Native(v ref.Val) any {
 		return Native(v.GetValue())
 	case *celtypes.Type:
 		return v.TypeName()
+	case apiservercel.Format:
+		return v.Name
 	case traits.Mapper:
 		out := map[string]any{}
 		for _, key := range types.Keys(v) {

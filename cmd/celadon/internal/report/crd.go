@@ -84,7 +84,11 @@ func (p *jsonPrinter) CRD(c *CRD) error {
 	return nil
 }
 
+// CRD leaves accepted ones out: who reads lines as they come expects objects.
 func (p *jsonLinesPrinter) CRD(c *CRD) error {
+	if c.quiet() {
+		return nil
+	}
 	return Encoder(p.w).Encode(struct {
 		CRD *CRD `json:"crd"`
 	}{c})
