@@ -52,11 +52,16 @@ func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, 
 }
 
 // PlanWith is as Plan, for an expression that starts from any roots: its program
-// is for activations of the same ones, in the same order.
+// is for activations of the same ones, in the same order. It panics with an
+// *InternalError for a bug of ours.
 func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", r)
+			bug := panicked(r)
+			if _, ours := bug.(*InternalError); ours {
+				panic(bug)
+			}
+			err = unplannable(r) // constants are evaluated here, as upstream does
 		}
 	}()
 	tree := checked.NativeRep()
@@ -76,9 +81,18 @@ func (p *Planner) planner(checked *ast.AST, roots []types.Root) *planner {
 	return &planner{Planner: p, roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
 }
 
-// unplanned is what cel-go refuses too, in its words. What it takes nobody could
-// count the work of.
-func unplanned(env *cel.Env, checked *cel.Ast) (*Program, error) {
+func unplannable(panicked any) error {
+	return fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", panicked)
+}
+
+// unplanned is what cel-go refuses too, in its words, or panics over. What it
+// takes nobody could count the work of.
+func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
+	defer func() {
+		if r := recover(); r != nil { // nothing but upstream's planner is below
+			err = unplannable(r)
+		}
+	}()
 	if _, err := env.Program(checked); err != nil {
 		return nil, err
 	}
