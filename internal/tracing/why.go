@@ -3,7 +3,6 @@ package tracing
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/compare"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/internal/expr"
 )
@@ -273,12 +273,15 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
 		return false
 	}
-	path, left, right := differ(expr.Native(shown(a)), expr.Native(shown(b)), nil)
-	if len(path) == 0 {
+	var first compare.Change
+	for first = range compare.Values(expr.Native(shown(a)), expr.Native(shown(b))) {
+		break
+	}
+	if len(first.Path) == 0 {
 		return false
 	}
-	for i, v := range []any{left, right} {
-		text := w.program.source.Of(args[i]) + "." + engine.FormatPath(path)
+	for i, v := range []any{first.Before, first.After} {
+		text := w.program.source.Of(args[i]) + "." + engine.FormatPath(first.Path)
 		part := Part{Text: strings.ReplaceAll(text, ".[", "["), Depth: depth, Value: celtypes.DefaultTypeAdapter.NativeToValue(v)}
 		if v == nil {
 			part.Note = "not there"
@@ -286,37 +289,6 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 		w.part(part)
 	}
 	return true
-}
-
-// differ is the first path, by sorted keys, at which two values differ; empty
-// where they do as a whole.
-func differ(a, b any, at []engine.Step) (path []engine.Step, left, right any) {
-	switch x := a.(type) {
-	case map[string]any:
-		y, ok := b.(map[string]any)
-		if !ok {
-			return at, a, b
-		}
-		keys := slices.Collect(maps.Keys(x))
-		keys = slices.AppendSeq(keys, maps.Keys(y))
-		slices.Sort(keys)
-		for _, key := range keys {
-			if !reflect.DeepEqual(x[key], y[key]) {
-				return differ(x[key], y[key], append(at, engine.Step{Name: key}))
-			}
-		}
-	case []any:
-		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return at, a, b
-		}
-		for i := range x {
-			if !reflect.DeepEqual(x[i], y[i]) {
-				return differ(x[i], y[i], append(at, engine.Step{Item: true, Index: i}))
-			}
-		}
-	}
-	return at, a, b
 }
 
 // add is part with the text and the cost of a node; what a macro made up has no

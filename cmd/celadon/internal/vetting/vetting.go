@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
@@ -75,8 +76,9 @@ func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) e
 
 // vetter vets documents; it is safe for concurrent use.
 type vetter struct {
-	cfg  vet.Config
-	olds olds
+	cfg vet.Config
+	// olds are the CRDs that vetted ones replace.
+	olds *catalog.Catalog
 }
 
 func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, error) {
@@ -84,22 +86,35 @@ func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, e
 	if err != nil {
 		return nil, err
 	}
-	v := &vetter{cfg: cfg, olds: olds{}}
-	return v, sweep.All(ctx, streams.Stdin, o.Olds, crdfile.One, v.olds.add)
+	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	var given []crdfile.Read
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	err = sweep.All(ctx, streams.Stdin, o.Olds, crdfile.One, func(r crdfile.Read) error {
+		if r.Err != nil {
+			return fmt.Errorf("--old: %s: %w", r.Place, r.Err)
+		}
+		if r.CRD != nil {
+			given, crds = append(given, r), append(crds, r.CRD)
+		}
+		return nil
+	})
+	var errs *catalog.Errors
+	if err == nil && errors.As(v.olds.Apply(crds, nil), &errs) {
+		again := errs.Errors[0]
+		for _, e := range errs.Errors {
+			if e.Name == again.Name {
+				again = e
+			}
+		}
+		err = fmt.Errorf("--old: %s: %s is %w", given[again.Index].Place, again.Name, again.Err)
+	}
+	return v, err
 }
 
-// olds are the CRDs that vetted ones replace, by their names.
-type olds map[string]*apiextensionsv1.CustomResourceDefinition
-
-func (olds olds) add(r crdfile.Read) error {
-	switch {
-	case r.Err != nil:
-		return fmt.Errorf("--old: %s: %w", r.Place, r.Err)
-	case r.CRD == nil:
-	case olds[r.CRD.Name] != nil:
-		return fmt.Errorf("--old: %s: %s is given twice: keep one", r.Place, r.CRD.Name)
-	default:
-		olds[r.CRD.Name] = r.CRD
+// old is the CRD that one of a name replaces; nil where there is none.
+func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
+	if e := v.olds.Named(name); e != nil {
+		return e.CRD
 	}
 	return nil
 }
@@ -120,7 +135,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 		return one
 	}
 	cfg := v.cfg
-	if cfg.Old = v.olds[report.Identify(doc.Object).Name]; cfg.Old != nil {
+	if cfg.Old = v.old(report.Identify(doc.Object).Name); cfg.Old != nil {
 		one.operation = "update"
 	}
 	cfg.DuplicateKeys = doc.Duplicate
