@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -32,19 +33,18 @@ const (
 // Prover proves what the rules of one schema cannot do. It is not safe for
 // concurrent use.
 type Prover struct {
-	version string
-	schema  *schema.Structural
-	decl    *types.Decl
-	scope   *types.Scope
-	rules   map[string]*rule
+	version  string
+	schema   *schema.Structural
+	decl     *types.Decl
+	compiler *rule.Compiler[*rule.Checked]
 }
 
-// rule is one that compiles.
-type rule struct {
-	ref      engine.RuleRef
-	checked  *ast.AST
-	usesOld  bool
-	optional bool
+// one is a rule that compiles.
+type one struct {
+	ref     engine.RuleRef
+	checked *rule.Checked
+	tree    *ast.AST
+	usesOld bool
 }
 
 // New makes a prover for the schema of one version of a CRD, by name.
@@ -53,11 +53,12 @@ func New(version string, s *schema.Structural, cfg Config) (*Prover, error) {
 	if err != nil {
 		return nil, err
 	}
-	scope, err := types.StoredEnv(v).Scope()
-	if err != nil {
-		return nil, err
-	}
-	return &Prover{version: version, schema: s, decl: types.FromSchema(s, types.ResourceRoot), scope: scope, rules: map[string]*rule{}}, nil
+	return &Prover{
+		version: version, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
+		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
+			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
+		}),
+	}, nil
 }
 
 // ErrNotAnalysed is a rule of which nothing can be said.
@@ -82,10 +83,10 @@ func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	}
 	w.asked = &r.ref
 	var old *place
-	if r.usesOld && !r.optional {
+	if r.usesOld && !r.checked.Optional {
 		old = w.tree("old", steps)
 	}
-	v := w.reading(r, self, old).truth(r.checked.Expr())
+	v := w.reading(r, self, old).truth(r.tree.Expr())
 	w.sat.Add(v.t.Not())
 	if what == Failed {
 		w.sat.Add(v.f.Not())
@@ -107,27 +108,14 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	return w.prove(), nil
 }
 
-// rule compiles a rule of a place, once; nil where it does not compile.
-func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *rule {
-	path := engine.FormatPath(steps)
-	key := fmt.Sprintf("%d %s", index, path)
-	if r, ok := p.rules[key]; ok {
-		return r
-	}
+// rule compiles a rule of a place; nil where it does not compile.
+func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
 	spec := &s.XValidations[index]
-	r := &rule{
-		ref:      engine.RuleRef{Version: p.version, Path: path, Index: index, Rule: spec.Rule},
-		optional: spec.OptionalOldSelf != nil && *spec.OptionalOldSelf,
-	}
-	p.rules[key] = nil
-	checked, err := p.scope.Compile(d, r.optional, spec.Rule)
-	if err != nil {
+	key := rule.Key{Decl: d, Part: rule.Itself, Optional: rule.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
+	checked, refused, err := p.compiler.Compile(key)
+	if refused != nil || err != nil {
 		return nil
 	}
-	r.checked = checked.NativeRep()
-	for _, ref := range r.checked.ReferenceMap() {
-		r.usesOld = r.usesOld || ref.Name == types.OldSelf
-	}
-	p.rules[key] = r
-	return r
+	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index, Rule: spec.Rule, OptionalOldSelf: key.Optional}
+	return &one{ref: ref, checked: checked, tree: checked.AST.NativeRep(), usesOld: checked.UsesOldSelf()}
 }

@@ -131,18 +131,18 @@ func (w *world) assume(p *place) {
 	}
 	for i := range p.schema.XValidations {
 		r := w.prover.rule(p.path, p.schema, p.decl, i)
-		if r == nil || r.usesOld || w.asked != nil && r.ref == *w.asked {
+		if r == nil || r.usesOld || w.asked != nil && same(r.ref, *w.asked) {
 			continue
 		}
-		w.implies(w.reading(r, p, nil).truth(r.checked.Expr()).t, p.present, w.sibling(r.ref))
+		w.implies(w.reading(r, p, nil).truth(r.tree.Expr()).t, p.present, w.sibling(r.ref))
 	}
 }
 
 // reading is a rule over the values of a place.
-func (w *world) reading(r *rule, self, old *place) *reading {
-	x := &reading{world: w, ast: r.checked, vars: map[string]variable{types.Self: self.variable()}}
+func (w *world) reading(r *one, self, old *place) *reading {
+	x := &reading{world: w, ast: r.tree, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
-	case r.optional:
+	case r.checked.Optional:
 		key := "optional old"
 		x.vars[types.OldSelf] = variable{key: key, alts: []alt{{when: w.yes, key: key}}}
 	case old != nil:
@@ -161,7 +161,7 @@ func (p *place) variable() variable {
 
 func (w *world) sibling(ref engine.RuleRef) sat.Lit {
 	for _, s := range w.siblings {
-		if s.ref == ref {
+		if same(s.ref, ref) {
 			return s.lit
 		}
 	}
@@ -169,3 +169,6 @@ func (w *world) sibling(ref engine.RuleRef) sat.Lit {
 	w.siblings = append(w.siblings, s)
 	return s.lit
 }
+
+// same: two references are to one rule.
+func same(a, b engine.RuleRef) bool { return a.Path == b.Path && a.Index == b.Index }
