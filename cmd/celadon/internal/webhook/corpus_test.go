@@ -116,13 +116,12 @@ func (c *corpusCase) request(set *admission.Set, crd *apiextensionsv1.CustomReso
 		req.Operation = admissionv1.Update
 	}
 	if !asWritten {
-		if prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: obj}); err == nil {
+		prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: obj, OldObject: old, Subresource: c.Subresource})
+		if err == nil {
 			obj = withServer(prepared.Self())
 		}
-		if old != nil {
-			if prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: old, OldObject: old}); err == nil {
-				old = withServer(prepared.Old())
-			}
+		if err == nil && old != nil {
+			old = withServer(prepared.Old())
 		}
 	}
 	meta, _ := obj["metadata"].(map[string]any)
