@@ -1,0 +1,180 @@
+package celparse
+
+import (
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/parser"
+
+	"github.com/celadon-cel/celadon/internal/celscan"
+)
+
+// Parse parses an expression. It is false where the expression is not accepted:
+// cel-go knows why.
+func (p *Parser) Parse(src *Source) (*ast.AST, bool) {
+	if p.tooLarge(src) {
+		return nil, false
+	}
+	s := p.begin(src)
+	defer p.end(s)
+	s.advance()
+	root := s.expr()
+	if root.expr == nil || s.tok.Kind != celscan.EOF {
+		return nil, false
+	}
+	return ast.NewAST(root.expr, s.finish()), true
+}
+
+func (p *Parser) tooLarge(src *Source) bool {
+	return len(src.text) > p.config.MaxSize && utf8.RuneCountInString(src.text) > p.config.MaxSize
+}
+
+// state is that of one parse.
+type state struct {
+	*Parser
+	src  *Source
+	info *ast.SourceInfo
+	scan celscan.Scanner
+	// tok is the token to be read next, and last the end of the one before.
+	tok  token
+	last int
+	// seen and points are a byte and its offset in code points, from which the
+	// next token's is counted.
+	seen   int
+	points int32
+	// ranges are the positions of ids, from 1.
+	ranges []ast.OffsetRange
+	// exprs, relations and calcs count the grammar's rules that are open.
+	exprs, relations, calcs int
+	// operands and ops are stacks: of lists and calls, and of && and ||.
+	operands []ast.Expr
+	ops      []int64
+	// slab is what argument lists are cut from.
+	slab   []ast.Expr
+	helper helper
+	holes  *holes
+}
+
+// token is one, and its offset in code points.
+type token struct {
+	celscan.Token
+	at int32
+}
+
+// operand is a parsed expression; one whose expr is nil was not accepted.
+type operand struct {
+	expr ast.Expr
+	// height counts the operators above each other that cel-go would visit.
+	height int
+}
+
+func newState(p *Parser) *state {
+	s := &state{Parser: p}
+	s.helper.state = s
+	return s
+}
+
+func (p *Parser) begin(src *Source) *state {
+	s := p.states.Get().(*state)
+	s.src, s.scan, s.info = src, celscan.New(src.text, 0), ast.NewSourceInfo(src)
+	return s
+}
+
+// end keeps what the next parse can use.
+func (p *Parser) end(s *state) {
+	clear(s.operands)
+	*s = state{Parser: p, ranges: s.ranges[:0], operands: s.operands[:0], ops: s.ops[:0], helper: s.helper}
+	if cap(s.ranges) <= maxKept && cap(s.operands) <= maxKept && cap(s.ops) <= maxKept {
+		p.states.Put(s)
+	}
+}
+
+// maxKept bounds what a state keeps for the next parse.
+const maxKept = 1024
+
+// finish notes the positions of all ids.
+func (s *state) finish() *ast.SourceInfo {
+	ranges := s.info.OffsetRanges()
+	for i, r := range s.ranges {
+		if r != noRange {
+			ranges[int64(i+1)] = r
+		}
+	}
+	return s.info
+}
+
+func (s *state) advance() {
+	s.last = s.tok.End
+	s.tok.Token = s.scan.Next()
+	if s.src.ascii {
+		s.tok.at = int32(s.tok.Start)
+		return
+	}
+	s.points += int32(utf8.RuneCountInString(s.src.text[s.seen:s.tok.Start]))
+	s.seen, s.tok.at = s.tok.Start, s.points
+}
+
+// accept reads a token of that kind, if it is the next.
+func (s *state) accept(kind celscan.Kind) bool {
+	if s.tok.Kind != kind {
+		return false
+	}
+	s.advance()
+	return true
+}
+
+func (s *state) textOf(t token) string { return s.src.text[t.Start:t.End] }
+
+// noRange is that of an id that was given back.
+var noRange = ast.OffsetRange{Start: -1 << 31, Stop: -1 << 31}
+
+func (s *state) newID(r ast.OffsetRange) int64 {
+	s.ranges = append(s.ranges, r)
+	return int64(len(s.ranges))
+}
+
+// id is a new one, at a token.
+func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
+
+// rangeOf begins at a code point and is as long as the token has bytes, as
+// cel-go's do.
+func rangeOf(t token) ast.OffsetRange {
+	return ast.OffsetRange{Start: t.at, Stop: t.at + int32(t.End-t.Start)}
+}
+
+// rangeAt is the position of an id, if it has one.
+func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
+	if id < 1 || id > int64(len(s.ranges)) || s.ranges[id-1] == noRange {
+		return ast.OffsetRange{}, false
+	}
+	return s.ranges[id-1], true
+}
+
+// dropID gives an id back; the last one is given again.
+func (s *state) dropID(id int64) {
+	if s.ranges[id-1] = noRange; id == int64(len(s.ranges)) {
+		s.ranges = s.ranges[:id-1]
+	}
+}
+
+// list cuts a list of arguments.
+func (s *state) list(exprs ...ast.Expr) []ast.Expr {
+	n := len(exprs)
+	if n == 0 {
+		return []ast.Expr{}
+	}
+	if n > len(s.slab) {
+		if n > slabSize/4 {
+			return append([]ast.Expr(nil), exprs...)
+		}
+		s.slab = make([]ast.Expr, slabSize)
+	}
+	list := s.slab[:n:n]
+	s.slab = s.slab[n:]
+	copy(list, exprs)
+	return list
+}
+
+const slabSize = 16
+
+var _ parser.ExprHelper = &helper{}

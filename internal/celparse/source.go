@@ -1,0 +1,121 @@
+package celparse
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common"
+)
+
+// Source is a text to be parsed. It answers as common.NewTextSource does, and
+// keeps no second copy of the text. It is immutable.
+type Source struct {
+	text string
+	// ascii is true where a byte is a character.
+	ascii bool
+	// lines are the offsets behind each line's end, in code points.
+	lines []int32
+}
+
+var _ common.Source = &Source{}
+
+// NewSource reads a text. Bytes that are no UTF-8 become U+FFFD.
+func NewSource(text string) *Source {
+	s := &Source{text: text, ascii: true}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			s.ascii = false
+			break
+		}
+	}
+	if !s.ascii && !utf8.ValidString(text) {
+		s.text = string([]rune(text))
+	}
+	s.lines = s.lineOffsets()
+	return s
+}
+
+func (s *Source) lineOffsets() []int32 {
+	if s.text == "" {
+		return []int32{0}
+	}
+	lines, rest, offset := make([]int32, 0, 1+strings.Count(s.text, "\n")), s.text, int32(0)
+	for {
+		end := strings.IndexByte(rest, '\n')
+		if end < 0 {
+			return append(lines, offset+s.width(rest)+1)
+		}
+		offset += s.width(rest[:end+1])
+		lines, rest = append(lines, offset), rest[end+1:]
+	}
+}
+
+// width counts code points.
+func (s *Source) width(text string) int32 {
+	if s.ascii {
+		return int32(len(text))
+	}
+	return int32(utf8.RuneCountInString(text))
+}
+
+// Content is the text.
+func (s *Source) Content() string { return s.text }
+
+// Description is cel-go's name for a text that is in no file.
+func (s *Source) Description() string { return "<input>" }
+
+// LineOffsets are the offsets at which lines begin, from the second on, and one
+// behind the end.
+func (s *Source) LineOffsets() []int32 { return s.lines }
+
+// LocationOffset is where a line and column are.
+func (s *Source) LocationOffset(at common.Location) (int32, bool) {
+	if start, ok := s.line(at.Line()); ok {
+		return start + int32(at.Column()), true
+	}
+	return -1, false
+}
+
+// OffsetLocation is the line and column of an offset.
+func (s *Source) OffsetLocation(offset int32) (common.Location, bool) {
+	return location(s.lines, offset), true
+}
+
+// NewLocation is that line and column.
+func (s *Source) NewLocation(line, col int) common.Location { return common.NewLocation(line, col) }
+
+// Snippet is a line of the text.
+func (s *Source) Snippet(line int) (string, bool) {
+	if _, ok := s.line(line); !ok || s.text == "" {
+		return "", false
+	}
+	rest := s.text
+	for range line - 1 {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	rest, _, _ = strings.Cut(rest, "\n")
+	return rest, true
+}
+
+// line is the offset at which a line begins.
+func (s *Source) line(line int) (int32, bool) {
+	switch {
+	case line == 1:
+		return 0, true
+	case line > 1 && line <= len(s.lines):
+		return s.lines[line-2], true
+	}
+	return -1, false
+}
+
+// location is the line, from 1, and the column, from 0, of an offset.
+func location(lines []int32, offset int32) common.Location {
+	line, start := 1, int32(0)
+	for _, next := range lines {
+		if next > offset {
+			break
+		}
+		line, start = line+1, next
+	}
+	return common.NewLocation(line, int(offset-start))
+}
