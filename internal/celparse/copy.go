@@ -5,6 +5,9 @@ import "github.com/google/cel-go/common/ast"
 // Copy copies an expression for a macro. Each node of the copy has a new id at the
 // old one's position; entries are at the call's.
 func (h *helper) Copy(e ast.Expr) ast.Expr {
+	if h.flood = h.flood || len(h.ranges) >= maxIDs; h.flood {
+		return e
+	}
 	r, _ := h.rangeAt(e.ID())
 	id := h.newID(r)
 	switch e.Kind() {

@@ -190,7 +190,7 @@ func (s *state) unnamed(name string, id int64) {
 	}
 }
 
-// badMacro is a call that a macro finds something wrong with.
+// badMacro is a call that a macro finds something wrong with, or makes too much of.
 func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.holes == nil {
 		return nil

@@ -34,10 +34,13 @@ func (p *Parser) macro(name string, member bool, args int) parser.Macro {
 
 // expand runs a macro. The call's id is given back: the macro makes ids of its own.
 func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
+	if s.flood {
+		return s.badMacro(id, name, target, args)
+	}
 	s.helper.id = id
 	e, err := m.Expander()(&s.helper, target, args)
 	switch {
-	case err != nil:
+	case err != nil || s.flood:
 		return s.badMacro(id, name, target, args)
 	case e == nil:
 		return s.plainCall(id, name, target, args)

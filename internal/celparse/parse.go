@@ -1,6 +1,8 @@
 package celparse
 
 import (
+	"errors"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
@@ -9,20 +11,35 @@ import (
 	"github.com/celadon-cel/celadon/internal/celscan"
 )
 
-// Parse parses an expression. It is false where the expression is not accepted:
-// cel-go knows why.
-func (p *Parser) Parse(src *Source) (*ast.AST, bool) {
+// ErrNotAccepted means that an expression is no CEL, or beyond a bound of cel-go's:
+// cel-go's parser knows why.
+var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
+
+// ErrFlood means that macros make too much of an expression: each optMap copies
+// what it stands behind, and so 25 of them in a row, 300 bytes, are a tree of 100
+// million nodes. cel-go's parser sets no bound, and must not be asked.
+var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
+
+// maxIDs bounds the ids that macros may take: all nodes of the largest text that
+// cel-go accepts, some times over.
+const maxIDs = 500_000
+
+// Parse parses an expression. The error is ErrNotAccepted or ErrFlood.
+func (p *Parser) Parse(src *Source) (*ast.AST, error) {
 	if p.tooLarge(src) {
-		return nil, false
+		return nil, ErrNotAccepted
 	}
 	s := p.begin(src)
 	defer p.end(s)
 	s.advance()
 	root := s.expr()
-	if root.expr == nil || s.tok.Kind != celscan.EOF {
-		return nil, false
+	switch {
+	case s.flood:
+		return nil, ErrFlood
+	case root.expr == nil || s.tok.Kind != celscan.EOF:
+		return nil, ErrNotAccepted
 	}
-	return ast.NewAST(root.expr, s.finish()), true
+	return ast.NewAST(root.expr, s.finish()), nil
 }
 
 func (p *Parser) tooLarge(src *Source) bool {
@@ -52,7 +69,10 @@ type state struct {
 	// slab is what argument lists are cut from.
 	slab   []ast.Expr
 	helper helper
-	holes  *holes
+	// flood is true where macros took too many ids.
+	flood bool
+	// holes are nil in a strict parse.
+	holes *holes
 }
 
 // token is one, and its offset in code points.

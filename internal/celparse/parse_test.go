@@ -79,11 +79,11 @@ func (s side) compare(t testing.TB, src string) (accepted bool) {
 	t.Helper()
 	want, refusal := s.upstream(src)
 	accepted = want != nil
-	got, ok := s.ours.Parse(celparse.NewSource(src))
+	got, err := s.ours.Parse(celparse.NewSource(src))
 	switch {
-	case ok != accepted:
-		t.Errorf("%s: %q: accepted %v, want %v: %.300s", s.name, src, ok, accepted, refusal)
-	case ok:
+	case (err == nil) != accepted:
+		t.Errorf("%s: %q: got %v, accepted %v: %.300s", s.name, src, err, accepted, refusal)
+	case accepted:
 		if d := difference(got, want); d != "" {
 			t.Errorf("%s: %q: %s", s.name, src, d)
 		}
