@@ -96,7 +96,7 @@ func (s *state) entryValue(id int64) (operand, bool) {
 // message reads a message from its type's name on, which was read as a path, as
 // any other is.
 func (s *state) message(name path) operand {
-	text, ok := s.typeName(name.start)
+	text, ok := s.typeName(name.start - 1)
 	if !ok {
 		return operand{}
 	}
@@ -128,22 +128,19 @@ func (s *state) message(name path) operand {
 	return operand{s.factory.NewStruct(id, text, fields), height}
 }
 
-// typeName is a.b.c, whose first token is there, if a brace follows it.
-func (s *state) typeName(first token) (string, bool) {
-	scan := celscan.New(s.src.text, first.Start)
+// typeName is a.b.c, which begins at that byte, if a brace follows it.
+func (s *state) typeName(start int) (string, bool) {
+	scan, want := celscan.New(s.src.text, start), celscan.Ident
+	if s.src.text[start] == '.' {
+		want = celscan.Dot
+	}
 	var b strings.Builder
-	want := first.Kind
-	for t := scan.Next(); ; t = scan.Next() {
-		switch {
-		case t.Kind == celscan.OpenBrace && want == celscan.Dot:
-			return b.String(), true
-		case t.Kind != want:
-			return "", false
-		case want == celscan.Dot:
-			want = celscan.Ident
-		default:
+	t := scan.Next()
+	for ; t.Kind == want; t = scan.Next() {
+		b.WriteString(s.src.text[t.Start:t.End])
+		if want = celscan.Ident; t.Kind == celscan.Ident {
 			want = celscan.Dot
 		}
-		b.WriteString(s.src.text[t.Start:t.End])
 	}
+	return b.String(), want == celscan.Dot && t.Kind == celscan.OpenBrace
 }

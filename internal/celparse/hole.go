@@ -165,8 +165,8 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 }
 
 // allowed says whether a reserved word may stand there: if it begins a type's name.
-func (s *state) allowed(first token) bool {
-	_, ok := s.typeName(first)
+func (s *state) allowed(start int) bool {
+	_, ok := s.typeName(start)
 	return ok || s.refused(s.tok)
 }
 

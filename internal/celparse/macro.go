@@ -58,13 +58,16 @@ func (s *state) keepCall(id int64, name string, target ast.Expr, args []ast.Expr
 	if target != nil {
 		target = s.written(target)
 	}
-	s.info.SetMacroCall(id, s.plainCall(0, name, target, args))
+	if s.calls == nil {
+		s.calls = map[int64]ast.Expr{}
+	}
+	s.calls[id] = s.plainCall(0, name, target, args)
 }
 
 // written is an expression with nodes without content in place of macros, which are
 // known by their ids: as far as calls and lists reach, as cel-go does.
 func (s *state) written(e ast.Expr) ast.Expr {
-	if _, ok := s.info.GetMacroCall(e.ID()); ok {
+	if s.calls[e.ID()] != nil {
 		return s.factory.NewUnspecifiedExpr(e.ID())
 	}
 	switch e.Kind() {

@@ -48,19 +48,21 @@ func (s *state) primary() (of operand, name path) {
 	return s.miss()
 }
 
-// path is what an operand of names and dots alone was written as; of any other
-// operand it is empty.
+// path is where an operand of names and dots alone begins; of any other operand it
+// is zero.
 type path struct {
-	// start is its first token and ids the number of ids before it.
-	start token
-	ids   int
-	is    bool
+	// start is the byte behind which the path's first one is, and ids the number
+	// of ids before it.
+	start, ids int
 }
 
 // reserved words name no variable and no function.
-var reserved = map[string]bool{
-	"as": true, "break": true, "const": true, "continue": true, "else": true, "for": true, "function": true, "if": true,
-	"import": true, "let": true, "loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
+func reserved(name string) bool {
+	switch name {
+	case "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while":
+		return true
+	}
+	return false
 }
 
 // named reads a variable, a call of a function or a message from its name on. The
@@ -68,7 +70,7 @@ var reserved = map[string]bool{
 func (s *state) named(first token) (operand, path) {
 	at, ids := s.tok, len(s.ranges)
 	name := s.src.text[at.Start:at.End]
-	if n := len(name); n >= 2 && n <= 9 && reserved[name] && !s.allowed(first) {
+	if reserved(name) && !s.allowed(first.Start) {
 		return operand{}, path{}
 	}
 	s.advance()
@@ -78,7 +80,7 @@ func (s *state) named(first token) (operand, path) {
 	if s.tok.Kind == celscan.OpenParen {
 		return s.function(name), path{}
 	}
-	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{start: first, ids: ids, is: true}
+	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{first.Start + 1, ids}
 }
 
 // function reads a call of one, from its bracket on.
@@ -91,23 +93,30 @@ func (s *state) function(name string) operand {
 	return operand{s.expanded(id, name, nil, args), height}
 }
 
-// member reads the selections, indexes and calls that follow an operand.
+// member reads the selections, indexes and calls that follow an operand. A path's
+// height is looked at when it is known to be no type's name.
 func (s *state) member(of operand, name path) operand {
 	for of.expr != nil {
 		switch s.tok.Kind {
 		case celscan.Dot:
-			of, name.is = s.selection(of, name.is)
+			var still bool
+			if of, still = s.selection(of); !still {
+				name = path{}
+			}
 		case celscan.OpenBracket:
-			of, name.is = s.index(of), false
+			of, name = s.index(of), path{}
 		case celscan.OpenBrace:
-			if !name.is {
+			if name.start == 0 {
 				return of
 			}
-			of, name.is = s.message(name), false
+			of, name = s.message(name), path{}
 		default:
+			if of.height > s.config.MaxDepth {
+				return s.tooHigh(of)
+			}
 			return of
 		}
-		if of.height > s.config.MaxDepth {
+		if of.height > s.config.MaxDepth && name.start == 0 {
 			of = s.tooHigh(of)
 		}
 	}
@@ -115,8 +124,8 @@ func (s *state) member(of operand, name path) operand {
 }
 
 // selection reads a field or a call of a member, from its dot on. It says whether a
-// name still is one.
-func (s *state) selection(of operand, name bool) (operand, bool) {
+// path still is one.
+func (s *state) selection(of operand) (operand, bool) {
 	dot := s.tok
 	s.advance()
 	optional := s.accept(celscan.Question)
@@ -143,7 +152,7 @@ func (s *state) selection(of operand, name bool) (operand, bool) {
 	}
 	id := s.id(dot)
 	s.unnamed(field, id)
-	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, name && at.Kind == celscan.Ident
+	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == celscan.Ident
 }
 
 // field reads the name of one.

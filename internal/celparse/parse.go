@@ -50,7 +50,6 @@ func (p *Parser) tooLarge(src *Source) bool {
 type state struct {
 	*Parser
 	src  *Source
-	info *ast.SourceInfo
 	scan celscan.Scanner
 	// tok is the token to be read next, and last the end of the one before.
 	tok  token
@@ -69,6 +68,8 @@ type state struct {
 	// slab is what argument lists are cut from.
 	slab   []ast.Expr
 	helper helper
+	// calls are those that macros replaced, by the ids of what they made.
+	calls map[int64]ast.Expr
 	// flood is true where macros took too many ids.
 	flood bool
 	// holes are nil in a strict parse.
@@ -96,7 +97,7 @@ func newState(p *Parser) *state {
 
 func (p *Parser) begin(src *Source) *state {
 	s := p.states.Get().(*state)
-	s.src, s.scan, s.info = src, celscan.New(src.text, 0), ast.NewSourceInfo(src)
+	s.src, s.scan = src, celscan.New(src.text, 0)
 	return s
 }
 
@@ -111,17 +112,6 @@ func (p *Parser) end(s *state) {
 
 // maxKept bounds what a state keeps for the next parse.
 const maxKept = 1024
-
-// finish notes the positions of all ids.
-func (s *state) finish() *ast.SourceInfo {
-	ranges := s.info.OffsetRanges()
-	for i, r := range s.ranges {
-		if r != noRange {
-			ranges[int64(i+1)] = r
-		}
-	}
-	return s.info
-}
 
 func (s *state) advance() {
 	s.last = s.tok.End
@@ -145,38 +135,6 @@ func (s *state) accept(kind celscan.Kind) bool {
 
 func (s *state) textOf(t token) string { return s.src.text[t.Start:t.End] }
 
-// noRange is that of an id that was given back.
-var noRange = ast.OffsetRange{Start: -1 << 31, Stop: -1 << 31}
-
-func (s *state) newID(r ast.OffsetRange) int64 {
-	s.ranges = append(s.ranges, r)
-	return int64(len(s.ranges))
-}
-
-// id is a new one, at a token.
-func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
-
-// rangeOf begins at a code point and is as long as the token has bytes, as
-// cel-go's do.
-func rangeOf(t token) ast.OffsetRange {
-	return ast.OffsetRange{Start: t.at, Stop: t.at + int32(t.End-t.Start)}
-}
-
-// rangeAt is the position of an id, if it has one.
-func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
-	if id < 1 || id > int64(len(s.ranges)) || s.ranges[id-1] == noRange {
-		return ast.OffsetRange{}, false
-	}
-	return s.ranges[id-1], true
-}
-
-// dropID gives an id back; the last one is given again.
-func (s *state) dropID(id int64) {
-	if s.ranges[id-1] = noRange; id == int64(len(s.ranges)) {
-		s.ranges = s.ranges[:id-1]
-	}
-}
-
 // list cuts a list of arguments.
 func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 	n := len(exprs)
@@ -184,10 +142,10 @@ func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 		return []ast.Expr{}
 	}
 	if n > len(s.slab) {
-		if n > slabSize/4 {
+		if n > maxSlab/4 {
 			return append([]ast.Expr(nil), exprs...)
 		}
-		s.slab = make([]ast.Expr, slabSize)
+		s.slab = make([]ast.Expr, max(n, min(maxSlab, (len(s.src.text)-s.tok.Start)/8)))
 	}
 	list := s.slab[:n:n]
 	s.slab = s.slab[n:]
@@ -195,6 +153,8 @@ func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 	return list
 }
 
-const slabSize = 16
+// maxSlab bounds the arguments that are made room for at once. Real rules have one
+// for each eight bytes.
+const maxSlab = 32
 
 var _ parser.ExprHelper = &helper{}

@@ -21,18 +21,20 @@ var _ common.Source = &Source{}
 
 // NewSource reads a text. Bytes that are no UTF-8 become U+FFFD.
 func NewSource(text string) *Source {
-	s := &Source{text: text, ascii: true}
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			s.ascii = false
-			break
-		}
-	}
+	s := &Source{text: text, ascii: ascii(text)}
 	if !s.ascii && !utf8.ValidString(text) {
 		s.text = string([]rune(text))
 	}
 	s.lines = s.lineOffsets()
 	return s
+}
+
+func ascii(text string) bool {
+	all := byte(0)
+	for i := range len(text) {
+		all |= text[i]
+	}
+	return all < utf8.RuneSelf
 }
 
 func (s *Source) lineOffsets() []int32 {
@@ -78,8 +80,14 @@ func (s *Source) LocationOffset(at common.Location) (int32, bool) {
 
 // OffsetLocation is the line and column of an offset.
 func (s *Source) OffsetLocation(offset int32) (common.Location, bool) {
+	if offset == 0 {
+		return origin, true
+	}
 	return location(s.lines, offset), true
 }
+
+// origin is asked for at each parse.
+var origin = common.NewLocation(1, 0)
 
 // NewLocation is that line and column.
 func (s *Source) NewLocation(line, col int) common.Location { return common.NewLocation(line, col) }

@@ -19,7 +19,7 @@ var class = classes()
 var singles = [128]Kind{
 	'?': Question, ':': Colon, ',': Comma, '.': Dot,
 	'(': OpenParen, ')': CloseParen, '[': OpenBracket, ']': CloseBracket, '{': OpenBrace, '}': CloseBrace,
-	'+': Plus, '-': Minus, '*': Star, '/': Slash, '%': Percent,
+	'+': Plus, '-': Minus, '*': Star, '%': Percent,
 }
 
 func classes() (table [256]uint8) {

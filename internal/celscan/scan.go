@@ -81,27 +81,51 @@ func WithComments(src string) Scanner { return Scanner{src: src, comments: true}
 // Next is the next token; at the end, and after it, an empty one of kind EOF.
 func (s *Scanner) Next() Token {
 	src, i := s.src, s.pos
-	for i < len(src) {
-		switch c := src[i]; {
-		case class[c] == space:
-			i++
-		case c == '/' && i+1 < len(src) && src[i+1] == '/':
+	for ; i < len(src); i++ {
+		c := src[i]
+		switch class[c] {
+		case space:
+			continue
+		case letter:
+			return s.end(s.word(i))
+		case digit:
+			return s.end(s.number(i))
+		case quote:
+			return s.end(s.text(Token{Kind: String, Start: i}, i, false))
+		case double:
+			return s.end(s.operator(c, i))
+		case single:
+			if c == '.' && class[s.at(i+1)] == digit {
+				return s.end(s.fraction(i, i))
+			}
+			s.pos = i + 1
+			return Token{Kind: singles[c], Start: i, End: i + 1}
+		}
+		switch {
+		case c == '`':
+			return s.end(s.escapedIdent(i))
+		case c == '/' && s.at(i+1) == '/':
 			start := i
 			for i < len(src) && src[i] != '\n' {
 				i++
 			}
 			if s.comments {
-				s.pos = i
-				return Token{Kind: Comment, Start: start, End: i}
+				return s.end(Token{Kind: Comment, Start: start, End: i})
 			}
+			i-- // at the line's end, if there is one, the loop goes on
+		case c == '/':
+			return s.end(Token{Kind: Slash, Start: i, End: i + 1})
 		default:
-			t := s.token(c, i)
-			s.pos = t.End
-			return t
+			return s.end(Token{Kind: Bad, Start: i, End: s.character(i)})
 		}
 	}
-	s.pos = i
-	return Token{Kind: EOF, Start: i, End: i}
+	return s.end(Token{Kind: EOF, Start: len(src), End: len(src)})
+}
+
+// end goes on behind a token.
+func (s *Scanner) end(t Token) Token {
+	s.pos = t.End
+	return t
 }
 
 // at is the byte there; 0 behind the end.
@@ -110,28 +134,6 @@ func (s *Scanner) at(i int) byte {
 		return s.src[i]
 	}
 	return 0
-}
-
-func (s *Scanner) token(c byte, i int) Token {
-	switch class[c] {
-	case letter:
-		return s.word(i)
-	case digit:
-		return s.number(i)
-	case quote:
-		return s.text(Token{Kind: String, Start: i}, i, false)
-	case single:
-		if c == '.' && class[s.at(i+1)] == digit {
-			return s.fraction(i, i)
-		}
-		return Token{Kind: singles[c], Start: i, End: i + 1}
-	case double:
-		return s.operator(c, i)
-	}
-	if c == '`' {
-		return s.escapedIdent(i)
-	}
-	return Token{Kind: Bad, Start: i, End: s.character(i)}
 }
 
 // operator reads one that may have a second character.
