@@ -37,11 +37,11 @@ func (s *state) listLiteral() operand {
 // entries reads what may stand behind an opening bracket in place of entries: a
 // comma, if nothing follows it. It says whether there are entries.
 func (s *state) entries(end celscan.Kind) bool {
-	if s.tok.Kind == celscan.Comma {
-		s.advance()
-		return s.holes != nil && s.tok.Kind != end
+	comma := s.tok
+	if !s.accept(celscan.Comma) {
+		return s.tok.Kind != end
 	}
-	return s.tok.Kind != end
+	return s.tok.Kind != end && s.refused(comma)
 }
 
 // optional reads the mark of an optional entry. It is not ok where there is one

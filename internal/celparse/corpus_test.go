@@ -50,6 +50,16 @@ var (
 	allRules  []string
 )
 
+// manyTexts are expressions of each kind, and all rules where there is a corpus.
+func manyTexts(t testing.TB) []string {
+	t.Helper()
+	texts := expressions()[:300]
+	if len(corpus.Named(t)) > 0 {
+		texts = append(texts, rules(t)...)
+	}
+	return texts
+}
+
 // collect adds the expressions below a node.
 func collect(n *yaml.Node, to map[string]bool) {
 	for i, child := range n.Content {

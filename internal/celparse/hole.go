@@ -113,12 +113,20 @@ func (s *state) before() int32 {
 // end is where a token ends.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
+// missAfter is where an operand should begin behind a token that none follows.
+func (s *state) missAfter(t token) (operand, path) {
+	if !s.refused(t) {
+		return operand{}, path{}
+	}
+	return s.miss()
+}
+
 // miss is where an operand should begin and none does.
 func (s *state) miss() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}
 	}
-	for s.tok.Kind == celscan.Bad {
+	for s.tok.Kind == celscan.Bad || s.tok.Kind == celscan.Dot {
 		s.refused(s.tok)
 		s.advance()
 	}

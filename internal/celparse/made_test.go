@@ -311,10 +311,7 @@ func TestMadeUpExpressions(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("CELADON_PARSES")); err == nil {
 		total = n
 	}
-	texts := expressions()[:300]
-	if os.Getenv("CELADON_CORPUS") != "" {
-		texts = append(texts, rules(t)...)
-	}
+	texts := manyTexts(t)
 	kube, _ := kubernetes(t)
 	all := append([]side{kube, kube, kube}, sides(t)...)
 	var next, accepted atomic.Int64

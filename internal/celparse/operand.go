@@ -21,7 +21,7 @@ func (s *state) primary() (of operand, name path) {
 		if s.tok.Kind == celscan.Ident {
 			return s.named(first)
 		}
-		return s.miss()
+		return s.missAfter(first)
 	case celscan.OpenParen:
 		return s.nested(), path{}
 	case celscan.OpenBracket:
@@ -33,7 +33,7 @@ func (s *state) primary() (of operand, name path) {
 		if s.tok.Kind == celscan.Int || s.tok.Kind == celscan.Float {
 			return s.number(first)
 		}
-		return s.miss()
+		return s.missAfter(first)
 	case celscan.Int, celscan.Uint, celscan.Float:
 		return s.number(token{})
 	case celscan.String, celscan.Bytes:

@@ -19,6 +19,8 @@ type side struct {
 	name string
 	ours *celparse.Parser
 	cels *parser.Parser
+	// macros are what calls of macros have for names.
+	macros map[string]bool
 }
 
 // sides are parsers with each option, cel-go's and ours.
@@ -30,18 +32,19 @@ func sides(t testing.TB) []side {
 	}
 	macros := env.Macros()
 	all := []side{}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name    string
 		config  celparse.Config
 		options []parser.Option
 	}{
-		"full":     {celparse.Config{OptionalSyntax: true}, []parser.Option{parser.EnableOptionalSyntax(true)}},
-		"plain":    {celparse.Config{}, nil},
-		"calls":    {celparse.Config{OptionalSyntax: true, MacroCalls: true}, []parser.Option{parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(true)}},
-		"variadic": {celparse.Config{VariadicOperators: true, OpenAccumulator: true}, []parser.Option{parser.EnableVariadicOperatorASTs(true), parser.EnableHiddenAccumulatorName(false)}},
-		"narrow":   {celparse.Config{NoEscapedIdents: true, MaxDepth: 5, MaxSize: 200}, []parser.Option{parser.EnableIdentEscapeSyntax(false), parser.MaxRecursionDepth(5), parser.ExpressionSizeCodePointLimit(200)}},
+		{"full", celparse.Config{OptionalSyntax: true}, []parser.Option{parser.EnableOptionalSyntax(true)}},
+		{"plain", celparse.Config{}, nil},
+		{"calls", celparse.Config{OptionalSyntax: true, MacroCalls: true}, []parser.Option{parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(true)}},
+		{"variadic", celparse.Config{VariadicOperators: true, OpenAccumulator: true}, []parser.Option{parser.EnableVariadicOperatorASTs(true), parser.EnableHiddenAccumulatorName(false)}},
+		{"narrow", celparse.Config{NoEscapedIdents: true, MaxDepth: 5, MaxSize: 200}, []parser.Option{parser.EnableIdentEscapeSyntax(false), parser.MaxRecursionDepth(5), parser.ExpressionSizeCodePointLimit(200)}},
 	} {
 		c.config.Macros = macros
-		all = append(all, newSide(t, name, c.config, append(c.options, parser.Macros(macros...))...))
+		all = append(all, newSide(t, c.name, c.config, append(c.options, parser.Macros(macros...))...))
 	}
 	return all
 }
@@ -56,7 +59,11 @@ func newSide(t testing.TB, name string, config celparse.Config, options ...parse
 	if err != nil {
 		t.Fatal(err)
 	}
-	return side{name, ours, cels}
+	s := side{name, ours, cels, map[string]bool{"cel": true, "math": true, "proto": true}}
+	for _, m := range config.Macros {
+		s.macros[m.Function()] = true
+	}
+	return s
 }
 
 // upstream is cel-go's tree, or why there is none. Some texts that are no CEL,
