@@ -36,6 +36,9 @@ func difference(got, want *ast.AST) string {
 			return d
 		}
 	}
+	if !reflect.DeepEqual(got, want) {
+		return "the trees differ in what no method shows"
+	}
 	return ""
 }
 

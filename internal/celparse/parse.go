@@ -21,8 +21,8 @@ var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
 var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
 
 // maxIDs bounds the ids that macros may take: all nodes of the largest text that
-// cel-go accepts, some times over.
-const maxIDs = 500_000
+// cel-go accepts, twice over.
+const maxIDs = 250_000
 
 // Parse parses an expression. The error is ErrNotAccepted or ErrFlood.
 func (p *Parser) Parse(src *Source) (*ast.AST, error) {
@@ -36,10 +36,23 @@ func (p *Parser) Parse(src *Source) (*ast.AST, error) {
 	switch {
 	case s.flood:
 		return nil, ErrFlood
-	case root.expr == nil || s.tok.Kind != celscan.EOF:
-		return nil, ErrNotAccepted
+	case root.expr != nil && s.tok.Kind == celscan.EOF:
+		return ast.NewAST(root.expr, s.finish()), nil
+	case p.floods(src):
+		return nil, ErrFlood
 	}
-	return ast.NewAST(root.expr, s.finish()), nil
+	return nil, ErrNotAccepted
+}
+
+// floods says whether a text that is no CEL has macros that make too much: cel-go
+// goes on behind what is wrong, and runs them.
+func (p *Parser) floods(src *Source) bool {
+	s := p.begin(src)
+	defer p.end(s)
+	s.holes = &holes{}
+	s.advance()
+	s.expr()
+	return s.flood
 }
 
 func (p *Parser) tooLarge(src *Source) bool {
