@@ -2,6 +2,7 @@ package celparse_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -173,12 +174,15 @@ func names(root ast.Expr) map[string]bool {
 	return there
 }
 
-// TestTolerantPrefixes gives a tree of each beginning of each rule, and of rules
-// with some of their tokens left out.
+// TestTolerantPrefixes gives a tree of each beginning of a rule, and of it without
+// one of its tokens: of one rule in four, or of all with CELADON_PARSES.
 func TestTolerantPrefixes(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)
-	for _, text := range manyTexts(t) {
+	for i, text := range manyTexts(t) {
+		if i%4 != 0 && os.Getenv("CELADON_PARSES") == "" {
+			continue
+		}
 		for i := range text {
 			tolerable(t, s, text[:i])
 		}
