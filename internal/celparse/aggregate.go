@@ -129,8 +129,8 @@ func (s *state) message(name path) operand {
 }
 
 // typeName is a.b.c, which begins at that byte, if a brace follows it.
-func (s *state) typeName(start int) (string, bool) {
-	scan, want := celscan.New(s.src.text, start), celscan.Ident
+func (s *state) typeName(start int32) (string, bool) {
+	scan, want := celscan.New(s.src.text, int(start)), celscan.Ident
 	if s.src.text[start] == '.' {
 		want = celscan.Dot
 	}

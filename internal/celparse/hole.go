@@ -173,7 +173,7 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 }
 
 // allowed says whether a reserved word may stand there: if it begins a type's name.
-func (s *state) allowed(start int) bool {
+func (s *state) allowed(start int32) bool {
 	_, ok := s.typeName(start)
 	return ok || s.refused(s.tok)
 }

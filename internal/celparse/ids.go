@@ -20,7 +20,7 @@ func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
 // rangeOf begins at a code point and is as long as the token has bytes, as
 // cel-go's do.
 func rangeOf(t token) ast.OffsetRange {
-	return ast.OffsetRange{Start: t.at, Stop: t.at + int32(t.End-t.Start)}
+	return ast.OffsetRange{Start: t.at, Stop: t.at + t.End - t.Start}
 }
 
 // rangeAt is the position of an id, if it has one.

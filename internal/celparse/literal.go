@@ -70,15 +70,16 @@ func (s *state) text() operand {
 
 // textValue is what a string, bytes or the beginning of one stands for.
 func textValue(t celscan.Token, text string) (string, bool) {
-	quote := strings.IndexAny(text, `"'`)
-	raw, q := strings.ContainsAny(text[:quote], "rR"), text[quote:quote+1]
-	text = text[quote+1:]
-	if long := q + q; strings.HasPrefix(text, long) {
-		text = strings.TrimPrefix(text, long)
-		q += long
+	quote, raw := 0, false
+	for ; text[quote] != '"' && text[quote] != '\''; quote++ {
+		raw = raw || text[quote]|0x20 == 'r'
+	}
+	q, quotes := text[quote], 1
+	if text = text[quote+1:]; len(text) >= 2 && text[0] == q && text[1] == q {
+		text, quotes = text[2:], 3
 	}
 	if !t.Open {
-		text = text[:len(text)-len(q)]
+		text = text[:len(text)-quotes]
 	}
 	if !t.Escaped {
 		return text, true

@@ -53,7 +53,7 @@ func (s *state) primary() (of operand, name path) {
 type path struct {
 	// start is the byte behind which the path's first one is, and ids the number
 	// of ids before it.
-	start, ids int
+	start, ids int32
 }
 
 // reserved words name no variable and no function.
@@ -68,7 +68,7 @@ func reserved(name string) bool {
 // named reads a variable, a call of a function or a message from its name on. The
 // first token is the name, or the dot before it.
 func (s *state) named(first token) (operand, path) {
-	at, ids := s.tok, len(s.ranges)
+	at, ids := s.tok, int32(len(s.ranges))
 	name := s.src.text[at.Start:at.End]
 	if reserved(name) && !s.allowed(first.Start) {
 		return operand{}, path{}

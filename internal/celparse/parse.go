@@ -66,10 +66,10 @@ type state struct {
 	scan celscan.Scanner
 	// tok is the token to be read next, and last the end of the one before.
 	tok  token
-	last int
+	last int32
 	// seen and points are a byte and its offset in code points, from which the
 	// next token's is counted.
-	seen   int
+	seen   int32
 	points int32
 	// ranges are the positions of ids, from 1.
 	ranges []ast.OffsetRange
@@ -130,7 +130,7 @@ func (s *state) advance() {
 	s.last = s.tok.End
 	s.tok.Token = s.scan.Next()
 	if s.src.ascii {
-		s.tok.at = int32(s.tok.Start)
+		s.tok.at = s.tok.Start
 		return
 	}
 	s.points += int32(utf8.RuneCountInString(s.src.text[s.seen:s.tok.Start]))
@@ -158,7 +158,7 @@ func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 		if n > maxSlab/4 {
 			return append([]ast.Expr(nil), exprs...)
 		}
-		s.slab = make([]ast.Expr, max(n, min(maxSlab, (len(s.src.text)-s.tok.Start)/8)))
+		s.slab = make([]ast.Expr, max(n, min(maxSlab, (len(s.src.text)-int(s.tok.Start))/8)))
 	}
 	list := s.slab[:n:n]
 	s.slab = s.slab[n:]

@@ -13,8 +13,10 @@ type Source struct {
 	text string
 	// ascii is true where a byte is a character.
 	ascii bool
-	// lines are the offsets behind each line's end, in code points.
+	// lines are the offsets behind each line's end, in code points; of a text of
+	// one line, the one offset is here, too.
 	lines []int32
+	one   [1]int32
 }
 
 var _ common.Source = &Source{}
@@ -38,10 +40,13 @@ func ascii(text string) bool {
 }
 
 func (s *Source) lineOffsets() []int32 {
+	lines, rest, offset := s.one[:0], s.text, int32(0)
 	if s.text == "" {
-		return []int32{0}
+		return append(lines, 0)
 	}
-	lines, rest, offset := make([]int32, 0, 1+strings.Count(s.text, "\n")), s.text, int32(0)
+	if n := strings.Count(s.text, "\n"); n > 0 {
+		lines = make([]int32, 0, n+1)
+	}
 	for {
 		end := strings.IndexByte(rest, '\n')
 		if end < 0 {

@@ -3,7 +3,10 @@
 // too, of kind Bad or with Open set, so that an editor can go on behind them.
 package celscan
 
-// Token is a piece of a text; Start and End count bytes.
+import "math"
+
+// Token is a piece of a text; Start and End count bytes. It is small, since
+// parsers copy tokens at each step.
 type Token struct {
 	Kind Kind
 	// Escaped is true of a string with a backslash in it, and of one whose line
@@ -11,7 +14,7 @@ type Token struct {
 	Escaped bool
 	// Open is true of a string or an escaped name without its end.
 	Open       bool
-	Start, End int
+	Start, End int32
 }
 
 // Kind is what a token is.
@@ -64,7 +67,8 @@ const (
 	Percent
 )
 
-// Scanner reads the tokens of a text. The zero Scanner reads none.
+// Scanner reads the tokens of a text, its first two gigabytes. The zero Scanner
+// reads none.
 type Scanner struct {
 	src string
 	pos int
@@ -73,10 +77,12 @@ type Scanner struct {
 }
 
 // New begins to read a text at a byte.
-func New(src string, at int) Scanner { return Scanner{src: src, pos: at} }
+func New(src string, at int) Scanner { return Scanner{src: cut(src), pos: at} }
 
 // WithComments begins to read a text whose comments are wanted, too.
-func WithComments(src string) Scanner { return Scanner{src: src, comments: true} }
+func WithComments(src string) Scanner { return Scanner{src: cut(src), comments: true} }
+
+func cut(src string) string { return src[:min(len(src), math.MaxInt32-1)] }
 
 // Next is the next token; at the end, and after it, an empty one of kind EOF.
 func (s *Scanner) Next() Token {
@@ -91,7 +97,7 @@ func (s *Scanner) Next() Token {
 		case digit:
 			return s.end(s.number(i))
 		case quote:
-			return s.end(s.text(Token{Kind: String, Start: i}, i, false))
+			return s.end(s.text(Token{Kind: String, Start: int32(i)}, i, false))
 		case double:
 			return s.end(s.operator(c, i))
 		case single:
@@ -99,7 +105,7 @@ func (s *Scanner) Next() Token {
 				return s.end(s.fraction(i, i))
 			}
 			s.pos = i + 1
-			return Token{Kind: singles[c], Start: i, End: i + 1}
+			return token(singles[c], i, i+1)
 		}
 		switch {
 		case c == '`':
@@ -110,21 +116,25 @@ func (s *Scanner) Next() Token {
 				i++
 			}
 			if s.comments {
-				return s.end(Token{Kind: Comment, Start: start, End: i})
+				return s.end(token(Comment, start, i))
 			}
 			i-- // at the line's end, if there is one, the loop goes on
 		case c == '/':
-			return s.end(Token{Kind: Slash, Start: i, End: i + 1})
+			return s.end(token(Slash, i, i+1))
 		default:
-			return s.end(Token{Kind: Bad, Start: i, End: s.character(i)})
+			return s.end(token(Bad, i, s.character(i)))
 		}
 	}
-	return s.end(Token{Kind: EOF, Start: len(src), End: len(src)})
+	return s.end(token(EOF, len(src), len(src)))
+}
+
+func token(kind Kind, start, end int) Token {
+	return Token{Kind: kind, Start: int32(start), End: int32(end)}
 }
 
 // end goes on behind a token.
 func (s *Scanner) end(t Token) Token {
-	s.pos = t.End
+	s.pos = int(t.End)
 	return t
 }
 
@@ -154,9 +164,9 @@ func (s *Scanner) operator(c byte, i int) Token {
 		two, want = Or, '|'
 	}
 	if next == want {
-		return Token{Kind: two, Start: i, End: i + 2}
+		return token(two, i, i+2)
 	}
-	return Token{Kind: one, Start: i, End: i + 1}
+	return token(one, i, i+1)
 }
 
 // word reads a name, a word of the language, or a string with a prefix.
@@ -170,7 +180,7 @@ func (s *Scanner) word(start int) Token {
 			return t
 		}
 	}
-	t := Token{Kind: Ident, Start: start, End: i}
+	t := token(Ident, start, i)
 	switch i - start {
 	case 2:
 		if src[start:i] == "in" {
@@ -193,7 +203,7 @@ func (s *Scanner) word(start int) Token {
 
 // prefixed reads a string behind b, r or br.
 func (s *Scanner) prefixed(start, at int) (Token, bool) {
-	t, raw := Token{Kind: String, Start: start}, false
+	t, raw := Token{Kind: String, Start: int32(start)}, false
 	switch first := s.src[start] | 0x20; {
 	case first == 'b' && at-start == 1:
 		t.Kind = Bytes
@@ -216,7 +226,7 @@ func (s *Scanner) text(t Token, i int, raw bool) Token {
 	for i++; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == q:
-			t.End = i + 1
+			t.End = int32(i + 1)
 			return t
 		case c == '\\' && !raw:
 			t.Escaped = true
@@ -224,11 +234,11 @@ func (s *Scanner) text(t Token, i int, raw bool) Token {
 				i++
 			}
 		case c == '\n' || c == '\r':
-			t.Open, t.End = true, i
+			t.Open, t.End = true, int32(i)
 			return t
 		}
 	}
-	t.Open, t.End = true, len(src)
+	t.Open, t.End = true, int32(len(src))
 	return t
 }
 
@@ -238,7 +248,7 @@ func (s *Scanner) longText(t Token, i int, q byte, raw bool) Token {
 	for ; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == q && s.at(i+1) == q && s.at(i+2) == q:
-			t.End = i + 3
+			t.End = int32(i + 3)
 			return t
 		case c == '\\' && !raw:
 			t.Escaped = true
@@ -247,7 +257,7 @@ func (s *Scanner) longText(t Token, i int, q byte, raw bool) Token {
 			t.Escaped = true
 		}
 	}
-	t.Open, t.End = true, len(src)
+	t.Open, t.End = true, int32(len(src))
 	return t
 }
 
@@ -266,7 +276,7 @@ func (s *Scanner) number(start int) Token {
 		return s.fraction(start, i)
 	}
 	if end := s.exponent(i); end > i {
-		return Token{Kind: Float, Start: start, End: end}
+		return token(Float, start, end)
 	}
 	return s.unsigned(start, i)
 }
@@ -274,14 +284,14 @@ func (s *Scanner) number(start int) Token {
 // unsigned ends a whole number, which a u may follow.
 func (s *Scanner) unsigned(start, end int) Token {
 	if s.at(end)|0x20 == 'u' {
-		return Token{Kind: Uint, Start: start, End: end + 1}
+		return token(Uint, start, end+1)
 	}
-	return Token{Kind: Int, Start: start, End: end}
+	return token(Int, start, end)
 }
 
 // fraction reads on from a number's point.
 func (s *Scanner) fraction(start, point int) Token {
-	return Token{Kind: Float, Start: start, End: s.exponent(s.digits(point + 1))}
+	return token(Float, start, s.exponent(s.digits(point+1)))
 }
 
 // exponent is the end of the one at i; i where there is none.
@@ -312,9 +322,9 @@ func (s *Scanner) escapedIdent(start int) Token {
 		i++
 	}
 	if s.at(i) == '`' && i > start+1 {
-		return Token{Kind: EscapedIdent, Start: start, End: i + 1}
+		return token(EscapedIdent, start, i+1)
 	}
-	return Token{Kind: EscapedIdent, Open: true, Start: start, End: i}
+	return Token{Kind: EscapedIdent, Open: true, Start: int32(start), End: int32(i)}
 }
 
 // character is the end of the one that begins at i.

@@ -70,10 +70,10 @@ func FuzzScan(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		scan, end := celscan.WithComments(src), 0
+		scan, end := celscan.WithComments(src), int32(0)
 		for {
 			token := scan.Next()
-			if token.Start < end || token.End < token.Start || token.End > len(src) || strings.Trim(src[end:token.Start], " \t\r\n\f") != "" {
+			if token.Start < end || token.End < token.Start || int(token.End) > len(src) || strings.Trim(src[end:token.Start], " \t\r\n\f") != "" {
 				t.Fatalf("%q: %s behind %d", src, fmt.Sprint(token), end)
 			}
 			if token.Kind == celscan.EOF {
