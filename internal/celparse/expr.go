@@ -102,12 +102,15 @@ func (s *state) chain(first operand, kind celscan.Kind, name string) operand {
 		s.ops = append(s.ops, s.id(op))
 		height = max(height, next.height)
 	}
-	terms, ops := s.operands[from:], s.ops[fromOps:]
-	s.operands, s.ops = s.operands[:from], s.ops[:fromOps]
+	ops := s.ops[fromOps:]
+	s.ops = s.ops[:fromOps]
 	if s.config.VariadicOperators {
-		return operand{s.factory.NewCall(ops[0], name, s.list(terms...)...), height}
+		return operand{s.factory.NewCall(ops[0], name, s.popped(from)...), height}
 	}
-	return operand{s.balanced(name, terms, ops), height}
+	e := s.balanced(name, s.operands[from:], ops)
+	clear(s.operands[from:])
+	s.operands = s.operands[:from]
+	return operand{e, height}
 }
 
 // balanced makes a tree of a chain, with its middle operator on top.

@@ -110,7 +110,7 @@ func (s *state) before() int32 {
 	return s.tok.at - int32(utf8.RuneCountInString(s.src.text[s.last:s.tok.Start]))
 }
 
-// end is where a token ends.
+// endOf is where a token ends.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
 // missAfter is where an operand should begin behind a token that none follows.

@@ -99,6 +99,8 @@ type helper struct {
 	id int64
 }
 
+var _ parser.ExprHelper = &helper{}
+
 func (h *helper) next() int64 {
 	at := int32(-1) // cel-go's for a call without a position
 	if r, ok := h.rangeAt(h.id); ok {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/parser"
 
 	"github.com/celadon-cel/celadon/internal/celscan"
 )
@@ -169,5 +168,3 @@ func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 // maxSlab bounds the arguments that are made room for at once. Real rules have one
 // for each eight bytes.
 const maxSlab = 32
-
-var _ parser.ExprHelper = &helper{}

@@ -85,7 +85,7 @@ func (s *Source) LocationOffset(at common.Location) (int32, bool) {
 
 // OffsetLocation is the line and column of an offset.
 func (s *Source) OffsetLocation(offset int32) (common.Location, bool) {
-	if offset == 0 {
+	if offset == 0 && s.text != "" {
 		return origin, true
 	}
 	return location(s.lines, offset), true
