@@ -14,6 +14,7 @@ WORLDS ?= 20000
 SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
+PARSES ?= 1000000
 
 .PHONY: help
 help: ## Show what can be made
@@ -49,8 +50,13 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
-		engine/eval:FuzzDifferential engine/schema:FuzzSchema repl:FuzzSession internal/foreign:FuzzWriter; do \
+		engine/eval:FuzzDifferential engine/schema:FuzzSchema repl:FuzzSession internal/foreign:FuzzWriter \
+		internal/celparse:FuzzParse internal/celscan:FuzzScan; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
+
+.PHONY: parses
+parses: ## Parse made-up and mutated expressions with cel-go's parser and ours (PARSES=n)
+	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known holes in what is linked; needs the network
@@ -61,6 +67,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
 	$(MAKE) conformance
 	$(MAKE) race
+	$(MAKE) parses
 	$(MAKE) fuzz-inputs
 
 .PHONY: fuzz

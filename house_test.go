@@ -19,7 +19,8 @@ const module = "github.com/celadon-cel/celadon"
 // know each other.
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
-	{"internal/automaton", "internal/sat", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/automaton", "internal/sat", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus", "internal/celscan"},
+	{"internal/celparse"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},

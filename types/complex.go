@@ -13,9 +13,16 @@ import (
 // time by the square of the calls whose types depend on their arguments' and of
 // the depth of macros, and by the cube of the depth of lists. A server goes on
 // for minutes.
-type ComplexError struct{ Generic, Depth int }
+type ComplexError struct {
+	Generic, Depth int
+	// flood is why an expression was not even parsed.
+	flood error
+}
 
 func (e *ComplexError) Error() string {
+	if e.flood != nil {
+		return "a rule is too complex to be parsed: " + e.flood.Error()
+	}
 	return fmt.Sprintf("a rule is too complex to be checked: %d operators and functions of any type, lists %d deep: split the rule", e.Generic, e.Depth)
 }
 

@@ -13,9 +13,9 @@ import (
 // validator makes a pattern of millions of states: a sound one is none of its
 // business. The error is a *ComplexError, or an *IssuesError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
-	parsed, issues := env.Parse(src)
-	if issues != nil {
-		return nil, &IssuesError{src, issues}
+	parsed, err := parse(env, src)
+	if err != nil {
+		return nil, err
 	}
 	if units, err := complexity(parsed.NativeRep().Expr()); units > maxComplexity {
 		return nil, err

@@ -85,9 +85,9 @@ func (s *Scope) declare(r Root) (name string, err error) {
 
 // compile gives nil where the expression has an error.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
-	parsed, issues := s.env.base.Parse(src)
-	if issues != nil {
-		return nil, &IssuesError{src, issues} // which names no types
+	parsed, err := parse(s.env.base, src)
+	if err != nil {
+		return nil, err // which names no types
 	}
 	units, tooMuch := complexity(parsed.NativeRep().Expr())
 	if units > maxComplexity || s.complexity+units > scopeComplexity {
