@@ -101,8 +101,8 @@ func (sc *scope) parse(text string) found {
 	if env == nil || err != nil {
 		return found{}
 	}
-	parsed, issues := env.Parse(text)
-	if issues != nil && issues.Err() != nil {
+	parsed, err := types.Parse(env, text)
+	if err != nil {
 		return found{}
 	}
 	return sc.expr(parsed.NativeRep().Expr())
@@ -147,8 +147,8 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 	if err != nil {
 		return nil
 	}
-	checked, issues := env.Compile(text)
-	if issues != nil && issues.Err() != nil {
+	checked, err := types.Check(env, text)
+	if err != nil {
 		return nil
 	}
 	t := checked.OutputType()

@@ -10,11 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/celparse"
 )
 
-// parse is env.Parse; all parsing goes through it. What our parser accepts has the
+// Parse is env.Parse; all parsing goes through it. What our parser accepts has the
 // tree that cel-go's makes, in a fifteenth of the time; it can go when the cel-go
 // that k8s.io links is as fast. The error is a *ComplexError, or an *IssuesError
 // with cel-go's words.
-func parse(env *cel.Env, src string) (*cel.Ast, error) {
+func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	parser, err := parserOf(env)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestParseAsEnv(t *testing.T) {
 
 func compareParse(t *testing.T, minor int, env *cel.Env, src string) {
 	t.Helper()
-	got, err := parse(env, src)
+	got, err := Parse(env, src)
 	want, issues := env.Parse(src)
 	var bad *IssuesError
 	switch {

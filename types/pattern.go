@@ -13,7 +13,7 @@ import (
 // validator makes a pattern of millions of states: a sound one is none of its
 // business. The error is a *ComplexError, or an *IssuesError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
-	parsed, err := parse(env, src)
+	parsed, err := Parse(env, src)
 	if err != nil {
 		return nil, err
 	}

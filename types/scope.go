@@ -85,7 +85,7 @@ func (s *Scope) declare(r Root) (name string, err error) {
 
 // compile gives nil where the expression has an error.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
-	parsed, err := parse(s.env.base, src)
+	parsed, err := Parse(s.env.base, src)
 	if err != nil {
 		return nil, err // which names no types
 	}
