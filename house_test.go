@@ -17,7 +17,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/regex", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/automaton", "internal/regex", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
