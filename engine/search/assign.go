@@ -178,6 +178,9 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 		s, ok := now.(string)
 		return ok && b.m.texts.has(w, s)
 	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add && b.wantSum(e.AsCall().Args(), sc, w) && done() {
+		return true
+	}
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "find" && len(e.AsCall().Args()) == 1 {
 		if p, ok := b.eval(e.AsCall().Args()[0], sc).(celtypes.String); ok {
 			if b.wantText(e.AsCall().Target(), sc, w.and(textWant{match: []string{string(p)}, max: -1})) && done() {
@@ -185,10 +188,34 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 			}
 		}
 	}
+	if e.Kind() == ast.CallKind {
+		if shape := shapes[e.AsCall().FunctionName()]; shape != "" {
+			w = w.and(textWant{match: []string{shape}, max: -1})
+		}
+	}
 	if s, ok := b.m.texts.one(w, b.m.rng); ok && b.equal(e, sc, s) && done() {
 		return true
 	}
 	return b.sampleOutcome(e, sc, done)
+}
+
+// wantSum makes one operand of + such that the sum is a text of some kind.
+func (b *bender) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
+	first := b.m.rng.IntN(2)
+	for _, i := range []int{first, 1 - first} {
+		other, ok := b.eval(args[1-i], sc).(celtypes.String)
+		if !ok {
+			continue
+		}
+		p, cut := `\A`+regexp.QuoteMeta(string(other)), strings.TrimPrefix
+		if i == 0 {
+			p, cut = regexp.QuoteMeta(string(other))+`\z`, strings.TrimSuffix
+		}
+		if s, ok := b.m.texts.one(w.and(textWant{match: []string{p}, max: -1}), b.m.rng); ok && b.equal(args[i], sc, cut(s, string(other))) {
+			return true
+		}
+	}
+	return false
 }
 
 // textAt sets a handle to a text of some kind, one that its schema takes and,
@@ -330,6 +357,9 @@ func (b *bender) sample(e ast.Expr, sc *scope, want bool) bool {
 const sampleTries = 30
 
 func (b *bender) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
+	if b.quiet {
+		return false
+	}
 	handles := b.handles(e, sc)
 	if len(handles) == 0 {
 		return false
@@ -343,11 +373,15 @@ func (b *bender) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 			return false
 		}
 		h := handles[b.m.rng.IntN(len(handles))]
-		before := b.w.clone()
+		at := h.place
+		if h.key {
+			at.path = at.path[:len(at.path)-1]
+		}
+		restore := b.w.keep(at)
 		if v, ok := b.candidate(h, known); ok && b.assign(h, v) && done() {
 			return true
 		}
-		*b.w = *before
+		restore()
 	}
 	return false
 }
@@ -399,6 +433,11 @@ func (b *bender) candidateText(h handle, known []any) (any, bool) {
 		pool = append(pool, usual...)
 	}
 	fitting := slices.DeleteFunc(pool, func(s string) bool { return !b.m.texts.has(f.text, s) })
+	if before, ok := b.wants[h.id()]; ok {
+		if both := slices.DeleteFunc(slices.Clone(fitting), func(s string) bool { return !b.m.texts.has(before, s) }); len(both) > 0 && rng.IntN(4) > 0 {
+			fitting = both
+		}
+	}
 	if len(fitting) == 0 || rng.IntN(5) == 0 {
 		return b.m.texts.one(f.text, rng)
 	}

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"encoding/base64"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -126,6 +128,10 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 		if s, ok := v.(string); ok {
 			return b.equal(operand, sc, []any{s})
 		}
+	case "getScheme", "getHost", "getHostname", "getPort", "getEscapedPath":
+		if s, ok := v.(string); ok {
+			return b.equalURL(call, sc, s)
+		}
 	case operators.Index:
 		return b.equalIndex(args, sc, v)
 	case "substring", "charAt":
@@ -164,6 +170,8 @@ func parsedAs(b *bender, operand ast.Expr, v any) any {
 	}
 	switch t := b.r.program.parts.Type(operand); {
 	case t == nil:
+	case t.Kind() == celtypes.BytesKind:
+		return base64.StdEncoding.EncodeToString([]byte(s))
 	case t.Kind() == celtypes.IntKind:
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n
@@ -278,6 +286,39 @@ func (b *bender) joined(call ast.CallExpr, sc *scope, parts []any) string {
 		texts[i], _ = p.(string)
 	}
 	return strings.Join(texts, by)
+}
+
+// equalURL puts a part into a URL.
+func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
+	now, ok := b.native(call.Target(), sc)
+	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {
+		now, _ = b.native(operandOf(target.AsCall()), sc)
+	}
+	s, _ := now.(string)
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		u = &url.URL{Scheme: "https", Host: "a.example"}
+	}
+	switch call.FunctionName() {
+	case "getScheme":
+		u.Scheme = part
+	case "getHost":
+		u.Host = part
+	case "getHostname":
+		if u.Host = part; u.Port() != "" {
+			u.Host = part + ":" + u.Port()
+		}
+	case "getPort":
+		if u.Host = u.Hostname(); part != "" {
+			u.Host += ":" + part
+		}
+	case "getEscapedPath":
+		if u.Path = part; part != "" && part[0] != '/' {
+			u.Path = "/" + part
+		}
+		u.RawPath = ""
+	}
+	return b.equal(call.Target(), sc, u.String())
 }
 
 // equalIndex sets one part of a text that is split, or one element.

@@ -3,6 +3,9 @@ package search
 import (
 	"context"
 	"errors"
+	"encoding/json" //DEBUG
+	"fmt" //DEBUG
+	"os" //DEBUG
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -18,6 +21,7 @@ type hunt struct {
 	maker *maker
 	rule  *rule // nil: the whole CRD
 	want  Want
+	Blockers map[string]int //DEBUG
 	// second is what was found where something else is wrong too.
 	second *world
 	// wants are the texts that were wanted on this walk.
@@ -33,10 +37,12 @@ const rounds = 24
 const fuel = 1500
 
 func (h *hunt) run() (*Answer, error) {
-	if err := h.fillPool(); err != nil {
-		return nil, err
-	}
 	for attempt := 0; ; attempt++ {
+		if attempt == 1 && h.want != Accepted {
+			if err := h.fillPool(); err != nil {
+				return nil, err
+			}
+		}
 		w, err := h.walk(h.start(attempt))
 		if errors.Is(err, errSpent) {
 			break
@@ -80,12 +86,27 @@ func (h *hunt) walk(w *world) (*world, error) {
 			return nil, nil
 		}
 		alone, also := h.satisfied(w, v)
+		if os.Getenv("DEBUG") != "" { //DEBUG
+			data, _ := json.Marshal(w.obj) //DEBUG
+			fmt.Printf("-- %v asked %d eval %d %.600s\n", w.op, h.judge.asked, h.judge.evaluated, data) //DEBUG
+			for _, c := range v.complaints { //DEBUG
+				fmt.Printf("   %v %s %.200s\n", c.old, c.cause.Field, c.cause.Message) //DEBUG
+			} //DEBUG
+		} //DEBUG
 		if alone {
 			return w, nil
 		}
 		if also && h.second == nil {
 			h.second = w.clone()
 		}
+		for _, c := range v.complaints { //DEBUG
+			if !h.targets(c.cause) || c.old { //DEBUG
+				k := fmt.Sprintf("%s: %.150s", c.cause.Field, c.cause.Message) //DEBUG
+				if c.cause.Rule != nil { k = c.cause.Rule.Rule } //DEBUG
+				if h.Blockers == nil { h.Blockers = map[string]int{} } //DEBUG
+				h.Blockers[k]++ //DEBUG
+			} //DEBUG
+		} //DEBUG
 		h.repair(w, v)
 		h.settle(w)
 		h.aim(w)

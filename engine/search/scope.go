@@ -27,6 +27,8 @@ type bender struct {
 	wants map[string]textWant
 	// fuel bounds the steps of one change.
 	fuel int
+	// quiet: no values are tried, for what asks will do that itself.
+	quiet bool
 }
 
 // scope has the variables of the macros around a part of a rule.

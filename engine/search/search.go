@@ -99,8 +99,7 @@ type Search struct {
 	rules      []*rule
 	byRef      map[engine.RuleRef]*rule
 	texts      *texts
-	pool       []*world // admitted, on create
-	pooled     bool
+	pools      map[string][]*world // admitted objects, by the place where rules ran
 }
 
 // New prepares a search in a version of a CRD that the engine was compiled from;
@@ -113,7 +112,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*world{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -167,20 +166,24 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	if err := r.compile(s.engine); err != nil {
 		return &Answer{Status: NotAnalysed, Reason: err.Error()}, nil
 	}
-	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule)
+	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
 	h.rule, h.want = r, want
-	return h.run()
+	a, err := h.run() //DEBUG
+	if a != nil && (a.Status != Found || !a.Witness.Alone) { //DEBUG
+		a.Reason = h.top() //DEBUG
+	} //DEBUG
+	return a, err
 }
 
 // hunt begins the work on one question, by a lot of its own: the answer does not
 // depend on what else is asked.
-func (s *Search) hunt(ctx context.Context, question string) *hunt {
+func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
 	return &hunt{
 		Search: s, ctx: ctx,
-		judge: &judge{ctx: ctx, engine: s.engine, limit: s.cfg.Steps},
+		judge: &judge{ctx: ctx, engine: s.engine, limit: steps},
 		maker: &maker{rng: rng, texts: s.texts},
 	}
 }

@@ -1,9 +1,12 @@
 package search
 
+import "errors"
+
 // start is the object that a walk begins with.
 func (h *hunt) start(attempt int) *world {
 	w := h.begin(attempt)
-	if h.rule == nil {
+	// One of the pool may be an update already.
+	if h.rule == nil || w.op != Create {
 		return w
 	}
 	rng := h.maker.rng
@@ -28,17 +31,14 @@ func (h *hunt) start(attempt int) *world {
 // and now and then one by lot.
 func (h *hunt) begin(attempt int) *world {
 	rng := h.maker.rng
-	if n := len(h.pool); n > 0 && (attempt == 0 || rng.IntN(5) > 0) {
-		at := 0
-		if attempt > 0 {
-			at = rng.IntN(n)
-		}
-		return h.pool[at].clone()
-	}
 	h.maker.density = 0
-	if attempt > 0 {
-		h.maker.density = []float64{0, 0.1, 0.3, 0.6}[rng.IntN(4)]
+	if attempt == 0 {
+		return h.fresh()
 	}
+	if pool := h.pools[h.rule.ref.Path]; len(pool) > 0 && rng.IntN(4) > 0 {
+		return pool[rng.IntN(len(pool))].clone()
+	}
+	h.maker.density = []float64{0, 0.1, 0.3, 0.6}[rng.IntN(4)]
 	w := h.fresh()
 	h.maker.density = 0
 	return w
@@ -56,12 +56,36 @@ func (h *hunt) fresh() *world {
 	return &world{op: Create, obj: obj, split: h.split}
 }
 
+// poolSize is how many admitted objects with a value at one place are kept, and
+// poolSteps how many writes are asked about to find them.
 const (
-	// poolSize is how many admitted objects a search begins with, and poolSteps
-	// how many writes it asks about to find them.
-	poolSize  = 8
+	poolSize  = 4
 	poolSteps = 600
 )
 
-// fillPool finds admitted objects to begin with, once.
-func (s *Search) fillPool() error { return nil }
+// fillPool finds admitted objects on which the rules ran that stand where the
+// rule at hand does. What is found depends on nothing but the place.
+func (h *hunt) fillPool() error {
+	place := h.rule.ref.Path
+	if _, ok := h.pools[place]; ok {
+		return nil
+	}
+	h.pools[place] = nil
+	pool := h.hunt(h.ctx, "pool "+place, poolSteps)
+	pool.rule, pool.want = h.rule, Accepted
+	var found []*world
+	for attempt := 0; len(found) < poolSize; attempt++ {
+		w, err := pool.walk(pool.start(attempt))
+		if errors.Is(err, errSpent) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			found = append(found, w)
+		}
+	}
+	h.pools[place] = found
+	return nil
+}

@@ -185,7 +185,7 @@ func (t *texts) plain(w textWant) (found []string) {
 // function's wish cannot be turned round, one of them may fit.
 var usual = []string{
 	"a", "b", "example", "example.com", "a.example.com", "x-1", "A", "1", "0", "-1", "1.5", "true", "", "*", "*.example.com", "/", "/a", "/a/b",
-	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d",
+	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d", "https://example.com/?a=b", "https://example.com/#a", "https://a@example.com",
 	"10.0.0.1", "10.0.0.2", "192.168.1.1", "127.0.0.1", "224.0.0.1", "169.254.0.1", "0.0.0.0", "::1", "fd00::1", "2001:db8::1", "ff02::1", "fe80::1", "::",
 	"10.0.0.0/8", "10.1.0.0/16", "192.168.0.0/24", "10.0.0.1/8", "fd00::/8", "2001:db8::/64", "0.0.0.0/0", "::/0",
 	"1Gi", "2Gi", "100m", "0.5", "1k", "-1Gi", "1s", "1m", "5m", "1h", "24h", "0s", "-1s", "720h", "100ms",
@@ -222,6 +222,27 @@ var formats = map[string]string{
 	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9]Z$`,
 	"k8sshortname": `^[a-z][a-z0-9]{0,15}$`,
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8}){0,2}$`,
+}
+
+// wellFormed are texts for which a function is true. They are wider than those
+// of formats: other rules may ask for more.
+var wellFormed = map[string][]string{
+	"isURL":      {`^https?://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
+	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1)$`},
+	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|30)|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|120)|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0)$`},
+	"isQuantity": {`^[0-9]{1,4}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
+}
+
+// shapes are what the texts look like that a function gives.
+var shapes = map[string]string{
+	"getScheme":      `^[a-z]+$`,
+	"getHost":        `^[a-z0-9.-]*(:[1-9][0-9]{0,3})?$`,
+	"getHostname":    `^[a-z0-9.-]*$`,
+	"getPort":        `^([1-9][0-9]{0,3})?$`,
+	"getEscapedPath": `^(/[a-zA-Z0-9._~-]*)*$`,
+	"lowerAscii":     `^[^A-Z]*$`,
+	"upperAscii":     `^[^a-z]*$`,
+	"trim":           `^(\S(.*\S)?)?$`,
 }
 
 // formatPattern is the entry of formats; "" where the server does not look at

@@ -65,6 +65,13 @@ func (b *bender) call(e ast.Expr, sc *scope, want bool) {
 		b.member(e, sc, want)
 	case "hasValue":
 		b.hasValue(e, sc, want)
+	case "isURL", "isIP", "isCIDR", "isQuantity":
+		for _, p := range wellFormed[call.FunctionName()] {
+			if want && b.wantText(args[0], sc, textWant{match: []string{p}, max: -1}) && b.is(e, sc, true) {
+				return
+			}
+		}
+		b.sample(e, sc, want)
 	case "matches", "startsWith", "endsWith", "contains":
 		if !b.textCall(call, sc, want) {
 			b.sample(e, sc, want)
@@ -253,17 +260,21 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 		target, ok := shifted(v, by)
 		return ok && b.equal(side, sc, trace.Native(target)) && b.is(e, sc, want)
 	}
+	quiet := b.quiet
+	b.quiet = true
 	for range 2 {
 		if b.m.rng.IntN(2) == 0 {
 			if move(x, y, -gap) || move(y, x, gap) {
-				return
+				break
 			}
 		} else if move(y, x, gap) || move(x, y, -gap) {
-			return
+			break
 		}
 		b.exist(e, sc)
 	}
-	b.sample(e, sc, want)
+	if b.quiet = quiet; !b.is(e, sc, want) {
+		b.sample(e, sc, want)
+	}
 }
 
 // shifted is a value so much above another.

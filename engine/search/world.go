@@ -199,6 +199,28 @@ func (w *world) dropIn(p place) bool {
 	return false
 }
 
+// keep remembers what stands at a place, to put it back.
+func (w *world) keep(p place) (restore func()) {
+	for n := range p.path {
+		at := place{old: p.old, path: p.path[:n+1]}
+		v, ok := w.get(at)
+		switch {
+		case !ok && at.path[n].Item && n > 0: // items before it may be added too
+			at.path = at.path[:n]
+			v, _ = w.get(at)
+			v = copied(v)
+			return func() { w.put(at, v) }
+		case !ok:
+			return func() { w.drop(at) }
+		case n == len(p.path)-1:
+			v = copied(v)
+			return func() { w.put(at, v) }
+		}
+	}
+	before := w.clone()
+	return func() { *w = *before }
+}
+
 // parent is the place above; not for the root.
 func (p place) parent(root node) place {
 	up := place{p.old, p.path[:len(p.path)-1], root}
