@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,8 @@ func (b *bender) equalBinding(of binding, v any) bool {
 		return b.assign(*of.at, v)
 	case of.from != nil:
 		return b.equal(of.from, of.in, v)
+	case of.list != nil:
+		return b.equalElement(of.list, of.in, of.index, v)
 	}
 	return of.val != nil && equalJSON(trace.Native(of.val), v)
 }
@@ -295,6 +298,9 @@ func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 		now, _ = b.native(operandOf(target.AsCall()), sc)
 	}
 	s, _ := now.(string)
+	if b.wantURL(call, sc, part) {
+		return true
+	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		u = &url.URL{Scheme: "https", Host: "a.example"}
@@ -321,21 +327,50 @@ func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	return b.equal(call.Target(), sc, u.String())
 }
 
+// wantURL makes a part of a URL what is wanted, beside what else is wanted of it.
+func (b *bender) wantURL(call ast.CallExpr, sc *scope, part string) bool {
+	target := call.Target()
+	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {
+		return false
+	}
+	quoted := regexp.QuoteMeta(part)
+	p := ""
+	switch call.FunctionName() {
+	case "getScheme":
+		p = `^` + quoted + `://[a-z]`
+	case "getHost", "getHostname":
+		p = `^[a-z]+://` + quoted + `([:/?].*)?$`
+	case "getPort":
+		p = `^[a-z]+://[^/?:]+:` + quoted + `([/?].*)?$`
+	case "getEscapedPath":
+		p = `^[a-z]+://[^/?]+` + quoted + `(\?.*)?$`
+	}
+	arg := target.AsCall().Args()[0]
+	if !b.wantText(arg, sc, textWant{match: []string{p}, max: -1}) {
+		return false
+	}
+	now, _ := b.native(arg, sc)
+	s, _ := now.(string)
+	u, err := url.ParseRequestURI(s)
+	return err == nil && u.Host != ""
+}
+
 // equalIndex sets one part of a text that is split, or one element.
 func (b *bender) equalIndex(args []ast.Expr, sc *scope, v any) bool {
 	at, ok := b.native(args[1], sc)
 	i, isInt := at.(int64)
-	if !ok || !isInt || i < 0 || i > maxItems {
-		return false
-	}
-	now, _ := b.native(args[0], sc)
+	return ok && isInt && i >= 0 && i <= maxItems && b.equalElement(args[0], sc, int(i), v)
+}
+
+func (b *bender) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
+	now, _ := b.native(of, sc)
 	list, _ := now.([]any)
 	list = append([]any(nil), list...)
-	for int64(len(list)) <= i {
+	for len(list) <= i {
 		list = append(list, "a")
 	}
 	list[i] = v
-	return b.equal(args[0], sc, list)
+	return b.equal(of, sc, list)
 }
 
 func (b *bender) equalSubstring(call ast.CallExpr, sc *scope, v any) bool {
@@ -378,14 +413,23 @@ func (b *bender) size(e ast.Expr, sc *scope, lo, hi int) bool {
 		case operators.Conditional:
 			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
 		case "split":
-			parts := make([]any, max(lo, 1))
-			for i := range parts {
-				parts[i] = "a"
-			}
-			return lo <= maxItems && b.equal(call.Target(), sc, b.joined(call, sc, parts))
+			return lo <= maxItems && b.sizeSplit(e, sc, lo, hi)
 		}
 	}
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
+}
+
+// sizeSplit gives a text that is split more or fewer parts.
+func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
+	now, _ := b.native(e, sc)
+	parts, _ := now.([]any)
+	for len(parts) < max(lo, 1) {
+		parts = append(parts, "a")
+	}
+	if hi >= 0 && len(parts) > max(hi, 1) {
+		parts = parts[:max(hi, 1)]
+	}
+	return b.equal(e.AsCall().Target(), sc, b.joined(e.AsCall(), sc, parts))
 }
 
 // resize adds and drops elements.

@@ -45,6 +45,9 @@ type binding struct {
 	from ast.Expr
 	in   *scope
 	val  ref.Val
+	// list is a computed list of which this is element index.
+	list  ast.Expr
+	index int
 }
 
 // handle is what can be set: a value, or the key that it has in a map.
@@ -97,6 +100,11 @@ func (b *bender) bound(of binding) ref.Val {
 		return types.Value(v, of.at.node.d)
 	case of.from != nil:
 		return b.eval(of.from, of.in)
+	case of.list != nil:
+		if all := elementsOf(b.eval(of.list, of.in)); of.index < len(all) {
+			return all[of.index]
+		}
+		return nil
 	}
 	return of.val
 }
@@ -299,7 +307,7 @@ func (b *bender) elements(e ast.Expr, sc *scope) []binding {
 			return all
 		}
 	}
-	return b.constants(e, sc)
+	return b.computed(e, sc)
 }
 
 // elementsAt are the items of a list, or the keys of a map.
@@ -350,7 +358,7 @@ func (b *bender) branch(call ast.CallExpr, sc *scope) int {
 func (b *bender) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	l, ok := loopOf(e)
 	if !ok {
-		return b.constants(e, sc)
+		return b.computed(e, sc)
 	}
 	for _, of := range b.elements(l.Over, sc) {
 		inner := l.enter(b, sc, of)
@@ -368,10 +376,10 @@ func (b *bender) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	return all
 }
 
-// constants are elements that cannot be changed.
-func (b *bender) constants(e ast.Expr, sc *scope) (all []binding) {
-	for _, v := range elementsOf(b.eval(e, sc)) {
-		all = append(all, binding{val: v})
+// computed are elements of a list that a function gives, as split.
+func (b *bender) computed(e ast.Expr, sc *scope) (all []binding) {
+	for i := range elementsOf(b.eval(e, sc)) {
+		all = append(all, binding{list: e, in: sc, index: i})
 	}
 	return all
 }
