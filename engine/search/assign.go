@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/base64"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // assign sets a handle to a value, and makes what leads there. It refuses what
@@ -173,6 +175,11 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if h, ok := b.locate(e, sc); ok {
 		return b.textAt(h, w)
 	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "string" {
+		if h, ok := b.locate(e.AsCall().Args()[0], sc); ok && h.node.d != nil && h.node.d.Kind == types.Bytes {
+			return b.bytesAt(h, w)
+		}
+	}
 	done := func() bool {
 		now, _ := b.native(e, sc)
 		s, ok := now.(string)
@@ -255,6 +262,27 @@ func (b *bender) textAt(h handle, w textWant) bool {
 		return b.assign(h, s)
 	}
 	return false
+}
+
+// bytesAt is textAt for bytes, which an object has in base64: its schema's
+// lengths are those of that.
+func (b *bender) bytesAt(h handle, w textWant) bool {
+	f := b.m.facts(h.node, nil)
+	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}
+	if f.text.max >= 0 {
+		bounds.max = f.text.max / 4 * 3
+	}
+	id := h.id()
+	before, had := b.wants[id]
+	if s, ok := b.m.texts.one(bounds.and(w).and(before), b.m.rng); had && ok {
+		b.wants[id] = before.and(w)
+		return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+	}
+	s, ok := b.m.texts.one(bounds.and(w), b.m.rng)
+	if b.wants[id] = w; !ok {
+		return false
+	}
+	return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
 }
 
 // id names a handle in one world.

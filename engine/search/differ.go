@@ -49,7 +49,7 @@ func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
 			return b.otherwise(body, inner)
 		}
 	case ast.CallKind:
-		if b.otherwiseCall(e.AsCall(), sc, now) {
+		if b.otherwiseCall(e, sc, now) {
 			return true
 		}
 	}
@@ -60,7 +60,8 @@ func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
 	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
 }
 
-func (b *bender) otherwiseCall(call ast.CallExpr, sc *scope, now ref.Val) bool {
+func (b *bender) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
+	call := e.AsCall()
 	switch call.FunctionName() {
 	case operators.Conditional:
 		return b.otherwise(call.Args()[b.branch(call, sc)], sc)
@@ -79,21 +80,18 @@ func (b *bender) otherwiseCall(call ast.CallExpr, sc *scope, now ref.Val) bool {
 		}
 		return b.size(operand, sc, to, to)
 	}
+	if s, ok := now.(celtypes.String); ok {
+		if shape := shapes[call.FunctionName()]; shape != "" {
+			other, ok := b.m.texts.one(textWant{match: []string{shape}, avoid: []string{exactly(string(s))}, min: 1, max: -1}, b.m.rng)
+			return ok && b.equalCall(e, sc, other)
+		}
+	}
 	if n, ok := now.(celtypes.Int); ok {
 		by := celtypes.Int(1)
 		if b.m.rng.IntN(2) == 0 {
 			by = -1
 		}
-		return b.equalCallValue(call, sc, int64(n+by))
-	}
-	return false
-}
-
-// equalCallValue solves a call for a number, where that can be done.
-func (b *bender) equalCallValue(call ast.CallExpr, sc *scope, v int64) bool {
-	switch call.FunctionName() {
-	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
-		return b.arithmetic(call, sc, v)
+		return b.arithmetic(call, sc, int64(n+by))
 	}
 	return false
 }

@@ -199,6 +199,11 @@ func textOf(v any) (string, bool) {
 
 // arithmetic solves for one operand.
 func (b *bender) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
+	switch call.FunctionName() {
+	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
+	default:
+		return false
+	}
 	first := b.m.rng.IntN(2)
 	for _, i := range []int{first, 1 - first} {
 		other, ok := b.native(call.Args()[1-i], sc)

@@ -2,10 +2,10 @@ package search
 
 import (
 	"context"
-	"errors"
 	"encoding/json" //DEBUG
+	"errors"
 	"fmt" //DEBUG
-	"os" //DEBUG
+	"os"  //DEBUG
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -16,11 +16,11 @@ import (
 // hunt is the work on one question.
 type hunt struct {
 	*Search
-	ctx   context.Context
-	judge *judge
-	maker *maker
-	rule  *rule // nil: the whole CRD
-	want  Want
+	ctx      context.Context
+	judge    *judge
+	maker    *maker
+	rule     *rule // nil: the whole CRD
+	want     Want
 	Blockers map[string]int //DEBUG
 	// second is what was found where something else is wrong too.
 	second *world
@@ -32,6 +32,9 @@ type hunt struct {
 
 // rounds is how often one object is repaired before another is begun.
 const rounds = 24
+
+// maxRepeats is how often a walk may come by the same object.
+const maxRepeats = 2
 
 // fuel is how many steps one change of an object may take.
 const fuel = 1500
@@ -76,8 +79,14 @@ func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 func (h *hunt) walk(w *world) (*world, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
+	seen := map[string]int{}
 	for range rounds {
 		h.settle(w)
+		if id := w.id(); seen[id] >= maxRepeats {
+			return nil, nil
+		} else {
+			seen[id]++
+		}
 		v, err := h.judge.judge(w)
 		if err != nil {
 			return nil, err
@@ -87,9 +96,9 @@ func (h *hunt) walk(w *world) (*world, error) {
 		}
 		alone, also := h.satisfied(w, v)
 		if os.Getenv("DEBUG") != "" { //DEBUG
-			data, _ := json.Marshal(w.obj) //DEBUG
+			data, _ := json.Marshal(w.obj)                                                              //DEBUG
 			fmt.Printf("-- %v asked %d eval %d %.600s\n", w.op, h.judge.asked, h.judge.evaluated, data) //DEBUG
-			for _, c := range v.complaints { //DEBUG
+			for _, c := range v.complaints {                                                            //DEBUG
 				fmt.Printf("   %v %s %.200s\n", c.old, c.cause.Field, c.cause.Message) //DEBUG
 			} //DEBUG
 		} //DEBUG
@@ -102,8 +111,12 @@ func (h *hunt) walk(w *world) (*world, error) {
 		for _, c := range v.complaints { //DEBUG
 			if !h.targets(c.cause) || c.old { //DEBUG
 				k := fmt.Sprintf("%s: %.150s", c.cause.Field, c.cause.Message) //DEBUG
-				if c.cause.Rule != nil { k = c.cause.Rule.Rule } //DEBUG
-				if h.Blockers == nil { h.Blockers = map[string]int{} } //DEBUG
+				if c.cause.Rule != nil {
+					k = c.cause.Rule.Rule
+				} //DEBUG
+				if h.Blockers == nil {
+					h.Blockers = map[string]int{}
+				} //DEBUG
 				h.Blockers[k]++ //DEBUG
 			} //DEBUG
 		} //DEBUG

@@ -3,8 +3,8 @@ package search
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"flag"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +23,7 @@ var (
 	only   = flag.String("only", "", "")
 	want   = flag.String("want", "refused", "")
 	show   = flag.Bool("show", false, "")
-	rx  = flag.String("rx", "", "")
+	rx     = flag.String("rx", "", "")
 	steps  = flag.Int("steps", 0, "")
 )
 

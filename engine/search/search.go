@@ -168,7 +168,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	}
 	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
 	h.rule, h.want = r, want
-	a, err := h.run() //DEBUG
+	a, err := h.run()                                        //DEBUG
 	if a != nil && (a.Status != Found || !a.Witness.Alone) { //DEBUG
 		a.Reason = h.top() //DEBUG
 	} //DEBUG

@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // How it works: an expression is evaluated backwards. To make && true both sides
@@ -97,7 +98,9 @@ func (b *bender) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 		return
 	}
 	first := b.m.rng.IntN(2)
+	before := b.w.clone()
 	if !b.truth(args[first], sc, want) {
+		*b.w = *before
 		b.truth(args[1-first], sc, want)
 	}
 }
@@ -106,7 +109,11 @@ func (b *bender) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 func (b *bender) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)
 	first := now != (b.m.rng.IntN(4) == 0)
+	before := b.w.clone()
 	for _, side := range []bool{first, !first} {
+		if side != first {
+			*b.w = *before
+		}
 		if !b.truth(args[0], sc, side) {
 			continue
 		}
@@ -127,14 +134,19 @@ func (b *bender) presence(e ast.Expr, sc *scope, want bool) {
 	if !ok || h.key {
 		return
 	}
-	if want {
+	switch {
+	case want:
 		b.ensure(h.place)
-		return
+	case b.optional(h.place):
+		b.w.drop(h.place)
 	}
-	b.absent(h.place)
 }
 
 func (b *bender) hasValue(e ast.Expr, sc *scope, want bool) {
+	if of := e.AsCall().Target(); of.Kind() == ast.IdentKind && of.AsIdent() == types.OldSelf && want && !b.in.hasOld {
+		b.giveOld()
+		return
+	}
 	h, ok := b.locate(e.AsCall().Target(), sc)
 	switch {
 	case !ok || h.key:
@@ -144,6 +156,31 @@ func (b *bender) hasValue(e ast.Expr, sc *scope, want bool) {
 	default:
 		b.absent(h.place)
 	}
+}
+
+// giveOld makes an old value for the instance, like the new one.
+func (b *bender) giveOld() {
+	if b.w.op == Create {
+		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
+	}
+	at := place{old: true, node: b.s.root}
+	for i, s := range b.in.self.path {
+		fresh := place{path: b.in.self.path[:i+1]}
+		if before, ok := b.w.correlate(place{path: fresh.path}, b.s.root); ok {
+			at = before
+			continue
+		}
+		if at = at.step(s); s.Item {
+			list, _ := b.w.get(at.parent(b.s.root))
+			items, _ := list.([]any)
+			at = at.parent(b.s.root).item(len(items))
+		}
+		v, ok := b.w.get(fresh)
+		if !ok || !b.w.putIn(at, copied(v)) {
+			return
+		}
+	}
+	b.in.before, b.in.hasOld = b.w.correlate(b.in.self, b.s.root)
 }
 
 // absent takes a field away, or the nearest above that may go.

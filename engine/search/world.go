@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -36,6 +37,15 @@ func (w *world) clone() *world {
 		c.old = copied(w.old).(map[string]any)
 	}
 	return &c
+}
+
+// id tells worlds apart.
+func (w *world) id() string {
+	data, err := json.Marshal([]any{w.op, w.obj, w.old})
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 func copied(v any) any { return runtime.DeepCopyJSONValue(v) }
