@@ -2,10 +2,7 @@ package search
 
 import (
 	"context"
-	"encoding/json" //DEBUG
 	"errors"
-	"fmt" //DEBUG
-	"os"  //DEBUG
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -16,12 +13,12 @@ import (
 // hunt is the work on one question.
 type hunt struct {
 	*Search
-	ctx      context.Context
-	judge    *judge
-	maker    *maker
-	rule     *rule // nil: the whole CRD
-	want     Want
-	Blockers map[string]int //DEBUG
+	ctx   context.Context
+	judge *judge
+	maker *maker
+	rule  *rule // nil: the whole CRD
+	want  Want
+	full  bool // of a sample: as many fields as can stand together
 	// second is what was found where something else is wrong too.
 	second *world
 	// wants are the texts that were wanted on this walk.
@@ -41,7 +38,7 @@ const fuel = 1500
 
 func (h *hunt) run() (*Answer, error) {
 	for attempt := 0; ; attempt++ {
-		if attempt == 1 && h.want != Accepted {
+		if attempt == 1 && h.rule != nil && h.want != Accepted {
 			if err := h.fillPool(); err != nil {
 				return nil, err
 			}
@@ -66,7 +63,11 @@ func (h *hunt) run() (*Answer, error) {
 // answer shrinks what was found and asks the engine for the last time.
 func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 	asked := h.judge.asked
-	w, v, err := h.shrink(w, alone)
+	end := h.shrink
+	if h.full {
+		end = h.grow
+	}
+	w, v, err := end(w, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -95,31 +96,12 @@ func (h *hunt) walk(w *world) (*world, error) {
 			return nil, nil
 		}
 		alone, also := h.satisfied(w, v)
-		if os.Getenv("DEBUG") != "" { //DEBUG
-			data, _ := json.Marshal(w.obj)                                                              //DEBUG
-			fmt.Printf("-- %v asked %d eval %d %.600s\n", w.op, h.judge.asked, h.judge.evaluated, data) //DEBUG
-			for _, c := range v.complaints {                                                            //DEBUG
-				fmt.Printf("   %v %s %.200s\n", c.old, c.cause.Field, c.cause.Message) //DEBUG
-			} //DEBUG
-		} //DEBUG
 		if alone {
 			return w, nil
 		}
 		if also && h.second == nil {
 			h.second = w.clone()
 		}
-		for _, c := range v.complaints { //DEBUG
-			if !h.targets(c.cause) || c.old { //DEBUG
-				k := fmt.Sprintf("%s: %.150s", c.cause.Field, c.cause.Message) //DEBUG
-				if c.cause.Rule != nil {
-					k = c.cause.Rule.Rule
-				} //DEBUG
-				if h.Blockers == nil {
-					h.Blockers = map[string]int{}
-				} //DEBUG
-				h.Blockers[k]++ //DEBUG
-			} //DEBUG
-		} //DEBUG
 		h.repair(w, v)
 		h.settle(w)
 		h.aim(w)
@@ -167,6 +149,9 @@ func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
 
 // targets: the cause is the rule that is asked about.
 func (h *hunt) targets(cause engine.Cause) bool {
+	if h.want == OverBudget && overBudget(cause) {
+		return true
+	}
 	return cause.Rule != nil && h.rule != nil && *cause.Rule == h.rule.ref
 }
 
@@ -219,6 +204,8 @@ func (h *hunt) aim(w *world) {
 		b.truth(root, nil, false)
 	case Errs:
 		b.fail(root, nil)
+	case OverBudget:
+		b.inflate(root)
 	}
 }
 

@@ -121,3 +121,39 @@ func cpu() time.Duration {
 }
 
 func pc(a, b int) float64 { return 100 * float64(a) / float64(b) }
+
+func TestSample(t *testing.T) {
+	n, ok := 0, 0
+	for _, file := range corpus.CRDFiles(t) {
+		if *only != "" && !strings.Contains(file, *only) {
+			continue
+		}
+		if n++; n%*every != 0 {
+			continue
+		}
+		crd := corpus.ReadCRD(t, file)
+		e, _ := engine.Compile(crd, engine.Config{})
+		if e == nil {
+			continue
+		}
+		for _, full := range []bool{false, true} {
+			s, err := New(crd, e, "", Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := cpu()
+			a, err := s.Sample(context.Background(), full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Status == Found {
+				ok++
+				data, _ := json.Marshal(a.Witness.Object)
+				fmt.Printf("%v %s %v %v %d bytes %.200s\n", a.Status, filepath.Base(file), full, cpu()-begin, len(data), data)
+			} else {
+				fmt.Printf("%v %s %v %v %d\n", a.Status, filepath.Base(file), full, cpu()-begin, a.Searched)
+			}
+		}
+	}
+	fmt.Println(n, ok)
+}

@@ -41,7 +41,7 @@ const (
 	OverBudget Want = "budget"
 )
 
-// Status is whether a witness was found.
+// StatusWord is whether a witness was found.
 type StatusWord string
 
 // The words for that. Unknown says no more than that none was found.
@@ -168,11 +168,18 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	}
 	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
 	h.rule, h.want = r, want
-	a, err := h.run()                                        //DEBUG
-	if a != nil && (a.Status != Found || !a.Witness.Alone) { //DEBUG
-		a.Reason = h.top() //DEBUG
-	} //DEBUG
-	return a, err
+	return h.run()
+}
+
+// Sample looks for an object that the version accepts: one with as many fields as
+// can stand together if full, else one with as few.
+func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
+	if !s.served {
+		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
+	}
+	h := s.hunt(ctx, "sample", s.cfg.Steps)
+	h.want, h.full = Accepted, full
+	return h.run()
 }
 
 // hunt begins the work on one question, by a lot of its own: the answer does not

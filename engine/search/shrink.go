@@ -10,9 +10,17 @@ import (
 // shrinkSteps is how many writes the engine is asked about to shrink a witness.
 const shrinkSteps = 3000
 
+// shrinkSteps are fewer where each write is dear.
+func (h *hunt) shrinkSteps() int {
+	if h.want == OverBudget {
+		return shrinkSteps / 20
+	}
+	return shrinkSteps
+}
+
 // shrink takes fields and items away until each that is left is needed.
 func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
-	h.judge = &judge{ctx: h.ctx, engine: h.engine, limit: shrinkSteps}
+	h.judge = &judge{ctx: h.ctx, engine: h.engine, limit: h.shrinkSteps()}
 	last, err := h.judge.judge(w)
 	if err != nil {
 		return nil, nil, err

@@ -35,8 +35,10 @@ func (h *hunt) begin(attempt int) *world {
 	if attempt == 0 {
 		return h.fresh()
 	}
-	if pool := h.pools[h.rule.ref.Path]; len(pool) > 0 && rng.IntN(4) > 0 {
-		return pool[rng.IntN(len(pool))].clone()
+	if h.rule != nil {
+		if pool := h.pools[h.rule.ref.Path]; len(pool) > 0 && rng.IntN(4) > 0 {
+			return pool[rng.IntN(len(pool))].clone()
+		}
 	}
 	h.maker.density = []float64{0, 0.1, 0.3, 0.6}[rng.IntN(4)]
 	w := h.fresh()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
@@ -18,6 +19,8 @@ type judge struct {
 	engine *engine.Engine
 	asked  int
 	limit  int
+	// weight is what large objects cost beside being asked about.
+	weight int
 	// evaluated counts parts of rules that were evaluated.
 	evaluated int
 }
@@ -25,8 +28,33 @@ type judge struct {
 // perWrite is how many parts of rules are evaluated at the price of one write.
 const perWrite = 16
 
+// perWeight is how many values an object may have at the price of one write.
+const perWeight = 500
+
+// count is how many values there are in one.
+func count(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			n += count(below)
+		}
+	case []any:
+		for _, below := range v {
+			n += count(below)
+		}
+	case string:
+		return 1 + len(v)/256
+	}
+	return n + 1
+}
+
+// overBudget: rules stopped because all together cost too much.
+func overBudget(cause engine.Cause) bool {
+	return cause.Rule == nil && strings.Contains(cause.Detail, "running out of cost budget")
+}
+
 // spent is what was done, in writes.
-func (j *judge) spent() int { return j.asked + j.evaluated/perWrite }
+func (j *judge) spent() int { return j.asked + j.weight + j.evaluated/perWrite }
 
 // errSpent means that as many writes were asked for as may be.
 var errSpent = errors.New("as many objects as may be were tried")
@@ -104,6 +132,7 @@ func (j *judge) ask(req engine.Request, v *verdict, old bool) (*engine.Result, e
 		return nil, errSpent
 	}
 	j.asked++
+	j.weight += count(req.Object) / perWeight
 	res, err := j.engine.Validate(j.ctx, req)
 	var overwork *engine.WorkLimitError
 	if errors.As(err, &overwork) {
