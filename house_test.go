@@ -23,16 +23,17 @@ var storeys = [][]string{
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
 	{"engine/vet", "engine/admission", "engine/trace"},
+	{"engine/search"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/find"},
 	{"cmd/celadon"},
 }
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/search"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

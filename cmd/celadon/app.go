@@ -113,6 +113,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return seeHelp(cmd, err) })
 	root.AddCommand(a.checkCommand(), a.replCommand(), a.versionCommand())
 	root.AddCommand(a.evalCommand())
+	root.AddCommand(a.findCommand())
 	root.AddCommand(a.serveCommand())
 	root.AddCommand(a.vetCommand())
 	return root

@@ -36,7 +36,8 @@ func (h *hunt) begin(attempt int) *world {
 		return h.fresh()
 	}
 	if h.rule != nil {
-		if pool := h.pools[h.rule.ref.Path]; len(pool) > 0 && rng.IntN(4) > 0 {
+		key, _ := h.poolOf()
+		if pool := h.pools[key]; len(pool) > 0 && rng.IntN(4) > 0 {
 			return pool[rng.IntN(len(pool))].clone()
 		}
 	}
@@ -65,16 +66,16 @@ const (
 	poolSteps = 600
 )
 
-// fillPool finds admitted objects on which the rules ran that stand where the
-// rule at hand does. What is found depends on nothing but the place.
+// fillPool finds admitted objects on which a rule ran that stands where the rule
+// at hand does. What is found does not depend on which rule is at hand.
 func (h *hunt) fillPool() error {
-	place := h.rule.ref.Path
-	if _, ok := h.pools[place]; ok {
+	key, first := h.poolOf()
+	if _, ok := h.pools[key]; ok {
 		return nil
 	}
-	h.pools[place] = nil
-	pool := h.hunt(h.ctx, "pool "+place, poolSteps)
-	pool.rule, pool.want = h.rule, Accepted
+	h.pools[key] = nil
+	pool := h.hunt(h.ctx, "pool "+key, poolSteps)
+	pool.rule, pool.want = first, Accepted
 	var found []*world
 	for attempt := 0; len(found) < poolSize; attempt++ {
 		w, err := pool.walk(pool.start(attempt))
@@ -88,6 +89,21 @@ func (h *hunt) fillPool() error {
 			found = append(found, w)
 		}
 	}
-	h.pools[place] = found
+	h.pools[key] = found
 	return nil
+}
+
+// poolOf names the pool of the rule at hand, and the rule that it is for: the
+// first at the place that is a transition rule too, or is none.
+func (h *hunt) poolOf() (key string, first *rule) {
+	key = h.rule.ref.Path
+	if h.rule.transition() {
+		key += " (transition)"
+	}
+	for _, r := range h.rules {
+		if r.ref.Path == h.rule.ref.Path && r.compile(h.engine) == nil && r.transition() == h.rule.transition() {
+			return key, r
+		}
+	}
+	return key, h.rule
 }

@@ -1,0 +1,196 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// CRD is one CRD that is asked about.
+type CRD struct {
+	File string
+	CRD  *apiextensionsv1.CustomResourceDefinition
+	// Source is the document, descriptions included; a sample shows them.
+	Source map[string]any
+}
+
+// Run asks all that the options say of the CRDs and writes the report; step is
+// called with each question that is answered. A cancelled context ends it with
+// what is known until then. The error is for what cannot be asked.
+func Run(ctx context.Context, out io.Writer, o *Options, crds []CRD, step func()) (*Summary, error) {
+	report := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
+	p := newPrinter(out, o)
+	asked := false
+	for i := range crds {
+		part, err := ask(ctx, o, &crds[i], &report.Summary, step)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", crds[i].File, err)
+		}
+		asked = asked || len(part.Versions) > 0
+		report.CRDs = append(report.CRDs, part)
+		if err := p.crd(part, &crds[i]); err != nil {
+			return nil, err
+		}
+		if report.Summary.Interrupted = ctx.Err() != nil; report.Summary.Interrupted {
+			break
+		}
+	}
+	if !asked && !report.Summary.Interrupted {
+		return nil, o.nothing()
+	}
+	return &report.Summary, p.end(report)
+}
+
+// nothing is the error where no rule is meant.
+func (o *Options) nothing() error {
+	switch {
+	case o.one:
+		return fmt.Errorf("no rule %d at %q: see celadon vet --all for the rules of a CRD", o.Rule, o.At)
+	case o.at:
+		return fmt.Errorf("no rule at %q: see celadon vet --all for the rules of a CRD", o.At)
+	case o.Version != "":
+		return fmt.Errorf("no version %q with rules in the CRDs", o.Version)
+	}
+	return errors.New("no CRD has rules: with --minimal or --full there is a sample all the same")
+}
+
+// ask asks of all versions of one CRD.
+func ask(ctx context.Context, o *Options, crd *CRD, sum *Summary, step func()) (*CRDPart, error) {
+	part := &CRDPart{File: crd.File, Name: crd.CRD.Name, Versions: []*VersionPart{}}
+	e, err := engine.Compile(crd.CRD, engine.Config{})
+	if e == nil {
+		return nil, err
+	}
+	for _, version := range e.Versions() {
+		if o.Version != "" && version != o.Version {
+			continue
+		}
+		v := &asking{ctx: ctx, o: o, crd: crd, engine: e, name: version, step: step}
+		found, err := v.ask()
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			continue
+		}
+		if found.Accepted != nil && found.Accepted.Status == search.Unknown {
+			sum.Unknown++
+		}
+		for _, r := range found.Rules {
+			sum.count(r)
+		}
+		part.Versions = append(part.Versions, found)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return part, nil
+}
+
+// asking is the work on one version.
+type asking struct {
+	ctx    context.Context
+	o      *Options
+	crd    *CRD
+	engine *engine.Engine
+	name   string
+	step   func()
+}
+
+func (v *asking) search() (*search.Search, error) {
+	return search.New(v.crd.CRD, v.engine, v.name, search.Config{Steps: v.o.Steps, Seed: v.o.Seed})
+}
+
+// ask is nil where nothing is asked of the version.
+func (v *asking) ask() (*VersionPart, error) {
+	s, err := v.search()
+	if err != nil {
+		return nil, err
+	}
+	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
+	if v.o.samples() || v.o.Want == "all" {
+		a, err := s.Sample(v.ctx, v.o.Full)
+		if err == nil {
+			part.Accepted = finding(s, search.Accepted, nil, a)
+			v.step()
+		} else if v.ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	if v.o.samples() {
+		return part, nil
+	}
+	for _, ref := range s.Rules() {
+		if v.o.selects(ref) {
+			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
+		}
+	}
+	if len(part.Rules) == 0 && part.Accepted == nil {
+		return nil, nil
+	}
+	return part, v.askRules(part)
+}
+
+// askRules shares the rules out among the cores, those of one place to one: an
+// answer does not depend on what else is asked.
+func (v *asking) askRules(part *VersionPart) error {
+	places := map[string][]*RulePart{}
+	var order []string
+	for _, r := range part.Rules {
+		if places[r.Path] == nil {
+			order = append(order, r.Path)
+		}
+		places[r.Path] = append(places[r.Path], r)
+	}
+	queue := make(chan []*RulePart, len(order))
+	for _, path := range order {
+		queue <- places[path]
+	}
+	close(queue)
+	workers := min(runtime.GOMAXPROCS(0), len(order))
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			errs[i] = v.work(queue)
+		}()
+	}
+	all.Wait()
+	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
+	return errors.Join(errs...)
+}
+
+func (v *asking) work(queue <-chan []*RulePart) error {
+	s, err := v.search()
+	if err != nil {
+		return err
+	}
+	for rules := range queue {
+		for _, r := range rules {
+			ref := engine.RuleRef{Version: v.name, Path: r.Path, Index: r.Index, Rule: r.Rule}
+			for _, want := range v.o.wants() {
+				a, err := s.Find(v.ctx, ref, want)
+				if v.ctx.Err() != nil {
+					return nil // what is known is told
+				}
+				if err != nil {
+					return err
+				}
+				r.set(want, finding(s, want, &ref, a))
+				v.step()
+			}
+		}
+	}
+	return nil
+}
