@@ -319,9 +319,6 @@ func (b *bender) handles(e ast.Expr, sc *scope) (all []handle) {
 			all = append(all, b.handles(item, sc)...)
 		}
 	case ast.ComprehensionKind:
-		if body, inner, ok := bound(e, sc); ok {
-			return b.handles(body, inner)
-		}
 		l, ok := loopOf(e)
 		if !ok {
 			return b.handles(e.AsComprehension().IterRange(), sc)

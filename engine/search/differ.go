@@ -44,10 +44,6 @@ func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
 		if at := sc.find(e.AsIdent()); at != nil && at.of.from != nil {
 			return b.otherwise(at.of.from, at.of.in)
 		}
-	case ast.ComprehensionKind:
-		if body, inner, ok := bound(e, sc); ok {
-			return b.otherwise(body, inner)
-		}
 	case ast.CallKind:
 		if b.otherwiseCall(e, sc, now) {
 			return true

@@ -69,9 +69,6 @@ func (b *bender) equalBinding(of binding, v any) bool {
 }
 
 func (b *bender) equalMacro(e ast.Expr, sc *scope, v any) bool {
-	if body, inner, ok := bound(e, sc); ok {
-		return b.equal(body, inner, v)
-	}
 	if want, ok := v.(bool); ok {
 		return b.truth(e, sc, want)
 	}

@@ -76,10 +76,6 @@ func (b *bender) failChain(e ast.Expr, sc *scope) {
 }
 
 func (b *bender) failMacro(e ast.Expr, sc *scope) {
-	if body, inner, ok := bound(e, sc); ok {
-		b.fail(body, inner)
-		return
-	}
 	l, ok := loopOf(e)
 	if !ok || b.m.rng.IntN(8) == 0 {
 		b.fail(e.AsComprehension().IterRange(), sc)

@@ -17,6 +17,8 @@ type maker struct {
 	texts *texts
 	// density is how likely an optional field is there.
 	density float64
+	// plain: texts are a word where they may be, not the shortest.
+	plain bool
 	// left bounds the number of values of one object.
 	left int
 }
@@ -65,6 +67,9 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 
 func (m *maker) text(f *facts) any {
 	w := f.text
+	if m.plain && m.texts.has(w, word) {
+		return word
+	}
 	if w.min == 0 && w.max != 0 && m.rng.IntN(10) > 0 {
 		w.min = 1 // people rarely write an empty text
 	}
@@ -74,8 +79,11 @@ func (m *maker) text(f *facts) any {
 	if s, ok := m.texts.one(f.text, m.rng); ok {
 		return s
 	}
-	return "example"
+	return word
 }
+
+// word is a text that says that it is none.
+const word = "example"
 
 func (m *maker) object(n node, f *facts, depth int) any {
 	out := map[string]any{}

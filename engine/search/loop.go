@@ -102,10 +102,6 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 
 // macro makes all, exists and exists_one what is wanted.
 func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
-	if body, inner, ok := bound(e, sc); ok {
-		b.truth(body, inner, want)
-		return
-	}
 	l, ok := loopOf(e)
 	if !ok {
 		b.sample(e, sc, want)
@@ -228,9 +224,6 @@ func (b *bender) grow(e ast.Expr, sc *scope) bool {
 	}
 	switch e.Kind() {
 	case ast.ComprehensionKind:
-		if body, inner, ok := bound(e, sc); ok {
-			return b.grow(body, inner)
-		}
 		l, ok := loopOf(e)
 		if !ok {
 			return false

@@ -158,10 +158,6 @@ func (b *bender) locate(e ast.Expr, sc *scope) (handle, bool) {
 		return b.locateIdent(e.AsIdent(), sc)
 	case ast.SelectKind:
 		return b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
-	case ast.ComprehensionKind:
-		if body, inner, ok := bound(e, sc); ok {
-			return b.locate(body, inner)
-		}
 	case ast.CallKind:
 		return b.locateCall(e.AsCall(), sc)
 	}
@@ -270,18 +266,6 @@ func (b *bender) handleOf(of binding) (handle, bool) {
 	return handle{}, false
 }
 
-// bound reads cel.bind() back.
-func bound(e ast.Expr, sc *scope) (body ast.Expr, inner *scope, ok bool) {
-	if e.Kind() != ast.ComprehensionKind {
-		return nil, nil, false
-	}
-	c := e.AsComprehension()
-	if c.IterRange().Kind() != ast.ListKind || len(c.IterRange().AsList().Elements()) > 0 || c.LoopStep().Kind() != ast.IdentKind {
-		return nil, nil, false
-	}
-	return c.Result(), sc.with(c.AccuVar(), binding{from: c.AccuInit(), in: sc}), true
-}
-
 // elements are what a macro goes over, or an index takes from.
 func (b *bender) elements(e ast.Expr, sc *scope) []binding {
 	if b.spent() {
@@ -298,9 +282,6 @@ func (b *bender) elements(e ast.Expr, sc *scope) []binding {
 		}
 		return all
 	case ast.ComprehensionKind:
-		if body, inner, ok := bound(e, sc); ok {
-			return b.elements(body, inner)
-		}
 		return b.elementsOfMacro(e, sc)
 	case ast.CallKind:
 		if all, ok := b.elementsOfCall(e.AsCall(), sc); ok {

@@ -178,7 +178,7 @@ func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
 	}
 	h := s.hunt(ctx, "sample", s.cfg.Steps)
-	h.want, h.full = Accepted, full
+	h.want, h.full, h.maker.plain = Accepted, full, full
 	return h.run()
 }
 

@@ -104,7 +104,7 @@ func (f *Finding) words(want search.Want) string {
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case search.Unknown:
-		return fmt.Sprintf("none found: %s: %d objects", wanted[want], f.Searched)
+		return fmt.Sprintf("none found%s: %d objects", wanted[want], f.Searched)
 	}
 	switch want {
 	case search.Refused:
@@ -121,10 +121,10 @@ func (f *Finding) words(want search.Want) string {
 }
 
 var wanted = map[search.Want]string{
-	search.Refused:    "refused by the rule",
-	search.Accepted:   "accepted",
-	search.Errs:       "on which the rule fails to evaluate",
-	search.OverBudget: "that costs more than it may",
+	search.Refused:    "",
+	search.Accepted:   " that is accepted",
+	search.Errs:       " on which the rule fails",
+	search.OverBudget: " that costs too much",
 }
 
 func indented(b *strings.Builder, indent string, obj map[string]any, doc *description) error {
