@@ -164,7 +164,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
 	}
 	if err := r.compile(s.engine); err != nil {
-		return &Answer{Status: NotAnalysed, Reason: err.Error()}, nil
+		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
 	}
 	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
 	h.rule, h.want = r, want

@@ -163,6 +163,15 @@ const (
 	unclear
 )
 
+// unanalysed says why a rule cannot be asked about.
+func unanalysed(err error) string {
+	var bad *engine.CompileError
+	if errors.As(err, &bad) {
+		return bad.Summary()
+	}
+	return err.Error()
+}
+
 // program is a rule that can be asked at one place, as a whole and in parts.
 type program struct {
 	expr  *engine.Expr

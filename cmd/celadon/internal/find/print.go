@@ -143,7 +143,16 @@ func (p *textPrinter) end(r *Report) error {
 	if s.Rules == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.out, "%d rules: %d refuse an object, %d fail or cost too much on one, %d with something not found\n", s.Rules, s.Refused, s.Errors, s.Unknown)
+	parts := []string{fmt.Sprintf("rules: %d", s.Rules)}
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Refused, "refuse an object"}, {s.Errors, "fail or cost too much on one"}, {s.Unknown, "not known in all that was asked"}} {
+		if n.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.what))
+		}
+	}
+	_, err := fmt.Fprintln(p.out, strings.Join(parts, ", "))
 	return err
 }
 
