@@ -9,6 +9,9 @@ import (
 // growSteps is how many writes the engine is asked about for a full sample.
 const growSteps = 6000
 
+// growTries is how often one field is tried, with other values.
+const growTries = 5
+
 // grow adds to an accepted object whatever the engine goes on accepting: level by
 // level all that is missing at once, or else half of it, down to single fields.
 func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
@@ -37,22 +40,29 @@ func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
 }
 
 func (h *hunt) addAll(w *world, last *verdict, missing []place) (*world, *verdict, error) {
-	larger := w.clone()
-	b := h.bender(larger, nil, instance{})
-	for _, p := range missing {
-		b.fuel = fuel
-		b.ensure(p)
+	tries := 1
+	if len(missing) == 1 {
+		tries = growTries
 	}
-	v, err := h.mended(larger, len(missing) == 1)
-	if err != nil {
-		return w, last, err
-	}
-	if v != nil {
-		return larger, v, nil
+	for range tries {
+		larger := w.clone()
+		b := h.bender(larger, nil, instance{})
+		for _, p := range missing {
+			b.fuel = fuel
+			b.ensure(p)
+		}
+		v, err := h.mended(larger, len(missing) == 1)
+		if err != nil {
+			return w, last, err
+		}
+		if v != nil {
+			return larger, v, nil
+		}
 	}
 	if len(missing) == 1 {
 		return w, last, nil
 	}
+	var err error
 	for _, half := range [][]place{missing[:len(missing)/2], missing[len(missing)/2:]} {
 		if w, last, err = h.addAll(w, last, half); err != nil {
 			return w, last, err
