@@ -1,10 +1,10 @@
 // Package automaton finds texts that some patterns match and others do not, or
 // proves that there are none.
 //
-//	host, _ := automaton.Compile(`^[a-z]+\.example$`)
-//	short := automaton.Prefix("x").Not()
-//	found := host.And(short).Find(automaton.Search{MinLength: 10})
-//	found.Text // "aa.example"
+//	host, err := automaton.Compile(`^[a-z]+\.example$`)
+//	odd, err := automaton.Prefix("x")
+//	found := host.And(odd.Not()).Find(automaton.Search{MinLength: 10})
+//	found.Texts // "aa.example"
 //
 // Patterns are those of CEL's matches, which are Go's (regexp/syntax), and match
 // anywhere in a text unless they are anchored. Lengths count code points, as CEL
@@ -23,7 +23,7 @@ import (
 	"regexp/syntax"
 )
 
-// ErrTooLarge is a pattern that would have too many states.
+// ErrTooLarge is a pattern, or a text, that would have too many states.
 var ErrTooLarge = errors.New("pattern too large: want fewer repetitions")
 
 // maxInstructions is above every pattern of a real CRD by far.
@@ -65,23 +65,19 @@ func Compile(pattern string) (*Language, error) {
 }
 
 // Text has one text only.
-func Text(text string) *Language { return quoted(`\A`, text, `\z`) }
+func Text(text string) (*Language, error) { return quoted(`\A`, text, `\z`) }
 
 // Prefix has the texts that begin with one.
-func Prefix(text string) *Language { return quoted(`\A`, text, ``) }
+func Prefix(text string) (*Language, error) { return quoted(`\A`, text, ``) }
 
 // Suffix has the texts that end with one.
-func Suffix(text string) *Language { return quoted(``, text, `\z`) }
+func Suffix(text string) (*Language, error) { return quoted(``, text, `\z`) }
 
 // Containing has the texts that have one within them.
-func Containing(text string) *Language { return quoted(``, text, ``) }
+func Containing(text string) (*Language, error) { return quoted(``, text, ``) }
 
-func quoted(before, text, after string) *Language {
-	l, err := Compile(before + regexp.QuoteMeta(text) + after)
-	if err != nil {
-		return &Language{op: or} // the text is too long to be a pattern: found in none
-	}
-	return l
+func quoted(before, text, after string) (*Language, error) {
+	return Compile(before + regexp.QuoteMeta(text) + after)
 }
 
 // And has the texts that are in l and in all others.

@@ -20,6 +20,15 @@ func compile(t testing.TB, pattern string) *Language {
 	return l
 }
 
+func one(t testing.TB, of func(string) (*Language, error), text string) *Language {
+	t.Helper()
+	l, err := of(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	label := `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -30,7 +39,7 @@ func TestFind(t *testing.T) {
 		complete bool
 	}{
 		"anything":              {language: All(), want: []string{""}},
-		"the empty text only":   {language: Text(""), search: Search{Count: 2}, want: []string{""}, complete: true},
+		"the empty text only":   {language: one(t, Text, ""), search: Search{Count: 2}, want: []string{""}, complete: true},
 		"label":                 {language: compile(t, label), want: []string{"a"}},
 		"long label":            {language: compile(t, label), search: Search{MinLength: 5}, want: []string{"aaaaa"}},
 		"several labels":        {language: compile(t, label), search: Search{Count: 3}, want: []string{"a", "b", "c"}},
@@ -41,12 +50,12 @@ func TestFind(t *testing.T) {
 		"two patterns":          {language: compile(t, `^[a-f]+$`).And(compile(t, `[e-z]{2}$`)), want: []string{"ee"}},
 		"contradiction":         {language: compile(t, `^a`).And(compile(t, `^b`)), complete: true},
 		"too short for any":     {language: compile(t, `^abc`), search: Search{MaxLength: 2}, complete: true},
-		"prefix and suffix":     {language: Prefix("ab").And(Suffix("bc")), want: []string{"abc"}},
-		"prefix, other suffix":  {language: Prefix("ab").And(Suffix("bc"), Text("abc").Not()), want: []string{"abbc"}},
-		"contains":              {language: Containing("x.y").And(compile(t, `^[a-z.]*$`)), search: Search{MinLength: 5}, want: []string{"aax.y"}},
-		"one or the other":      {language: Text("left").Or(Text("on")), search: Search{Count: 3}, want: []string{"on", "left"}, complete: true},
+		"prefix and suffix":     {language: one(t, Prefix, "ab").And(one(t, Suffix, "bc")), want: []string{"abc"}},
+		"prefix, other suffix":  {language: one(t, Prefix, "ab").And(one(t, Suffix, "bc"), one(t, Text, "abc").Not()), want: []string{"abbc"}},
+		"contains":              {language: one(t, Containing, "x.y").And(compile(t, `^[a-z.]*$`)), search: Search{MinLength: 5}, want: []string{"aax.y"}},
+		"one or the other":      {language: one(t, Text, "left").Or(one(t, Text, "on")), search: Search{Count: 3}, want: []string{"on", "left"}, complete: true},
 		"none of nothing":       {language: All().Not(), complete: true},
-		"fold":                  {language: compile(t, `(?i)^k$`).And(Text("k").Not(), Text("K").Not()), want: []string{"\u212a"}},
+		"fold":                  {language: compile(t, `(?i)^k$`).And(one(t, Text, "k").Not(), one(t, Text, "K").Not()), want: []string{"\u212a"}},
 		"word boundary":         {language: compile(t, `a\b.\bb`), want: []string{"a-b"}},
 		"no boundary":           {language: compile(t, `^a\Bb$`), want: []string{"ab"}},
 		"boundary that is none": {language: compile(t, `^a\bb$`), complete: true},
@@ -166,6 +175,9 @@ func TestLargePatterns(t *testing.T) {
 		if _, err := Compile(pattern); err == nil {
 			t.Errorf("%.20q: no error", pattern)
 		}
+	}
+	if _, err := Prefix(strings.Repeat("a", maxInstructions)); err == nil {
+		t.Error("a long text: no error")
 	}
 	hard := compile(t, strings.Repeat("(a|b|ab)*", 200)+"c$").And(compile(t, strings.Repeat("[a-c]?", 900)+"$").Not())
 	if got := hard.Find(Search{MinLength: 100}); len(got.Texts) > 0 && !hard.Contains(got.Texts[0]) {

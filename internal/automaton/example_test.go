@@ -12,8 +12,13 @@ func ExampleLanguage_Find() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%q\n", host.And(automaton.Prefix("x").Not()).Find(automaton.Search{MinLength: 10, Count: 2}).Texts)
-	none := host.And(automaton.Suffix(".test")).Find(automaton.Search{})
+	odd, err := automaton.Prefix("x")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%q\n", host.And(odd.Not()).Find(automaton.Search{MinLength: 10, Count: 2}).Texts)
+	none := host.And(odd).Find(automaton.Search{MaxLength: 8})
 	fmt.Println(len(none.Texts), none.Complete)
 	// Output:
 	// ["aa.example" "ab.example"]
