@@ -78,9 +78,10 @@ bench-check: ## Measure celadon check against kubectl-validate, as whole process
 lint: ## gofmt, vet, staticcheck, tidy modules
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
 
 .PHONY: race
 race: ## Run the engine's and the command's tests under the race detector

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,25 +18,62 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/automaton", "internal/regex", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
+	{"internal/phrase", "internal/preview", "internal/screen"},
+	{"internal/automaton", "internal/regex", "internal/spell", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/corpus"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"engine"},
+	{"engine/catalog", "engine/compare"},
 	{"engine/vet", "engine/admission", "engine/trace"},
 	{"engine/search"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
-	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/find"},
+	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/watching"},
+	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/find"},
 	{"cmd/celadon"},
 }
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/search"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
+
+// linked is how many packages of others engine brings, the standard library's
+// included: whoever embeds it compiles them. More of them need a reason.
+const linked = 475
+
+// TestLinkedPackages holds what embedding costs.
+func TestLinkedPackages(t *testing.T) {
+	t.Parallel()
+	foreign := 0
+	for _, dep := range list(t)["engine"].Deps {
+		if !strings.HasPrefix(dep, module) {
+			foreign++
+		}
+	}
+	if foreign != linked {
+		t.Errorf("engine links %d packages of others: want %d", foreign, linked)
+	}
+}
+
+// TestToolsStandApart keeps what only checks the code out of the modules that
+// users of the library resolve.
+func TestToolsStandApart(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte("honnef.co")) || bytes.Contains(data, []byte("\ntool ")) {
+			t.Errorf("%s has a tool: tools/go.mod is the place", name)
+		}
+	}
+}
 
 // goPackage is what go list tells of a package.
 type goPackage struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/spell"
 )
 
 // command is one line of :help, and what it does.
@@ -102,11 +104,17 @@ func findCommand(name string) (command, bool) {
 
 // noCommand says what is wrong with a command's name.
 func noCommand(name string) error {
-	names := commandNames(nil)
-	for i := range names {
-		names[i] = ":" + names[i]
+	var all, begun []string
+	for _, c := range commands() {
+		all = append(all, ":"+c.name)
+		if name != "" && strings.HasPrefix(c.name, name) {
+			begun = append(begun, ":"+c.name)
+		}
 	}
-	if near := didYouMean(":"+name, names); near != "" && name != "" {
+	if len(begun) > 0 {
+		return fmt.Errorf("unknown command :%s; did you mean %s?", name, strings.Join(begun, " or "))
+	}
+	if near := spell.DidYouMean(":"+name, all); near != "" && name != "" {
 		return fmt.Errorf("unknown command :%s%s", name, near)
 	}
 	return fmt.Errorf("unknown command :%s (:help lists them)", name)

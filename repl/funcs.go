@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -137,7 +138,7 @@ func (s *Session) noFunction(name string, names []string) error {
 	if err := s.laterFunction(name); err != nil {
 		return err
 	}
-	if near := didYouMean(name, names); near != "" {
+	if near := spell.DidYouMean(name, names); near != "" {
 		return fmt.Errorf("no function %s%s", name, near)
 	}
 	return fmt.Errorf("no function %s (:funcs lists them)", name)

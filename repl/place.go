@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -176,7 +177,7 @@ func (p *place) meant(steps []engine.Step) string {
 	for _, step := range steps {
 		next := below(d, step)
 		if next == nil {
-			return didYouMean(step.Name, d.FieldNames())
+			return spell.DidYouMean(step.Name, d.FieldNames())
 		}
 		d = next
 	}

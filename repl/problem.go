@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -104,18 +105,10 @@ func (s *Session) meant(bad *engine.CompileError, name string) []string {
 	if escaped := asWritten(known, string(src[offset:])); escaped != "" {
 		return []string{escaped}
 	}
-	best, nearest := apartAtMost(name), []string(nil)
-	for _, candidate := range known {
-		switch d := apart(name, candidate); {
-		case candidate == "in":
-		case d < best:
-			best, nearest = d, []string{candidate}
-		case d == best && !slices.Contains(nearest, candidate):
-			nearest = append(nearest, candidate)
-		}
-	}
+	known = slices.DeleteFunc(known, func(candidate string) bool { return candidate == "in" })
+	nearest := spell.Near(name, known)
 	slices.Sort(nearest)
-	return nearest[:min(3, len(nearest))]
+	return nearest
 }
 
 // asWritten is the name that CEL has for a field whose own name the text begins
@@ -153,58 +146,4 @@ func wordNear(src []rune, bad *engine.CompileError, name string) int {
 	return best
 }
 
-// apart is how far a name is from one that may be meant: one that begins so is
-// near.
-func apart(name, meant string) int {
-	d := distance(name, meant)
-	if min(len(name), len(meant)) > 1 && (strings.HasPrefix(meant, name) || strings.HasPrefix(name, meant)) {
-		d = min(d, 1)
-	}
-	return d
-}
-
-// apartAtMost is how far a name may be from one that is meant.
-func apartAtMost(name string) int { return max(1, len(name)/3) }
-
-// didYouMean ends an error about a name with those that are near it.
-func didYouMean(name string, known []string) string {
-	var near []string
-	for _, candidate := range known {
-		if name != "" && apart(name, candidate) <= apartAtMost(name) {
-			near = append(near, candidate)
-		}
-	}
-	if len(near) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", strings.Join(near[:min(3, len(near))], " or "))
-}
-
 func abs(n int) int { return max(n, -n) }
-
-// distance is how many letters must be changed, added, taken away or swapped to
-// make b of a, without regard to case.
-func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		for j := 1; j <= len(y); j++ {
-			change := 1
-			if x[i-1] == y[j-1] {
-				change = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(x)][len(y)]
-}

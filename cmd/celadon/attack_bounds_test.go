@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
 // What an attack may cost beyond a run on one small object.
@@ -132,7 +135,7 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{make: pipe("crds/b.yaml"), code: 2, want: "a named pipe: want a regular file"}
 		},
 		"a pipe as config": func() treeAttack {
-			return treeAttack{make: pipe(configName), code: 2, want: "a named pipe: want a regular file"}
+			return treeAttack{make: pipe(config.Name), code: 2, want: "a named pipe: want a regular file"}
 		},
 		"/dev/zero": func() treeAttack {
 			return treeAttack{files: map[string]string{"m/a.yaml -> /dev/zero": ""}, code: 2, want: "path escapes"}
@@ -144,7 +147,7 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{args: []string{"/dev/zero"}, code: 2, want: "a line of more than 16 MiB"}
 		},
 		"/dev/zero as config": func() treeAttack {
-			return treeAttack{files: map[string]string{configName + " -> /dev/zero": ""}, code: 2, want: "a link out of the tree"}
+			return treeAttack{files: map[string]string{config.Name + " -> /dev/zero": ""}, code: 2, want: "a link out of the tree"}
 		},
 		"/dev/zero as --config": func() treeAttack {
 			return treeAttack{args: []string{"--config", "/dev/zero", "m"}, code: 2, want: "more than 1024 KiB"}
@@ -212,7 +215,7 @@ func attacks() map[string]func() treeAttack {
 			return treeAttack{files: map[string]string{"m/a.yaml": object("{}"), "m/loop -> ..": "", "m/self -> .": "", "m/x.yaml -> x.yaml": ""}, code: 2, want: "too many levels"}
 		},
 		"config with many aliases": func() treeAttack {
-			return treeAttack{files: map[string]string{configName: "check: {crd: [" + r("&a x, ", 100) + r("*a,", 300_000) + "x]}\n"}, code: 2, want: "more than 1000 values"}
+			return treeAttack{files: map[string]string{config.Name: "check: {crd: [" + r("&a x, ", 100) + r("*a,", 300_000) + "x]}\n"}, code: 2, want: "more than 1000 values"}
 		},
 		"a folder of many files": func() treeAttack {
 			return treeAttack{make: manyFiles("m", 30_000), code: 0, want: "30000 valid", long: true}
@@ -252,7 +255,7 @@ func manyFiles(folder string, n int) func(string) error {
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit code %d", code)
 	}
 	for name, make := range attacks() {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -52,7 +54,7 @@ func hostileCRD(kind, text string) string {
 		return map[string]any{"name": name, "served": true, "storage": storage, "schema": map[string]any{"openAPIV3Schema": schema}, "deprecated": true, "deprecationWarning": text}
 	}
 	crd := map[string]any{
-		"apiVersion": crdVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
+		"apiVersion": crdfile.APIVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
 		"spec": map[string]any{"group": "example.org", "scope": "Namespaced", "names": map[string]any{"kind": "Thing", "plural": "things", "singular": "thing", "listKind": "ThingList"}, "versions": []any{version("v1", true, props())}},
 	}
 	spec := crd["spec"].(map[string]any)
@@ -164,7 +166,7 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	what := fmt.Sprintf("%.300q", args)
 	attack.Harmless(t, what+": stdout", out.Bytes())
 	attack.Harmless(t, what+": stderr", stderr.Bytes())
-	if code == exitBug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
+	if code == cli.Bug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
 		t.Errorf("%s: exit code %d: %s", what, code, stderr.String())
 	}
 	return code, out.Bytes()
@@ -216,8 +218,8 @@ func TestAttackCheckOutput(t *testing.T) {
 				{"--crd", broken},
 			} {
 				code, out := runs(t, slices.Concat([]string{"check", "-o", format, objects}, args)...)
-				if code != exitUsage {
-					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, exitUsage)
+				if code != cli.Usage {
+					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, cli.Usage)
 				}
 				if !bytes.Contains(out, []byte("PWNED")) {
 					t.Errorf("-o %s %q: the texts are not shown", format, args)
@@ -232,7 +234,7 @@ func TestAttackCheckOutput(t *testing.T) {
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{attack.Text, attack.Broken} {
-		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + crdVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
+		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + crdfile.APIVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
 		for _, kind := range []string{"", "broken", "costly", "typo", "named", "undecoded"} {
 			files["d"+kind+"\n::error file=x::PWNED.json"] = hostileCRD(kind, text)
 		}
@@ -246,8 +248,8 @@ func TestAttackVetOutput(t *testing.T) {
 		for _, format := range []string{"text", "json", "sarif", "github"} {
 			for _, args := range [][]string{{"--all", "--explain"}, {"--kube-version", "1.30"}, {"--old", old}} {
 				code, out := runs(t, slices.Concat([]string{"vet", "-o", format, crds}, args)...)
-				if code != exitUsage || !bytes.Contains(out, []byte("PWNED")) {
-					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, exitUsage)
+				if code != cli.Usage || !bytes.Contains(out, []byte("PWNED")) {
+					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, cli.Usage)
 				}
 				parses(t, format, out)
 			}
@@ -332,7 +334,7 @@ func TestAttackArguments(t *testing.T) {
 			{"check", "--crd", crontabCRD, "--old", text, "../../examples/crontab/updates"}, {"check", "--crd", crontabCRD, "--max-findings", text, "x"},
 			{"vet", text}, {"vet", "--old", text, crontabCRD}, {"vet", "--no-lint", text, crontabCRD}, {"vet", "-o", text, crontabCRD}, {"version", text},
 		} {
-			if code, _ := runs(t, args...); code == exitOK {
+			if code, _ := runs(t, args...); code == cli.OK {
 				t.Errorf("%q: exit code 0", args)
 			}
 		}

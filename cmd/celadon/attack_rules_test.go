@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
 // ruleAttack is a CRD and an object that ask for more than can be done.
@@ -107,7 +109,7 @@ func (a *ruleAttack) object(t *testing.T) string {
 // time and memory, undecided where it must, and decides the honest one.
 func TestAttackRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
-	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != exitOK {
+	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != cli.OK {
 		t.Fatalf("exit code %d", code)
 	}
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
 // goodCronTab is an object that the example's CRD accepts.
@@ -120,7 +122,7 @@ func TestAttackBase(t *testing.T) {
 		for _, rev := range []string{missing, "HEAD", "main", "refs/heads/main"} {
 			for _, path := range []string{"manifests", "manifests/a.yaml", "manifests/gone.yaml", "."} {
 				out, code := in(t, filepath.Join(dir, at), "celadon", "check", "--crd", up+"crds/crd.yaml", "--base", rev, filepath.Join(up+".", path))
-				if code == exitBug || code < 0 {
+				if code == cli.Bug || code < 0 {
 					t.Errorf("in %s, --base %s %s: exit code %d: %s", at, rev, path, code, out)
 				}
 				if rev == missing && !strings.Contains(out, "fetch it first: git fetch origin "+missing) {

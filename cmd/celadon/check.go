@@ -1,223 +1,80 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
-func (a *app) checkCommand() *cobra.Command {
-	var o checkOptions
+const checkHelp = `Check decides each object as the API server would: pruning, defaults, schema,
+metadata, list types and CEL rules. OBJECTS and the flags' PATHs are files,
+folders (.yaml, .yml and .json below them) or - for standard input; files may
+hold several documents, JSON lines or a List.
+
+With --old, an object whose group, kind, namespace and name are found there is
+an update of it, so that transition rules run; any other is a create. --base
+takes the old objects from a git revision, as a pull request needs it.
+
+With --crd-old, check tells what an upgrade of the CRDs does to the objects:
+which were accepted and are refused now, which cannot be updated any more even
+when unchanged, which ratcheting saves, and which are silently changed.
+
+Below what kubectl would print stand the place and an excerpt of each cause, the
+rule that failed and the values in it.
+
+Flags may also stand in .celadon.yaml, in this folder or above it in the
+repository, as far as they weaken nothing; with --base in that of REV.
+
+Exit codes: 0 all accepted, 1 findings, 2 usage, unreadable input or nothing
+checked (2 wins over 1), 3 a bug in celadon, 130 interrupted.`
+
+const checkExamples = `  # A folder of objects against one CRD.
+  celadon check --crd crd.yaml objects/
+
+  # A whole cluster, before it gets new CRDs.
+  kubectl get httproutes -A -o json | celadon check --crd new/ --crd-old old/ -
+
+  # A pull request: updates of what main has, shown inline.
+  celadon check --crd crds/ --base origin/main -o github manifests/
+
+  # Which rules fail most, and what they cost.
+  celadon check --crd crds/ --summary --quiet objects/
+
+  # Again at each save.
+  celadon check --crd crd.yaml --watch objects/`
+
+func checkCommand(s cli.Streams) *cobra.Command {
+	var o check.Options
 	cmd := &cobra.Command{
 		Use:     "check --crd PATH... OBJECTS...",
 		Short:   "Check objects against their CRDs, as the API server would on create or update",
 		Long:    checkHelp,
 		Example: checkExamples,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, err := o.complete(cmd, args)
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			o.Config.Base = o.Base
+			objects, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err
 			}
-			if o.watch {
-				return a.watch(cmd.Context(), &o, paths)
+			if len(paths) == 0 {
+				paths = objects
 			}
-			return a.check(cmd.Context(), &o, paths)
+			if len(paths) == 0 {
+				return errors.New("no objects given: want files, folders or - (see celadon check --help)")
+			}
+			return check.Run(cmd.Context(), s, &o, paths)
 		},
 	}
-	o.flags(cmd)
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "output", "text", "json", "jsonl", "junit", "sarif", "github")
+	cli.Values(cmd, "validate", "strict", "warn", "ignore")
+	cli.Values(cmd, "subresource", "status")
+	cli.KubeVersions(cmd)
+	for _, flag := range []string{"base", "exclude", "max-findings"} {
+		cli.Values(cmd, flag)
+	}
 	return cmd
 }
-
-// check is the whole of one celadon check.
-func (a *app) check(ctx context.Context, o *checkOptions, paths []string) error {
-	defer collectLess(o)()
-	progress := a.progress("checking", "objects")
-	stdout, whole := progress.beside(a.stdout)
-	out := bufio.NewWriterSize(stdout, 64<<10)
-	printer, err := a.printer(o, out)
-	if err != nil {
-		return err
-	}
-	c, err := a.newChecker(ctx, o, paths)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
-	t := tally{checker: c, printer: printer, progress: progress, flush: func() error { return nil }}
-	if whole {
-		t.flush = out.Flush
-	}
-	if ctx.Err() == nil {
-		err = t.run(ctx, a.stdin, paths, out)
-	} else {
-		err = nil // of what was interrupted
-	}
-	interrupted := ctx.Err() != nil
-	if err == nil {
-		err = t.end(interrupted)
-	}
-	if err == nil {
-		err = out.Flush()
-	}
-	if err != nil {
-		return &exitError{exitUsage, fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
-	}
-	return a.verdict(&t, interrupted)
-}
-
-// enoughMemory is where garbage is no longer let grow: one hostile object can
-// leave hundreds of megabytes of it.
-const enoughMemory = 384 << 20
-
-// collectLess lets garbage grow to a multiple of what lives, which is little
-// unless all old objects do, up to a bound. It returns what undoes it.
-func collectLess(o *checkOptions) func() {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" || len(o.olds) > 0 || o.base != "" {
-		return func() {}
-	}
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(enoughMemory)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
-}
-
-// unwrapWrite drops the name of standard output from an error about it.
-func (a *app) unwrapWrite(err error) error {
-	var pathErr *os.PathError
-	if f, ok := a.stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {
-		return pathErr.Err
-	}
-	return err
-}
-
-// tally counts and prints what was decided, in the order of the input.
-type tally struct {
-	checker  *checker
-	printer  report.Printer
-	flush    func() error // after each object
-	progress *progress
-	summary  report.Summary
-	tables   *report.Tables // nil: not asked for
-	findings int
-	bug      error
-}
-
-var errStopped = errors.New("stopped")
-
-// run decides all objects; what an interruption cuts short is no error.
-func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *bufio.Writer) error {
-	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	pipe := parallel(stdin, paths, decide, t.take)
-	pipe.Idle = out.Flush
-	err := pipe.Run(ctx)
-	t.progress.done()
-	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
-		return nil
-	}
-	return err
-}
-
-func (t *tally) take(r *report.Object) error {
-	if r == nil {
-		return errStopped // the context is cancelled: the object was not decided
-	}
-	t.progress.add(1)
-	t.count(r)
-	o := t.checker.options
-	finding := r.Finding(o.strictKinds)
-	if finding {
-		t.findings++
-		if o.maxFindings > 0 && t.findings > o.maxFindings {
-			t.summary.Omitted++
-			return nil
-		}
-	}
-	if err := t.printer.Object(r); err != nil {
-		return err
-	}
-	return t.flush()
-}
-
-func (t *tally) count(r *report.Object) {
-	s := &t.summary
-	switch r.Verdict {
-	case report.Valid:
-		s.Checked++
-		s.Valid++
-	case report.Invalid:
-		s.Checked++
-		s.Invalid++
-	case report.Skipped:
-		s.Skipped++
-	case report.Unreadable:
-		s.Unreadable++
-	case report.Undecided:
-		s.Undecided++
-	}
-	if r.Upgrade != nil {
-		if s.Upgrade == nil {
-			s.Upgrade = &report.UpgradeSummary{}
-		}
-		s.Upgrade.Add(r.Upgrade)
-	}
-	if r.Bug != nil && t.bug == nil {
-		t.bug = r.Bug
-	}
-	if t.checker.options.summary {
-		if t.tables == nil {
-			t.tables = report.NewTables()
-		}
-		t.tables.Add(r)
-	}
-}
-
-func (t *tally) end(interrupted bool) error {
-	t.summary.Interrupted = interrupted
-	if !interrupted {
-		t.summary.Vanished = t.checker.olds.vanished()
-	}
-	if t.tables != nil {
-		t.tables.Fill(&t.summary)
-	}
-	return t.printer.End(&t.summary)
-}
-
-func (a *app) verdict(t *tally, interrupted bool) error {
-	if interrupted {
-		return &exitError{exitInterrupted, errors.New(report.Partial)}
-	}
-	problems := t.checker.problems()
-	for _, problem := range problems {
-		a.complain(problem)
-	}
-	s := &t.summary
-	switch {
-	case t.bug != nil:
-		return &exitError{exitBug, t.bug}
-	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0:
-		return &exitError{code: exitUsage}
-	case s.Checked == 0 && t.findings == 0:
-		return &exitError{exitUsage, fmt.Errorf("not one object was checked%s", whyNone(s))}
-	case t.findings > 0:
-		return &exitError{code: exitFindings}
-	}
-	return nil
-}
-
-func whyNone(s *report.Summary) string {
-	if s.Skipped > 0 {
-		return fmt.Sprintf(": no CRD was given for %s", plural(s.Skipped, "object"))
-	}
-	return ": there is no object in what was given"
-}
-
-func plural(n int, noun string) string { return report.Plural(n, noun) }

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/engine"
 )
 
 // benchCRD and benchObjects are read by the benchmarks; HTTPRoutes are the
@@ -30,30 +29,6 @@ func BenchmarkCheck(b *testing.B) {
 	a := &app{stdout: io.Discard, stderr: io.Discard}
 	for b.Loop() {
 		a.run(context.Background(), []string{"check", "--crd", crd, objects})
-	}
-}
-
-// BenchmarkReadCRD reads and does not compile.
-func BenchmarkReadCRD(b *testing.B) {
-	crd, _ := benchPaths(b)
-	for b.Loop() {
-		if _, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkCompileCRD compiles what was read.
-func BenchmarkCompileCRD(b *testing.B) {
-	crd, _ := benchPaths(b)
-	d, err := readCRDs(context.Background(), nil, []string{crd}, engine.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		for _, def := range d.all {
-			def.compile(engine.Config{})
-		}
 	}
 }
 

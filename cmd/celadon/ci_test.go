@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
 // workflow is what of a workflow file of GitHub Actions is held.
@@ -171,14 +174,14 @@ func TestHook(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS("../../examples/crontab")); err != nil {
 		t.Fatal(err)
 	}
-	config := "check:\n  crd: crd.yaml\n  objects: objects\n"
-	if err := os.WriteFile(filepath.Join(dir, configName), []byte(config), 0o644); err != nil {
+	settings := "check:\n  crd: crd.yaml\n  objects: objects\n"
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("bash", "-c", hook.Entry)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFindings || !strings.Contains(string(out), "5 objects checked: 2 valid, 3 invalid") {
+	if cmd.ProcessState.ExitCode() != cli.Findings || !strings.Contains(string(out), "5 objects checked: 2 valid, 3 invalid") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -4,37 +4,54 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
-// TestConfigKeys wants each flag of celadon check judged: who may set it in a
-// file? A new one is by hand until someone has thought of a hostile tree.
+// TestConfigKeys wants each flag judged of each command that a file serves: who
+// may set it in a file? A new one is by hand until someone has thought of a
+// hostile tree.
 func TestConfigKeys(t *testing.T) {
 	t.Parallel()
-	cmd := (&app{}).checkCommand()
+	served := 0
+	for _, cmd := range (&app{}).root().Commands() {
+		if config.Keys(cmd.Name()) != nil {
+			served++
+			testConfigKeys(t, cmd)
+		}
+	}
+	if served != 4 {
+		t.Errorf("%d commands: want check, eval, repl and vet", served)
+	}
+}
+
+func testConfigKeys(t *testing.T, cmd *cobra.Command) {
+	keys := config.Keys(cmd.Name())
 	cmd.InitDefaultHelpFlag()
-	known := map[string]bool{"objects": true}
+	known := map[string]bool{"objects": true, "crds": true}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		known[f.Name] = true
-		if configKeys[f.Name] == 0 {
-			t.Errorf("--%s is in no class of configKeys", f.Name)
+		if keys[f.Name] == 0 {
+			t.Errorf("%s --%s is in no class", cmd.Name(), f.Name)
 		}
-		if strings.HasSuffix(f.Name, "-out") && configKeys[f.Name] == fromTree {
-			t.Errorf("--%s writes: a file in the tree must not set it", f.Name)
+		if strings.HasSuffix(f.Name, "-out") && keys[f.Name] == config.FromTree {
+			t.Errorf("%s --%s writes: a file in the tree must not set it", cmd.Name(), f.Name)
 		}
 	})
-	for key := range configKeys {
+	for key := range keys {
 		if !known[key] {
-			t.Errorf("%s is no flag", key)
+			t.Errorf("%s: %s is no flag", cmd.Name(), key)
 		}
 	}
 	// What these do is known from what they are for, here or in another command.
 	for _, key := range []string{
 		"base", "old", "crd-old", "subresource", "max-findings", "exclude", "skip", "solver", "exec", "convert", "cluster",
-		"fix", "update", "no-vet", "allow", "watch", "config", "no-config", "baseline",
+		"fix", "update", "no-vet", "no-lint", "allow", "watch", "config", "no-config", "baseline",
 	} {
-		if configKeys[key] == fromTree {
-			t.Errorf("%s: a file in the tree must not set it", key)
+		if keys[key] == config.FromTree {
+			t.Errorf("%s %s: a file in the tree must not set it", cmd.Name(), key)
 		}
 	}
 }

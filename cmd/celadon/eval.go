@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
+	celtypes "github.com/google/cel-go/common/types"
 	"github.com/spf13/cobra"
 
-	celtypes "github.com/google/cel-go/common/types"
-
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -50,7 +50,12 @@ unreadable input, or no value, 130 interrupted.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), &o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.config.Defaults(cmd, a.stderr); err != nil {
+				return err
+			}
+			return a.eval(cmd.Context(), &o, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.crd, "crd", "", "the CRD: `PATH` of a file, a folder or -")
@@ -61,6 +66,7 @@ unreadable input, or no value, 130 interrupted.`,
 	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
 	f.StringVarP(&o.output, "output", "o", "text", "print as text or json")
 	f.BoolVar(&o.exitStatus, "exit-status", false, "exit with 1 when the value is false")
+	o.config.Add(f)
 	return cmd
 }
 
@@ -91,11 +97,11 @@ func (a *app) eval(ctx context.Context, o *evalOptions, src string) error {
 	}
 	switch {
 	case answer.Err != nil && o.output == "text":
-		return &exitError{exitUsage, answer.Err}
+		return &cli.ExitError{Code: cli.Usage, Err: answer.Err}
 	case answer.Err != nil:
-		return &exitError{code: exitUsage}
+		return &cli.ExitError{Code: cli.Usage}
 	case o.exitStatus && answer.Value == celtypes.False:
-		return &exitError{code: exitFindings}
+		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
@@ -194,8 +200,8 @@ func (a *app) evalFailed(s *repl.Session, o *evalOptions, err error) error {
 		if err := a.printEval(rep); err != nil {
 			return err
 		}
-		return &exitError{code: exitUsage}
+		return &cli.ExitError{Code: cli.Usage}
 	}
 	fmt.Fprint(a.stderr, s.Problem(err))
-	return &exitError{code: exitUsage}
+	return &cli.ExitError{Code: cli.Usage}
 }

@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
 // fuzzArgs are command lines, of which the first byte of a fuzzed tree picks one.
@@ -92,7 +95,7 @@ func build(root *os.Root, entries []entry) {
 		case aPipe:
 			_ = syscall.Mkfifo(filepath.Join(root.Name(), "m", name), 0o600)
 		case aConfig:
-			_ = root.WriteFile(configName, []byte(e.content), 0o644)
+			_ = root.WriteFile(config.Name, []byte(e.content), 0o644)
 		case aCRD:
 			_ = root.WriteFile("crds/"+name, []byte(e.content), 0o644)
 		}
@@ -151,7 +154,7 @@ func FuzzCheck(f *testing.F) {
 		before := listing(t, dir)
 		args := fuzzArgs[int(data[0])%len(fuzzArgs)]
 		out, code := ranToAnEnd(t, args)
-		if code < exitOK || code > exitUsage || strings.Contains(out, "internal error") {
+		if code < cli.OK || code > cli.Usage || strings.Contains(out, "internal error") {
 			t.Errorf("check %v: exit code %d\n%s", args, code, out)
 		}
 		if after := listing(t, dir); after != before {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 )
 
 // TestManyCauses: each cause of an object has its place, the first ones their
@@ -20,7 +22,7 @@ func TestManyCauses(t *testing.T) {
 	a := &app{stdin: strings.NewReader(object), stdout: &out, stderr: &stderr}
 	a.run(context.Background(), []string{"check", "--crd", crontabCRD, "-"})
 	places, lines := strings.Count(out.String(), "\n  --> "), strings.Count(out.String(), "| ")
-	if places < causes || lines == 0 || lines > 2*shown {
+	if places < causes || lines == 0 || lines > 2*where.Shown {
 		t.Errorf("%d places and %d lines; %.600s%s", places, lines, &out, &stderr)
 	}
 }

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -13,47 +11,9 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 )
-
-// TestProgressWaits holds that short work shows nothing, and long work a bar
-// that is taken away.
-func TestProgressWaits(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		patience time.Duration
-		want     bool
-	}{{time.Hour, false}, {-time.Hour, true}} {
-		var out bytes.Buffer
-		p := newProgress(&out, test.patience, "checking", "objects")
-		p.add(7)
-		if shown := strings.Contains(out.String(), "checking (7/"); shown != test.want {
-			t.Errorf("patience %v: %q", test.patience, out.String())
-		}
-		p.done()
-		if left := screen(out.String()); strings.TrimSpace(left) != "" {
-			t.Errorf("patience %v: left on the screen: %q", test.patience, left)
-		}
-	}
-}
-
-// TestProgressInPipes holds that what is no terminal gets no bar.
-func TestProgressInPipes(t *testing.T) {
-	t.Parallel()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	for _, a := range []*app{{stderr: w}, {stderr: &bytes.Buffer{}}} {
-		p := a.progress("checking", "objects")
-		if p != nil {
-			t.Errorf("a bar goes to %T", a.stderr)
-		}
-		p.add(1) // none shows nothing
-		p.done()
-	}
-}
 
 // screen is what a terminal shows in the end of text with carriage returns.
 func screen(text string) string {
@@ -111,7 +71,7 @@ func TestProgressAndReport(t *testing.T) {
 				close(copied)
 			}()
 			n := 0
-			for deadline := time.Now().Add(3 * patience); time.Now().Before(deadline) || columns > barWidth && n < 1000; n++ {
+			for deadline := time.Now().Add(3 * progress.Patience); time.Now().Before(deadline) || columns > progress.Width && n < 1000; n++ {
 				fmt.Fprintf(feed, crontab, n, "@daily")
 				time.Sleep(20 * time.Millisecond)
 				c.mu.Lock()
@@ -125,7 +85,7 @@ func TestProgressAndReport(t *testing.T) {
 			_ = cmd.Wait()
 			<-copied
 			out := c.out.String()
-			if shown := strings.Contains(out, "checking ("); shown != (columns > barWidth) {
+			if shown := strings.Contains(out, "checking ("); shown != (columns > progress.Width) {
 				t.Errorf("a bar is shown: %t", shown)
 			}
 			lines := strings.Split(strings.TrimSpace(screen(out)), "\n")

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -21,6 +23,7 @@ type replOptions struct {
 	crd, object, old string
 	kubeVersion      string
 	echo, noHistory  bool
+	config           config.Flags
 	limits           cost.Limits // of the API server, but in tests
 }
 
@@ -37,8 +40,11 @@ CRD without touching the rest of it; :help lists them.
 It reads a pipe as well as a terminal; :quit or the end of input ends it.`,
 		Example: `  celadon repl --crd crd.yaml --object obj.yaml
   echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := o.config.Defaults(cmd, a.stderr); err != nil {
+				return err
+			}
 			return a.repl(cmd.Context(), &o)
 		},
 	}
@@ -49,6 +55,7 @@ It reads a pipe as well as a terminal; :quit or the end of input ends it.`,
 	f.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
 	f.BoolVar(&o.echo, "echo", false, "print each line of a pipe with its prompt")
 	f.BoolVar(&o.noHistory, "no-history", false, "neither read nor write the history file")
+	o.config.Add(f)
 	return cmd
 }
 

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/repl"
 )
 
@@ -28,7 +28,7 @@ func (a *app) loadDocuments(ctx context.Context, path string) (docs []repl.Docum
 	if path == "" {
 		return nil, nil
 	}
-	err = decodeAll(ctx, a.stdin, []string{path}, editable, func(e editableRead) error {
+	err = sweep.All(ctx, a.stdin, []string{path}, editable, func(e editableRead) error {
 		docs = append(docs, e.doc)
 		return e.err
 	})
@@ -143,30 +143,11 @@ func checkDocument(ctx context.Context, e *engine.Engine, obj, old *repl.Documen
 	if err != nil {
 		return "", err
 	}
-	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
-	c := &checker{options: &checkOptions{output: "text", validation: "Strict"}}
-	doc := input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value)
-	rep := newReport(doc)
-	rep.Identity = identify(value).Identity
-	req := engine.Request{Object: value, FieldValidation: "Strict"}
-	rep.Operation = "create"
+	var before map[string]any
 	if old != nil {
-		rep.Operation = "update"
-		if req.OldObject, err = engine.Decode(old.JSON); err != nil {
+		if before, err = engine.Decode(old.JSON); err != nil {
 			return "", err
 		}
 	}
-	c.request(ctx, def, req, doc, rep)
-	if rep.Bug != nil {
-		return "", rep.Bug
-	}
-	var b bytes.Buffer
-	p, err := report.New("text", &b, report.Options{StrictKinds: true})
-	if err != nil {
-		return "", err
-	}
-	t := tally{checker: c}
-	t.count(rep)
-	err = errors.Join(p.Object(rep), p.End(&t.summary))
-	return b.String(), err
+	return check.One(ctx, e, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/mattn/go-runewidth"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
@@ -225,7 +226,7 @@ func unlimited() {
 	o := &replOptions{crd: os.Args[1], noHistory: true, limits: cost.Limits{PerCall: math.MaxInt64}}
 	if err := a.repl(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(exitUsage)
+		os.Exit(cli.Usage)
 	}
 }
 

@@ -8,11 +8,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/types"
@@ -26,6 +31,7 @@ type vetOptions struct {
 	explain     bool
 	all         bool
 	noLints     []string
+	config      config.Flags
 }
 
 func (a *app) vetCommand() *cobra.Command {
@@ -46,13 +52,17 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/`,
-		Args: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			crds, err := o.config.Defaults(cmd, a.stderr)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				args = crds
+			}
 			if len(args) == 0 {
 				return fmt.Errorf("no CRDs given: want files, folders or - (see celadon vet --help)")
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.vet(cmd.Context(), &o, args)
 		},
 	}
@@ -63,6 +73,7 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 	f.BoolVar(&o.explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.all, "all", false, "text: show every rule, not only the most expensive")
 	f.StringArrayVar(&o.noLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
+	o.config.Add(f)
 	return cmd
 }
 
@@ -108,27 +119,27 @@ func (a *app) vet(ctx context.Context, o *vetOptions, paths []string) error {
 	if err != nil {
 		return err
 	}
-	progress := a.progress("vetting", "CRDs")
-	out, _ := progress.beside(a.stdout) // a CRD's report is written at once
+	bar := progress.On(a.stderr, "vetting", "CRDs")
+	out, _ := bar.Beside(a.stdout) // a CRD's report is written at once
 	printer, err := a.vetPrinter(o, out)
 	if err != nil {
 		return err
 	}
 	sum := vetSummary{}
-	err = parallel(a.stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+	err = sweep.Parallel(a.stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
-			return errStopped
+			return sweep.ErrStopped
 		case one == nil:
 			return nil
 		}
-		progress.add(1)
+		bar.Add(1)
 		sum.count(one)
 		return printer.crd(one)
 	}).Run(ctx)
-	progress.done()
+	bar.Done()
 	sum.Interrupted = ctx.Err() != nil
-	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, errStopped)) {
+	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, sweep.ErrStopped)) {
 		err = nil
 	}
 	if err == nil {
@@ -162,15 +173,15 @@ func (s *vetSummary) count(one *vetted) {
 func (s *vetSummary) verdict(paths []string) error {
 	switch {
 	case s.Interrupted:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the report is of the CRDs before")}
+		return &cli.ExitError{Code: cli.Interrupted, Err: fmt.Errorf("interrupted: the report is of the CRDs before")}
 	case s.bug != nil:
-		return &exitError{exitBug, s.bug}
+		return &cli.ExitError{Code: cli.Bug, Err: s.bug}
 	case s.Unreadable > 0 || s.Undecided > 0:
-		return &exitError{code: exitUsage}
+		return &cli.ExitError{Code: cli.Usage}
 	case s.CRDs == 0:
-		return &exitError{exitUsage, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
 	case s.Refused > 0:
-		return &exitError{code: exitFindings}
+		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
@@ -186,15 +197,15 @@ func (a *app) newVetter(ctx context.Context, o *vetOptions) (*vetter, error) {
 	if err := v.cfg.Check(); err != nil {
 		return nil, err
 	}
-	err := decodeAll(ctx, a.stdin, o.olds, readCRD, func(r crdRead) error {
+	err := sweep.All(ctx, a.stdin, o.olds, crdfile.One, func(r crdfile.Read) error {
 		switch {
-		case r.err != nil:
-			return fmt.Errorf("--old: %s: %w", r.place, r.err)
-		case r.crd == nil:
-		case v.olds[r.crd.Name] != nil:
-			return fmt.Errorf("--old: %s: %s is given twice: keep one", r.place, r.crd.Name)
+		case r.Err != nil:
+			return fmt.Errorf("--old: %s: %w", r.Place, r.Err)
+		case r.CRD == nil:
+		case v.olds[r.CRD.Name] != nil:
+			return fmt.Errorf("--old: %s: %s is given twice: keep one", r.Place, r.CRD.Name)
 		default:
-			v.olds[r.crd.Name] = r.crd
+			v.olds[r.CRD.Name] = r.CRD
 		}
 		return nil
 	})
@@ -212,12 +223,12 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	if doc.Object["kind"] != "CustomResourceDefinition" {
 		return nil
 	}
-	if doc.Object["apiVersion"] != crdVersion {
-		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdVersion)
+	if doc.Object["apiVersion"] != crdfile.APIVersion {
+		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdfile.APIVersion)
 		return one
 	}
 	cfg := v.cfg
-	if cfg.Old = v.olds[identify(doc.Object).Name]; cfg.Old != nil {
+	if cfg.Old = v.olds[report.Identify(doc.Object).Name]; cfg.Old != nil {
 		one.operation = "update"
 	}
 	cfg.DuplicateKeys = doc.Duplicate
@@ -240,7 +251,7 @@ func (a *app) vetPrinter(o *vetOptions, to io.Writer) (vetPrinter, error) {
 	case "github":
 		return &vetGitHub{out: out}, nil
 	case "sarif":
-		return &vetSARIF{report.NewSARIF(out, ownVersion())}, nil
+		return &vetSARIF{report.NewSARIF(out, cli.Version())}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want text, json, sarif or github", o.output)
 }
@@ -274,7 +285,7 @@ func (one *vetted) strict() []report.Place {
 	if r := one.report; r.Status == nil || len(r.Causes) > 0 {
 		return nil
 	}
-	return strictPlaces(one.doc, one.report.Status.Message, &excerpts{doc: one.doc})
+	return where.Strict(one.doc, one.report.Status.Message, &where.Excerpts{Doc: one.doc})
 }
 
 // places finds fields of the CRD in its file. The API server's fields name the

@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
@@ -80,8 +81,8 @@ func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
 	if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFindings {
-		t.Errorf("%v: want exit code %d", err, exitFindings)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.Findings {
+		t.Errorf("%v: want exit code %d", err, cli.Findings)
 	}
 	return bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n"))
 }

@@ -1,6 +1,8 @@
 package admission_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 // What a test of one's own CRD looks like.
@@ -49,6 +52,33 @@ func cronTab(t *testing.T, image string) map[string]any {
 	return obj
 }
 
+// TestVetTellsWhatCompileDoesNot: rules under a misspelt key are silently not
+// there.
+func TestVetTellsWhatCompileDoesNot(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, "../../examples/crontab/crd.yaml")
+	for misspelt, want := range map[string]bool{"x-kubernetes-validations": true, "x-kubernetes-validation": false} {
+		crdJSON, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(text, "x-kubernetes-validations", misspelt)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := serverTakes(t.Context(), crdJSON); (err == nil) != want {
+			t.Errorf("%s: %v", misspelt, err)
+		}
+	}
+}
+
+func serverTakes(ctx context.Context, crdJSON []byte) error {
+	verdict, err := vet.Vet(ctx, crdJSON, vet.Config{VerdictOnly: true})
+	if err != nil {
+		return err
+	}
+	if !verdict.Accepted {
+		return fmt.Errorf("%s: %s", verdict.Name, verdict.Status.Message)
+	}
+	return nil
+}
+
 // TestPage holds each block of code on the page to code that runs here.
 func TestPage(t *testing.T) {
 	t.Parallel()
@@ -60,7 +90,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("not in a test:\n%s", block)
 		}
 	}
-	if len(blocks) != 3 {
+	if len(blocks) != 4 {
 		t.Errorf("%d blocks of code on the page", len(blocks))
 	}
 }

@@ -99,8 +99,8 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if req.SubResource == statusSubresource && !crd.versions[req.Kind.Version].status {
-		return s.notChecked(d, crd.name+" has no status subresource in version "+req.Kind.Version), nil
+	if req.SubResource == statusSubresource && !crd.HasStatus(req.Kind.Version) {
+		return s.notChecked(d, crd.Name+" has no status subresource in version "+req.Kind.Version), nil
 	}
 	res, err := crd.engine.Validate(ctx, *engineReq)
 	var unknowable *engine.NotCheckedError
@@ -113,7 +113,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	case err != nil:
 		return nil, err
 	}
-	d.CRD, d.Result, d.Verdict = crd.name, res, Allowed
+	d.CRD, d.Result, d.Verdict = crd.Name, res, Allowed
 	if !res.Allowed {
 		d.Verdict = Refused
 	}
@@ -123,7 +123,7 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 
 // route finds the CRD that decides a request. Without one, the decision is
 // complete.
-func (s *Set) route(req *admissionv1.AdmissionRequest) (*definition, *Decision, error) {
+func (s *Set) route(req *admissionv1.AdmissionRequest) (*crd, *Decision, error) {
 	if err := checkRequest(req); err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +138,7 @@ func (s *Set) route(req *admissionv1.AdmissionRequest) (*definition, *Decision, 
 	if req.SubResource != "" && req.SubResource != statusSubresource {
 		return nil, s.notChecked(d, "subresource "+req.SubResource+" is not one of a custom resource"), nil
 	}
-	crd := s.current.Load().lookup(d.Kind)
+	crd := s.lookup(d.Kind)
 	if crd == nil {
 		return nil, s.notChecked(d, "no CRD for "+d.Kind.GroupVersion().String()+" "+d.Kind.Kind), nil
 	}

@@ -30,7 +30,6 @@
 // request that uses it is done.
 package admission
 
-// How it works: a Set is an atomic pointer to an immutable snapshot (set.go).
-// A change compiles first, then swaps (update.go). A request is opened
+// How it works: a Set is a catalogue of CRDs with a mode (set.go). A request is opened
 // (request.go), given to its CRD's engine (decide.go) or to its defaults
 // (mutate.go, patch.go), and put into words (response.go).

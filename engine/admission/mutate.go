@@ -26,8 +26,8 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	d.CRD, d.Verdict = crd.name, Allowed
-	d.Response.AuditAnnotations = map[string]string{AuditCRD: crd.name, AuditVerdict: string(Allowed)}
+	d.CRD, d.Verdict = crd.Name, Allowed
+	d.Response.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Allowed)}
 	defaulted, err := crd.engine.Prepare(obj)
 	if err != nil { // no custom resource at all: Validate refuses it, unless it is our bug
 		if _, bug := s.Validate(ctx, req); bug != nil {
@@ -60,9 +60,9 @@ func (s *Set) noDefaults(d *Decision, why string) *Decision {
 }
 
 // writable says of each top-level field whether the request may write it.
-func writable(crd *definition, req *admissionv1.AdmissionRequest, obj map[string]any) object {
+func writable(crd *crd, req *admissionv1.AdmissionRequest, obj map[string]any) object {
 	o := object{fields: obj, skip: map[string]bool{"apiVersion": true, "kind": true, "metadata": true}}
-	if !crd.versions[req.Kind.Version].status {
+	if !crd.HasStatus(req.Kind.Version) {
 		return o
 	}
 	if o.onlyStatus = req.SubResource == statusSubresource; !o.onlyStatus {

@@ -99,11 +99,11 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 
 // undecided completes the decision on an object that asks for too much work. An
 // API server would answer the same when its time is over.
-func (s *Set) undecided(d *Decision, crd *definition, err *engine.WorkLimitError) *Decision {
-	d.CRD, d.Verdict = crd.name, Undecided
+func (s *Set) undecided(d *Decision, crd *crd, err *engine.WorkLimitError) *Decision {
+	d.CRD, d.Verdict = crd.Name, Undecided
 	out := d.Response
 	why := shorten(err.Error()) + ": " + shorten(err.Rule.Rule)
-	out.AuditAnnotations = map[string]string{AuditCRD: crd.name, AuditVerdict: string(Undecided), AuditReason: why}
+	out.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Undecided), AuditReason: why}
 	text := "celadon: " + why
 	switch s.config.Mode {
 	case Enforce:

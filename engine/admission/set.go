@@ -1,14 +1,11 @@
 package admission
 
 import (
-	"maps"
-	"slices"
-	"sync"
-	"sync/atomic"
-
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 // Config is how a Set answers. The zero value answers as the API server would
@@ -16,6 +13,11 @@ import (
 type Config struct {
 	// Engine compiles the CRDs.
 	Engine engine.Config
+	// Accept is asked before a CRD that is new or has changed comes into force;
+	// what it returns keeps the CRD out. Compiling does not ask whether an API
+	// server would take a CRD: engine/vet does. It is called from several
+	// goroutines.
+	Accept func(*apiextensionsv1.CustomResourceDefinition) error
 	// Mode is what a refusal does.
 	Mode Mode
 	// Unknown is what happens to objects that no CRD of the set decides.
@@ -65,59 +67,59 @@ func (u Unknown) String() string {
 // must not be copied.
 type Set struct {
 	config  Config
-	current atomic.Pointer[snapshot]
-	// changing is held by changes only; requests do not wait for it.
-	changing sync.Mutex
+	catalog *catalog.Catalog
 }
 
-// snapshot is the set at one time; it is never changed.
-type snapshot struct {
-	byName map[string]*definition
-	byKind map[schema.GroupKind]*definition
-}
-
-// definition is one compiled CRD.
-type definition struct {
-	name     string
-	kind     schema.GroupKind
-	engine   *engine.Engine
-	versions map[string]version
-	// digest tells whether the CRD's spec is the same as another.
-	digest [32]byte
-}
-
-// version is what a request must know of a CRD version.
-type version struct {
-	served bool
-	// status is true when the version has the status subresource.
-	status bool
-}
+type (
+	// UpdateError says why one CRD of a change is not in force. The one of that
+	// name that was in force before still is.
+	UpdateError = catalog.Error
+	// UpdateErrors are all CRDs of a change that are not in force.
+	UpdateErrors = catalog.Errors
+)
 
 // NewSet is an empty set.
 func NewSet(cfg Config) *Set {
-	s := &Set{config: cfg}
-	s.current.Store(&snapshot{})
-	return s
+	return &Set{cfg, catalog.New(catalog.Config{Engine: cfg.Engine, Accept: cfg.Accept})}
 }
 
 // Names are the names of the CRDs in force, sorted.
-func (s *Set) Names() []string {
-	return slices.Sorted(maps.Keys(s.current.Load().byName))
-}
+func (s *Set) Names() []string { return s.catalog.Names() }
 
 // Engine is what decides objects of a group, version and kind; nil when no CRD
 // of the set serves it.
-func (s *Set) Engine(gvk schema.GroupVersionKind) *engine.Engine {
-	if d := s.current.Load().lookup(gvk); d != nil {
-		return d.engine
-	}
-	return nil
+func (s *Set) Engine(gvk schema.GroupVersionKind) *engine.Engine { return s.catalog.Engine(gvk) }
+
+// Put adds a CRD, or replaces the one of its name. A CRD that does not compile,
+// and be it for one rule, changes nothing; the error is then *UpdateErrors.
+func (s *Set) Put(crd *apiextensionsv1.CustomResourceDefinition) error { return s.catalog.Put(crd) }
+
+// Remove takes a CRD out of force and says whether it was in.
+func (s *Set) Remove(name string) bool { return s.catalog.Remove(name) }
+
+// Apply removes CRDs by name and puts others, as one change: no request sees a
+// part of it. What cannot be put is in the *UpdateErrors and does not hold up the
+// rest. A CRD whose spec is the one in force is not compiled again. The CRDs may
+// change afterwards.
+func (s *Set) Apply(put []*apiextensionsv1.CustomResourceDefinition, remove []string) error {
+	return s.catalog.Apply(put, remove)
 }
 
-func (s *snapshot) lookup(gvk schema.GroupVersionKind) *definition {
-	d := s.byKind[gvk.GroupKind()]
-	if d == nil || !d.versions[gvk.Version].served {
+// crd is a CRD in force, with its engine.
+type crd struct {
+	*catalog.Entry
+	engine *engine.Engine
+}
+
+// lookup is nil when no CRD of the set serves a kind.
+func (s *Set) lookup(gvk schema.GroupVersionKind) *crd {
+	e := s.catalog.Find(gvk.GroupKind())
+	if e == nil || !e.Serves(gvk.Version) {
 		return nil
 	}
-	return d
+	compiled, err := e.Engine()
+	if err != nil {
+		return nil // never: it would not be in force
+	}
+	return &crd{e, compiled}
 }

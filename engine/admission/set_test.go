@@ -210,7 +210,7 @@ func TestApplyInOrder(t *testing.T) {
 		c := widgetCRD(t, limit)
 		c.Name, c.Spec.Names.Kind = fmt.Sprintf("widgets%d.example.com", i), fmt.Sprintf("Widget%d", i)
 		crds = append(crds, c)
-		if limit == "sise" {
+		if limit == "sise" && i > 0 { // the first is given twice, which is told where it comes again
 			want = append(want, c.Name)
 		}
 	}
@@ -224,7 +224,7 @@ func TestApplyInOrder(t *testing.T) {
 	for _, e := range failed.Errors {
 		got = append(got, e.Name)
 	}
-	if !slices.Equal(got, want) || len(set.Names()) != 8 {
+	if !slices.Equal(got, want) || len(set.Names()) != 7 {
 		t.Errorf("got errors of %v, want %v; in force: %v", got, want, set.Names())
 	}
 }

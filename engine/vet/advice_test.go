@@ -12,7 +12,6 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // TestAdviceMends removes bounds from CRDs until their rules cost too much,
@@ -53,7 +52,7 @@ type adviceStats struct{ over, crds, mendable, accepted, minimal, largest int }
 
 // removals are the sets of bounds to remove, of those that rules depend on.
 func removals(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, random *rand.Rand) (sets [][]string) {
-	a, _, err := admit(context.Background(), crd, Config{}, types.Version{Minor: types.Newest})
+	a, _, err := admit(context.Background(), crd, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

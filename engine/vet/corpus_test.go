@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/internal/mutant"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // upstream is what the API server's own function says of a CRD.
@@ -48,7 +47,7 @@ func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) 
 
 func ours(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	t.Helper()
-	a, failure, err := admit(context.Background(), crd, Config{Old: old}, types.Version{Minor: types.Newest})
+	a, failure, err := admit(context.Background(), crd, Config{Old: old})
 	if errors.Is(err, errPanics) {
 		return field.ErrorList{field.InternalError(nil, errPanics)}
 	}

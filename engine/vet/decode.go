@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"encoding/hex"
 	"fmt"
 	"sync"
 
@@ -13,59 +12,49 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 const crdKind = "CustomResourceDefinition"
 
-// strictSerializer reads a request's body as the API server does when the
-// client asks for strict field validation.
+// strictSerializer reads a request's body as the API server does, and finds what
+// it tells a client of that asks for strict field validation.
 var strictSerializer = sync.OnceValue(func() runtime.Decoder {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Strict: true})
 })
 
-// decode reads a CRD from JSON. The status, if any, is the server's answer to
-// a body that it does not take.
-func decode(raw []byte) (*apiextensionsv1.CustomResourceDefinition, *metav1.Status) {
+// decode reads a CRD from JSON, with what is wrong with its keys. The status, if
+// any, is the server's answer to a body that it cannot read.
+func decode(raw []byte) (*apiextensionsv1.CustomResourceDefinition, []error, *metav1.Status) {
 	defaults := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
 	obj, gvk, err := strictSerializer().Decode(raw, &defaults, nil)
+	var strict []error
+	if found, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
+		strict, err = found.Errors(), nil
+	}
 	if err != nil {
-		return nil, unreadable(gvk, raw, err)
+		return nil, nil, unreadable(gvk, raw, err)
 	}
 	crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
-		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
+		return nil, nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
 	}
-	return crd, nil
+	return crd, strict, nil
 }
 
 func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *metav1.Status {
 	if gvk != nil && gvk.Kind != "" {
 		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, crdKind, err)
 	}
-	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", crdKind, err, summarize(raw))
+	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", crdKind, err, preview.Body(raw))
 }
 
 func badRequest(format string, args ...any) *metav1.Status {
 	status := apierrors.NewBadRequest(fmt.Sprintf(format, args...)).ErrStatus
 	return &status
-}
-
-// summarize shows the start of a body that has no kind.
-func summarize(raw []byte) string {
-	const shown = 30
-	text, dots := raw, ""
-	if len(raw) > shown {
-		text, dots = raw[:shown], " ..."
-	}
-	switch {
-	case len(raw) == 0:
-		return "<empty>"
-	case raw[0] == '{':
-		return string(text) + dots
-	}
-	return hex.EncodeToString(text) + dots
 }
 
 // internal is a CRD as the API server validates it: defaulted, and with what

@@ -18,13 +18,12 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // estimates holds the estimates of every rule of a CRD against upstream's.
 func estimates(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) (rules, messages int) {
 	t.Helper()
-	a, failure, err := admit(context.Background(), crd, Config{}, types.Version{Minor: types.Newest})
+	a, failure, err := admit(context.Background(), crd, Config{})
 	if errors.Is(err, errPanics) {
 		return 0, 0
 	}

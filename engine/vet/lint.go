@@ -1,9 +1,7 @@
 package vet
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Lint is something that the server accepts and that authors regret.
@@ -45,16 +43,6 @@ func LintNames() []string {
 		names = append(names, l.name)
 	}
 	return names
-}
-
-// Check finds names that no lint has.
-func (c *Config) Check() error {
-	for _, name := range c.WithoutLints {
-		if !slices.Contains(LintNames(), name) {
-			return fmt.Errorf("lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
-		}
-	}
-	return nil
 }
 
 func (a *admission) lints() []Lint {

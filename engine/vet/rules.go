@@ -60,7 +60,7 @@ type visit struct {
 // unit adds what the server says of the rules of one schema; own is what it
 // says of the rest.
 func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) {
-	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name]}
+	v := &visit{a: a, u: u, errs: u.ofSchema(own), suppress: a.unchanged[u.name] || a.cfg.Stored}
 	u.total = cost.NewTotal(a.limits)
 	var refused errorPaths
 	_, v.sound, refused = u.structure(a.ctx, v.errs)
@@ -80,7 +80,7 @@ func (a *admission) unit(u *unit, own field.ErrorList) (field.ErrorList, error) 
 		return nil, err
 	}
 	errs := append(append(defaults, v.schema...), v.cel...)
-	if v.sound && u.total.Exceeded() {
+	if v.sound && u.total.Exceeded() && !a.cfg.Stored {
 		errs = append(errs, a.totalErrors(u)...)
 	}
 	return errs, nil

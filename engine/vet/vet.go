@@ -5,41 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// Config is how a vetting differs from a create on the newest API server that
-// this build knows.
-type Config struct {
-	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the
-	// newest this build knows. It decides what new rules may use; costs and
-	// error texts are always those of the linked release.
-	KubeVersion string
-	// Old is the CRD that the vetted one replaces; nil is a create. It counts
-	// as established unless its status says otherwise.
-	Old *apiextensionsv1.CustomResourceDefinition
-	// DuplicateKeys is what a YAML decoder found, since they are lost on YAML's
-	// way to JSON; the server refuses them.
-	DuplicateKeys error
-	// Limits replaces the API server's cost limits; zero fields keep them.
-	Limits cost.Limits
-	// WithoutLints names lints that are switched off.
-	WithoutLints []string
-	// Explain gives the reasons for the cost of every rule, not only of those
-	// over a limit.
-	Explain bool
-	// VerdictOnly leaves out all that the server does not say: reasons,
-	// advice, versions, lints.
-	VerdictOnly bool
-}
 
 // Report is what the API server would answer to a CRD, and why.
 type Report struct {
@@ -54,9 +28,13 @@ type Report struct {
 	// for what Causes say.
 	Undecided *engine.WorkLimitError
 	// Causes are sorted, so that the same input gives the same bytes. A cause
-	// about a rule names it.
+	// about a rule names it. Place finds a cause's field in the CRD.
 	Causes []engine.Cause
-	// Warnings are the server's; it gives them with accepted CRDs only.
+	// Strict are the keys that Kubernetes does not know, and those that stand
+	// twice; none where FieldValidation is "Ignore".
+	Strict []StrictError
+	// Warnings are the server's; it gives them with accepted CRDs only, but for
+	// those of keys.
 	Warnings []string
 	// Lints are what the server accepts and authors regret.
 	Lints []Lint
@@ -116,37 +94,42 @@ type Rule struct {
 // Vet decides a CRD in JSON. A refused CRD is data in the report; the error is
 // for a bad Config, a cancelled context and bugs of ours.
 func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
-	crd, failure := decode(raw)
-	if cfg.DuplicateKeys != nil {
-		gvk := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
-		failure = unreadable(&gvk, raw, runtime.NewStrictDecodingError([]error{cfg.DuplicateKeys}))
+	if err := cfg.Check(); err != nil {
+		return nil, err
 	}
-	if failure != nil {
-		return &Report{Status: failure, Name: nameOf(raw)}, nil
+	r := &Report{}
+	crd := r.decode(raw, cfg)
+	if crd == nil {
+		r.Name = nameOf(raw)
+		return r, nil
 	}
-	return VetCRD(ctx, crd, cfg)
+	return r.vet(ctx, crd, cfg)
 }
 
 // VetCRD is Vet for a CRD that was decoded before, when what strict decoding
 // finds is lost already. The CRD is not changed.
-func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (r *Report, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("internal error in celadon (please report it): %v", p)
-		}
-	}()
-	v, err := types.ParseVersion(cfg.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
+func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	r = &Report{Name: crd.Name}
+	return new(Report).vet(ctx, crd, cfg)
+}
+
+// vet completes the report on a CRD that was read.
+func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in celadon (please report it): %v", p)
+		}
+	}()
+	r.Name = crd.Name
+	if cfg.Stored {
+		cfg.Old = crd
+	}
 	if r.Undecided = overworked(crd, cfg.Old); r.Undecided != nil {
 		return r, nil
 	}
-	a, failure, err := admit(ctx, crd, cfg, v)
+	a, failure, err := admit(ctx, crd, cfg)
 	var complex *types.ComplexError
 	if errors.As(err, &complex) {
 		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
@@ -170,26 +153,29 @@ func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, 
 }
 
 // admit takes a CRD through the server's steps.
-func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config, v types.Version) (*admission, *metav1.Status, error) {
+func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, nil, err
+	}
 	now, err := internal(crd)
 	if err != nil {
 		gvk := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
 		return nil, unreadable(&gvk, nil, err), nil
 	}
 	dropped := dropUnknown(&now.Spec, v)
-	a := &admission{}
+	var old *apiextensions.CustomResourceDefinition
 	if cfg.Old == nil {
 		prepareCreate(now)
-		a = newAdmission(ctx, now, nil, v, cfg)
 	} else {
-		old, err := internal(cfg.Old)
-		if err != nil {
+		if old, err = internal(cfg.Old); err != nil {
 			return nil, nil, fmt.Errorf("old CRD: %w", err)
 		}
+		dropUnknown(&old.Spec, v) // it was dropped when this one was stored
 		prepareOld(old)
 		prepareUpdate(now, old)
-		a = newAdmission(ctx, now, old, v, cfg)
 	}
+	a := newAdmission(ctx, now, old, v, cfg)
 	a.dropped = dropped
 	return a, nil, a.run()
 }

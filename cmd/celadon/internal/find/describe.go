@@ -15,11 +15,11 @@ type description struct{ schema map[string]any }
 
 // describe is the schema of a version for a full sample; nil where none is
 // wanted.
-func describe(crd *CRD, version string, o *Options) *description {
+func describe(crd *definition, version string, o *Options) *description {
 	if !o.Full {
 		return nil
 	}
-	spec, _ := crd.Source["spec"].(map[string]any)
+	spec, _ := crd.source["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
 		v, _ := v.(map[string]any)

@@ -10,11 +10,12 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // printer writes a report as CRDs are done.
 type printer interface {
-	crd(*CRDPart, *CRD) error
+	crd(*CRDPart, *definition) error
 	end(*Report) error
 }
 
@@ -30,7 +31,7 @@ func newPrinter(out io.Writer, o *Options) printer {
 
 type jsonPrinter struct{ out io.Writer }
 
-func (p *jsonPrinter) crd(*CRDPart, *CRD) error { return nil }
+func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
 	enc := json.NewEncoder(p.out)
@@ -45,7 +46,7 @@ type textPrinter struct {
 	o   *Options
 }
 
-func (p *textPrinter) crd(part *CRDPart, crd *CRD) error {
+func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 	var b strings.Builder
 	for _, v := range part.Versions {
 		fmt.Fprintf(&b, "%s %s\n", foreign.Line(part.Name), foreign.Line(v.Name))
@@ -55,7 +56,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *CRD) error {
 			}
 		}
 		for _, r := range v.Rules {
-			fmt.Fprintf(&b, "  %s rule %d: %s\n", placeName(r.Path), r.Index, foreign.Line(r.Rule))
+			fmt.Fprintf(&b, "  %s: %s\n", ruleName(r), foreign.Line(r.Rule))
 			for _, a := range r.answers() {
 				if err := p.finding(&b, "    ", a.want, a.finding, nil); err != nil {
 					return err
@@ -67,12 +68,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *CRD) error {
 	return err
 }
 
-func placeName(path string) string {
-	if path == "" {
-		return "the root,"
-	}
-	return string(foreign.Line(path))
-}
+func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
 
 func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, doc *description) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
@@ -104,7 +100,7 @@ func (f *Finding) words(want search.Want) string {
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %d objects", wanted[want], f.Searched)
+		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(f.Searched)))
 	}
 	switch want {
 	case search.Refused:
@@ -143,16 +139,16 @@ func (p *textPrinter) end(r *Report) error {
 	if s.Rules == 0 {
 		return nil
 	}
-	parts := []string{fmt.Sprintf("rules: %d", s.Rules)}
+	parts := []string{phrase.Count(s.Rules, "rule")}
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Refused, "refuse an object"}, {s.Errors, "fail or cost too much on one"}, {s.Unknown, "not known in all that was asked"}} {
+	}{{s.Refused, "refusing an object"}, {s.Errors, "failing or too expensive on one"}, {s.Unknown, "not answered"}} {
 		if n.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.what))
+			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
 		}
 	}
-	_, err := fmt.Fprintln(p.out, strings.Join(parts, ", "))
+	_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
 	return err
 }
 
@@ -163,7 +159,7 @@ type yamlPrinter struct {
 	more bool
 }
 
-func (p *yamlPrinter) crd(part *CRDPart, crd *CRD) error {
+func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	for _, v := range part.Versions {
 		name := string(foreign.Line(part.Name) + " " + foreign.Line(v.Name))
 		if v.Accepted != nil {
@@ -173,7 +169,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *CRD) error {
 		}
 		for _, r := range v.Rules {
 			for _, a := range r.answers() {
-				if err := p.finding(fmt.Sprintf("%s %s rule %d", name, placeName(r.Path), r.Index), a.want, a.finding, nil); err != nil {
+				if err := p.finding(name+", "+ruleName(r), a.want, a.finding, nil); err != nil {
 					return err
 				}
 			}

@@ -139,5 +139,5 @@ func (s *Summary) count(r *RulePart) {
 	}
 }
 
-// Settled: all that was asked is known, and nothing that is found is amiss.
-func (s *Summary) Settled() bool { return s.Never == 0 && s.Unknown == 0 && s.Errors == 0 }
+// settled: all that was asked is known, and nothing that is found is amiss.
+func (s *Summary) settled() bool { return s.Never == 0 && s.Unknown == 0 && s.Errors == 0 }

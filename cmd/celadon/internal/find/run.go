@@ -4,193 +4,137 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
-	"slices"
-	"sync"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
-// CRD is one CRD that is asked about.
-type CRD struct {
-	File string
-	CRD  *apiextensionsv1.CustomResourceDefinition
-	// Source is the document, descriptions included; a sample shows them.
-	Source map[string]any
+// definition is one CRD that is asked about.
+type definition struct {
+	file string
+	crd  *apiextensionsv1.CustomResourceDefinition
+	// source is the document, descriptions included; a full sample shows them.
+	source map[string]any
 }
 
-// Run asks all that the options say of the CRDs and writes the report; step is
-// called with each question that is answered. A cancelled context ends it with
-// what is known until then. The error is for what cannot be asked.
-func Run(ctx context.Context, out io.Writer, o *Options, crds []CRD, step func()) (*Summary, error) {
-	report := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
-	p := newPrinter(out, o)
-	asked := false
-	for i := range crds {
-		part, err := ask(ctx, o, &crds[i], &report.Summary, step)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", crds[i].File, err)
-		}
-		asked = asked || len(part.Versions) > 0
-		report.CRDs = append(report.CRDs, part)
-		if err := p.crd(part, &crds[i]); err != nil {
-			return nil, err
-		}
-		if report.Summary.Interrupted = ctx.Err() != nil; report.Summary.Interrupted {
-			break
-		}
-	}
-	if !asked && !report.Summary.Interrupted {
-		return nil, o.nothing()
-	}
-	return &report.Summary, p.end(report)
-}
-
-// nothing is the error where no rule is meant.
-func (o *Options) nothing() error {
-	switch {
-	case o.one:
-		return fmt.Errorf("no rule %d at %q: see celadon vet --all for the rules of a CRD", o.Rule, o.At)
-	case o.at:
-		return fmt.Errorf("no rule at %q: see celadon vet --all for the rules of a CRD", o.At)
-	case o.Version != "":
-		return fmt.Errorf("no version %q with rules in the CRDs", o.Version)
-	}
-	return errors.New("no CRD has rules: with --minimal or --full there is a sample all the same")
-}
-
-// ask asks of all versions of one CRD.
-func ask(ctx context.Context, o *Options, crd *CRD, sum *Summary, step func()) (*CRDPart, error) {
-	part := &CRDPart{File: crd.File, Name: crd.CRD.Name, Versions: []*VersionPart{}}
-	e, err := engine.Compile(crd.CRD, engine.Config{})
-	if e == nil {
-		return nil, err
-	}
-	for _, version := range e.Versions() {
-		if o.Version != "" && version != o.Version {
-			continue
-		}
-		v := &asking{ctx: ctx, o: o, crd: crd, engine: e, name: version, step: step}
-		found, err := v.ask()
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			continue
-		}
-		if found.Accepted != nil && found.Accepted.Status == search.Unknown {
-			sum.Unknown++
-		}
-		for _, r := range found.Rules {
-			sum.count(r)
-		}
-		part.Versions = append(part.Versions, found)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return part, nil
-}
-
-// asking is the work on one version.
-type asking struct {
-	ctx    context.Context
-	o      *Options
-	crd    *CRD
-	engine *engine.Engine
-	name   string
-	step   func()
-}
-
-func (v *asking) search() (*search.Search, error) {
-	return search.New(v.crd.CRD, v.engine, v.name, search.Config{Steps: v.o.Steps, Seed: v.o.Seed})
-}
-
-// ask is nil where nothing is asked of the version.
-func (v *asking) ask() (*VersionPart, error) {
-	s, err := v.search()
-	if err != nil {
-		return nil, err
-	}
-	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
-	if v.o.samples() || v.o.Want == "all" {
-		a, err := s.Sample(v.ctx, v.o.Full)
-		if err == nil {
-			part.Accepted = finding(s, search.Accepted, nil, a)
-			v.step()
-		} else if v.ctx.Err() == nil {
-			return nil, err
-		}
-	}
-	if v.o.samples() {
-		return part, nil
-	}
-	for _, ref := range s.Rules() {
-		if v.o.selects(ref) {
-			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
-		}
-	}
-	if len(part.Rules) == 0 && part.Accepted == nil {
-		return nil, nil
-	}
-	return part, v.askRules(part)
-}
-
-// askRules shares the rules out among the cores, those of one place to one: an
-// answer does not depend on what else is asked.
-func (v *asking) askRules(part *VersionPart) error {
-	places := map[string][]*RulePart{}
-	var order []string
-	for _, r := range part.Rules {
-		if places[r.Path] == nil {
-			order = append(order, r.Path)
-		}
-		places[r.Path] = append(places[r.Path], r)
-	}
-	queue := make(chan []*RulePart, len(order))
-	for _, path := range order {
-		queue <- places[path]
-	}
-	close(queue)
-	workers := min(runtime.GOMAXPROCS(0), len(order))
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for i := range workers {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			errs[i] = v.work(queue)
-		}()
-	}
-	all.Wait()
-	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
-	return errors.Join(errs...)
-}
-
-func (v *asking) work(queue <-chan []*RulePart) error {
-	s, err := v.search()
+// Run is the whole of celadon find. A cancelled context ends it with what is
+// known until then.
+func Run(ctx context.Context, s cli.Streams, o *Options) error {
+	crds, problems, err := read(ctx, s, o)
 	if err != nil {
 		return err
 	}
-	for rules := range queue {
-		for _, r := range rules {
-			ref := engine.RuleRef{Version: v.name, Path: r.Path, Index: r.Index, Rule: r.Rule}
-			for _, want := range v.o.wants() {
-				a, err := s.Find(v.ctx, ref, want)
-				if v.ctx.Err() != nil {
-					return nil // what is known is told
-				}
-				if err != nil {
-					return err
-				}
-				r.set(want, finding(s, want, &ref, a))
-				v.step()
-			}
-		}
+	for _, problem := range problems {
+		s.Complain(problem)
+	}
+	switch {
+	case len(crds) == 0 && len(problems) == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(o.CRDs, ", "))}
+	case len(crds) == 0:
+		return &cli.ExitError{Code: cli.Usage}
+	}
+	sum, err := report(ctx, s, o, crds)
+	switch {
+	case err != nil:
+		return err
+	case sum.Interrupted:
+		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+	case len(problems) > 0 || sum.Unreadable > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case !sum.settled():
+		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
+}
+
+// read reads the CRDs, with their descriptions if they are to be shown.
+func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, problems []error, err error) {
+	type one struct {
+		definition
+		err error
+	}
+	decode := func(doc *input.Document) *one {
+		r := &one{definition: definition{file: doc.File}}
+		if o.Full && doc.Object != nil {
+			r.source = runtime.DeepCopyJSON(doc.Object)
+		}
+		if r.crd, r.err = crdfile.Decode(doc); r.err != nil {
+			r.err = fmt.Errorf("%s: %w", doc.Place(), r.err)
+		}
+		return r
+	}
+	err = sweep.All(ctx, s.Stdin, o.CRDs, decode, func(r *one) error {
+		switch {
+		case r.err != nil:
+			problems = append(problems, r.err)
+		case r.crd != nil:
+			crds = append(crds, &r.definition)
+		}
+		return nil
+	})
+	return crds, problems, err
+}
+
+// report asks all that the options say and writes the report.
+func report(ctx context.Context, s cli.Streams, o *Options, crds []*definition) (*Summary, error) {
+	bar := newTicker(progress.On(s.Stderr, "finding", "answers"))
+	defer bar.done()
+	out, _ := bar.bar.Beside(foreign.NewWriter(s.Stdout))
+	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
+	p := newPrinter(out, o)
+	asked := false
+	for _, crd := range crds {
+		part, err := ask(ctx, o, crd, &all.Summary, bar.tick)
+		if err != nil {
+			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, err))
+			all.Summary.Unreadable++
+			continue
+		}
+		asked = asked || len(part.Versions) > 0
+		all.CRDs = append(all.CRDs, part)
+		if err := p.crd(part, crd); err != nil {
+			return nil, err
+		}
+		if all.Summary.Interrupted = ctx.Err() != nil; all.Summary.Interrupted {
+			break
+		}
+	}
+	if !asked && !all.Summary.Interrupted && all.Summary.Unreadable == 0 {
+		return nil, o.nothing()
+	}
+	return &all.Summary, p.end(all)
+}
+
+// ticker counts on a bar, which has one writer, what several workers do.
+type ticker struct {
+	bar   *progress.Bar
+	ticks chan struct{}
+	ended chan struct{}
+}
+
+func newTicker(bar *progress.Bar) *ticker {
+	t := &ticker{bar, make(chan struct{}, 64), make(chan struct{})}
+	go func() {
+		defer close(t.ended)
+		for range t.ticks {
+			bar.Add(1)
+		}
+	}()
+	return t
+}
+
+func (t *ticker) tick() { t.ticks <- struct{}{} }
+
+func (t *ticker) done() {
+	close(t.ticks)
+	<-t.ended
+	t.bar.Done()
 }

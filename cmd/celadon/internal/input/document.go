@@ -34,6 +34,12 @@ type Document struct {
 	item bool // of a List in text
 }
 
+// Complete says what kind of object this is, where it does not say so itself.
+func (d *Document) Complete(apiVersion, kind string) {
+	d.Object["apiVersion"], d.Object["kind"] = apiVersion, kind
+	d.json = nil
+}
+
 // Place is where the document stands, for messages.
 func (d *Document) Place() string {
 	if d.Line == 0 {

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -42,12 +41,17 @@ const small = 1 << 20
 // false. What cannot be read is a chunk whose document has an error. Before it
 // waits for input it calls wait.
 func Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
+	Selection{}.Scan(stdin, paths, wait, yield)
+}
+
+// Scan is the function of that name, for what is selected.
+func (s Selection) Scan(stdin io.Reader, paths []string, wait func(), yield func(Chunk) bool) {
 	for _, path := range paths {
 		more := true
 		if path == "-" {
 			more = split("-", stdin, wait, yield)
 		} else {
-			more = walk(path, wait, yield)
+			more = walk(path, s, wait, yield)
 		}
 		if !more {
 			return
@@ -66,7 +70,8 @@ func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 }
 
 // walk reads a file, or all files of a folder that may hold objects.
-func walk(root string, wait func(), yield func(Chunk) bool) bool {
+func walk(root string, s Selection, wait func(), yield func(Chunk) bool) bool {
+	root = followed(root)
 	w := walker{root: root, wait: wait, yield: yield}
 	defer w.close()
 	more := true
@@ -76,7 +81,15 @@ func walk(root string, wait func(), yield func(Chunk) bool) bool {
 			more = yield(Chunk{File: path, err: WithoutPath(err)})
 		case path == root && !d.IsDir():
 			more = w.named()
-		case d.IsDir() || !Readable(path):
+		case path != root && s.leavesOut(root, path, d):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case !Readable(path):
+			s.unfollowed(path, d)
 			return nil
 		default:
 			more = w.found(path, d)
@@ -112,8 +125,6 @@ func (w *walker) named() bool {
 	switch {
 	case err != nil:
 		return w.lost(w.root, err)
-	case info.IsDir():
-		return w.lost(w.root, errors.New("a link to a folder: end it with / to name the folder"))
 	case info.Mode().IsRegular():
 		return w.regular(w.root, info)
 	case !given(w.root, info):

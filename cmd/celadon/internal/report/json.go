@@ -13,6 +13,7 @@ type jsonPrinter struct {
 	kubeVersion string
 	objects     spool
 	count       int
+	crds        []*CRD
 }
 
 func (p *jsonPrinter) Object(o *Object) error {
@@ -41,7 +42,8 @@ func (p *jsonPrinter) End(s *Summary) error {
 		APIVersion  string   `json:"apiVersion"`
 		KubeVersion string   `json:"kubeVersion"`
 		Summary     *Summary `json:"summary"`
-	}{"CheckReport", "celadon/v1", p.kubeVersion, s})
+		CRDs        []*CRD   `json:"crds,omitempty"`
+	}{"CheckReport", "celadon/v1", p.kubeVersion, s, p.crds})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ const (
 	Unreadable = "unreadable"
 	// Undecided: the answer asks for more work than is done.
 	Undecided = "undecided"
+	// Ignored is what is no object at all; only text tells of it.
+	Ignored = "ignored"
 )
 
 // Object is what was decided of one object. The JSON form is fixed: scripts
@@ -39,24 +41,18 @@ type Object struct {
 	Problem string `json:"problem,omitempty"`
 	// Upgrade is what another CRD does to the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
-
-	// Bug is a failure of ours, not of the object.
-	Bug error `json:"-"`
 	// Strict are the places of unknown and duplicate fields, which have no
 	// causes.
-	Strict []Place `json:"-"`
+	Strict []Place `json:"strict,omitempty"`
+
+	// Template is set where the whole file cannot be read; it counts once.
+	Template bool `json:"-"`
+	// Bug is a failure of ours, not of the object.
+	Bug error `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
 	Rules []engine.RuleResult `json:"-"`
-}
-
-// Identity is what names an object.
-type Identity struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace"`
-	Name       string `json:"name"`
 }
 
 // Status is the API server's answer to a refused object.
@@ -91,10 +87,13 @@ type Value struct {
 
 // Place is where something stands.
 type Place struct {
-	File         string
-	Line, Column int
-	Field        string
-	Excerpt      Excerpt
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Field  string `json:"field"`
+	// Message is the server's, where the place has one of its own.
+	Message string  `json:"message,omitempty"`
+	Excerpt Excerpt `json:"-"`
 }
 
 func (p Place) String() string {
@@ -109,12 +108,16 @@ type Summary struct {
 	Skipped    int `json:"skipped"`
 	Unreadable int `json:"unreadable"`
 	Undecided  int `json:"undecided,omitempty"`
+	// Ignored counts the documents below folders that are no objects.
+	Ignored int `json:"ignored,omitempty"`
 	// Vanished counts the old objects that have no new one.
 	Vanished int `json:"vanished,omitempty"`
 	// Omitted counts the findings that the report leaves out.
 	Omitted int `json:"omitted,omitempty"`
 	// Interrupted is true when objects after these were not looked at.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// CRDs counts those that objects are checked by, where they are judged.
+	CRDs *CRDSummary `json:"crds,omitempty"`
 	// Upgrade counts what another CRD does to the objects.
 	Upgrade *UpgradeSummary `json:"upgrade,omitempty"`
 	// Kinds and Rules are tables, where they were asked for.
@@ -127,6 +130,8 @@ const Partial = "interrupted: the report is of the objects before"
 
 // Printer writes a report as objects are decided.
 type Printer interface {
+	// CRD comes before all objects.
+	CRD(*CRD) error
 	Object(*Object) error
 	End(*Summary) error
 }
@@ -140,6 +145,9 @@ type Options struct {
 	Verbose     bool
 	// Version is Celadon's own.
 	Version string
+	// Colour and Width are the terminal's, for text; 0 is any width.
+	Colour bool
+	Width  int
 }
 
 // Formats are the names that New knows.
@@ -151,6 +159,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	w := foreign.NewWriter(to)
 	switch format {
 	case "text":
+		w.Colours = o.Colour
 		return &textPrinter{w: w, Options: o}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil

@@ -18,10 +18,10 @@ type textPrinter struct {
 
 func (p *textPrinter) Object(o *Object) error {
 	var b strings.Builder
-	b.WriteString(string(o.warnings()))
+	b.WriteString(p.paint(foreign.Yellow, o.warnings()))
 	switch o.Verdict {
 	case Invalid:
-		b.WriteString(string(KubectlError(o)))
+		b.WriteString(p.paint(foreign.Red, KubectlError(o)))
 		if !p.Quiet {
 			o.where(&b)
 		}
@@ -36,13 +36,17 @@ func (p *textPrinter) Object(o *Object) error {
 		if p.StrictKinds || p.Verbose || o.Operation != "" {
 			foreign.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
 		}
+	case Ignored:
+		if p.Verbose {
+			foreign.Fprintf(&b, "%s: ignored: %s\n", o.place(), o.Problem)
+		}
 	case Valid:
 		p.valid(&b, o)
 	}
 	if o.Upgrade != nil && !p.Quiet {
 		o.Upgrade.show(&b, o)
 	}
-	_, err := io.WriteString(p.w, b.String())
+	_, err := io.WriteString(p.w, p.fit(b.String()))
 	return err
 }
 
@@ -68,6 +72,11 @@ func (p *textPrinter) End(s *Summary) error {
 	if !p.Quiet {
 		s.counts(&b)
 	}
+	if s.Invalid == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
+		text := b.String()
+		b.Reset()
+		b.WriteString(p.paint(foreign.Green, foreign.Own(text)))
+	}
 	s.tables(&b)
 	_, err := io.WriteString(p.w, b.String())
 	return err
@@ -88,6 +97,10 @@ func (s *Summary) counts(b *strings.Builder) {
 	if s.Undecided > 0 {
 		foreign.Fprintf(b, "; %d undecided", s.Undecided)
 	}
+	if s.Ignored > 0 {
+		foreign.Fprintf(b, "; %d ignored", s.Ignored)
+	}
+	b.WriteString(string(s.CRDs.text()))
 	if s.Interrupted {
 		b.WriteString("; interrupted")
 	}
@@ -146,7 +159,7 @@ func (o *Object) where(b *strings.Builder) {
 	rules := map[Place][]*Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := Place{c.File, c.Line, c.Column, c.Field, c.Excerpt}
+		place := Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
 		if c.Line == 0 {
 			place = Place{}
 		} else if _, seen := rules[place]; !seen {

@@ -1,0 +1,215 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// checker decides documents, on many goroutines.
+type checker struct {
+	options   *Options
+	crds      *definitions
+	before    *definitions // of --crd-old; nil without it
+	olds      *oldObjects
+	templates templates
+	named     []string // what of the objects was named by hand
+	width     int      // of excerpts; 0 is the usual one
+}
+
+func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
+	c := &checker{options: o, named: paths, width: a.excerptWidth()}
+	cfg := engine.Config{KubeVersion: o.KubeVersion}
+	var err error
+	if len(o.CRDOlds) > 0 {
+		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
+			return nil, err
+		}
+	}
+	var j *judge
+	if !o.NoVet {
+		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
+	}
+	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg); err != nil {
+		return nil, err
+	}
+	c.olds, err = a.readOld(ctx, o, paths, c.crds)
+	return c, err
+}
+
+// gutter is what stands around an excerpt: the line's number, and dots.
+const gutter = 10
+
+// excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
+// is the usual width.
+func (a *run) excerptWidth() int {
+	width, _ := cli.Width(a.Stdout)
+	if width == 0 {
+		return 0
+	}
+	return max(2*gutter, width-gutter)
+}
+
+// problems are those of the CRDs and of old objects.
+func (c *checker) problems() []error {
+	problems := append(c.crds.found(), c.olds.problems...)
+	if c.before != nil {
+		problems = append(problems, c.before.found()...)
+	}
+	return problems
+}
+
+// decide gives one document its verdict; nil when the context is cancelled.
+func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Object {
+	if ctx.Err() != nil {
+		return nil
+	}
+	rep := newReport(doc)
+	if below(doc, c.named) {
+		if why := noObject(doc); why != "" {
+			rep.Verdict, rep.Problem = report.Ignored, why
+			return rep
+		}
+	}
+	if c.templates.has(doc) {
+		rep.Line, rep.Verdict, rep.Problem = 0, report.Unreadable, errTemplate.Error()
+		rep.Template = true
+		return rep
+	}
+	if err := readable(doc); err != nil {
+		rep.Verdict, rep.Problem = report.Unreadable, err.Error()
+		return rep
+	}
+	id := report.Identify(doc.Object)
+	rep.Identity = id
+	def := c.crds.find(id.GroupKind())
+	if def == nil {
+		rep.Verdict, rep.Problem = report.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
+		return rep
+	}
+	if def.engine.Namespaced() && rep.Namespace == "" {
+		rep.Namespace = metav1.NamespaceDefault
+	}
+	if c.before != nil {
+		c.upgrade(ctx, def, doc, rep)
+	} else if !unserved(def.engine, rep) {
+		c.write(ctx, def, doc, rep)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return rep
+}
+
+func newReport(doc *input.Document) *report.Object {
+	return &report.Object{File: doc.File, Document: doc.Index, Item: doc.Item, Line: doc.Line, Warnings: []string{}, Causes: []report.Cause{}}
+}
+
+func readable(doc *input.Document) error {
+	if doc.Err != nil {
+		return doc.Err
+	}
+	if id := report.Identify(doc.Object); id.APIVersion == "" || id.Kind == "" {
+		return errors.New("not a Kubernetes object: apiVersion or kind is missing")
+	}
+	return nil
+}
+
+// unserved refuses an object of a version that the CRD does not serve: clients
+// find no endpoint to send it to.
+func unserved(e *engine.Engine, rep *report.Object) bool {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
+	served := e.Served()
+	if slices.Contains(served, version) {
+		return false
+	}
+	rep.Verdict, rep.Operation = report.Invalid, "create"
+	rep.Status = &report.Status{
+		Code:    404,
+		Reason:  string(metav1.StatusReasonNotFound),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
+	}
+	return true
+}
+
+// write decides the object as a create, or an update of its old self.
+func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
+	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary}
+	if doc.Raw != nil {
+		req.Object, req.Raw = nil, doc.Raw
+	}
+	rep.Operation, rep.Subresource = "create", c.options.Subresource
+	if old, ok := c.olds.find(c.crds, doc); ok {
+		rep.Operation, req.OldObject = "update", old
+	} else if c.options.Subresource != "" {
+		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
+		return
+	}
+	if c.duplicateKeys(def, doc, rep) {
+		return
+	}
+	c.request(ctx, def, req, doc, rep)
+}
+
+// request asks the engine and tells what it says.
+func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) {
+	res, ok := validate(ctx, def.engine, req, rep)
+	if !ok {
+		return
+	}
+	rep.Cost, rep.Rules = res.Cost, res.Rules
+	rep.Warnings = append(rep.Warnings, res.Warnings...)
+	if !res.Allowed {
+		c.refuse(ctx, def, req, doc, res, rep)
+	}
+}
+
+// validate is false where there is no result; the report then says why.
+func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *report.Object) (*engine.Result, bool) {
+	res, err := e.Validate(ctx, req)
+	var notChecked *engine.NotCheckedError
+	switch {
+	case errors.As(err, &rep.Limit):
+		rep.Verdict, rep.Problem = report.Undecided, err.Error()
+		return nil, false
+	case errors.As(err, &notChecked):
+		rep.Verdict, rep.Problem = report.Skipped, notChecked.Error()
+		return nil, false
+	case err != nil:
+		rep.Verdict, rep.Problem, rep.Bug = report.Unreadable, err.Error(), err
+		return nil, false
+	}
+	rep.Verdict = report.Valid
+	return res, true
+}
+
+// duplicateKeys of YAML are judged here, in the server's words for a YAML body.
+func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *report.Object) (refused bool) {
+	if doc.Duplicate == nil {
+		return false
+	}
+	switch c.options.validation {
+	case "Strict":
+		_, version, _ := strings.Cut(rep.APIVersion, "/")
+		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
+		rep.Verdict = report.Invalid
+		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
+		if c.options.locates() {
+			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))
+		}
+		return true
+	case "Warn":
+		rep.Warnings = append(rep.Warnings, doc.Duplicate.Error())
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/trace"
+)
+
+// definitions are the CRDs of a run. Each is compiled once, when an object
+// first asks for it.
+type definitions struct {
+	// problems are what could not be read.
+	problems []error
+	reports  []*report.CRD // what a judge says of them, in the order of the files
+
+	catalog *catalog.Catalog
+	all     []*definition // in the order of the files
+	byEntry map[*catalog.Entry]*definition
+}
+
+// definition is one CRD.
+type definition struct {
+	crd   *apiextensionsv1.CustomResourceDefinition // nil in the shell
+	entry *catalog.Entry
+	place string
+
+	once      sync.Once
+	engine    *engine.Engine
+	explainer *trace.Explainer
+	problems  []error
+}
+
+// readCRDs reads the CRDs and compiles none.
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, j *judge, cfg engine.Config) (*definitions, error) {
+	d := &definitions{
+		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
+		byEntry: map[*catalog.Entry]*definition{},
+	}
+	found := 0
+	var given []crdRead
+	var t templates
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, &t, j) }
+	err := sweep.Selected(from, stdin, paths, read, func(r crdRead) error {
+		if r.report != nil {
+			d.reports = append(d.reports, r.report)
+		}
+		if r.CRD == nil && r.Err == nil {
+			return nil
+		}
+		found++
+		if given = append(given, r); r.Err != nil {
+			given = given[:len(given)-1]
+			d.unreadable(r)
+		}
+		return nil
+	}).Run(ctx)
+	if found == 0 && err == nil {
+		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", ")))
+	}
+	d.add(given)
+	return d, err
+}
+
+// crdRead is a document as a CRD, and its verdict.
+type crdRead struct {
+	crdfile.Read
+	report *report.CRD
+}
+
+// readCRD passes over what is no CRD: below folders also what is no object, and
+// patches of CRDs.
+func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, j *judge) crdRead {
+	crdfile.Complete(doc)
+	if below(doc, named) && noObject(doc) != "" {
+		return crdRead{}
+	}
+	if t.has(doc) {
+		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
+	}
+	var data []byte
+	if j != nil && doc.Err == nil && doc.Object["kind"] == crdfile.Kind {
+		data, _ = doc.JSON() // before descriptions are dropped; what is wrong, reading it says
+	}
+	read := crdRead{Read: crdfile.One(doc)}
+	if read.CRD != nil && data != nil {
+		read.report = j.judge(ctx, doc, data)
+	}
+	return read
+}
+
+// unreadable tells of what is no CRD; of a template, once.
+func (d *definitions) unreadable(r crdRead) {
+	problem := fmt.Errorf("%s: %w", r.Place, r.Err)
+	if last := len(d.problems) - 1; r.Err == errTemplate && last >= 0 && d.problems[last].Error() == problem.Error() {
+		return
+	}
+	d.problems = append(d.problems, problem)
+}
+
+// add puts what was read into the catalogue.
+func (d *definitions) add(given []crdRead) {
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
+	for i, r := range given {
+		crds[i] = r.CRD
+	}
+	failed := map[int]bool{}
+	var errs *catalog.Errors
+	if err := d.catalog.Apply(crds, nil); errors.As(err, &errs) {
+		for _, e := range errs.Errors {
+			failed[e.Index] = true
+			if errors.Is(e, catalog.ErrTwice) {
+				d.problems = append(d.problems, fmt.Errorf("%s: %s is %w", given[e.Index].Place, e.Name, catalog.ErrTwice))
+			} else {
+				d.problems = append(d.problems, fmt.Errorf("%s: %w", given[e.Index].Place, e))
+			}
+		}
+	}
+	for i, crd := range crds {
+		if e := d.catalog.Named(crd.Name); e != nil && !failed[i] {
+			def := &definition{crd: crd, entry: e, place: given[i].Place}
+			d.byEntry[e] = def
+			d.all = append(d.all, def)
+		}
+	}
+}
+
+// find is the definition of a kind, compiled; nil when there is none that can
+// be used.
+func (d *definitions) find(gk schema.GroupKind) *definition {
+	def := d.byEntry[d.catalog.Find(gk)]
+	if def == nil {
+		return nil
+	}
+	def.once.Do(def.compile)
+	if def.engine == nil {
+		return nil
+	}
+	return def
+}
+
+// found are all problems, those of CRDs that no object asked for left out.
+func (d *definitions) found() []error {
+	problems := d.problems
+	for _, def := range d.all {
+		problems = append(problems, def.problems...)
+	}
+	return problems
+}
+
+// namespaced is true where a kind has namespaces, as far as is known.
+func (d *definitions) namespaced(gk schema.GroupKind) bool {
+	e := d.catalog.Find(gk)
+	return e == nil || e.Namespaced()
+}
+
+func (def *definition) compile() {
+	e, err := def.entry.Engine()
+	var bad *engine.CompileErrors
+	if errors.As(err, &bad) {
+		for _, rule := range bad.Errors {
+			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.place, crdfile.BrokenRule(def.crd.Name, rule)))
+		}
+	} else if err != nil {
+		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))
+	}
+	if e != nil {
+		def.engine, def.explainer = e, trace.NewExplainer(e)
+	}
+}

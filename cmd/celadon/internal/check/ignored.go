@@ -1,0 +1,74 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+)
+
+// below is true for what stands below a folder, and was not named by hand.
+func below(doc *input.Document, named []string) bool { return !slices.Contains(named, doc.File) }
+
+// noObject says why a document is nothing that a server is sent: what builds and
+// packages objects stands in the same folders. What looks like half an object is
+// no such thing.
+func noObject(doc *input.Document) string {
+	if errors.Is(doc.Err, input.ErrNoObject) {
+		return "no Kubernetes object: no mapping"
+	}
+	if doc.Err != nil {
+		return ""
+	}
+	id := report.Identify(doc.Object)
+	group := id.GroupKind().Group
+	switch {
+	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !crdfile.Stored(doc.Object): // Chart.yaml has an apiVersion
+		return "no Kubernetes object: apiVersion and kind are missing"
+	case group == "kustomize.config.k8s.io":
+		return "no Kubernetes object: kustomize's own"
+	case id.Kind == "CustomResourceDefinition" && patch(doc.Object):
+		return "a patch of a CustomResourceDefinition"
+	}
+	return ""
+}
+
+// patch is true of a CRD that can only be a part of one.
+func patch(obj map[string]any) bool {
+	spec, _ := obj["spec"].(map[string]any)
+	return spec["group"] == nil && spec["names"] == nil && spec["versions"] == nil
+}
+
+var errTemplate = errors.New("a Helm template: check what helm template makes of it, or leave it out with --exclude")
+
+// most is how much of a file is looked at for a template.
+const most = 1 << 20
+
+// lastTemplate is the last file that was looked at, and what it is: each of its
+// documents asks.
+type lastTemplate struct {
+	file string
+	is   bool
+}
+
+// templates tells files that are templates.
+type templates struct{ last atomic.Pointer[lastTemplate] }
+
+// has is true of a document that cannot be read in a file that holds a template.
+func (t *templates) has(doc *input.Document) bool {
+	if doc.Err == nil || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
+		return false
+	}
+	if last := t.last.Load(); last != nil && last.file == doc.File {
+		return last.is
+	}
+	text, err := input.ReadFile(doc.File, most)
+	is := err == nil && bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
+	t.last.Store(&lastTemplate{doc.File, is})
+	return is
+}

@@ -1,0 +1,94 @@
+package check
+
+import (
+	"context"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// judge tells whether the API server would take the CRDs that objects are checked
+// by: where it would not, they say little.
+type judge struct {
+	kubeVersion string
+	validation  string       // of unknown and duplicate fields
+	before      *definitions // of --crd-old; nil without it
+	width       int          // of excerpts
+}
+
+// judge gives a CRD its verdict: as one that a cluster has, as an update, or as
+// new. Its JSON is that of all that was read.
+func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *report.CRD {
+	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true}
+	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
+	if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
+		cfg.Old = j.before.named(c.Name)
+		c.Update = cfg.Old != nil
+	}
+	verdict, err := vet.Vet(ctx, data, cfg)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		c.Bug = err
+		return c
+	}
+	c.Accepted, c.Warnings = verdict.Accepted, verdict.Warnings
+	if verdict.Undecided != nil && verdict.Status == nil {
+		c.Undecided, c.Problem = true, verdict.Undecided.Error()
+	}
+	if verdict.Status != nil {
+		c.Status = &report.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
+		j.locate(c, doc, verdict)
+	}
+	return c
+}
+
+// locate adds the causes with the lines that they are about.
+func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) {
+	excerpts := (&where.Secrets{}).Excerpts(doc, j.width, nil)
+	fields := make([]string, len(verdict.Causes))
+	for i, cause := range verdict.Causes {
+		fields[i] = vet.Place(cause.Field)
+	}
+	places := doc.Locate(fields)
+	for i, cause := range verdict.Causes {
+		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
+		if cause.Rule != nil {
+			r.Rule = cause.Rule.Rule
+		}
+		if at := places[i]; at.Line > 0 {
+			r.File, r.Line, r.Column = doc.File, at.Line, at.Column
+			if i < where.Shown {
+				r.Excerpt = excerpts.At(at)
+			}
+		}
+		c.Causes = append(c.Causes, r)
+	}
+	var strict, messages []string
+	for _, s := range verdict.Strict {
+		if s.Field != "" {
+			strict, messages = append(strict, s.Field), append(messages, s.Message)
+		}
+	}
+	c.Strict = where.Fields(doc, strict, messages, excerpts)
+	if doc.Duplicate != nil {
+		c.Strict = append(where.Duplicates(doc, excerpts), c.Strict...)
+	}
+}
+
+// named is the CRD of a name; nil where there is none.
+func (d *definitions) named(name string) *apiextensionsv1.CustomResourceDefinition {
+	if d == nil {
+		return nil
+	}
+	if e := d.catalog.Named(name); e != nil {
+		return e.CRD
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+)
+
+// oldObjects are what updates replace.
+type oldObjects struct {
+	byKey map[string]*oldObject
+	// byFile are those of --base once more, by their file too: a repository may
+	// have an object in several files.
+	byFile map[[2]string]*oldObject
+	// problems are what could not be read.
+	problems []error
+}
+
+type oldObject struct {
+	object map[string]any
+	paired atomic.Bool
+}
+
+// find is the old self of an object.
+func (o *oldObjects) find(crds *definitions, doc *input.Document) (map[string]any, bool) {
+	if len(o.byKey) == 0 {
+		return nil, false
+	}
+	key := crds.key(doc.Object)
+	old := o.byFile[[2]string{doc.File, key}]
+	if old == nil {
+		old = o.byKey[key]
+	}
+	if old == nil {
+		return nil, false
+	}
+	old.paired.Store(true)
+	return old.object, true
+}
+
+// vanished counts the old objects that no new one replaces.
+func (o *oldObjects) vanished() int {
+	n := 0
+	for _, old := range o.byKey {
+		if !old.paired.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// knows is true for an object of a kind that has a CRD.
+func (d *definitions) knows(obj map[string]any) bool {
+	return d.catalog.Find(report.Identify(obj).GroupKind()) != nil
+}
+
+// key pairs an object with its old self. A missing namespace is "default"
+// where the kind has namespaces.
+func (d *definitions) key(obj map[string]any) string {
+	id := report.Identify(obj)
+	namespace := ""
+	if d.namespaced(id.GroupKind()) {
+		if namespace = id.Namespace; namespace == "" {
+			namespace = "default"
+		}
+	}
+	return strings.Join([]string{id.GroupKind().String(), namespace, id.Name}, "/")
+}
+
+// readOld reads the old objects of --old and --base.
+func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *definitions) (*oldObjects, error) {
+	olds := &oldObjects{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
+	read := func(doc *input.Document) oldRead {
+		if below(doc, o.Olds) && noObject(doc) != "" {
+			return oldRead{}
+		}
+		return readOldObject(doc)
+	}
+	err := sweep.Selected(o.selection(), a.Stdin, o.Olds, read, func(r oldRead) error {
+		if err := olds.add(r, crds); err != nil {
+			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
+		}
+		return nil
+	}).Run(ctx)
+	if err != nil || o.Base == "" {
+		return olds, err
+	}
+	err = gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
+		chunk.Each(func(doc *input.Document) bool {
+			a.addBase(olds, readOldObject(doc), o.Base, crds)
+			return true
+		})
+		return ctx.Err()
+	})
+	return olds, err
+}
+
+// add takes an object of --old.
+func (o *oldObjects) add(r oldRead, crds *definitions) error {
+	if r.err != nil || !crds.knows(r.object) {
+		return r.err
+	}
+	key := crds.key(r.object)
+	if o.byKey[key] != nil {
+		return fmt.Errorf("%s is given twice: keep one", key)
+	}
+	o.byKey[key] = &oldObject{object: r.object}
+	return nil
+}
+
+// addBase takes an object of --base. What cannot be read there is no problem of
+// today's files, so it is only told.
+func (a *run) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions) {
+	if r.err != nil {
+		fmt.Fprintf(a.Stderr, "celadon: --base %s: %s: %v: it replaces nothing\n", rev, r.place, r.err)
+		return
+	}
+	if !crds.knows(r.object) {
+		return
+	}
+	key := crds.key(r.object)
+	old := &oldObject{object: r.object}
+	olds.byFile[[2]string{r.file, key}] = old
+	if olds.byKey[key] == nil {
+		olds.byKey[key] = old
+	}
+}
+
+type oldRead struct {
+	file, place string
+	object      map[string]any
+	err         error
+}
+
+func readOldObject(doc *input.Document) oldRead {
+	return oldRead{doc.File, doc.Place(), doc.Object, doc.Err}
+}

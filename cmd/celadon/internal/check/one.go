@@ -1,0 +1,40 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
+)
+
+// One is celadon check of one object, which is an update where there is an old
+// one. It gives the text report, in which nothing is secret: who asks has the
+// object open.
+func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any) (string, error) {
+	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
+	c := &checker{options: &Options{Output: "text", validation: "Strict"}}
+	rep := newReport(doc)
+	rep.Identity = report.Identify(doc.Object)
+	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old}
+	rep.Operation = "create"
+	if old != nil {
+		rep.Operation = "update"
+	}
+	c.request(ctx, def, req, doc, rep)
+	if rep.Bug != nil {
+		return "", rep.Bug
+	}
+	var b bytes.Buffer
+	p, err := report.New("text", &b, report.Options{StrictKinds: true})
+	if err != nil {
+		return "", err
+	}
+	t := tally{checker: c}
+	t.count(rep)
+	err = errors.Join(p.Object(rep), p.End(&t.summary))
+	return b.String(), err
+}

@@ -1,0 +1,147 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Options are the flags of celadon check.
+type Options struct {
+	Exclude               []string
+	NoVet                 bool
+	CRDs, Olds, CRDOlds   []string
+	Base                  string
+	Subresource           string
+	KubeVersion           string
+	Validate              string
+	Output                string
+	StrictKinds           bool
+	Quiet, Verbose, Watch bool
+	Summary               bool
+	MaxFindings           int
+	Config                config.Flags
+	validation            string // Validate in the server's words
+}
+
+// Flags are those of celadon check.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.Olds, "old", nil, "old objects: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.Exclude, "exclude", nil, "leave out what a `GLOB` matches below the folders: a name, or with / a path (repeatable)")
+	f.StringVar(&o.Base, "base", "", "old objects: those of OBJECTS at a git `REV`")
+	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
+	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
+	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
+	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
+	f.StringVarP(&o.Output, "output", "o", "text", "report as "+report.Formats)
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
+	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
+	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
+	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Config.Add(f)
+}
+
+// Check says what is wrong with the flags.
+func (o *Options) Check(paths []string) error {
+	switch {
+	case len(o.CRDs) == 0:
+		return errors.New("no CRD given: want --crd PATH (see celadon check --help)")
+	case o.Subresource != "" && o.Subresource != "status":
+		return fmt.Errorf("--subresource %q: want status", o.Subresource)
+	case o.Subresource == "status" && len(o.Olds) == 0 && o.Base == "":
+		return errors.New("--subresource status: want --old PATH with the objects that it updates")
+	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
+		return errors.New("--crd-old: looks at objects as they are: want no --old, --base or --subresource")
+	case o.MaxFindings < 0:
+		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)
+	case o.Quiet && o.Verbose:
+		return errors.New("--quiet and --verbose: want one")
+	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-") > 1:
+		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Base != "" && slices.Contains(paths, "-"):
+		return errors.New("--base: standard input has no revision: want files or folders")
+	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-"):
+		return errors.New("--watch: standard input does not change: want files or folders")
+	}
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
+	}
+	if err := o.selection().Check(); err != nil {
+		return fmt.Errorf("--exclude %w", err)
+	}
+	var err error
+	o.validation, err = o.fieldValidation()
+	return err
+}
+
+func count(texts []string, text string) (n int) {
+	for _, t := range texts {
+		if t == text {
+			n++
+		}
+	}
+	return n
+}
+
+// selection is what of folders is read.
+func (o *Options) selection() input.Selection { return input.Selection{Exclude: o.Exclude} }
+
+// fieldValidation is kubectl's flag in the server's words.
+func (o *Options) fieldValidation() (string, error) {
+	switch o.Validate {
+	case "strict", "true":
+		return "Strict", nil
+	case "warn":
+		return "Warn", nil
+	case "ignore", "false":
+		return "Ignore", nil
+	}
+	return "", fmt.Errorf("--validate %q: want strict, warn or ignore", o.Validate)
+}
+
+// explains is true where the report shows the values in failed rules.
+func (o *Options) explains() bool {
+	switch o.Output {
+	case "json", "jsonl":
+		return o.Verbose
+	case "text":
+		return !o.Quiet
+	}
+	return true
+}
+
+// locates is true where the report shows places.
+func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet }
+
+func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
+	v, err := types.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	width, _ := cli.Width(a.Stdout)
+	if o.Quiet {
+		width = 0 // kubectl's own lines
+	}
+	return report.New(o.Output, out, report.Options{
+		Colour: cli.Colour(a.Stdout) && !o.Quiet, Width: width,
+		KubeVersion: v.String(),
+		StrictKinds: o.StrictKinds,
+		Quiet:       o.Quiet,
+		Verbose:     o.Verbose,
+		Version:     cli.Version(),
+	})
+}

@@ -1,0 +1,58 @@
+package check
+
+import (
+	"context"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// refuse tells of a refused object what the server says, and where and why.
+func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
+	rep.Verdict = report.Invalid
+	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
+	secrets := where.SecretsOf(def.crd, doc.Object)
+	excerpts := secrets.Excerpts(doc, c.width, where.SecretsOf(def.crd, req.OldObject).Texts)
+	places := c.locate(doc, res.Causes)
+	for i, cause := range res.Causes {
+		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
+		if cause.Rule != nil {
+			r.Rule = cause.Rule.Rule
+		}
+		if places[i].Line > 0 {
+			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
+			if i < where.Shown {
+				r.Excerpt = excerpts.At(places[i])
+			}
+		}
+		rep.Causes = append(rep.Causes, r)
+	}
+	if c.options.explains() {
+		explain(ctx, def, req, res.Causes[:min(where.Shown, len(res.Causes))], rep.Causes, excerpts.Texts)
+	}
+	if len(res.Causes) == 0 && c.options.locates() {
+		rep.Strict = where.Strict(doc, rep.Status.Message, excerpts)
+	}
+}
+
+func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Position {
+	if !c.options.locates() {
+		return make([]input.Position, len(causes))
+	}
+	fields := make([]string, len(causes))
+	for i, cause := range causes {
+		fields[i] = cause.Field
+	}
+	return doc.Locate(fields)
+}
+
+// explain adds the values in the rules that failed.
+func explain(ctx context.Context, def *definition, req engine.Request, causes []engine.Cause, to []report.Cause, secrets report.Secrets) {
+	for i, why := range def.explainer.Why(ctx, req, causes) {
+		for _, v := range why {
+			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// Package crdfile makes CustomResourceDefinitions of documents, as they stand in
+// files.
+package crdfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+const (
+	// Kind and APIVersion are those of CRDs.
+	Kind       = "CustomResourceDefinition"
+	APIVersion = "apiextensions.k8s.io/v1"
+	// most is what etcd takes at most of one object, unless it is set to take
+	// more. A schema needs up to three hundred times as much memory.
+	most = 3 << 19
+)
+
+// Read is what was made of a document.
+type Read struct {
+	Place string
+	CRD   *apiextensionsv1.CustomResourceDefinition // nil for another kind
+	Err   error
+}
+
+// One reads a document.
+func One(doc *input.Document) Read {
+	crd, err := Decode(doc)
+	return Read{doc.Place(), crd, err}
+}
+
+// Decode is nil for a document that is no CRD. It leaves out descriptions.
+func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
+	if doc.Err != nil {
+		return nil, doc.Err
+	}
+	if doc.Object["kind"] != Kind {
+		return nil, nil
+	}
+	if doc.Object["apiVersion"] != APIVersion {
+		return nil, fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), APIVersion)
+	}
+	withoutDescriptions(doc.Object)
+	data, err := json.Marshal(doc.Object)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > most {
+		return nil, fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, most>>10)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(data, crd); err != nil {
+		return nil, fmt.Errorf("not a CustomResourceDefinition: %w", err)
+	}
+	return crd, nil
+}
+
+// Stored is true of a CRD as a server gives it: the server has put its uid in.
+func Stored(crd map[string]any) bool {
+	meta, _ := crd["metadata"].(map[string]any)
+	return meta["uid"] != nil
+}
+
+// Complete gives the items of a server's own list their kind, which they have not.
+func Complete(doc *input.Document) {
+	obj := doc.Object
+	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {
+		return
+	}
+	spec, _ := obj["spec"].(map[string]any)
+	_, named := spec["names"].(map[string]any)
+	_, versioned := spec["versions"].([]any)
+	if Stored(obj) && named && versioned {
+		doc.Complete(APIVersion, Kind)
+	}
+}
+
+// BrokenRule shows where a rule does not compile: its place in the CRD, and the
+// rule's line with a caret.
+func BrokenRule(crd string, e *engine.CompileError) string {
+	where := e.Path
+	if where == "" {
+		where = "the root"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: version %s, %s, x-kubernetes-validations[%d].%s does not compile", crd, e.Version, where, e.Index, e.Part)
+	if e.Snippet == "" {
+		fmt.Fprintf(&b, ": %s", e.Detail)
+		return b.String()
+	}
+	fmt.Fprintf(&b, " at line %d, column %d:\n%s\n%s", e.Line, e.Column, indent(e.Snippet, "    "), indent(e.Summary(), "  "))
+	return b.String()
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(text, "\n", "\n"+by)
+}

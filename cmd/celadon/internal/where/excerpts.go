@@ -1,0 +1,40 @@
+package where
+
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+)
+
+// Excerpts are lines of a document, without the secrets that stand on them.
+type Excerpts struct {
+	Doc   *input.Document
+	Texts report.Secrets
+	width int
+	spans []input.Span
+}
+
+// Excerpts hides the secrets, and more of them where they are part of a line. Width
+// is how wide an excerpt is, 0 the usual.
+func (s *Secrets) Excerpts(doc *input.Document, width int, more report.Secrets) *Excerpts {
+	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.paths)}
+}
+
+// At is the line of a place.
+func (e *Excerpts) At(place input.Position) report.Excerpt {
+	line, index, ok := e.Doc.SourceLine(place)
+	if !ok {
+		return report.Excerpt{}
+	}
+	hide := len(line)
+	for _, s := range e.spans {
+		switch {
+		case s.Line == place.Line:
+			hide = min(hide, index+s.Column-place.Column)
+		case s.Line < place.Line && place.Line <= s.Last:
+			return report.Excerpt{}
+		}
+	}
+	return report.NewExcerpt(line, index, hide, e.width, e.Texts)
+}

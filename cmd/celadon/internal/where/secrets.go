@@ -1,0 +1,64 @@
+// Package where finds in a document what a report is about: lines, columns, and
+// the text that stands there, without what is secret.
+package where
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Secrets are the strings of an object that the schema calls passwords.
+type Secrets struct {
+	Texts report.Secrets
+	paths [][]engine.Step
+}
+
+// SecretsOf finds those of an object, by the schema of its version; without a CRD
+// there are none.
+func SecretsOf(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
+	found := &Secrets{}
+	if crd == nil {
+		return found
+	}
+	_, version, _ := strings.Cut(report.Identify(obj).APIVersion, "/")
+	for i := range crd.Spec.Versions {
+		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
+			found.add(v.Schema.OpenAPIV3Schema, obj, nil)
+		}
+	}
+	return found
+}
+
+func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []engine.Step) {
+	if schema == nil {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if v != "" && schema.Format == "password" {
+			s.Texts = append(s.Texts, v)
+			s.paths = append(s.paths, slices.Clone(path))
+		}
+	case []any:
+		if schema.Items != nil {
+			for i, item := range v {
+				s.add(schema.Items.Schema, item, append(path, engine.Step{Item: true, Index: i}))
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			inner := append(path, engine.Step{Name: name})
+			if prop, ok := schema.Properties[name]; ok {
+				s.add(&prop, v[name], inner)
+			} else if schema.AdditionalProperties != nil {
+				s.add(schema.AdditionalProperties.Schema, v[name], inner)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package catalog_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+var cronTab = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "CronTab"}
+
+func readOne(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crds, err := catalog.Read([]byte(text))
+	if err != nil || len(crds) != 1 {
+		t.Fatalf("%d CRDs: %v", len(crds), err)
+	}
+	return crds[0]
+}
+
+func TestReadForms(t *testing.T) {
+	t.Parallel()
+	item := strings.ReplaceAll(strings.TrimSpace(crontabs), "\n", "\n  ")
+	for name, c := range map[string]struct {
+		text string
+		want int
+		err  string
+	}{
+		"several":      {"# none\n---\n" + crontabs + "---\napiVersion: v1\nkind: Secret\n---\n" + crontabs, 2, ""},
+		"a list":       {"kind: List\napiVersion: v1\nitems:\n- " + item, 1, ""},
+		"JSON":         {`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"a"}}`, 1, ""},
+		"no object":    {"- a\n- b\n", 0, ""},
+		"empty":        {"", 0, ""},
+		"no YAML":      {crontabs + "---\na: b: c\n", 0, "document 2: "},
+		"v1beta1":      {strings.Replace(crontabs, "k8s.io/v1", "k8s.io/v1beta1", 1), 0, `document 1: apiVersion "apiextensions.k8s.io/v1beta1": want apiextensions.k8s.io/v1`},
+		"another type": {strings.Replace(crontabs, "served: true", "served: [1]", 1), 0, "document 1: not a CustomResourceDefinition: "},
+		"in a list":    {"kind: List\napiVersion: v1\nitems:\n- {kind: CustomResourceDefinition, apiVersion: x}", 0, "document 1: item 0: "},
+	} {
+		crds, err := catalog.Read([]byte(c.text))
+		if len(crds) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+			t.Errorf("%s: %d CRDs, %v; want %d, %q", name, len(crds), err, c.want, c.err)
+		}
+	}
+}
+
+func TestReadFSNamesTheFile(t *testing.T) {
+	t.Parallel()
+	_, err := catalog.ReadFS(fstest.MapFS{"a.yaml": {Data: []byte(crontabs)}, "b/c.yml": {Data: []byte("a: b: c")}, ".git/d.yaml": {Data: []byte("a: [")}})
+	if err == nil || !strings.HasPrefix(err.Error(), "b/c.yml: document 1: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLazy: what nobody asks for is not compiled, and broken rules are the
+// entry's to tell.
+func TestLazy(t *testing.T) {
+	t.Parallel()
+	broken := readOne(t, strings.Replace(crontabs, "self.replicas", "self.replica", 1))
+	if err := catalog.New(catalog.Config{}).Put(broken); err == nil {
+		t.Error("a broken rule came into force")
+	}
+	c := catalog.New(catalog.Config{Lazy: true})
+	if err := c.Put(broken); err != nil {
+		t.Fatal(err)
+	}
+	e := c.Find(cronTab.GroupKind())
+	if e == nil || e.CRD != broken || !e.Serves("v1") || e.Serves("v2") || e.HasStatus("v1") || !e.Namespaced() {
+		t.Fatalf("entry %+v", e)
+	}
+	compiled, err := e.Engine()
+	var rules *engine.CompileErrors
+	if compiled == nil || !errors.As(err, &rules) {
+		t.Errorf("engine %v, error %v", compiled, err)
+	}
+	if c.Engine(cronTab) != compiled || c.Named("crontabs.example.com") != e {
+		t.Error("another engine or entry")
+	}
+}
+
+// TestTwiceInOneChange: nobody knows which is meant, so the one in force stays.
+func TestTwiceInOneChange(t *testing.T) {
+	t.Parallel()
+	c := catalog.New(catalog.Config{})
+	crd := readOne(t, crontabs)
+	if err := c.Put(crd); err != nil {
+		t.Fatal(err)
+	}
+	before := c.Engine(cronTab)
+	other := readOne(t, strings.Replace(crontabs, "< 10", "< 20", 1))
+	err := c.Apply([]*apiextensionsv1.CustomResourceDefinition{other, crd}, nil)
+	var failed *catalog.Error
+	if !errors.As(err, &failed) || !errors.Is(err, catalog.ErrTwice) || failed.Index != 1 || c.Engine(cronTab) != before {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAccept keeps a CRD out, and is not asked again of one that is in force.
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	c := catalog.New(catalog.Config{Accept: func(crd *apiextensionsv1.CustomResourceDefinition) error {
+		asked++
+		if strings.Contains(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].XValidations[0].Rule, "20") {
+			return errors.New("no")
+		}
+		return nil
+	}})
+	crd := readOne(t, crontabs)
+	for range 2 {
+		if err := c.Put(crd); err != nil || asked != 1 {
+			t.Fatalf("error %v, asked %d times", err, asked)
+		}
+	}
+	before := c.Engine(cronTab)
+	if err := c.Put(readOne(t, strings.Replace(crontabs, "< 10", "< 20", 1))); err == nil || c.Engine(cronTab) != before {
+		t.Errorf("error %v, or another engine", err)
+	}
+}

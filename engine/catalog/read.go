@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	crdKind    = "CustomResourceDefinition"
+	apiVersion = "apiextensions.k8s.io/v1"
+	// maxFile is more than any file of CRDs has.
+	maxFile = 32 << 20
+)
+
+// Read finds the CRDs in YAML or JSON: one, several documents, or a List.
+// Documents of other kinds are passed over. An error says which document cannot
+// be read, from 1.
+func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for n := 1; ; n++ {
+		text, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return crds, nil
+		}
+		if err == nil {
+			text, err = yaml.YAMLToJSON(text)
+		}
+		if err == nil {
+			crds, err = appendCRDs(crds, text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", n, err)
+		}
+	}
+}
+
+func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var head struct {
+		Kind, APIVersion string
+		Items            []json.RawMessage
+	}
+	if json.Unmarshal(text, &head) != nil {
+		return crds, nil // no object
+	}
+	switch {
+	case head.Kind == "List" || head.Kind == crdKind+"List":
+		for i, item := range head.Items {
+			var err error
+			if crds, err = appendCRDs(crds, item); err != nil {
+				return nil, fmt.Errorf("item %d: %w", i, err)
+			}
+		}
+	case head.Kind == crdKind && head.APIVersion != apiVersion:
+		return nil, fmt.Errorf("apiVersion %q: want %s", head.APIVersion, apiVersion)
+	case head.Kind == crdKind:
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := json.Unmarshal(text, crd); err != nil {
+			return nil, fmt.Errorf("not a %s: %w", crdKind, err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds, nil
+}
+
+// ReadFS is Read of all .yaml, .yml and .json files of a folder and the folders
+// below it, in the order of their names; hidden folders are passed over.
+func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !strings.Contains(" .yaml .yml .json ", " "+path.Ext(name)+" "):
+			return nil
+		}
+		more, err := readFile(fsys, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		crds = append(crds, more...)
+		return nil
+	})
+	return crds, err
+}
+
+func readFile(fsys fs.FS, name string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
+	}
+	return Read(data)
+}

@@ -1,0 +1,92 @@
+// Package spell finds the name that was meant.
+package spell
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// most bounds how many names are offered.
+const most = 3
+
+// Nearest is the name most like word among those known, the first of equals; ""
+// when none is near.
+func Nearest(word string, known []string) string {
+	if near := Near(word, known); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// Near are the names most like word, three at most, in the order of known: those
+// that are equally near, and nearer than all others.
+func Near(word string, known []string) []string {
+	if word == "" {
+		return nil
+	}
+	best, near := reach(word), []string(nil)
+	for _, name := range known {
+		switch d := apart(word, name, best); {
+		case d < best:
+			best, near = d, []string{name}
+		case d == best && !slices.Contains(near, name):
+			near = append(near, name)
+		}
+	}
+	return near[:min(most, len(near))]
+}
+
+// DidYouMean ends an error about a name that does not exist with those that are
+// near it; "" where none is.
+func DidYouMean(word string, known []string) string {
+	near := Near(word, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// reach is how far a word may be from a name that is meant: one mistake, or one
+// in three letters.
+func reach(word string) int { return max(1, len([]rune(word))/3) }
+
+// apart is how far a word is from a name, or more than limit: one that begins so
+// is near, but no nearer than one mistake.
+func apart(word, name string, limit int) int {
+	d := max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
+	if d <= limit {
+		d = distance(word, name)
+	}
+	if min(len(word), len(name)) > 1 && (strings.HasPrefix(name, word) || strings.HasPrefix(word, name)) {
+		d = min(d, 1)
+	}
+	return d
+}
+
+// distance is how many letters must be changed, added, taken away or swapped
+// with their neighbour to make b of a, without regard to case (optimal string
+// alignment). It keeps three rows of the table: word and name may come from a
+// file.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			change := 1
+			if x[i-1] == y[j-1] {
+				change = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}

@@ -1,0 +1,56 @@
+package spell
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNear(t *testing.T) {
+	for _, c := range []struct {
+		word, known, want string
+	}{
+		{"replica", "replicas image", "replicas"},
+		{"relpicas", "replicas image", "replicas"}, // swapped
+		{"IMAGE", "replicas image", "image"},
+		{"imgae", "replicas image", "image"},
+		{"--kubeversion", "--kube-version --crd", "--kube-version"},
+		{"--obejct", "--object --old", "--object"},
+		{"tset", "test vet", "test"},
+		{"chek", "check vet", "check"},
+		{":s", ":ls :set", ":ls :set"},
+		{"ab", "aa ac ad ae", "aa ac ad"}, // three at most
+		{"ab", "ab ac ab", "ab"},          // the nearest alone, once
+		{"xyz", "replicas image", ""},
+		{"a", "b", "b"},
+		{"日本", "日本語 中国", "日本語"},
+		{"", "a", ""},
+		{"a", "", ""},
+	} {
+		got := Near(c.word, strings.Fields(c.known))
+		if want := strings.Fields(c.want); !slices.Equal(got, want) {
+			t.Errorf("%q among %q: %q, want %q", c.word, c.known, got, want)
+		}
+		first, _, _ := strings.Cut(c.want, " ")
+		if nearest := Nearest(c.word, strings.Fields(c.known)); nearest != first {
+			t.Errorf("%q among %q: nearest %q, want %q", c.word, c.known, nearest, first)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	if got := DidYouMean("ab", []string{"ac", "ad", "zz"}); got != "; did you mean ac or ad?" {
+		t.Errorf("%q", got)
+	}
+	if got := DidYouMean("ab", []string{"zz"}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLongWords holds that a text of a file can be no more than slow.
+func TestLongWords(t *testing.T) {
+	word := strings.Repeat("a", 2000)
+	if got := Nearest(word, []string{word[1:]}); got != word[1:] {
+		t.Errorf("%d letters", len(got))
+	}
+}
