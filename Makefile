@@ -39,6 +39,7 @@ test: ## Run every test, the real API server's included
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
 	cd conformance && CELADON_FULL=1 $(GO) test -v -timeout 80m . -worlds $(SERVER_WORLDS)
+	CELADON_FULL=1 $(GO) test -timeout 30m ./engine/vet
 
 .PHONY: attack
 attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=long for all of it)
@@ -46,7 +47,7 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/yamldoc:FuzzDecode \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema repl:FuzzSession internal/foreign:FuzzWriter; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done

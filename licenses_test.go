@@ -17,7 +17,7 @@ import (
 	"github.com/google/licensecheck"
 )
 
-var update = flag.Bool("update", false, "rewrite the list of licences")
+var update = flag.Bool("update", false, "rewrite the list of licences, or testdata/api")
 
 const licenseList = "THIRD_PARTY_LICENSES.md"
 

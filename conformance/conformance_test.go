@@ -83,6 +83,23 @@ func TestWorldsOnServer(t *testing.T) {
 	finish(t, report)
 }
 
+// TestKeysOnServer tries objects with keys that nobody expects, printable and
+// not: what the server says of them in texts and in headers is the same, or is
+// nothing. -seed chooses others.
+func TestKeysOnServer(t *testing.T) {
+	n := 200
+	if os.Getenv(fullVariable) != "" {
+		n = 2000
+	}
+	group, err := Keys(*firstWorld, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := NewReport("keys")
+	startServer(t).Sweep(t.Context(), []*Group{group}, report)
+	finish(t, report)
+}
+
 // TestUnitCalls replays the calls of the API server's own unit tests. A case is
 // named by its folder and its line.
 func TestUnitCalls(t *testing.T) {

@@ -81,7 +81,7 @@ func TestExceedsText(t *testing.T) {
 		1_000_000_000: "100.0x",
 		1_000_000_001: "more than 100x",
 	} {
-		if got := ExcessFactor(cost, 10_000_000); got != want {
+		if got := excessFactor(cost, 10_000_000); got != want {
 			t.Errorf("%d: %s, want %s", cost, got, want)
 		}
 	}

@@ -56,10 +56,25 @@ func Estimator(d *types.Decl) *library.CostEstimator {
 	return &library.CostEstimator{SizeEstimator: sizes{root: d}}
 }
 
+// EstimatorWith is as Estimator for an expression that starts from any roots.
+func EstimatorWith(roots []types.Root) *library.CostEstimator {
+	return &library.CostEstimator{SizeEstimator: sizes{roots: roots}}
+}
+
 // sizes bounds what an expression reads by the declaration of its path.
 type sizes struct {
-	root   *types.Decl
-	assume *Assumption // nil: none
+	root   *types.Decl  // of every variable, or
+	roots  []types.Root // of each by name
+	assume *Assumption  // nil: none
+}
+
+func (s sizes) of(variable string) *types.Decl {
+	for i := range s.roots {
+		if s.roots[i].Name == variable {
+			return s.roots[i].Decl
+		}
+	}
+	return s.root
 }
 
 func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
@@ -67,7 +82,10 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	if len(path) == 0 {
 		return nil
 	}
-	d := s.root
+	d := s.of(path[0])
+	if d == nil {
+		return nil
+	}
 	for _, step := range path[1:] { // the first is the variable
 		if d = child(d, step); d == nil {
 			return nil

@@ -5,11 +5,11 @@ import "fmt"
 // ExceedsText is how the API server says that an estimate passes its limit;
 // what names the estimate, as "estimated rule cost".
 func ExceedsText(what string, cost, limit uint64) string {
-	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, ExcessFactor(cost, limit))
+	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, excessFactor(cost, limit))
 }
 
-// ExcessFactor is how far a cost passes its limit, in the API server's words.
-func ExcessFactor(cost, limit uint64) string {
+// excessFactor is how far a cost passes its limit, in the API server's words.
+func excessFactor(cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	switch {
 	case factor > 100:

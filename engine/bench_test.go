@@ -91,10 +91,11 @@ func BenchmarkValidateParallel(b *testing.B) {
 // BenchmarkRules is the rules alone.
 func BenchmarkRules(b *testing.B) {
 	e, rules := crontabRules(b)
-	good, err := e.Prepare(crontab(b, "objects/good.yaml"))
+	prepared, err := e.Prepare(engine.Request{Object: crontab(b, "objects/good.yaml")})
 	if err != nil {
 		b.Fatal(err)
 	}
+	good := prepared.Self()
 	for _, c := range []struct {
 		name string
 		old  any
@@ -128,10 +129,11 @@ func TestRulesAllocateNothing(t *testing.T) {
 		t.Skip("pools are emptied under the race detector")
 	}
 	e, rules := crontabRules(t)
-	good, err := e.Prepare(crontab(t, "objects/good.yaml"))
+	prepared, err := e.Prepare(engine.Request{Object: crontab(t, "objects/good.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
+	good := prepared.Self()
 	for _, old := range []any{nil, good} {
 		n := testing.AllocsPerRun(100, func() {
 			if errs, _ := rules.Validate(context.Background(), nil, good, old, celconfig.RuntimeCELCostBudget); len(errs) > 0 {

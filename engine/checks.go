@@ -152,15 +152,13 @@ func (w *write) rules(earlier field.ErrorList) {
 	var old any
 	if w.old != nil {
 		old = w.old.Object
-		if root := w.version.rules.root; root.usesOld || len(root.allOf) > 0 { // they can see metadata
-			w.manage()
-			defer w.unmanage()
-		}
+		defer w.manage()()
 	}
-	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.trace)
-	run.warn = w.warnings.add
+	run := w.version.rules.run(w.ctx, w.engine.limits.PerObject, w.tally)
+	run.warn = w.warnings.Add
 	defer run.done()
 	run.root(nil, w.obj.Object, old)
+	w.bug = run.bug
 	w.cost = run.cost
 	if w.unknown == nil {
 		w.unknown = run.unknown

@@ -1,61 +1,68 @@
 package engine
 
 import (
-	"errors"
-
-	"github.com/google/cel-go/cel"
-
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
-// compiler compiles the rules of one or more schemas. Equal expressions over
-// equal declarations are compiled once.
+// compiler compiles one CRD, or one schema: all its versions share declarations
+// and expressions.
 type compiler struct {
 	cfg     Config
-	env     *types.Env
 	limits  limits
 	decls   *types.Interner
-	scope   *types.Scope  // nil before the first rule
-	planner *eval.Planner // of the scope's environment
-	cache   map[exprKey]*compiled
+	exprs   *rule.Compiler[*expr.Expr]
+	planner *eval.Planner // nil before the first rule
 	schemas []*versionSchema
 	version string
 	errs    []*CompileError
-}
-
-type exprKey struct {
-	decl     *types.Decl
-	part     part
-	optional bool
-	src      string
-}
-
-// compiled is one expression, or the server's text for what is wrong with it.
-type compiled struct {
-	expr   *Expr
-	detail string
-	err    error
+	// at is the rule at hand, should it meet a bug.
+	at *RuleRef
 }
 
 func newCompiler(cfg Config) (*compiler, error) {
+	env, err := envOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{cfg: cfg, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	c.exprs = rule.NewCompiler(rule.Config[*expr.Expr]{
+		Env:    env,
+		Finish: c.plan,
+		Complex: func(key rule.Key, why *types.ComplexError) *expr.Expr {
+			return expr.Overworked(key.Decl, key.Source, why)
+		},
+	})
+	return c, nil
+}
+
+// envOf is what the rules of a configuration know.
+func envOf(cfg Config) (*types.Env, error) {
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{
-		cfg:    cfg,
-		limits: cfg.Limits.WithDefaults(),
-		env:    types.StoredEnv(v),
-		decls:  types.NewInterner(),
-		cache:  map[exprKey]*compiled{},
-	}
 	if cfg.Expressions == New {
-		c.env = types.NewRulesEnv(v)
+		return types.NewRulesEnv(v), nil
 	}
-	return c, nil
+	return types.StoredEnv(v), nil
+}
+
+// plan makes of a checked expression what objects need.
+func (c *compiler) plan(checked *rule.Checked) (*expr.Expr, error) {
+	if c.planner == nil {
+		c.planner = eval.NewPlanner(checked.Env)
+	}
+	x, err := expr.Plan(c.planner, checked.Decl, checked.AST, checked.Source, c.limits.PerCall)
+	if err != nil {
+		return nil, checked.Unplannable(err)
+	}
+	x.Forget()
+	return x, nil
 }
 
 func (c *compiler) err() error {
@@ -63,6 +70,14 @@ func (c *compiler) err() error {
 		return nil
 	}
 	return &CompileErrors{Errors: c.errs}
+}
+
+// bug is a panic while compiling, of the rule at hand if there is one.
+func (c *compiler) bug(p any) error {
+	if c == nil {
+		return bug(p)
+	}
+	return bugOf(c.at, p)
 }
 
 // compile compiles the rules of one schema, declared as d; version names it in
@@ -73,92 +88,9 @@ func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) 
 	if !hasRules(s) {
 		return r, nil
 	}
-	if c.scope == nil {
-		var err error
-		if c.scope, err = c.env.Scope(); err != nil {
-			return nil, err
-		}
-		c.planner = eval.NewPlanner(c.scope.Env())
+	if _, err := c.exprs.Scope(); err != nil {
+		return nil, err
 	}
 	r.root = c.node("", s, s, d)
 	return r, nil
-}
-
-// expr compiles an expression, or finds it compiled.
-func (c *compiler) expr(d *types.Decl, p part, optional bool, src string) *compiled {
-	key := exprKey{d, p, optional, src}
-	if known := c.cache[key]; known != nil {
-		return known
-	}
-	res := &compiled{}
-	res.expr, res.detail, res.err = c.typed(d, p, optional, src)
-	c.cache[key] = res
-	return res
-}
-
-// typed compiles an expression that must have its part's type. detail is the
-// server's text for err.
-func (c *compiler) typed(d *types.Decl, p part, optional bool, src string) (x *Expr, detail string, err error) {
-	texts := p.texts()
-	defer func() {
-		if p := recover(); p != nil { // cel-go's planner has such rules
-			err = bug(p)
-			x, detail = nil, texts.plan+err.Error()
-		}
-	}()
-	checked, err := c.scope.Compile(d, optional, src)
-	var complex *types.ComplexError
-	if errors.As(err, &complex) {
-		return neverRun(d, src, complex), "", nil
-	}
-	if err != nil {
-		return nil, texts.compilation + err.Error(), err
-	}
-	x = newExpr(d, checked, src)
-	if x.Type() != texts.want {
-		return nil, texts.wrongType, errors.New(texts.wrongType)
-	}
-	if err := x.plan(c.planner, c.limits.PerCall); err != nil {
-		return nil, texts.plan + err.Error(), err
-	}
-	x.ast = nil // no object needs it
-	return x, "", nil
-}
-
-// part is a part of a rule that is an expression.
-type part uint8
-
-const (
-	ruleItself part = iota
-	messageExpression
-)
-
-func (p part) String() string {
-	if p == messageExpression {
-		return "messageExpression"
-	}
-	return "rule"
-}
-
-// partTexts are the API server's words for one part of a rule.
-type partTexts struct {
-	want                         *cel.Type
-	compilation, wrongType, plan string
-}
-
-func (p part) texts() partTexts {
-	if p == messageExpression {
-		return partTexts{
-			want:        cel.StringType,
-			compilation: "messageExpression compilation failed: ",
-			wrongType:   "messageExpression must evaluate to a string",
-			plan:        "messageExpression instantiation failed: ",
-		}
-	}
-	return partTexts{
-		want:        cel.BoolType,
-		compilation: "compilation failed: ",
-		wrongType:   "cel expression must evaluate to a bool",
-		plan:        "program instantiation failed: ",
-	}
 }

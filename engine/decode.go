@@ -1,15 +1,18 @@
 package engine
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
 // Decode reads one JSON object as the API server does: whole numbers as int64,
@@ -26,53 +29,121 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// decodeRaw reads a request's body; strict are its duplicate keys.
-func decodeRaw(data []byte) (obj map[string]any, strict []error, err error) {
-	var kind struct {
+// decode reads a request's object; strict are its duplicate keys. A failure is
+// the server's answer to what it cannot decode.
+func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
+	body := req.Raw
+	if body == nil {
+		if !decodedJSON(req.Object) {
+			return nil, nil, nil, checkTypes("", req.Object)
+		}
+		if plainType(req.Object) {
+			return req.Object, nil, nil, nil
+		}
+		if body, err = json.Marshal(req.Object); err != nil {
+			return nil, nil, nil, fmt.Errorf("request: object: %w", err)
+		}
+	}
+	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()))
+	if err != nil {
+		return req.Object, nil, respond.Unreadable(gvk, e.kind, body, err), nil
+	}
+	if req.Raw == nil {
+		obj = req.Object // whose numbers no encoding has touched
+	}
+	return obj, strict, nil, nil
+}
+
+// kindOf is what an endpoint takes.
+func (e *Engine) kindOf(version string) runtimeschema.GroupVersionKind {
+	return runtimeschema.GroupVersionKind{Group: e.group, Version: version, Kind: e.kind}
+}
+
+// plainType says that an object's kind and apiVersion are what interpret finds,
+// so that there is no need to see bytes.
+func plainType(obj map[string]any) bool {
+	if asString(obj["kind"]) == "" {
+		return false
+	}
+	if apiVersion, ok := obj["apiVersion"].(string); !ok || strings.Count(apiVersion, "/") > 1 {
+		return false
+	}
+	for name := range obj {
+		switch name {
+		case "apiVersion", "kind", "metadata", "spec", "status":
+		default:
+			if strings.EqualFold(name, "kind") || strings.EqualFold(name, "apiVersion") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// interpret finds kind and version as the server's serializer does before all
+// else: by encoding/json, which takes any case. See
+// k8s.io/apimachinery/pkg/runtime/serializer/json.SimpleMetaFactory.
+func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
+	var found struct { // its form is in errors
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}
-	if err := json.Unmarshal(data, &kind); err != nil {
-		return nil, nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	if err := json.Unmarshal(body, &found); err != nil {
+		return gvk, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	gv, err := runtimeschema.ParseGroupVersion(found.APIVersion)
+	if err != nil {
+		return gvk, err
+	}
+	return gv.WithKind(found.Kind), nil
+}
+
+// decodeBody reads a body as the server's serializer does; gvk is what it is
+// taken for where there is an error.
+func decodeBody(body []byte, want runtimeschema.GroupVersionKind) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
+	if gvk, err = interpret(body); err != nil {
+		return nil, nil, gvk, err
+	}
+	if gvk.Kind == "" {
+		gvk.Kind = want.Kind
+	}
+	if gvk.Version == "" && (gvk.Group == "" || gvk.Group == want.Group) {
+		gvk.Version = want.Version
 	}
 	obj = map[string]any{}
-	strict, err = kjson.UnmarshalStrict(data, &obj)
+	duplicates, err := kjson.UnmarshalStrict(body, &obj)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, gvk, err
 	}
-	if k, _ := obj["kind"].(string); k == "" {
-		return nil, nil, runtime.NewMissingKindErr(string(data))
+	if gvk = (&unstructured.Unstructured{Object: obj}).GroupVersionKind(); gvk.Kind == "" {
+		return nil, nil, gvk, runtime.NewMissingKindErr(string(body))
 	}
-	return obj, strict, nil
+	for _, err := range duplicates {
+		strict = append(strict, duplicateField(err))
+	}
+	return obj, strict, gvk, nil
 }
 
-// badRequest is a Status without causes.
-func badRequest(format string, args ...any) *metav1.Status {
-	status := apierrors.NewBadRequest(fmt.Sprintf(format, args...)).ErrStatus
-	return &status
+// duplicateField is what the strict decoder tells of a body.
+func duplicateField(err error) StrictError {
+	e := StrictError{Message: err.Error(), Duplicate: true}
+	if f, ok := err.(kjson.FieldError); ok {
+		e.Field = f.FieldPath()
+	}
+	return e
 }
 
-// unreadable is the server's answer to a body that does not decode.
-func (e *Engine) unreadable(obj map[string]any, raw []byte, err error) *metav1.Status {
-	kind, _ := obj["kind"].(string)
-	if kind == "" {
-		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", e.kind, err, summarize(raw))
-	}
-	return badRequest("%s in version %q cannot be handled as a %s: %v", kind, versionOf(obj), e.kind, err)
+// unknownField is what pruning tells of an object: the path stands in the text
+// as it is.
+func unknownField(path string) StrictError {
+	return StrictError{Field: path, Message: `unknown field "` + path + `"`}
 }
 
-const summaryBytes = 30
+func (e StrictError) Error() string { return e.Message }
 
-func summarize(data []byte) string {
-	if len(data) == 0 {
-		return "<empty>"
-	}
-	text, dots := data, ""
-	if len(data) > summaryBytes {
-		text, dots = data[:summaryBytes], " ..."
-	}
-	if data[0] == '{' {
-		return string(text) + dots
-	}
-	return hex.EncodeToString(text) + dots
+// unreadable is the server's answer to an object that decodes, and then is not
+// what it takes.
+func (e *Engine) unreadable(obj map[string]any, err error) *metav1.Status {
+	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
+	return respond.Unreadable(got, e.kind, nil, err)
 }

@@ -19,6 +19,6 @@ package engine
 
 // How it works: Compile makes of each version a structural schema, its
 // declarations and a tree of rules that mirrors the schema. Validate prepares
-// a copy of the object (prepare.go), checks it in the server's order
+// a copy of the object (decode.go, coerce.go), checks it in the server's order
 // (validate.go), runs the rule tree (walk.go), and passes what it accepts
 // through the storage version's schema (persist.go).

@@ -6,8 +6,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/schema"
 	"github.com/celadon-cel/celadon/types"
+)
+
+// The parts of a rule, as errors name them.
+const (
+	rulePart    = "rule"
+	messagePart = "messageExpression"
 )
 
 // CompileError is a bad rule: one that the API server would refuse in a CRD.
@@ -27,15 +34,23 @@ type CompileError struct {
 }
 
 func (e *CompileError) Error() string {
-	path := e.Path
-	if path == "" {
-		path = "schema root"
-	}
-	where := fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Index, e.Part)
+	where := e.where(e.Part)
 	if e.Version != "" {
 		where = e.Version + ": " + where
 	}
 	return where + ": " + e.Detail
+}
+
+// where names a part of the rule in its schema.
+func (r RuleRef) where(part string) string {
+	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", r.place(), r.Index, part)
+}
+
+func (r RuleRef) place() string {
+	if r.Path == "" {
+		return "schema root"
+	}
+	return r.Path
 }
 
 // CompileErrors are all bad rules of a CRD, in the order of versions, then of
@@ -91,22 +106,44 @@ func (e *WorkLimitError) internal() *field.Error {
 	return &field.Error{Type: field.ErrorTypeInternal, Field: e.field, Detail: e.Reason + ": for rule: " + e.Rule.Rule, Origin: WorkLimit}
 }
 
-func (e *WorkLimitError) Error() string { return "undecided: " + e.place() + ": " + e.Reason }
+func (e *WorkLimitError) Error() string { return "undecided: " + e.where() + ": " + e.Reason }
 
-func (e *WorkLimitError) place() string {
-	path := e.Rule.Path
-	if path == "" {
-		path = "schema root"
-	}
+func (e *WorkLimitError) where() string {
 	if e.Part == "schema" || e.Part == "default" {
-		return path + ": " + e.Part
+		return e.Rule.place() + ": " + e.Part
 	}
-	return fmt.Sprintf("%s: x-kubernetes-validations[%d].%s", path, e.Rule.Index, e.Part)
+	return e.Rule.where(e.Part)
 }
 
-// bug is a panic of ours as an error: please report it.
-func bug(p any) error {
-	return fmt.Errorf("internal error in celadon (please report it): %v", p)
+// InternalError is a bug of ours, never a verdict: please report it.
+type InternalError struct {
+	// Rule is the rule that met it; nil where none was being compiled or run.
+	Rule *RuleRef
+	// Reason is what went wrong.
+	Reason string
+}
+
+func (e *InternalError) Error() string {
+	const text = "internal error in celadon (please report it): "
+	if e.Rule == nil {
+		return text + e.Reason
+	}
+	return text + e.Rule.where(rulePart) + ": " + e.Reason + ": for rule: " + e.Rule.Rule
+}
+
+// bug is a panic as an error; no rule is known to have made it.
+func bug(p any) error { return bugOf(nil, p) }
+
+// bugOf is what went wrong with a rule: a panic, or the evaluator's word that
+// there was one.
+func bugOf(rule *RuleRef, p any) *InternalError {
+	switch p := p.(type) {
+	case *InternalError:
+		return p
+	case *eval.InternalError:
+		return &InternalError{Rule: rule, Reason: fmt.Sprint(p.Panic)}
+	}
+	return &InternalError{Rule: rule, Reason: fmt.Sprint(p)}
 }
 
 // Summary is Detail's first sentence, without the place and the excerpt that

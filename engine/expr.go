@@ -2,73 +2,73 @@ package engine
 
 import (
 	"context"
-	"strings"
-
-	"github.com/google/cel-go/cel"
+	"errors"
+	"fmt"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
-// Expr is one compiled expression at one place of a schema: a rule, a
-// messageExpression or a line of the shell. It is immutable and safe for
-// concurrent use.
-type Expr struct {
-	src     string
-	decl    *types.Decl
-	ast     *cel.Ast // nil in rules: they keep only what evaluation needs
-	program *eval.Program
-	usesOld bool
-
-	estimate cost.Estimate
-}
+// Expr is one compiled expression at one place of a schema. It is immutable and
+// safe for concurrent use.
+type Expr struct{ x *expr.Expr }
 
 // Source is the expression's text.
-func (x *Expr) Source() string { return x.src }
+func (x *Expr) Source() string { return x.x.Source() }
 
 // Type is the type of the expression's value, as CEL writes it.
-func (x *Expr) Type() *cel.Type { return x.ast.OutputType() }
+func (x *Expr) Type() string { return x.x.Type().String() }
 
 // Estimate is the range of costs that one evaluation may have.
-func (x *Expr) Estimate() cost.Estimate { return x.estimate }
+func (x *Expr) Estimate() cost.Estimate { return x.x.Estimate() }
 
 // UsesOldSelf is true when the expression mentions oldSelf.
-func (x *Expr) UsesOldSelf() bool { return x.usesOld }
+func (x *Expr) UsesOldSelf() bool { return x.x.UsesOldSelf() }
+
+// Outcome is what one evaluation gave.
+type Outcome struct {
+	// Value is in the form of decoded JSON: durations and times are text, bytes
+	// base64, an empty optional nil. It may share memory with the object.
+	Value any
+	// Err is why there is no value, in the server's words; a *WorkLimitError
+	// where that takes too much work, and an *InternalError for a bug of ours.
+	Err error
+	// Cost is in CEL cost units.
+	Cost int64
+	// Stopped is true where the cost passed the limit.
+	Stopped bool
+}
+
+// maxValue is in bytes of what an expression made: parts of it can stand there
+// more than once.
+const maxValue = 64 << 20
 
 // Eval evaluates the expression over a value of its place; old is nil when
 // there is none, and oldSelf then unknown. The cost limit is the one the
 // expression was compiled with.
-func (x *Expr) Eval(ctx context.Context, self, old any) eval.Outcome {
-	return x.program.Eval(ctx, eval.BindOld(x.decl, self, old))
-}
-
-func newExpr(d *types.Decl, checked *cel.Ast, src string) *Expr {
-	return &Expr{src: src, decl: d, ast: checked, usesOld: mentions(checked, types.OldSelf)}
-}
-
-// neverRun is an expression that is too complex to be checked.
-func neverRun(d *types.Decl, src string, why error) *Expr {
-	return &Expr{src: src, decl: d, program: eval.Overworked(why.Error()), usesOld: strings.Contains(src, types.OldSelf)}
-}
-
-func (x *Expr) plan(p *eval.Planner, limit int64) (err error) {
-	x.program, err = p.Plan(x.ast, x.decl, limit)
-	return err
-}
-
-func (x *Expr) price(env *cel.Env) (err error) {
-	x.estimate, err = cost.Of(env, x.ast, x.decl)
-	return err
-}
-
-// mentions looks where upstream looks, so that a macro's variable of that name
-// counts too.
-func mentions(checked *cel.Ast, variable string) bool {
-	for _, ref := range checked.NativeRep().ReferenceMap() {
-		if ref.Name == variable {
-			return true
+func (x *Expr) Eval(ctx context.Context, self, old any) (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = Outcome{Err: bug(p)}
+		}
+	}()
+	got := x.x.Eval(ctx, self, old)
+	out = Outcome{Err: got.Err, Cost: int64(min(got.Cost, 1<<63-1)), Stopped: got.Stopped}
+	if got.Err == nil {
+		if eval.Fits(got.Value, maxValue) {
+			out.Value = expr.Native(got.Value)
+		} else {
+			out.Err = &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxValue>>20)}
 		}
 	}
-	return false
+	var overwork *eval.OverworkError
+	var broken *eval.InternalError
+	switch {
+	case errors.As(out.Err, &overwork):
+		out.Err = &WorkLimitError{Rule: RuleRef{Rule: x.Source()}, Part: rulePart, Reason: overwork.Error()}
+	case errors.As(out.Err, &broken):
+		out.Err = bugOf(&RuleRef{Rule: x.Source()}, broken)
+	}
+	return out
 }

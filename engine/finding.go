@@ -16,13 +16,13 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 // finding is one error of a rule.
 type finding struct {
 	err  *field.Error
-	rule *rule // nil: not one rule's
+	rule *compiledRule // nil: not one rule's
 }
 
 // report keeps what is wrong, as long as there is not enough of it: all rules
 // run to the end, at the same cost, whatever is told of them.
-func (r *run) report(rule *rule, err *field.Error) {
-	r.trace.failed(rule)
+func (r *run) report(rule *compiledRule, err *field.Error) {
+	r.tally.failed(rule)
 	if len(r.findings) >= maxFindings || r.told >= maxTold {
 		return
 	}
@@ -38,20 +38,25 @@ const (
 )
 
 // stop reports the error that ends all evaluation.
-func (r *run) stop(rule *rule, err *field.Error) {
+func (r *run) stop(rule *compiledRule, err *field.Error) {
 	r.report(rule, err)
 	r.budget = -1
 }
 
-// giveUp notes a rule that asks for more work than is done: nobody can know what
-// the server would make of it. The other rules still run.
-func (r *run) giveUp(rule *rule, p part, err error) bool {
+// giveUp notes a rule whose failure says nothing of the object. Where it asks for
+// more work than is done, nobody can know what the server would make of it, and
+// the other rules still run; where it met a bug of ours nothing does.
+func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
+	if broken, ok := err.(*eval.InternalError); ok {
+		r.broke(broken)
+		return true
+	}
 	overwork, ok := err.(*eval.OverworkError)
 	if !ok {
 		return false
 	}
 	if r.unknown == nil {
-		r.unknown = &WorkLimitError{Rule: rule.ref, Part: p.String(), Reason: overwork.Error(), field: r.here("")}
+		r.unknown = &WorkLimitError{Rule: rule.ref, Part: part, Reason: overwork.Error(), field: r.here("")}
 	}
 	r.overworked = append(r.overworked, rule)
 	return true
@@ -59,9 +64,9 @@ func (r *run) giveUp(rule *rule, p part, err error) bool {
 
 // ratchet reports an error, or warns of it where nothing has changed. Rules
 // that mention oldSelf are about change and so never ratcheted.
-func (r *run) ratchet(rule *rule, err *field.Error) {
-	if !rule.expr.usesOld && r.frames.unchanged() {
-		r.trace.failed(rule)
+func (r *run) ratchet(rule *compiledRule, err *field.Error) {
+	if !rule.expr.UsesOldSelf() && r.frames.unchanged() {
+		r.tally.failed(rule)
 		if r.warned++; r.warned > maxFindings {
 			return
 		}
@@ -119,7 +124,7 @@ func (s step) appendTo(text []byte) []byte {
 
 // runtimeError is the server's text for a rule that has no result. The first
 // form is for values whose type is only known now, as int-or-string.
-func runtimeError(err error, rule *rule) string {
+func runtimeError(err error, rule *compiledRule) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "no such overload") {
 		return "'" + text + "': call arguments did not match a supported operator, function or macro signature for rule: " + rule.text()

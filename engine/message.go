@@ -11,7 +11,7 @@ import (
 
 // refuse reports a rule that is false, in the words of its messageExpression
 // or else of its message.
-func (r *run) refuse(rule *rule, at *place) {
+func (r *run) refuse(rule *compiledRule, at *place) {
 	path := r.here(rule.fieldPath)
 	kind := at.node.decl.Schema.Type
 	detail := rule.defaultMessage()
@@ -36,12 +36,12 @@ func (r *run) refuse(rule *rule, at *place) {
 // message evaluates a messageExpression. Text is "" where the message must
 // serve: the expression failed, or gave nothing, several lines or too much. A
 // fatal error ends all evaluation.
-func (r *run) message(rule *rule) (text, fatal string) {
+func (r *run) message(rule *compiledRule) (text, fatal string) {
 	// The activation is the one of plain rules, also where the rule has
 	// optionalOldSelf: upstream does so, and the message then falls back.
 	r.activation.SetOptional(false)
-	out := rule.message.program.Eval(r.ctx, &r.activation)
-	r.trace.spent(rule, out.Cost)
+	out := rule.message.Run(r.ctx, &r.activation)
+	r.tally.spent(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 	}
@@ -49,7 +49,7 @@ func (r *run) message(rule *rule) (text, fatal string) {
 		return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", rule.spec.MessageExpression)
 	}
 	if out.Err != nil {
-		r.giveUp(rule, messageExpression, out.Err) // that the rule is false stands
+		r.giveUp(rule, messagePart, out.Err) // that the rule is false stands
 		return "", ""
 	}
 	s, ok := out.Value.Value().(string)

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
 // generatedSuffix stands for the five random characters that the server adds
@@ -81,33 +83,40 @@ func hasMetadata(u *unstructured.Unstructured, name string) bool {
 	return meta[name] != nil
 }
 
-// manage gives the object the managedFields that it has on the server when
-// rules compare it with the old one: those of before where nothing changed, and
-// others where something did.
-func (w *write) manage() {
-	meta, ok := w.obj.Object["metadata"].(map[string]any)
+// managed are the managedFields that the object has on the server when rules
+// compare it with the old one: those of before where nothing changed, and others
+// where something did. It is not ok where it has none, or rules see no metadata.
+func (w *write) managed() (fields any, ok bool) {
+	if root := w.version.rules.root; w.unstored || root == nil || !root.usesOld && len(root.allOf) == 0 {
+		return nil, false
+	}
+	_, ok = w.obj.Object["metadata"].(map[string]any)
 	was, had := w.old.Object["metadata"].(map[string]any)
-	if !ok || !had || w.unstored {
-		return
+	switch {
+	case !ok || !had:
+		return nil, false
+	case w.bodyChanged:
+		return []any{}, true
 	}
-	if w.bodyChanged {
-		meta[managedFields] = []any{}
-	} else if fields := was[managedFields]; fields != nil {
-		meta[managedFields] = fields
-	}
+	fields = was[managedFields]
+	return fields, fields != nil
 }
 
-// unmanage takes them away again.
-func (w *write) unmanage() {
-	if meta, ok := w.obj.Object["metadata"].(map[string]any); ok {
-		delete(meta, managedFields)
+// manage gives them to the object, unmanage takes them away again.
+func (w *write) manage() (unmanage func()) {
+	fields, ok := w.managed()
+	if !ok {
+		return func() {}
 	}
+	meta := w.obj.Object["metadata"].(map[string]any)
+	meta[managedFields] = fields
+	return func() { delete(meta, managedFields) }
 }
 
 const managedFields = "managedFields"
 
 // dedupOwners drops owner references that stand twice, and warns.
-func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
+func dedupOwners(u *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !hasMetadata(u, "ownerReferences") {
 		return
 	}
@@ -127,7 +136,7 @@ func dedupOwners(u *unstructured.Unstructured, warnings *warnings) {
 		return
 	}
 	u.SetOwnerReferences(kept)
-	warnings.add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
+	warnings.Add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
 // owner is a reference by its values, to be looked up.
@@ -149,7 +158,7 @@ func flagOf(b *bool) flag { return flag{set: b != nil, value: b != nil && *b} }
 
 // finalizerWarnings are about names that others may use too; old ones are not
 // warned of again.
-func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
+func finalizerWarnings(u, old *unstructured.Unstructured, warnings *respond.Warnings) {
 	if !hasMetadata(u, "finalizers") {
 		return
 	}
@@ -159,7 +168,7 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
 	}
 	for _, name := range sets.List(added) {
 		for _, msg := range validation.IsQualifiedName(name) {
-			warnings.add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
+			warnings.Add(fmt.Sprintf("metadata.finalizers: %q: %s", name, msg))
 		}
 		if strings.Contains(name, "/") || standardFinalizer(name) {
 			continue
@@ -168,7 +177,7 @@ func finalizerWarnings(u, old *unstructured.Unstructured, warnings *warnings) {
 		if strings.Contains(name, ".") {
 			form = "name including a path (/)"
 		}
-		warnings.add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
+		warnings.Add(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer %s to avoid accidental conflicts with other finalizer writers", name, form))
 	}
 }
 

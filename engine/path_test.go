@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -189,7 +190,7 @@ func TestNodeCompile(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || x.Type().String() != tt.typ || x.Source() != tt.src {
+		if err != nil || x.Type() != tt.typ || x.Source() != tt.src {
 			t.Errorf("%s: got %v, %v, want %s", tt.src, x, err, tt.typ)
 			continue
 		}
@@ -203,8 +204,8 @@ func TestNodeCompile(t *testing.T) {
 			}
 			continue
 		}
-		if out.Err != nil || plain(out.Value) != tt.value || out.Cost == 0 {
-			t.Errorf("%s: got %s, %+v, want %s", tt.src, plain(out.Value), out, tt.value)
+		if out.Err != nil || fmt.Sprint(out.Value) != tt.value || out.Cost == 0 {
+			t.Errorf("%s: got %s, %+v, want %s", tt.src, out.Value, out, tt.value)
 		}
 	}
 }

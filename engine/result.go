@@ -36,8 +36,13 @@ type Result struct {
 	// Causes are sorted, so that the same input gives the same bytes. There are
 	// no more than some ten thousand, with some 16 MiB of text.
 	Causes []Cause
-	// Warnings are the server's Warning headers, in its order.
+	// Warnings are the server's Warning headers, in its order: each text once,
+	// none with a control character, and none after some 4,096 runes; of what
+	// is longer than that in all, each is cut after 256.
 	Warnings []string
+	// Strict are the unknown and duplicate fields that strict field validation
+	// refuses, and that others are warned of; none under "Ignore".
+	Strict []StrictError
 	// Cost is the number of CEL cost units spent on this object.
 	Cost int64
 	// Object is what would be persisted, less what only a server fills in
@@ -49,6 +54,8 @@ type Result struct {
 	// Undecided is set where, beside what refuses the object, a rule asks for
 	// more work than is done: there may be more causes, or another message.
 	Undecided *WorkLimitError
+
+	prepared *Prepared
 }
 
 // Cause is one reason for a refusal: an entry of status.details.causes, and
@@ -67,6 +74,16 @@ type Cause struct {
 	Rule *RuleRef
 }
 
+// StrictError is one unknown or duplicate field.
+type StrictError struct {
+	// Field is its path, as the server writes it: a key stands there as it is.
+	Field string
+	// Duplicate is true for a key that its object has twice.
+	Duplicate bool
+	// Message is the server's text.
+	Message string
+}
+
 // RuleRef names one rule of one CRD version.
 type RuleRef struct {
 	// Version is the CRD version; "" in rules compiled by CompileRules.
@@ -78,6 +95,9 @@ type RuleRef struct {
 	Index int
 	// Rule is the expression itself.
 	Rule string
+	// OptionalOldSelf is true for a rule that runs without an old value too, and
+	// whose oldSelf is an optional.
+	OptionalOldSelf bool
 }
 
 // RuleResult tells of one rule over one object.

@@ -2,43 +2,40 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
 type limits = cost.Limits
 
-var errNoType = errors.New("failed to convert to declType for CEL validation rules")
-
-// rule is one compiled rule.
-type rule struct {
+// compiledRule is one rule.
+type compiledRule struct {
 	ref  RuleRef
 	spec *apiextensionsv1.ValidationRule
 	// expr is nil for a rule without text, which is skipped, and for one that
 	// did not compile, which fails every object with compileErr.
-	expr       *Expr
+	expr       *expr.Expr
 	compileErr string
 	// message is nil when there is no messageExpression or it did not compile.
-	message *Expr
+	message *expr.Expr
 	// fieldPath is normalized; "" is the rule's own place.
 	fieldPath string
-	optional  bool
 }
 
-func (r *rule) usesOld() bool { return r.expr != nil && r.expr.usesOld }
+func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSelf() }
 
 // isTransition: the rule runs only where there is an old value.
-func (r *rule) isTransition() bool { return r.usesOld() && !r.optional }
+func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.ref.OptionalOldSelf }
 
 // text is how errors name the rule.
-func (r *rule) text() string {
+func (r *compiledRule) text() string {
 	if r.spec.Message != "" {
 		return strings.TrimSpace(r.spec.Message)
 	}
@@ -46,7 +43,7 @@ func (r *rule) text() string {
 }
 
 // defaultMessage is what a false rule says without a messageExpression.
-func (r *rule) defaultMessage() string {
+func (r *compiledRule) defaultMessage() string {
 	if r.spec.Message == "" {
 		return "failed rule: " + r.text()
 	}
@@ -54,60 +51,52 @@ func (r *rule) defaultMessage() string {
 }
 
 // rule fills in what compiling gives.
-func (c *compiler) rule(r *rule, d *types.Decl, node *schema.Structural) {
+func (c *compiler) rule(r *compiledRule, d *types.Decl, node *schema.Structural) {
 	if strings.TrimSpace(r.spec.Rule) == "" {
 		return
 	}
-	res := c.expr(d, ruleItself, r.optional, r.spec.Rule)
-	if res.err != nil {
-		r.compileErr = res.detail
-		c.fail(r.ref, ruleItself.String(), res.err, res.detail)
+	c.at = &r.ref
+	var refused *rule.Refusal
+	if r.expr, refused = c.part(r, d, rule.Itself, r.spec.Rule); refused != nil {
+		r.compileErr = refused.Detail
 		return
 	}
-	r.expr = res.expr
 	if r.spec.MessageExpression != "" {
-		res := c.expr(d, messageExpression, r.optional, r.spec.MessageExpression)
-		if res.err != nil {
-			c.fail(r.ref, messageExpression.String(), res.err, res.detail)
+		if r.message, refused = c.part(r, d, rule.Message, r.spec.MessageExpression); refused != nil {
 			return
 		}
-		r.message = res.expr
 	}
-	c.fieldPath(r, node)
-}
-
-func (c *compiler) fieldPath(r *rule, s *schema.Structural) {
 	if r.spec.FieldPath == "" {
 		return
 	}
-	path, err := normalizeFieldPath(r.spec.FieldPath, s)
-	if err != nil {
+	var err error
+	if r.fieldPath, err = rule.FieldPath(r.spec.FieldPath, node); err != nil {
 		c.fail(r.ref, "fieldPath", err, err.Error())
-		return
 	}
-	r.fieldPath = path
 }
 
-// normalizeFieldPath shields from upstream's parser, which panics on a path
-// through additionalProperties that have no schema.
-func normalizeFieldPath(path string, s *schema.Structural) (normal string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			normal, err = "", fmt.Errorf("does not refer to a valid field")
-		}
-	}()
-	p, _, err := upstreamcel.ValidFieldPath(path, s)
+// part compiles one expression of a rule.
+func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string) (*expr.Expr, *rule.Refusal) {
+	key := rule.Key{Decl: d, Part: p, Optional: r.ref.OptionalOldSelf, Source: src}
+	x, refused, err := c.exprs.Compile(key)
 	if err != nil {
-		return "", err
+		refused = key.Uncompilable(err)
 	}
-	return p.String(), nil
+	if refused != nil {
+		c.fail(r.ref, p.String(), refused.Err, refused.Detail)
+	}
+	return x, refused
 }
 
 func (c *compiler) fail(ref RuleRef, part string, err error, detail string) {
+	c.errs = append(c.errs, newCompileError(ref, part, err, detail))
+}
+
+func newCompileError(ref RuleRef, part string, err error, detail string) *CompileError {
 	e := &CompileError{RuleRef: ref, Part: part, Detail: detail}
 	var issues *types.IssuesError
 	if errors.As(err, &issues) {
 		e.Line, e.Column, e.Snippet = issues.Place()
 	}
-	c.errs = append(c.errs, e)
+	return e
 }

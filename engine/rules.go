@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -31,7 +32,7 @@ type ruleNode struct {
 	schema *schema.Structural
 	// path is the node's place in the schema.
 	path  string
-	rules []*rule
+	rules []*compiledRule
 	// usesOld is true when some rule here mentions oldSelf: only then can a
 	// messageExpression see it.
 	usesOld bool
@@ -54,13 +55,13 @@ type fieldRules struct {
 // *CompileErrors when only some rules are broken: each of those then fails
 // every object, as in the API server. The schema must not change afterwards.
 func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
+	var c *compiler
 	defer func() {
 		if p := recover(); p != nil {
-			r, err = nil, bug(p)
+			r, err = nil, c.bug(p)
 		}
 	}()
-	c, err := newCompiler(cfg)
-	if err != nil {
+	if c, err = newCompiler(cfg); err != nil {
 		return nil, err
 	}
 	if s == nil {
@@ -184,18 +185,17 @@ func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Struc
 }
 
 func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiextensionsv1.ValidationRule) {
-	all := make([]*rule, len(rules))
+	all := make([]*compiledRule, len(rules))
 	for i := range rules {
-		all[i] = &rule{
-			ref:      RuleRef{Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule},
-			spec:     &rules[i],
-			optional: rules[i].OptionalOldSelf != nil && *rules[i].OptionalOldSelf,
-		}
+		all[i] = &compiledRule{spec: &rules[i], ref: RuleRef{
+			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
+			OptionalOldSelf: rule.OptionalOldSelf(rules[i].OptionalOldSelf),
+		}}
 	}
 	if n.decl.Kind == types.Hidden {
-		n.noType = errNoType
+		n.noType = rule.ErrNoType
 		for _, r := range all {
-			c.fail(r.ref, ruleItself.String(), n.noType, n.noType.Error())
+			c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
 		}
 		return
 	}
@@ -223,6 +223,9 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 	run := r.run(ctx, budget, nil)
 	defer run.done()
 	run.root(path, obj, old)
+	if run.bug != nil {
+		return field.ErrorList{field.InternalError(path, run.bug)}, -1
+	}
 	for _, f := range run.findings {
 		errs = append(errs, f.err)
 	}

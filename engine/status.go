@@ -78,20 +78,3 @@ func messages(causes []Cause) string {
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
-
-// warnings are recorded once each, as the server's Warning headers.
-type warnings struct {
-	texts []string
-	seen  map[string]bool // one object can make half a million
-}
-
-func (w *warnings) add(text string) {
-	if text == "" || w.seen[text] {
-		return
-	}
-	if w.seen == nil {
-		w.seen = map[string]bool{}
-	}
-	w.seen[text] = true
-	w.texts = append(w.texts, text)
-}

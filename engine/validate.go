@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 	"github.com/celadon-cel/celadon/engine/schema"
 )
 
@@ -30,23 +31,37 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 			res, err = nil, bug(p)
 		}
 	}()
+	w, err := e.newWrite(ctx, req)
+	if err == nil {
+		err = w.prepare()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.failure == nil {
+		w.check()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("validation interrupted: %w", err)
+	}
+	switch {
+	case w.bug != nil:
+		return nil, w.bug
+	case w.unknown != nil && !w.refused():
+		return nil, w.unknown
+	}
+	return w.result(), nil
+}
+
+func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	w := &write{engine: e, req: req, ctx: ctx}
 	if req.Trace {
-		w.trace = newTrace()
+		w.tally = newTally()
 	}
-	if err := w.decide(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("validation interrupted: %w", err)
-	}
-	if w.unknown != nil && !w.refused() {
-		return nil, w.unknown
-	}
-	return w.result(), nil
+	return w, nil
 }
 
 func (r *Request) check() error {
@@ -72,8 +87,9 @@ type write struct {
 	engine   *Engine
 	req      Request
 	ctx      context.Context
-	warnings warnings
-	trace    *trace
+	warnings respond.Warnings
+	strict   []StrictError
+	tally    *tally
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
@@ -85,25 +101,29 @@ type write struct {
 	failure  *metav1.Status
 	findings []finding
 	cost     int64
+	// bug: a rule met one of ours.
+	bug *InternalError
 	// unknown: a rule asks for more than can be done.
 	unknown *WorkLimitError
 }
 
-// decide takes the steps of the server's handler and store.
-func (w *write) decide() error {
+// prepare takes the steps of the server's handler and store up to the checks. It
+// is the one way in, for verdicts and for explanations.
+func (w *write) prepare() error {
 	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
 	}
+	w.strict = strict
 	if w.version = w.engine.endpoint(obj); w.version != nil {
-		w.warnings.add(w.version.deprecation)
+		w.warnings.Add(w.version.deprecation)
 	}
 	if failure != nil {
 		w.failure = failure
 		return nil
 	}
 	w.obj = owned(obj, w.req.Object)
-	if w.strictness(strict) {
+	if w.strictness() {
 		return nil
 	}
 	if w.version == nil {
@@ -121,6 +141,22 @@ func (w *write) decide() error {
 	return w.update()
 }
 
+// check takes the checks of the server's strategy.
+func (w *write) check() {
+	switch {
+	case w.old == nil:
+		w.checkCreate()
+	case w.req.Subresource == "status":
+		w.checkStatus()
+		return
+	default:
+		w.checkUpdate()
+	}
+	if !w.refused() {
+		finalizerWarnings(w.obj, w.old, &w.warnings)
+	}
+}
+
 // owned is an object whose own fields and metadata may be changed; what is
 // below them is shared. given is not to be changed: what differs from it is a
 // copy already.
@@ -135,16 +171,20 @@ func owned(obj, given map[string]any) *unstructured.Unstructured {
 }
 
 // strictness refuses or warns of what strict decoding found.
-func (w *write) strictness(strict []error) (refused bool) {
-	if len(strict) == 0 {
+func (w *write) strictness() (refused bool) {
+	if len(w.strict) == 0 {
 		return false
 	}
+	errs := make([]error, len(w.strict))
+	for i, err := range w.strict {
+		errs[i] = err
+	}
 	if w.req.fieldValidation() == metav1.FieldValidationStrict {
-		w.failure = w.engine.unreadable(w.obj.Object, w.req.Raw, runtime.NewStrictDecodingError(strict))
+		w.failure = w.engine.unreadable(w.obj.Object, runtime.NewStrictDecodingError(errs))
 		return true
 	}
-	for _, err := range strict {
-		w.warnings.add(err.Error())
+	for _, err := range errs {
+		w.warnings.Add(err.Error())
 	}
 	return false
 }
@@ -165,7 +205,7 @@ func (w *write) place() (refused bool) {
 			namespace = metav1.NamespaceDefault
 		}
 		if own := w.obj.GetNamespace(); own != "" && own != namespace {
-			w.failure = badRequest(namespaceMismatch)
+			w.failure = respond.BadRequest(namespaceMismatch)
 			return true
 		}
 	}
@@ -173,7 +213,7 @@ func (w *write) place() (refused bool) {
 		w.obj.SetNamespace(namespace)
 	}
 	if name := w.req.Name; w.req.OldObject != nil && name != "" && name != w.obj.GetName() {
-		w.failure = badRequest(nameMismatch, w.obj.GetName(), name)
+		w.failure = respond.BadRequest(nameMismatch, w.obj.GetName(), name)
 		return true
 	}
 	return false
@@ -183,10 +223,6 @@ func (w *write) create() {
 	fillCreate(w.obj)
 	if w.version.hasStatus {
 		delete(w.obj.Object, "status")
-	}
-	w.checkCreate()
-	if !w.refused() {
-		finalizerWarnings(w.obj, nil, &w.warnings)
 	}
 }
 
@@ -210,10 +246,6 @@ func (w *write) update() error {
 	fillUpdate(w.obj, w.old)
 	if w.bodyChanged = !sameButMetadata(w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
-	}
-	w.checkUpdate()
-	if !w.refused() {
-		finalizerWarnings(w.obj, w.old, &w.warnings)
 	}
 	return nil
 }
@@ -242,7 +274,6 @@ func (w *write) updateStatus() error {
 		w.obj.Object["status"] = status
 	}
 	w.bodyChanged = !schema.Equal(status, w.old.Object["status"])
-	w.checkStatus()
 	return nil
 }
 
@@ -269,13 +300,14 @@ func (w *write) fail(errs field.ErrorList) {
 }
 
 func (w *write) result() *Result {
-	res := &Result{Cost: w.cost, Warnings: w.warnings.texts, Rules: w.trace.results(), Undecided: w.unknown}
+	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
 	switch {
 	case w.failure != nil:
 		res.Failure = w.failure
 	case len(w.findings) > 0:
 		res.Causes = causes(w.findings)
 		res.Failure = invalid(w.obj, res.Causes)
+		res.prepared = w.prepared()
 	default:
 		res.Allowed = true
 		res.Object = w.engine.persisted(w.obj.Object, w.version)

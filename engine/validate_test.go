@@ -105,7 +105,7 @@ func TestValidate(t *testing.T) {
 		{name: "version that is not there", obj: `{apiVersion: example.org/v9, kind: Widget, metadata: {name: w}}`, failure: "the API version in the data (example.org/v9) does not match the expected API version (example.org/v1)"},
 		{name: "version that is not served", obj: `{apiVersion: example.org/v1alpha1, kind: Widget, metadata: {name: w}}`, failure: "the API version in the data (example.org/v1alpha1) does not match the expected API version (example.org/v1)"},
 		{name: "deprecated version", obj: `{apiVersion: example.org/v1beta1, kind: Widget, metadata: {name: w, namespace: d}, spec: {size: 1, x: 2}}`, warnings: []string{"example.org/v1beta1 Widget is deprecated; use example.org/v1 Widget"}, persisted: `{size: 1, color: blue}`},
-		{name: "no kind", obj: `{apiVersion: example.org/v1}`, failure: "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{}' ({})"},
+		{name: "no kind", obj: `{apiVersion: example.org/v1}`, failure: "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{\"apiVersion\":\"example.org/v1\"}' ({\"apiVersion\":\"example.org/v1\" ...)"},
 		{name: "other namespace", obj: widget(`{size: 1}`), namespace: "e", failure: "the namespace of the provided object does not match the namespace sent on the request"},
 		{name: "other name", obj: widget(`{size: 1}`), old: widget(`{size: 1}`), url: "v", failure: "the name of the object (w) does not match the name on the URL (v)"},
 		{name: "duplicate key", raw: `{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 1, "size": 2}}`, warnings: []string{`duplicate field "spec.size"`}, persisted: `{size: 2, color: blue}`},

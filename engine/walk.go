@@ -23,11 +23,15 @@ type run struct {
 	findings []finding
 	// told is how much text the findings have, warned how many became warnings.
 	told, warned int
-	trace        *trace // nil: not asked for
+	tally        *tally // nil: not asked for
+	// running is the rule at hand, bug what it met that is no verdict: then
+	// nothing of the pass counts.
+	running *compiledRule
+	bug     *InternalError
 	// unknown is the first rule that asked for more work than it may take, and
 	// overworked are all such: they are not asked again.
 	unknown    *WorkLimitError
-	overworked []*rule
+	overworked []*compiledRule
 	// warn takes ratcheted errors; nil: k8s.io/apiserver/pkg/warning does.
 	warn func(string)
 	// activation is bound anew at each node.
@@ -56,23 +60,26 @@ const (
 
 // run takes up what an earlier pass left, so that an object that passes costs
 // no memory; done gives it back.
-func (r *Rules) run(ctx context.Context, budget int64, t *trace) *run {
+func (r *Rules) run(ctx context.Context, budget int64, t *tally) *run {
 	p, ok := r.passes.Get().(*run)
 	if !ok {
 		p = new(run)
 	}
-	p.ctx, p.rules, p.budget, p.trace = ctx, r, budget, t
+	p.ctx, p.rules, p.budget, p.tally = ctx, r, budget, t
 	p.activation.ShareWork(workPerObject)
 	return p
 }
 
 func (r *run) done() {
+	if r.bug != nil {
+		return // it may be left anyhow
+	}
 	r.activation.Unbind()
 	if len(r.frames) > 0 { // the root's is there to the end
 		clear(r.frames[:cap(r.frames)])
 	}
 	r.steps, r.frames = r.steps[:0], r.frames[:0]
-	r.ctx, r.path, r.findings, r.trace, r.unknown, r.overworked, r.warn, r.cost = nil, nil, nil, nil, nil, nil, nil, 0
+	r.ctx, r.path, r.findings, r.tally, r.unknown, r.overworked, r.warn, r.running, r.cost = nil, nil, nil, nil, nil, nil, nil, nil, 0
 	r.told, r.warned = 0, 0
 	r.rules.passes.Put(r)
 }
@@ -114,12 +121,29 @@ func (r *run) root(path *field.Path, obj, old any) {
 	if r.rules.root == nil {
 		return
 	}
+	defer r.caught()
 	r.path = path
 	old = nilIfEmpty(old)
 	if old != nil && r.rules.ratchet {
 		r.frames = append(r.frames, frame{parent: noFrame, correlated: true, schema: r.rules.schema, obj: obj, old: old})
 	}
 	r.node(r.rules.root, obj, old)
+}
+
+// caught makes a panic a bug of the rule at hand.
+func (r *run) caught() {
+	if p := recover(); p != nil {
+		r.broke(p)
+	}
+}
+
+// broke ends the pass.
+func (r *run) broke(p any) {
+	var rule *RuleRef
+	if r.running != nil {
+		rule = &r.running.ref
+	}
+	r.bug, r.budget = bugOf(rule, p), -1
 }
 
 // nilIfEmpty guards against typed nils of Go callers.
@@ -298,7 +322,7 @@ type place struct {
 	hasOld bool
 }
 
-func (r *run) rule(rule *rule, at *place) {
+func (r *run) rule(rule *compiledRule, at *place) {
 	if rule.compileErr != "" {
 		r.report(rule, r.invalid(at.node, "rule compile error: "+rule.compileErr))
 		return
@@ -309,9 +333,10 @@ func (r *run) rule(rule *rule, at *place) {
 	if rule.isTransition() && !at.hasOld || r.overworked != nil && slices.Contains(r.overworked, rule) {
 		return
 	}
-	r.activation.SetOptional(rule.optional)
-	out := rule.expr.program.Eval(r.ctx, &r.activation)
-	r.trace.ran(rule, out.Cost)
+	r.running = rule
+	r.activation.SetOptional(rule.ref.OptionalOldSelf)
+	out := rule.expr.Run(r.ctx, &r.activation)
+	r.tally.ran(rule, out.Cost)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
 		return
@@ -319,7 +344,7 @@ func (r *run) rule(rule *rule, at *place) {
 	switch {
 	case out.Stopped:
 		r.stop(rule, r.invalid(at.node, "'"+out.Err.Error()+"': no further validation rules will be run due to call cost exceeds limit for rule: "+rule.text()))
-	case out.Err != nil && r.giveUp(rule, ruleItself, out.Err):
+	case out.Err != nil && r.giveUp(rule, rulePart, out.Err):
 	case out.Err != nil:
 		r.report(rule, r.invalid(at.node, runtimeError(out.Err, rule)))
 	case out.False():

@@ -11,6 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // advice is what an API server would have against the CRD as it is now, the
@@ -34,7 +36,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	writeCauses(&b, r, func(cause engine.Cause) bool { return s.toldOf(cause, v, i) })
 	for _, rule := range v.Rules {
 		if bad := s.brokenAt(&rule); bad != nil {
-			fmt.Fprintf(&b, "%s: %s: %s\n", rulePlace(rule.Path, rule.Index), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s: %s: %s\n", phrase.Rule(rule.Path, rule.Index), screen.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 		if costly(&rule) {
 			writeOver(&b, &rule)
@@ -49,7 +51,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	if v.EstimatedCost > v.Limit {
 		verdict = ": too expensive"
 	}
-	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s%s\n", number(v.EstimatedCost), share(v.EstimatedCost, v.Limit), v.Name, verdict)
+	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s%s\n", phrase.Number(v.EstimatedCost), phrase.Share(v.EstimatedCost, v.Limit), v.Name, verdict)
 	return printable(b.String()), nil
 }
 
@@ -95,24 +97,20 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 	}
 }
 
-func rulePlace(path string, index int) string {
-	return fmt.Sprintf("%s, rule %d", show(path), index+1)
-}
-
 // writeOver tells why a rule costs too much.
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
-	fmt.Fprintf(b, "%s: at most %s, %s of the limit: %s\n", rulePlace(rule.Path, rule.Index), number(total), share(total, rule.Limit), preview(lex.Flat(rule.Rule), maxValue))
+	fmt.Fprintf(b, "%s: estimate %s, %s of the limit: %s\n", phrase.Rule(rule.Path, rule.Index), phrase.Number(total), phrase.Share(total, rule.Limit), screen.Cut(lex.Flat(rule.Rule), maxValue))
 	if part := lex.Flat(rule.Reason.Expression); part != "" && part != lex.Flat(rule.Rule) {
-		fmt.Fprintf(b, "  most of it: %s\n", preview(part, maxValue))
+		fmt.Fprintf(b, "  most of it: %s\n", screen.Cut(part, maxValue))
 	}
 	for _, f := range rule.Factors {
 		if f.Bounded && f.Max > 1 {
-			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", show(f.Path), f.Word(), f.Max)
+			fmt.Fprintf(b, "  %s: %s %d, so it may run that often\n", phrase.Place(f.Path), f.Word(), f.Max)
 		}
 	}
 	for _, m := range rule.Reason.Missing {
-		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", show(m.Path), m.Set, m.Assumed)
+		fmt.Fprintf(b, "  %s: no %s, so %d is assumed\n", phrase.Place(m.Path), m.Set, m.Assumed)
 	}
 	for _, note := range rule.Reason.Notes {
 		fmt.Fprintf(b, "  note: %s\n", note)
@@ -138,7 +136,7 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 		if a.Now > 0 {
 			now = fmt.Sprintf("(now %d)", a.Now)
 		}
-		rows = append(rows, []string{"  " + show(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
+		rows = append(rows, []string{"  " + phrase.Place(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
 	}
 	b.WriteString(table(rows, s.Width))
 }
@@ -152,12 +150,12 @@ func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 		}
 		rest, below := strings.CutPrefix(l.Path, here)
 		if below && (here == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
-			fmt.Fprintf(b, "%s: %s (%s)\n", rulePlace(l.Path, l.Index), l.Message, l.Name)
+			fmt.Fprintf(b, "%s: %s (%s)\n", phrase.Rule(l.Path, l.Index), l.Message, l.Name)
 		} else {
 			elsewhere++
 		}
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(b, "and %s elsewhere: :cd / to see all\n", count(elsewhere, "lint"))
+		fmt.Fprintf(b, "and %s elsewhere: :cd / to see all\n", phrase.Count(elsewhere, "lint"))
 	}
 }

@@ -12,8 +12,11 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -23,7 +26,8 @@ type Answer struct {
 	Value ref.Val
 	// Type is the expression's type in a schema's words.
 	Type string
-	// Estimate is that of one evaluation and Occurrences how often a rule here
+	// Estimate is the API server's of one evaluation, which can be less than the
+	// cost by a few units, and Occurrences how often a rule here
 	// may run for one object; Limit bounds their product. Cost is the actual
 	// cost. All are in CEL cost units.
 	Estimate    cost.Estimate
@@ -31,10 +35,12 @@ type Answer struct {
 	Limit       uint64
 	Cost        uint64
 	// Why are the values that made an expression false, or fail.
-	Why []trace.Part
+	Why []tracing.Part
 	// Err is why there is no value: a run-time error, or nothing to evaluate
 	// over.
 	Err error
+	// Hint says in words how to mend what failed; "" where nothing is known.
+	Hint string
 	// Evaluated is false when there was nothing to evaluate over.
 	Evaluated bool
 }
@@ -43,9 +49,15 @@ type Answer struct {
 const maxAnswer = 64 << 20
 
 // Eval compiles and evaluates one expression at the session's place. The error
-// is a *engine.CompileError where the expression is bad; what fails at run time
-// is in the Answer.
-func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
+// is a *engine.CompileError where the expression is bad and an
+// *engine.InternalError for a bug of Celadon's; what fails at run time is in the
+// Answer.
+func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			answer, err = nil, &engine.InternalError{Reason: fmt.Sprint(p)}
+		}
+	}()
 	x, err := s.compile(src, false)
 	if err != nil {
 		return nil, err
@@ -58,9 +70,15 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	}
 	a.Evaluated = true
 	out := p.desk.Eval(ctx, x, false, p.self, p.old)
+	if err := internal(out.Err); err != nil {
+		return nil, err
+	}
 	a.Value, a.Cost, a.Err = out.Value, out.Cost, out.Err
 	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
+	}
+	if a.Err != nil {
+		a.Hint = assist.Failed(src, a.Err)
 	}
 	var overwork *eval.OverworkError
 	if errors.As(a.Err, &overwork) {
@@ -77,27 +95,36 @@ func (s *Session) Eval(ctx context.Context, src string) (*Answer, error) {
 	return a, nil
 }
 
-func (s *Session) trace(ctx context.Context, x *engine.Expr) (*trace.Trace, error) {
+// internal is the error for what is no outcome of an expression but a bug.
+func internal(err error) error {
+	var bug *eval.InternalError
+	if !errors.As(err, &bug) {
+		return nil
+	}
+	return &engine.InternalError{Reason: fmt.Sprint(bug.Panic)}
+}
+
+func (s *Session) trace(ctx context.Context, x *expr.Expr) (*tracing.Trace, error) {
 	here := s.state.place
-	p, err := trace.New(here.desk, x, false)
+	p, err := tracing.New(here.desk, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
 	}
 	return p.Run(ctx, here.self, here.old)
 }
 
-func (s *Session) compile(src string, optionalOldSelf bool) (*engine.Expr, error) {
+func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {
 	if s.state.crd == nil {
 		return nil, errNoCRD
 	}
 	p := s.state.place
 	if p.desk == nil {
-		return nil, fmt.Errorf("%s: %w", show(p.path()), types.ErrHidden)
+		return nil, fmt.Errorf("%s: %w", phrase.Place(p.path()), types.ErrHidden)
 	}
 	return p.desk.Compile(src, optionalOldSelf)
 }
 
-func (s *Session) price(x *engine.Expr) *Answer {
+func (s *Session) price(x *expr.Expr) *Answer {
 	return &Answer{
 		Type:        s.typeOf(x),
 		Estimate:    x.Estimate(),
@@ -107,7 +134,7 @@ func (s *Session) price(x *engine.Expr) *Answer {
 }
 
 // typeOf is a declaration's own words where the expression names one.
-func (s *Session) typeOf(x *engine.Expr) string {
+func (s *Session) typeOf(x *expr.Expr) string {
 	r := resolver{session: s}
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
 		return found.decl.String()
@@ -115,7 +142,7 @@ func (s *Session) typeOf(x *engine.Expr) string {
 	return words(x.Type())
 }
 
-func needsSelf(x *engine.Expr) bool {
+func needsSelf(x *expr.Expr) bool {
 	for _, ref := range x.AST().NativeRep().ReferenceMap() {
 		if ref.Name == types.Self || ref.Name == types.OldSelf {
 			return true
@@ -146,17 +173,17 @@ func (s *Session) noSelf() error {
 	case st.visible(st.object) == nil:
 		return &NoValueError{Why: "the object is not of version " + st.version, Do: ":use its own, or load another"}
 	}
-	return &NoValueError{Why: "the object has nothing at " + show(st.place.path()), Do: ":set it, or :cd elsewhere"}
+	return &NoValueError{Why: "the object has nothing at " + phrase.Place(st.place.path()), Do: ":set it, or :cd elsewhere"}
 }
 
 func (s *Session) noOld() error {
 	if s.state.old == nil {
 		return errNoOld
 	}
-	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + show(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
+	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + phrase.Place(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
 }
 
-// Total is what the rule may cost for one object.
+// Total is what the server estimates that the rule may cost for one object.
 func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
 
 // text arranges an answer for people.
@@ -171,7 +198,7 @@ func (a *Answer) text(width int) string {
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
 	case a.Evaluated:
-		fmt.Fprintf(&b, "error: %s\n%s", printable(a.Err.Error()), whyText(a.Why, width))
+		fmt.Fprintf(&b, "error: %s\n%s%s", printable(a.Err.Error()), hintText(a.Hint), whyText(a.Why, width))
 	default:
 		fmt.Fprintf(&b, "no value: %s\n", printable(a.Err.Error()))
 	}
@@ -183,51 +210,24 @@ func (a *Answer) text(width int) string {
 	return b.String()
 }
 
+// estimateText is the server's estimate. It is no bound: the server counts some
+// steps as nothing that cost a unit, as == of two integers.
 func (a *Answer) estimateText() string {
-	text := "estimate " + rangeText(a.Estimate)
+	text := "estimate " + phrase.Range(a.Estimate.Min, a.Estimate.Max)
 	if a.Occurrences > 1 {
-		text += fmt.Sprintf(" x %s = %s", number(a.Occurrences), number(a.Total()))
+		text += fmt.Sprintf(" x %s = %s", phrase.Number(a.Occurrences), phrase.Number(a.Total()))
 	}
-	return fmt.Sprintf("%s, %s of the limit", text, share(a.Total(), a.Limit))
-}
-
-func rangeText(e cost.Estimate) string {
-	if e.Min == e.Max {
-		return number(e.Max)
+	text += fmt.Sprintf(", %s of the limit", phrase.Share(a.Total(), a.Limit))
+	if a.Evaluated && a.Cost > a.Estimate.Max {
+		text += " (the server's, though less than the cost)"
 	}
-	return number(e.Min) + ".." + number(e.Max)
-}
-
-// number leaves the largest one out: it stands for more than can be counted.
-func number(n uint64) string {
-	if n == cost.Unbounded {
-		return "unbounded"
-	}
-	return fmt.Sprint(n)
-}
-
-// share is a part of a limit, never rounded to nothing or to all.
-func share(n, limit uint64) string {
-	switch percent := 100 * float64(n) / float64(limit); {
-	case n == 0:
-		return "0%"
-	case n == cost.Unbounded:
-		return ">1000x"
-	case percent < 0.1:
-		return "<0.1%"
-	case percent < 10:
-		return fmt.Sprintf("%.1f%%", percent)
-	case n > limit && percent >= 1000:
-		return fmt.Sprintf("%.0fx", percent/100)
-	default:
-		return fmt.Sprintf("%.0f%%", percent)
-	}
+	return text
 }
 
 // asYAML is an object, or a list of them, as its author would write it; "" for
 // any other value.
 func asYAML(v ref.Val) string {
-	native := trace.Native(v)
+	native := expr.Native(v)
 	switch v := native.(type) {
 	case map[string]any:
 		if len(v) == 0 {

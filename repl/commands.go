@@ -16,6 +16,8 @@ type command struct {
 	run func(ctx context.Context, s *Session, arg string) (string, error)
 	// expression commands go on in the next line while theirs is unfinished.
 	expression bool
+	// removes is true where a - in place of the expression removes it.
+	removes bool
 	// complete offers arguments.
 	complete func(s *Session, arg string) Completion
 }
@@ -57,20 +59,23 @@ func ruleCommands() []command {
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},
-		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, complete: completeNumbered(completeExpression)},
+		{name: "messageExpression", args: "[N] EXPR", help: "set a rule's messageExpression; - removes it", run: setPart("messageExpression"), expression: true, removes: true, complete: completeNumbered(completeExpression)},
 		{name: "reason", args: "[N] REASON", help: "set a rule's reason; - removes it", run: setPart("reason"), complete: completeNumbered(completeWords(func(*Session) []string { return reasons }))},
 		{name: "fieldPath", args: "[N] PATH", help: "set a rule's fieldPath; - removes it", run: setPart("fieldPath"), complete: completeNumbered(completeFieldPath)},
 		{name: "optionalOldSelf", args: "[N] true|-", help: "let a transition rule run on create", run: setPart("optionalOldSelf"), complete: completeNumbered(completeWords(func(*Session) []string { return []string{"true", "-"} }))},
 		{name: "advice", help: "print which rules cost too much, what bounds to set, and what else to mend", run: advice},
+		{name: "fix", help: "set the bounds that :advice names, in all versions of the CRD", run: fix},
 		{name: "diff", help: "print what changed in the CRD", run: diffCRD},
-		{name: "save", args: "[FILE]", help: "write the CRD; all that did not change stays as it is", run: save, complete: completeFiles},
+		{name: "save", args: "[FILE]", help: "write the CRD, into no other file that exists; all that did not change stays as it is", run: save, complete: completeFiles},
+		{name: "save!", args: "FILE", help: "write the CRD over another file", run: saveOver, complete: completeFiles},
 	}
 }
 
 func sessionCommands() []command {
 	return []command{
-		{name: "undo", help: "take the last change back", run: func(_ context.Context, s *Session, _ string) (string, error) { return "", s.undo() }},
-		{name: "redo", help: "make it again", run: func(_ context.Context, s *Session, _ string) (string, error) { return "", s.redo() }},
+		{name: "undo", help: "take the last change back", run: undo},
+		{name: "redo", help: "make it again", run: redo},
+		{name: "let", args: "[NAME = EXPR|NAME -]", help: "name an expression, or list what is named; _ is the last one", run: letCommand, expression: true, removes: true, complete: completeLet},
 		{name: "history", help: "print the lines of this session", run: history},
 		{name: "help", args: "[COMMAND]", help: "print this, or one line of it", run: help, complete: completeWords(commandNames)},
 		{name: "quit", help: "leave; twice to leave unsaved rules behind", run: nil},
@@ -96,7 +101,7 @@ func findCommand(name string) (command, bool) {
 			begun = append(begun, c)
 		}
 	}
-	if len(begun) == 1 {
+	if len(begun) == 1 || len(begun) == 2 && begun[1].name == begun[0].name+"!" {
 		return begun[0], true
 	}
 	return command{}, false

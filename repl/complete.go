@@ -79,7 +79,11 @@ func (s *Session) completePartial(src []rune) Completion {
 func commandCandidates() []Candidate {
 	var out []Candidate
 	for _, c := range commands() {
-		out = append(out, Candidate{Text: ":" + c.name, Hint: c.help})
+		text := ":" + c.name
+		if c.args != "" {
+			text += " "
+		}
+		out = append(out, Candidate{Text: text, Hint: c.help})
 	}
 	return out
 }
@@ -133,7 +137,7 @@ func completeNumbered(then func(*Session, string) Completion) func(*Session, str
 func (s *Session) ruleNumbers() []string {
 	var out []string
 	for i := range s.rulesHere() {
-		out = append(out, fmt.Sprint(i+1))
+		out = append(out, fmt.Sprint(i))
 	}
 	return out
 }
@@ -296,6 +300,17 @@ func completeSet(s *Session, arg string) Completion {
 		c.Candidates = wordsOf("false", "true").Candidates
 	}
 	return c.only(trimmed)
+}
+
+// completeLet is an expression behind the name.
+func completeLet(s *Session, arg string) Completion {
+	before, text, ok := strings.Cut(arg, "=")
+	if !ok {
+		return Completion{Start: len([]rune(arg))}
+	}
+	c := s.completeExpr([]rune(text))
+	c.Start += len([]rune(before)) + 1
+	return c
 }
 
 // completeOld is what :old can do, then a path.

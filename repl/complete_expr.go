@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -44,7 +43,7 @@ func (s *Session) completeExpr(src []rune) Completion {
 
 // members are the fields and methods of the operand that the tokens end with.
 func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
-	start := receiver(tokens, len(tokens)-1)
+	start := lex.Operand(tokens, len(tokens)-1)
 	if start < 0 {
 		return nil
 	}
@@ -176,6 +175,11 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 // words are what an expression can begin with.
 func (s *Session) words(sc *scope) []Candidate {
 	out := []Candidate{{Text: types.Self, Hint: s.state.place.node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
+	for _, l := range s.lets {
+		if l.place == s.standing() {
+			out = append(out, Candidate{Text: l.name, Hint: lex.Flat(l.text)})
+		}
+	}
 	for _, b := range sc.bound {
 		hint := "variable"
 		if d := sc.vars[b.name].decl; d != nil {
@@ -242,7 +246,7 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string 
 		return nil
 	}
 	operand := func(last int) found {
-		start := receiver(before, last)
+		start := lex.Operand(before, last)
 		if start < 0 {
 			return found{}
 		}
@@ -252,7 +256,7 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string 
 	case "==", "!=":
 		return enumOf(operand(n - 2))
 	case "[", "[?":
-		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && operandEnd(before[n-2]) {
+		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && lex.EndsOperand(before[n-2]) {
 			return mapKeys(f.values)
 		}
 	}
@@ -302,5 +306,3 @@ func (s *Session) names(src []rune) []string {
 	}
 	return slices.Compact(names)
 }
-
-func (c Candidate) String() string { return fmt.Sprintf("%s\t%s", c.Text, c.Hint) }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestComplete asks at the place of the | in each line: the first candidates,
-// and where they begin.
+// and where they begin. A _ is a space.
 func TestComplete(t *testing.T) {
 	s := crontab(t)
 	for line, want := range map[string]struct {
@@ -38,13 +38,15 @@ func TestComplete(t *testing.T) {
 		":ls /spec.ma|":                              {10, "maxReplicas"},
 		":nonsense |":                                {10, ""},
 		":set spec.suspended = |":                    {22, "false true"},
-		"|":                                          {0, ":load :use :kube"},
+		"|":                                          {0, ":load_ :use_ :kube_"},
+		":lo|":                                       {0, ":load_"},
+		":und|":                                      {0, ":undo"},
 	} {
 		before, after, _ := strings.Cut(line, "|")
 		c := s.Complete(before+after, len([]rune(before)))
 		var texts []string
 		for _, candidate := range c.Candidates[:min(3, len(c.Candidates))] {
-			texts = append(texts, candidate.Text)
+			texts = append(texts, strings.ReplaceAll(candidate.Text, " ", "_"))
 		}
 		wanted := strings.Fields(want.first)
 		if !slices.Equal(texts[:min(len(wanted), len(texts))], wanted) || len(texts) > 0 && len(wanted) == 0 || c.Start != want.start && len(texts) > 0 {

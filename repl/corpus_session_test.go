@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
 // largeCRD is the size from which on few CRDs of the corpus are edited by a
@@ -89,7 +88,7 @@ func randomEdit(s *Session, random *rand.Rand) string {
 	if rules == 0 {
 		return add
 	}
-	n := 1 + random.IntN(rules)
+	n := random.IntN(rules)
 	lines := []string{
 		add, add + "\n || false",
 		fmt.Sprintf(":edit %d true || self == self", n),
@@ -113,29 +112,30 @@ func randomEdit(s *Session, random *rand.Rand) string {
 // withoutRules is a text without its lists of rules.
 func withoutRules(t *testing.T, text []byte) string {
 	t.Helper()
-	y, err := parseYAML(text)
+	doc, err := yamlpos.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cuts []splice
-	var walk func(n *yaml.Node)
-	walk = func(n *yaml.Node) {
-		if k, v, _ := get(n, validations); v != nil {
-			cuts = append(cuts, y.cutLines(k.Line, y.pairEnd(v, k.Line, n.Column-1)))
-		}
-		for _, child := range n.Content {
-			walk(child)
-		}
-	}
-	walk(y.root)
-	out := string(text)
-	for i := len(cuts) - 1; i >= 0; i-- { // from the end, where they do not move
-		for j := range i {
-			if cuts[j].start > cuts[i].start {
-				cuts[i], cuts[j] = cuts[j], cuts[i]
+	var cuts []yamlpos.Change
+	var walk func(n *yamlpos.Node, path yamlpos.Path)
+	walk = func(n *yamlpos.Node, path yamlpos.Path) {
+		for i, below := range n.Items {
+			step := yamlpos.Item(i)
+			if n.Kind == yamlpos.Mapping {
+				step = yamlpos.Key(n.Keys[i].Value)
 			}
+			to := append(path[:len(path):len(path)], step)
+			if step == yamlpos.Key("x-kubernetes-validations") {
+				cuts = append(cuts, yamlpos.Remove(to))
+				continue
+			}
+			walk(below, to)
 		}
-		out = cuts[i].in(out)
 	}
-	return out
+	walk(doc.Root, nil)
+	out, err := doc.Edit(cuts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -65,7 +66,7 @@ func TestCorpusEdits(t *testing.T) {
 
 func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
-	e := ruleEdit{op: addRule, version: version, steps: place, value: "self == self # \"not\" a 'comment'"}
+	e := ruleEdit{op: addRule, at: crdedit.Place{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
 	if node := schemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
 		e.index = len(node.XValidations)
 	}
@@ -110,7 +111,7 @@ func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 		if e.op == dropField && rules[i].Message == "" {
 			continue
 		}
-		e.version, e.steps, e.index = version, place, i
+		e.at, e.index = crdedit.Place{Version: version, Steps: place}, i
 		if _, err := e.apply(c.doc); err != nil {
 			t.Errorf("%s[%d]: %+v: %v", engine.FormatPath(place), i, e, err)
 		}
@@ -171,11 +172,11 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	must(t, s, ":message it's: \"quoted\" # not a comment")
 	must(t, s, ":reason FieldValueRequired")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
-	must(t, s, ":edit "+itoa(before+1)+" self == self &&\n  true")
+	must(t, s, ":edit "+itoa(before)+" self == self &&\n  true")
 	onlyAdded(t, doc.Text, s.state.crd.doc.Text)
 	must(t, s, ":reason -")
 	must(t, s, ":message -")
-	must(t, s, ":drop "+itoa(before+1))
+	must(t, s, ":drop "+itoa(before))
 	if !bytes.Equal(s.state.crd.doc.Text, doc.Text) {
 		t.Errorf("the text differs after the rule was dropped:\n%s", must(t, s, ":diff"))
 	}

@@ -31,13 +31,28 @@ type Document struct {
 type Host struct {
 	// Load reads all documents of a file or folder.
 	Load func(path string) ([]Document, error)
-	// Save writes text in place of doc.Text into doc.File, or the whole file so
-	// changed into another file when file is not "".
-	Save func(doc Document, text []byte, file string) error
+	// Save writes a CRD and gives the name of the file: the document's own, when
+	// SaveRequest.File is another name for that.
+	Save func(SaveRequest) (file string, err error)
 	// Files are the paths that begin so, for completion.
 	Files func(prefix string) []string
 	// Check is the report of celadon check on one object.
 	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
+}
+
+// SaveRequest asks for a CRD to be written.
+type SaveRequest struct {
+	// Document is the CRD as its file has it: where it holds anything else there,
+	// nothing is to be written.
+	Document Document
+	// Text stands in place of Document.Text.
+	Text []byte
+	// File is another file, that the whole of the CRD's file so changed is to be
+	// written into. It must not exist unless Over is set; "" is the CRD's own.
+	File string
+	Over bool
+	// Keep are files that are never to be written, but for the CRD's own.
+	Keep []string
 }
 
 // convert reads text again after an edit.
@@ -93,6 +108,8 @@ func (d Document) isCRD() bool { return d.Kind() == "CustomResourceDefinition" }
 type object struct {
 	doc   Document
 	value map[string]any
+	// file is where the object was loaded from, before any edit.
+	file string
 	// prepared is the object as rules see it.
 	prepared map[string]any
 }
@@ -102,7 +119,7 @@ func newObject(doc Document) (*object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doc.File, err)
 	}
-	return &object{doc: doc, value: value}, nil
+	return &object{doc: doc, value: value, file: doc.File}, nil
 }
 
 // edited is the object with another value; its text is then ours.
@@ -119,5 +136,5 @@ func (o *object) edited(value map[string]any) (*object, error) {
 	if o.doc.Line > 0 {
 		name += " (edited)"
 	}
-	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value}, nil
+	return &object{doc: Document{File: name, Text: text, JSON: data}, value: value, file: o.file}, nil
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/cel"
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/google/cel-go/cel"
 )
 
 func add(_ context.Context, s *Session, arg string) (string, error) {
@@ -33,11 +34,11 @@ func edit(_ context.Context, s *Session, arg string) (string, error) {
 	if rule = strings.TrimSpace(rule); rule == "" {
 		now, ok := lex.Join(s.rulesHere()[n].Rule)
 		if !ok {
-			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n+1, s.rulesHere()[n].Rule)
+			return "", fmt.Errorf("no rule given: want :edit %d RULE (it is now: %s)", n, s.rulesHere()[n].Rule)
 		}
 		return "", &incompleteError{
-			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n+1, now),
-			fmt.Sprintf(":edit %d %s", n+1, now),
+			fmt.Sprintf("no rule given: want :edit %d RULE (it is now: %s)", n, now),
+			fmt.Sprintf(":edit %d %s", n, now),
 		}
 	}
 	optional := s.rulesHere()[n].OptionalOldSelf
@@ -99,7 +100,7 @@ func (s *Session) target(arg string) (n int, value string, err error) {
 	case s.state.crd == nil:
 		return 0, "", errNoCRD
 	case here == 0:
-		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", show(s.state.place.path()))
+		return 0, "", fmt.Errorf("no rules at %s: :add RULE first", phrase.Place(s.state.place.path()))
 	case s.state.rule >= 0 && s.state.rule < here:
 		return s.state.rule, arg, nil
 	case here == 1:
@@ -117,9 +118,9 @@ func (s *Session) numbered(text string) (int, error) {
 	case !ok:
 		return 0, fmt.Errorf("rule %q: want its number (:rules lists them)", text)
 	case here == 0:
-		return 0, fmt.Errorf("no rules at %s", show(s.state.place.path()))
+		return 0, fmt.Errorf("no rules at %s", phrase.Place(s.state.place.path()))
 	case n < 0 || n >= here:
-		return 0, fmt.Errorf("rule %s: %s here", text, count(here, "rule"))
+		return 0, fmt.Errorf("rule %s: %s here", text, phrase.Count(here, "rule"))
 	}
 	return n, nil
 }
@@ -168,7 +169,7 @@ func (s *Session) partFits(field, value string, n int) error {
 // CRD if it is the CRD before but for the edit.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
-	e.version, e.steps = st.crd.version(st.version), st.place.steps
+	e.at = crdedit.Place{Version: st.crd.version(st.version), Steps: st.place.steps}
 	doc, err := e.apply(st.crd.doc)
 	if err != nil {
 		return err
@@ -211,7 +212,7 @@ func (s *Session) oneRule(n int) (string, error) {
 	l := s.rulesAt(s.state.place, ran, true)
 	var rows [][]string
 	for _, row := range l.rows {
-		if row[0] == fmt.Sprint(n+1) || len(rows) > 0 && row[0] == "" {
+		if row[0] == fmt.Sprint(n) || len(rows) > 0 && row[0] == "" {
 			rows = append(rows, row)
 		} else if len(rows) > 0 {
 			break
@@ -240,40 +241,43 @@ func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 	if c == nil {
 		return "", errNoCRD
 	}
-	name := c.doc.File
-	text := diff.Diff(name, []byte(s.saved[savedKey(c.doc)]), name+" (unsaved)", c.doc.Text)
+	text := linediff.Unified(c.doc.File, c.doc.File+" (unsaved)", []byte(s.saved[savedKey(c.doc)]), c.doc.Text)
 	if text == nil {
 		return "nothing has changed\n", nil
 	}
-	_, text, _ = cutLine(text) // the command that diff would be
 	return printable(string(text)), nil
 }
 
-func cutLine(text []byte) (line, rest []byte, ok bool) {
-	i := slices.Index(text, '\n')
-	return text[:i+1], text[i+1:], i >= 0
-}
+func save(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, false) }
 
-func save(_ context.Context, s *Session, arg string) (string, error) {
+// saveOver is save into a file that exists.
+func saveOver(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, true) }
+
+func (s *Session) save(file string, over bool) (string, error) {
 	c := s.state.crd
 	switch {
 	case c == nil:
 		return "", errNoCRD
 	case s.host.Save == nil:
 		return "", errors.New("there are no files here")
-	case arg == "" && !s.Unsaved():
+	case file == "" && !s.Unsaved():
 		return "nothing has changed\n", nil
 	}
-	before := c.doc
-	before.Text = []byte(s.saved[savedKey(c.doc)])
-	if err := s.host.Save(before, c.doc.Text, arg); err != nil {
+	r := SaveRequest{Document: c.doc, Text: c.doc.Text, File: file, Over: over}
+	r.Document.Text = []byte(s.saved[savedKey(c.doc)])
+	for _, o := range []*object{s.state.object, s.state.old} {
+		if o != nil && o.file != "" {
+			r.Keep = append(r.Keep, o.file)
+		}
+	}
+	written, err := s.host.Save(r)
+	if err != nil {
 		return "", err
 	}
-	if arg != "" && arg != c.doc.File {
-		return fmt.Sprintf("wrote %s\n", arg), nil
+	if written == c.doc.File {
+		s.saved[savedKey(c.doc)] = string(c.doc.Text)
 	}
-	s.saved[savedKey(c.doc)] = string(c.doc.Text)
-	return fmt.Sprintf("wrote %s\n", c.doc.File), nil
+	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
 // completeFieldPath offers a path as fieldPath has it, with a leading dot.

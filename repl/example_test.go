@@ -61,8 +61,8 @@ func ExampleSession() {
 	//   : boolean; cost 4; estimate 4, <0.1% of the limit
 	// Thing/v1> :cd spec
 	// Thing/v1 spec> :add self.size > 2
-	//    verdict  cost  at most  limit  rule
-	// 1  ok       3     3        <0.1%  self.size > 2
+	//    verdict  cost  estimate  limit  rule
+	// 0  ok       3     3         <0.1%  self.size > 2
 	// Thing/v1 spec> :diff
 	// --- thing.yaml
 	// +++ thing.yaml (unsaved)

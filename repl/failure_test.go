@@ -50,7 +50,7 @@ func sessions(t *testing.T) map[string]func() *Session {
 		for _, line := range []string{":cd spec", ":add self.replicas < 50", ":message few", ":old copy", ":set replicas = 7", ":undo"} {
 			must(t, s, line)
 		}
-		s.host.Save = func(Document, []byte, string) error { return errors.New("disk full") }
+		s.host.Save = func(SaveRequest) (string, error) { return "", errors.New("disk full") }
 		s.host.Load = func(path string) ([]Document, error) {
 			if path == "" || strings.ContainsAny(path, "abcdefghijklmnopqrstuvwxyz") {
 				return nil, errors.New("no such file")

@@ -10,6 +10,9 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Format writes a value as CEL would: strings quoted, maps by sorted key.
@@ -34,6 +37,8 @@ func Format(v ref.Val) string {
 			return "optional.none()"
 		}
 		return "optional.of(" + Format(v.GetValue()) + ")"
+	case apiservercel.Format:
+		return fmt.Sprintf("format.named(%q)", v.Name)
 	case traits.Mapper:
 		return formatMap(v)
 	case traits.Lister:
@@ -55,8 +60,7 @@ func formatDouble(f float64) string {
 
 func formatMap(m traits.Mapper) string {
 	var entries []string
-	for it := m.Iterator(); it.HasNext() == celtypes.True; {
-		key := it.Next()
+	for _, key := range types.Keys(m) {
 		entries = append(entries, Format(key)+": "+Format(m.Get(key)))
 	}
 	slices.Sort(entries)

@@ -58,7 +58,7 @@ func FuzzSession(f *testing.F) {
 				if c := s.Complete(line, pos); c.Start < 0 || c.Start > pos {
 					t.Errorf("%q at %d: completion starts at %d", line, pos, c.Start)
 				}
-				Highlight(runes, pos)
+				highlight(runes, pos)
 			}
 			s.Width = len(runes) % 90
 		}
@@ -66,7 +66,7 @@ func FuzzSession(f *testing.F) {
 			t.Error(err)
 		}
 		for len(s.past) > 0 {
-			if err := s.undo(); err != nil {
+			if _, err := undo(context.Background(), s, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,7 +82,7 @@ func crontab(t testing.TB) *Session {
 	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
 	s, err := NewSession(Config{Host: Host{
 		Load: func(string) ([]Document, error) { return good, nil },
-		Save: func(Document, []byte, string) error { return nil },
+		Save: func(r SaveRequest) (string, error) { return r.Document.File, nil },
 		Files: func(string) []string {
 			return []string{"a.yaml"}
 		},

@@ -21,9 +21,9 @@ const (
 	colourNone     = "\x1b[0m"
 )
 
-// Highlight colours a line, and the bracket at the cursor with the one that it
+// highlight colours a line, and the bracket at the cursor with the one that it
 // belongs to.
-func Highlight(line []rune, pos int) string {
+func highlight(line []rune, pos int) string {
 	from := 0
 	var b strings.Builder
 	if len(line) > 0 && line[0] == ':' {

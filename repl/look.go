@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,83 +12,12 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
-
-func load(_ context.Context, s *Session, arg string) (string, error) {
-	what, file := "", arg
-	if first, rest, ok := strings.Cut(arg, " "); ok && (first == "crd" || first == "object" || first == "old") {
-		what, file = first, strings.TrimSpace(rest)
-	}
-	if file == "" {
-		return "", errors.New("no file given: want :load [crd|object|old] FILE")
-	}
-	if s.host.Load == nil {
-		return "", errors.New("there are no files here")
-	}
-	docs, err := s.host.Load(file)
-	if err != nil {
-		return "", err
-	}
-	if what == "" {
-		what = "object"
-		if len(docs) > 0 && docs[0].isCRD() {
-			what = "crd"
-		}
-	}
-	doc, err := s.pick(docs, what, file)
-	if err != nil {
-		return "", err
-	}
-	switch what {
-	case "crd":
-		if s.Unsaved() {
-			return "", errors.New("unsaved rules would be left behind: :save them, or :undo")
-		}
-		return "", s.LoadCRD(doc)
-	case "old":
-		return "", s.LoadOld(doc)
-	}
-	return "", s.LoadObject(doc)
-}
-
-// pick chooses a document: the only one, or that of the session's kind.
-func (s *Session) pick(docs []Document, what, file string) (Document, error) {
-	var fit []Document
-	for _, doc := range docs {
-		if doc.isCRD() == (what == "crd") {
-			fit = append(fit, doc)
-		}
-	}
-	if len(fit) > 1 && what == "old" && s.state.object != nil {
-		for _, doc := range fit {
-			if o, err := newObject(doc); err == nil && sameObject(o.value, s.state.object.value) {
-				return doc, nil
-			}
-		}
-	}
-	if len(fit) != 1 {
-		noun := "object"
-		if what == "crd" {
-			noun = "CRD"
-		}
-		return Document{}, fmt.Errorf("%s: %s: want one", file, count(len(fit), noun))
-	}
-	return fit[0], nil
-}
-
-// sameObject is true for two forms of one object.
-func sameObject(a, b map[string]any) bool {
-	name := func(obj map[string]any, field string) any {
-		meta, _ := obj["metadata"].(map[string]any)
-		if v, ok := meta[field].(string); ok && v != "" {
-			return v
-		}
-		return "default"
-	}
-	return a["kind"] == b["kind"] && name(a, "name") == name(b, "name") && name(a, "namespace") == name(b, "namespace")
-}
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
@@ -127,7 +55,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, show(bad.Path), preview(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), screen.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -160,7 +88,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}
 	p := s.state.place
 	return table([][]string{{
-		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, show(p.path())),
+		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Place(p.path())),
 		p.node.Decl().String(), bounds(p.node.Decl(), s.schemaHere()),
 	}}, s.Width), nil
 }
@@ -175,7 +103,7 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlace(st.crd.engine, st.version, steps, st.visible(st.object), st.visible(st.old))
+	p, err := newPlace(st.crd.engine, st.version, steps, st.here())
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
 	}
@@ -203,7 +131,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 		rows = append(rows, lsRow(text, f.Decl, schemaBelow(schema, step), f.Required))
 	}
 	if len(rows) == 0 {
-		return fmt.Sprintf("%s has no fields: it is %s\n", show(p.path()), d), nil
+		return fmt.Sprintf("%s has no fields: it is %s\n", phrase.Place(p.path()), d), nil
 	}
 	return table(rows, s.Width), nil
 }
@@ -214,7 +142,7 @@ func lsRow(name string, d *types.Decl, node *schemaNode, required bool) []string
 		must = "required"
 	}
 	if node != nil && len(node.XValidations) > 0 {
-		has = count(len(node.XValidations), "rule")
+		has = phrase.Count(len(node.XValidations), "rule")
 	}
 	return []string{name, d.String(), must, has, bounds(d, node)}
 }
@@ -228,7 +156,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 		return "", s.noSelf()
 	}
 	if !p.has {
-		return "", fmt.Errorf("the object has nothing at %s", show(p.path()))
+		return "", fmt.Errorf("the object has nothing at %s", phrase.Place(p.path()))
 	}
 	text, err := yaml.Marshal(p.self)
 	return printable(string(text)), err
@@ -264,7 +192,7 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 
 // unbounded are the values without a bound that an expression reads, and what
 // would bound them: in the expression, and around its place.
-func (s *Session) unbounded(x *engine.Expr) [][]string {
+func (s *Session) unbounded(x *expr.Expr) [][]string {
 	var rows [][]string
 	seen := map[string]bool{}
 	say := func(text string, d *types.Decl) {
@@ -283,7 +211,7 @@ func (s *Session) unbounded(x *engine.Expr) [][]string {
 	src := lex.NewSource(x.Source(), x.AST())
 	r := resolver{session: s, vars: map[string]found{}}
 	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := trace.LoopOf(e); ok {
+		if l, ok := tracing.LoopOf(e); ok {
 			over := r.expr(l.Over)
 			r.vars[l.Variable] = over.elements()
 			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
@@ -324,7 +252,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
-			units, value = fmt.Sprint(part.Cost), preview(printable(Format(part.Value)), 32)
+			units, value = fmt.Sprint(part.Cost), screen.Cut(printable(Format(part.Value)), 32)
 		}
 		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
 	}

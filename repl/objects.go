@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -136,9 +137,9 @@ func decodeJSON(text string) (any, error) {
 	var raw json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		if text == "" || strings.ContainsRune(`{["-0123456789`, rune(text[0])) {
-			return nil, fmt.Errorf("value %s: not JSON: %w", preview(text, maxValue), err)
+			return nil, fmt.Errorf("value %s: not JSON: %w", screen.Cut(text, maxValue), err)
 		}
-		return nil, fmt.Errorf("value %s: want JSON, a text as %s", preview(text, maxValue), formatJSON(preview(text, maxValue)))
+		return nil, fmt.Errorf("value %s: want JSON, a text as %s", screen.Cut(text, maxValue), formatJSON(screen.Cut(text, maxValue)))
 	}
 	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))
 	if err != nil {

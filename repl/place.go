@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -15,7 +16,7 @@ import (
 // place is where expressions stand: a node of the schema, and the value there
 // in the loaded object.
 type place struct {
-	desk  *engine.Desk // nil where the schema is not visible to rules
+	desk  *expr.Desk // nil where the schema is not visible to rules
 	node  *engine.Node
 	root  *types.Decl
 	steps []engine.Step
@@ -24,7 +25,12 @@ type place struct {
 	has       bool
 }
 
-func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old map[string]any) (*place, error) {
+// newPlace is a place in what rules see; that is nil without an object.
+func newPlace(e *engine.Engine, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
+	var obj map[string]any
+	if seen != nil {
+		obj = seen.Self()
+	}
 	root, err := e.At(version, "")
 	if err != nil {
 		return nil, err
@@ -41,7 +47,7 @@ func newPlace(e *engine.Engine, version string, steps []engine.Step, obj, old ma
 		}
 	}
 	if obj != nil {
-		p.self, p.old, p.has = e.Values(version, steps, obj, old)
+		p.self, p.old, p.has = seen.Values(steps)
 		p.has = p.has && p.self != nil
 	}
 	return p, nil
@@ -97,7 +103,7 @@ func below(d *types.Decl, step engine.Step) *types.Decl {
 			return f.Decl
 		}
 	}
-	if step.Item && d.Kind == types.Map {
+	if named := !step.Item && !step.Any; step.Item && d.Kind == types.Map || named && d.Kind == types.List {
 		return nil
 	}
 	return d.Elem
@@ -162,20 +168,15 @@ func (p *place) resolve(arg string) ([]engine.Step, error) {
 
 func (p *place) path() string { return engine.FormatPath(p.steps) }
 
-// show is a path for people: the root has a name too.
-func show(path string) string {
-	if path == "" {
-		return "the root"
-	}
-	return path
-}
-
 // meant ends an error about a path that leads nowhere: the field that is near
 // the one that is not there.
 func (p *place) meant(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
 		next := below(d, step)
+		if next == nil && d.Kind == types.List {
+			return ": want an element, as [0] or [*]"
+		}
 		if next == nil {
 			return spell.DidYouMean(step.Name, d.FieldNames())
 		}

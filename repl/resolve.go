@@ -6,7 +6,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -39,7 +39,7 @@ func (r *resolver) expr(e ast.Expr) found {
 	case ast.CallKind:
 		return r.call(e)
 	case ast.ComprehensionKind:
-		l, ok := trace.LoopOf(e)
+		l, ok := tracing.LoopOf(e)
 		if ok && e.AsComprehension().LoopStep().AsCall().FunctionName() == operators.Conditional && isFilter(e) {
 			return r.expr(l.Over)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // reasons are what the API server takes.
@@ -77,11 +79,11 @@ type verdicts map[engine.RuleRef]engine.RuleResult
 
 func (s *Session) run(ctx context.Context) (verdicts, error) {
 	st := s.state
-	obj := st.visible(st.object)
-	if obj == nil {
+	seen := st.here()
+	if seen == nil {
 		return nil, nil
 	}
-	results, err := st.crd.engine.RunRules(ctx, st.version, obj, st.visible(st.old))
+	results, err := seen.RunRules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +103,9 @@ type listing struct {
 
 func (l *listing) text(s *Session, width int) string {
 	if len(l.rows) == 0 {
-		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", show(s.state.place.path()))
+		return fmt.Sprintf("no rules at %s: :add RULE, or :rules all\n", phrase.Place(s.state.place.path()))
 	}
-	head := []string{"", "verdict", "cost", "at most", "limit", "rule"}
+	head := []string{"", "verdict", "cost", "estimate", "limit", "rule"}
 	text := table(append([][]string{head[:len(l.rows[0])]}, l.rows...), width)
 	if l.costly {
 		text += costlyHint
@@ -126,19 +128,22 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	limit := uint64(s.limits.WithDefaults().EstimatedPerRule)
 	for i, rule := range node.XValidations {
 		result, did := ran[engine.RuleRef{Path: p.pattern(), Index: i}]
-		verdict, spent := s.verdict(result, did)
+		verdict, spent := s.verdict(result)
+		if obj := s.state.visible(s.state.object); obj != nil && !did {
+			verdict = "did not run: " + s.whyNot(p, &rule, obj, ran)
+		}
 		most, headroom := "-", "-"
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
 			verdict = "broken"
 		} else {
 			total := cost.Mul(x.Estimate().Max, p.cardinality())
 			l.total = cost.Add(l.total, total)
-			most, headroom = number(total), share(total, limit)
+			most, headroom = phrase.Number(total), phrase.Share(total, limit)
 			if total > limit {
 				verdict, l.costly = tooExpensive, true
 			}
 		}
-		l.rows = append(l.rows, []string{strconv.Itoa(i + 1), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
+		l.rows = append(l.rows, []string{strconv.Itoa(i), verdict, spent, most, headroom, lex.Flat(rule.Rule)})
 		if parts {
 			for _, part := range partsOf(&rule) {
 				l.rows = append(l.rows, []string{"", "", "", "", "", "  " + part})
@@ -148,25 +153,72 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	return l
 }
 
-func (p *place) compile(src string, optional *bool) (*engine.Expr, error) {
+func (p *place) compile(src string, optional *bool) (*expr.Expr, error) {
 	if p.desk == nil {
 		return nil, errNoCRD
 	}
 	return p.desk.Compile(src, optional != nil && *optional)
 }
 
-func (s *Session) verdict(r engine.RuleResult, did bool) (verdict, spent string) {
+func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 	switch {
-	case s.state.visible(s.state.object) == nil:
+	case r.Runs == 0:
 		return "-", "-"
-	case !did:
-		return "did not run", "-"
 	case r.Failed == 0:
 		return "ok", strconv.FormatInt(r.Cost, 10)
 	case r.Runs > 1:
 		return fmt.Sprintf("fails %d of %d", r.Failed, r.Runs), strconv.FormatInt(r.Cost, 10)
 	}
 	return "fails", strconv.FormatInt(r.Cost, 10)
+}
+
+// whyNot says why a rule of a place did not run over the object.
+func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
+	spent := int64(0)
+	for _, r := range ran {
+		spent += r.Cost
+	}
+	x, err := p.compile(rule.Rule, rule.OptionalOldSelf)
+	switch {
+	case err != nil:
+		return "broken"
+	case !anyAt(obj, p.pattern()):
+		return "nothing there"
+	case spent >= int64(s.limits.WithDefaults().PerObject):
+		return "budget spent"
+	case x.UsesOldSelf() && s.state.visible(s.state.old) == nil:
+		return "no old object"
+	case x.UsesOldSelf():
+		return "nothing old there"
+	}
+	return "not reached"
+}
+
+// anyAt is true where an object has a value at a path with [*] in it.
+func anyAt(v any, pattern string) bool {
+	steps, err := engine.ParsePath(pattern)
+	return err == nil && anyBelow(v, steps)
+}
+
+func anyBelow(v any, steps []engine.Step) bool {
+	if len(steps) == 0 {
+		return v != nil
+	}
+	step, rest := steps[0], steps[1:]
+	switch at := v.(type) {
+	case map[string]any:
+		if !step.Any {
+			return anyBelow(at[step.Name], rest)
+		}
+		for _, child := range at {
+			if anyBelow(child, rest) {
+				return true
+			}
+		}
+	case []any:
+		return step.Any && slices.ContainsFunc(at, func(child any) bool { return anyBelow(child, rest) })
+	}
+	return false
 }
 
 func partsOf(r *apiextensionsv1.ValidationRule) []string {
@@ -194,20 +246,20 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
-		p, err := newPlace(st.crd.engine, st.version, path, nil, nil)
+		p, err := newPlace(st.crd.engine, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
 		l.costly = false // told once
-		fmt.Fprintf(&b, "%s\n%s", show(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
+		fmt.Fprintf(&b, "%s\n%s", phrase.Place(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
 	if costly {
 		b.WriteString(costlyHint)
 	}
-	fmt.Fprintf(&b, "all rules: at most %s, %s of the limit for version %s\n", number(total), share(total, limit), st.version)
+	fmt.Fprintf(&b, "all rules: estimate %s, %s of the limit for version %s\n", phrase.Number(total), phrase.Share(total, limit), st.version)
 	return b.String(), nil
 }
 
@@ -240,8 +292,9 @@ func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine
 	return out
 }
 
-// ruleNumber reads a rule's number, from 1.
+// ruleNumber reads a rule's number, which is its index in the CRD: that of a
+// server's x-kubernetes-validations[0] and of vet's reports.
 func ruleNumber(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
-	return n - 1, err == nil
+	return n, err == nil
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // LineReader gives one line after the other, without its end, and io.EOF after
@@ -18,9 +20,9 @@ type LineReader interface {
 	ReadLine(prompt string) (string, error)
 }
 
-// ErrLineCancelled is what a LineReader returns for Ctrl-C: the line is
+// errLineCancelled is what a LineReader returns for Ctrl-C: the line is
 // dropped, the session goes on.
-var ErrLineCancelled = errors.New("line cancelled")
+var errLineCancelled = errors.New("line cancelled")
 
 // Lines reads a pipe or a file and shows no prompt.
 func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
@@ -52,14 +54,22 @@ type Reply struct {
 // error is one of reading or writing, never of an expression.
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
+	if t, ok := in.(*Terminal); ok {
+		defer func() { t.recall.end(s.history) }()
+	}
+	if evaluation != nil {
+		if _, err := io.WriteString(out, greeting); err != nil {
+			return err
+		}
+	}
 	for ctx.Err() == nil {
 		if evaluation != nil {
-			s.Width = evaluation.Width()
+			s.Width = evaluation.width()
 		}
 		line, err := in.ReadLine(printable(s.Prompt()))
 		eof := errors.Is(err, io.EOF)
 		switch {
-		case errors.Is(err, ErrLineCancelled):
+		case errors.Is(err, errLineCancelled):
 			s.partial = ""
 			continue
 		case err != nil && !eof:
@@ -67,8 +77,8 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 		run, done := ctx, func() {}
 		if evaluation != nil {
-			run, done = evaluation.Evaluating(ctx)
-			s.Width = evaluation.Width() // it may have changed meanwhile
+			run, done = evaluation.evaluating(ctx)
+			s.Width = evaluation.width() // it may have changed meanwhile
 		}
 		var reply Reply
 		if eof {
@@ -78,11 +88,15 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 		}
 		done()
 		if d, ok := in.(drafter); ok && reply.Draft != "" {
-			d.Draft(printable(reply.Draft))
+			d.draft(printable(reply.Draft))
 			continue
 		}
 		reply.Text = printable(reply.Text)
-		if _, err := io.WriteString(out, style(in, reply)); err != nil || reply.Quit {
+		text := style(in, reply)
+		if evaluation != nil && evaluation.page(ctx, text) {
+			continue
+		}
+		if _, err := io.WriteString(out, text); err != nil || reply.Quit {
 			return err
 		}
 	}
@@ -92,18 +106,23 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 // evaluator is a LineReader on a terminal: its keys stop an evaluation, and it
 // has a width and colours.
 type evaluator interface {
-	// Evaluating gives a context that Ctrl-C ends, until done is called.
-	Evaluating(context.Context) (ctx context.Context, done func())
-	Width() int
-	Style(Reply) string
+	// evaluating gives a context that Ctrl-C ends, until done is called.
+	evaluating(context.Context) (ctx context.Context, done func())
+	width() int
+	style(Reply) string
+	// page shows a text that is longer than the screen; false where it does not.
+	page(ctx context.Context, text string) bool
 }
 
+// greeting is the first line of a shell on a terminal.
+const greeting = "An expression is answered with its value, type and cost; :help lists the commands.\n"
+
 // drafter is a LineReader that can begin the next line itself.
-type drafter interface{ Draft(line string) }
+type drafter interface{ draft(line string) }
 
 func style(in LineReader, r Reply) string {
 	if e, ok := in.(evaluator); ok {
-		return e.Style(r)
+		return e.style(r)
 	}
 	return r.Text
 }
@@ -194,6 +213,9 @@ func goesOn(line string) bool {
 	}
 	name, arg, _ := strings.Cut(line[1:], " ")
 	cmd, ok := findCommand(name)
+	if words := strings.Fields(arg); cmd.removes && len(words) <= 2 && strings.HasSuffix(arg, "-") {
+		return false
+	}
 	return ok && cmd.expression && lex.Unfinished(arg)
 }
 
@@ -211,17 +233,33 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.history = append(s.history, line)
 	s.last = lastLine{before: s.moment()}
 	defer func() { s.last.after = s.state }()
-	if strings.HasPrefix(line, ":") {
+	switch {
+	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)
+	case line == "exit":
+		return s.command(ctx, ":quit")
+	case slices.Contains(bareWords, line):
+		return s.command(ctx, ":"+line)
 	}
 	s.warned = false
 	s.last.text = line
-	a, err := s.Eval(ctx, line)
+	src, err := s.expand(line)
 	if err != nil {
 		return s.failed(err)
 	}
+	a, err := s.Eval(ctx, src)
+	if err != nil {
+		return s.failed(err)
+	}
+	if a.Value != nil {
+		s.letBe(lastValue, src)
+	}
 	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 }
+
+// bareWords are commands that are understood without a colon: no expression
+// can begin so.
+var bareWords = []string{"quit", "exit", "help"}
 
 // continued answers the last line once more, with another that goes on with it.
 // What the last one changed, as :add does, is changed anew.
@@ -230,6 +268,7 @@ func (s *Session) continued(ctx context.Context, line string) Reply {
 	if s.state == last.after {
 		s.restore(last.before)
 	}
+	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // the whole is one entry
 	reply := s.finished(ctx, last.text+"\n"+line)
 	if reply.Failed {
 		s.restore(now)
@@ -245,7 +284,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	case !ok:
 		return s.failed(noCommand(name))
 	case cmd.args == "" && arg != "":
-		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, preview(arg, maxValue), cmd.name))
+		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, screen.Cut(arg, maxValue), cmd.name))
 	case arg == "" && cmd.args != "" && cmd.args[0] != '[':
 		return s.failed(fmt.Errorf("nothing given: want :%s %s", cmd.name, cmd.args))
 	case cmd.name == "quit":
@@ -254,6 +293,14 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		s.last.text = line
 	}
 	s.warned = false
+	if cmd.expression && cmd.name != "let" { // which has a name of its own
+		var err error
+		if arg, err = s.expand(arg); err != nil {
+			return s.failed(err)
+		}
+	}
+	s.doing = line
+	defer func() { s.doing = "" }()
 	text, err := cmd.run(ctx, s, arg)
 	if err != nil {
 		return s.failed(err)

@@ -59,7 +59,7 @@ func bindingsAt(src []rune, tokens []lex.Token, i int) []binding {
 	if !ok || len(rest) < 2 || rest[0].Kind != lex.Ident || rest[1].Text != "," {
 		return nil
 	}
-	start := receiver(tokens, i-3)
+	start := lex.Operand(tokens, i-3)
 	if start < 0 {
 		return nil
 	}
@@ -70,47 +70,6 @@ func bindingsAt(src []rune, tokens []lex.Token, i int) []binding {
 		return []binding{first, {name: rest[2].Text, over: over, second: true, wrap: "transformList"}}
 	}
 	return []binding{first}
-}
-
-// receiver is the first token of the operand that ends at tokens[last]; -1
-// where none does.
-func receiver(tokens []lex.Token, last int) int {
-	for i := last; i >= 0; i-- {
-		t := tokens[i]
-		switch {
-		case lex.Depth(t) < 0:
-			if i = opening(tokens, i); i < 0 {
-				return -1
-			}
-			if i > 0 && (tokens[i].Text == "(" || tokens[i].Text == "[" || tokens[i].Text == "[?") && operandEnd(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
-				continue // a call or an index: what it is of comes before
-			}
-		case t.Kind == lex.Operator || t.Kind == lex.Comment:
-			return -1
-		}
-		if i == 0 || tokens[i-1].Text != "." && tokens[i-1].Text != ".?" {
-			return i
-		}
-		i-- // the dot
-	}
-	return -1
-}
-
-// operandEnd is true for a lex.Token that a call's or an index's bracket can follow.
-func operandEnd(t lex.Token) bool {
-	return t.Kind == lex.Ident && t.Text != "in" || t.Kind == lex.String || t.Text == ")" || t.Text == "]"
-}
-
-func adjacent(a, b lex.Token) bool { return a.End == b.Start }
-
-func opening(tokens []lex.Token, i int) int {
-	depth := 0
-	for ; i >= 0; i-- {
-		if depth += lex.Depth(tokens[i]); depth == 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 // scope resolves operands at one place of an expression.
@@ -138,7 +97,8 @@ func (s *Session) scope(bound []binding) *scope {
 // parse is the declaration of an operand's text.
 func (sc *scope) parse(text string) found {
 	env := sc.env()
-	if env == nil {
+	text, err := sc.session.expand(text)
+	if env == nil || err != nil {
 		return found{}
 	}
 	parsed, issues := env.Parse(text)
@@ -182,6 +142,10 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 			text = fmt.Sprintf("(%s).transformList(%s, %s, %s)", b.over, sc.bound[i-1].name, b.name, text)
 			levels++
 		}
+	}
+	text, err := sc.session.expand(text)
+	if err != nil {
+		return nil
 	}
 	checked, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {

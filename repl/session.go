@@ -1,12 +1,15 @@
 package repl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -33,7 +36,10 @@ type Session struct {
 	past, future []*state
 	// saved is the text of each CRD file as it stands there.
 	saved   map[string]string
-	history []string
+	history []string // what was answered, each expression or command whole
+	lets    []let
+	// doing is the command that is being answered.
+	doing string
 	// partial is an expression that is not finished yet.
 	partial string
 	last    lastLine
@@ -51,8 +57,12 @@ type state struct {
 	steps       []engine.Step
 	place       *place // nil without a CRD, or when it is to be made again
 	object, old *object
+	// seen is what rules see of the two; nil without an object.
+	seen *engine.Prepared
 	// rule is the rule last added or changed, from 0; -1 is none.
 	rule int
+	// made is the command that made the state of the one before; "" for none.
+	made string
 }
 
 // NewSession makes a session with nothing loaded. The error is a bad
@@ -139,21 +149,11 @@ func (st *state) settle(steps []engine.Step) error {
 	if err := st.choose(); err != nil {
 		return err
 	}
-	objects := [2]map[string]any{}
-	for i, o := range []**object{&st.object, &st.old} {
-		if *o == nil {
-			continue
-		}
-		prepared, err := st.crd.engine.Prepare((*o).value)
-		if err != nil {
-			return fmt.Errorf("%s: %w", (*o).doc.File, err)
-		}
-		kept := **o
-		kept.prepared = prepared
-		*o, objects[i] = &kept, st.visible(&kept)
+	if err := st.prepare(); err != nil {
+		return err
 	}
 	for {
-		p, err := newPlace(st.crd.engine, st.version, steps, objects[0], objects[1])
+		p, err := newPlace(st.crd.engine, st.version, steps, st.here())
 		if err == nil {
 			st.place, st.steps = p, p.steps
 		}
@@ -164,13 +164,54 @@ func (st *state) settle(steps []engine.Step) error {
 	}
 }
 
-// visible is the object as rules of the version in use see it; nil where there
-// is none, or one of another version.
-func (st *state) visible(o *object) map[string]any {
-	if o == nil {
+// prepare makes of the objects what rules see, as for a verdict.
+func (st *state) prepare() error {
+	st.seen = nil
+	if st.old != nil { // as storage gives it, whatever the object is
+		p, err := st.crd.engine.Prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.old.doc.File, err)
+		}
+		st.old = st.old.as(p.Old())
+	}
+	if st.object == nil {
 		return nil
 	}
-	if v, err := st.crd.engine.VersionOf(o.value); err != nil || v != st.version {
+	req := engine.Request{Object: st.object.value}
+	if st.old != nil {
+		req.OldObject = st.old.value
+	}
+	p, err := st.crd.engine.Prepare(req)
+	var unknown *engine.NotCheckedError
+	if errors.As(err, &unknown) { // only a webhook could bring the old one here
+		p, err = st.crd.engine.Prepare(engine.Request{Object: st.object.value})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", st.object.doc.File, err)
+	}
+	st.seen, st.object = p, st.object.as(p.Self())
+	return nil
+}
+
+// as is the object with another form that rules see.
+func (o *object) as(prepared map[string]any) *object {
+	kept := *o
+	kept.prepared = prepared
+	return &kept
+}
+
+// here is what rules of the version in use see; nil where there is no object, or
+// one of another version.
+func (st *state) here() *engine.Prepared {
+	if st.seen == nil || st.seen.Version() != st.version {
+		return nil
+	}
+	return st.seen
+}
+
+// visible is the object as rules of the version in use see it, else nil.
+func (st *state) visible(o *object) map[string]any {
+	if o == nil || st.here() == nil {
 		return nil
 	}
 	return o.prepared
@@ -211,6 +252,7 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	if err := next.settle(steps); err != nil {
 		return err
 	}
+	next.made = s.doing
 	s.past = append(s.past, s.state)
 	if len(s.past) > maxUndo {
 		s.past = slices.Delete(s.past, 0, 1)
@@ -235,7 +277,7 @@ func (s *Session) enter(next *state) {
 				kept[c] = true
 				continue
 			}
-			c.engine, states[i].place = nil, nil
+			c.engine, states[i].place, states[i].seen = nil, nil, nil
 		}
 	}
 }
@@ -252,9 +294,23 @@ func (s *Session) moment() moment {
 
 func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
 
-// undo goes a state back, redo forward again.
-func (s *Session) undo() error { return s.travel(&s.past, &s.future, "undo") }
-func (s *Session) redo() error { return s.travel(&s.future, &s.past, "redo") }
+// undo goes a state back, redo forward again. They say which command that was.
+func undo(_ context.Context, s *Session, _ string) (string, error) {
+	made := s.state.made
+	return "undid " + changeText(made), s.travel(&s.past, &s.future, "undo")
+}
+
+func redo(_ context.Context, s *Session, _ string) (string, error) {
+	err := s.travel(&s.future, &s.past, "redo")
+	return "did again " + changeText(s.state.made), err
+}
+
+func changeText(made string) string {
+	if made == "" {
+		return "what was loaded\n"
+	}
+	return screen.Cut(lex.OneLine(made), maxValue) + "\n"
+}
 
 func (s *Session) travel(from, to *[]*state, what string) error {
 	n := len(*from)
@@ -280,7 +336,7 @@ func (s *Session) move(steps []engine.Step) error {
 	}
 	next := *s.state
 	next.rule = -1
-	p, err := newPlace(next.crd.engine, next.version, steps, next.visible(next.object), next.visible(next.old))
+	p, err := newPlace(next.crd.engine, next.version, steps, next.here())
 	if err != nil {
 		return err
 	}
@@ -312,8 +368,8 @@ func (s *Session) Prompt() string {
 		if len(st.place.steps) > 0 {
 			text += " " + st.place.path()
 		}
-		if over := screen.StringWidth(text) - s.Width/2; s.Width > 0 && over > 0 {
-			text = screen.TruncateLeft(text, over+1, "…")
+		if over := screen.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = screen.CutLeft(text, over)
 		}
 		return text + "> "
 	}

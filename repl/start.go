@@ -3,50 +3,65 @@ package repl
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // Inputs are the documents that a session begins with.
 type Inputs struct {
 	CRDs, Objects, Olds          []Document
 	CRDPath, ObjectPath, OldPath string
+	// Name chooses among several objects of one kind: NAME or NAMESPACE/NAME.
+	Name string
 }
 
-// Start loads a session's first CRD and objects: the CRD of the object's kind,
-// or the only one. What it loads cannot be undone.
+// Start loads a session's first CRD and objects: the object of a CRD's kind, and
+// the CRD of the object's kind, or the only one. What it loads cannot be undone.
 func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
 		return nil
 	}
-	var obj, old *Document
-	if in.ObjectPath != "" {
-		doc, err := s.pick(in.Objects, "object", in.ObjectPath)
+	kinds, crds := definedIn(in.CRDs)
+	if len(crds) == 0 {
+		return fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
+	}
+	c := choice{what: "object", file: in.ObjectPath, name: in.Name, kinds: kinds}
+	if in.ObjectPath == "" {
+		if len(crds) > 1 {
+			return fmt.Errorf("%s: %s: want one, or --object FILE to choose", in.CRDPath, phrase.Count(len(crds), "CRD"))
+		}
+		if err := s.LoadCRD(crds[0]); err != nil {
+			return err
+		}
+	} else {
+		obj, err := c.from(in.Objects)
 		if err != nil {
 			return err
 		}
-		obj = &doc
-	}
-	crd, err := chooseCRD(in, obj)
-	if err != nil {
-		return err
-	}
-	if err := s.LoadCRD(crd); err != nil {
-		return err
-	}
-	if obj != nil {
-		if err := s.LoadObject(*obj); err != nil {
+		c.like = identify(obj)
+		i := slices.Index(kinds, c.like.kind)
+		if i < 0 {
+			return fmt.Errorf("no CRD given for the object's %s", c.like.kind)
+		}
+		if err := s.LoadCRD(crds[i]); err != nil {
 			return err
 		}
+		if err := s.LoadObject(obj); err != nil {
+			return err
+		}
+		c.kinds = kinds[i : i+1]
 	}
 	if in.OldPath != "" {
-		doc, err := s.pick(in.Olds, "old", in.OldPath)
+		c.what, c.file = "old", in.OldPath
+		old, err := c.from(in.Olds)
 		if err != nil {
 			return err
 		}
-		old = &doc
-		if err := s.LoadOld(*old); err != nil {
+		if err := s.LoadOld(old); err != nil {
 			return err
 		}
 	}
@@ -54,50 +69,23 @@ func (s *Session) Start(in Inputs) error {
 	return nil
 }
 
-func chooseCRD(in Inputs, obj *Document) (Document, error) {
-	var crds []Document
-	for _, doc := range in.CRDs {
-		if doc.isCRD() {
-			crds = append(crds, doc)
+// definedIn are the CRDs among documents, and the kinds that they define.
+func definedIn(docs []Document) (kinds []schema.GroupKind, crds []Document) {
+	for _, doc := range docs {
+		if !doc.isCRD() {
+			continue
 		}
-	}
-	if len(crds) == 0 {
-		return Document{}, fmt.Errorf("no CustomResourceDefinition in %s", in.CRDPath)
-	}
-	if obj == nil {
-		if len(crds) > 1 {
-			return Document{}, fmt.Errorf("%s: %s: want one, or --object FILE to choose", in.CRDPath, count(len(crds), "CRD"))
-		}
-		return crds[0], nil
-	}
-	group, kind, err := groupKind(*obj)
-	if err != nil {
-		return Document{}, err
-	}
-	for _, doc := range crds {
 		var def struct {
 			Spec struct {
 				Group string
 				Names struct{ Kind string }
 			}
 		}
-		if json.Unmarshal(doc.JSON, &def) == nil && def.Spec.Group == group && def.Spec.Names.Kind == kind {
-			return doc, nil
-		}
+		_ = json.Unmarshal(doc.JSON, &def) // what is none is of no kind; LoadCRD says so
+		kinds = append(kinds, schema.GroupKind{Group: def.Spec.Group, Kind: def.Spec.Names.Kind})
+		crds = append(crds, doc)
 	}
-	return Document{}, fmt.Errorf("no CRD given for the object's %s", strings.TrimSuffix(kind+"."+group, "."))
-}
-
-func groupKind(doc Document) (group, kind string, err error) {
-	var meta struct{ APIVersion, Kind string }
-	if json.Unmarshal(doc.JSON, &meta) != nil {
-		return "", "", errors.New(doc.File + ": not a Kubernetes object")
-	}
-	group, _, versioned := strings.Cut(meta.APIVersion, "/")
-	if !versioned {
-		group = ""
-	}
-	return group, meta.Kind, nil
+	return kinds, crds
 }
 
 // Go moves the session to a version of the CRD and a place in it; "" leaves

@@ -10,16 +10,21 @@ import (
 	"sync/atomic"
 
 	"github.com/chzyer/readline"
+
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // TerminalConfig is how a terminal behaves. The zero value has no colours and
 // no history of earlier sessions.
 type TerminalConfig struct {
 	Colour bool
-	// History are the lines of earlier sessions, the oldest first; Remember is
-	// called with each new one.
+	// History are the entries of earlier sessions, the oldest first; Remember is
+	// called with each new one. An entry is what was answered as one: it may go
+	// over several lines.
 	History  []string
-	Remember func(line string)
+	Remember func(entry string)
+	// Pager is the command that long answers are shown with; none is none.
+	Pager []string
 }
 
 // maxHistory bounds the lines that the up key finds.
@@ -32,7 +37,8 @@ type Terminal struct {
 	config  TerminalConfig
 	session *Session
 	keys    *keys
-	draft   string
+	begun   string // of the next line
+	recall  recall
 }
 
 // keys are what is typed. A Ctrl-D that comes while no line is edited reads as
@@ -72,10 +78,10 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 	t.keys = &keys{in: in}
 	rc := &readline.Config{
 		Stdin: readline.NewCancelableStdin(t.keys), Stdout: out, Stderr: out,
-		AutoComplete:           t,
+		AutoComplete:           completer{t},
 		HistoryLimit:           maxHistory,
 		DisableAutoSaveHistory: true,
-		FuncGetWidth:           t.Width,
+		FuncGetWidth:           t.width,
 	}
 	if cfg.Colour {
 		rc.Painter = painter{}
@@ -85,12 +91,8 @@ func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, 
 		return nil, err
 	}
 	t.rl = rl
-	for _, line := range cfg.History[max(0, len(cfg.History)-maxHistory):] {
-		if err := rl.SaveHistory(line); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
+	t.recall = recall{old: cfg.History, remember: cfg.Remember, rl: rl}
+	return t, t.recall.fill(nil)
 }
 
 // ReadLine implements LineReader.
@@ -101,38 +103,36 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	if t.keys.gone.Load() {
 		return "", io.EOF
 	}
+	if err := t.recall.take(t.session.history); err != nil {
+		return "", err
+	}
 	t.rl.SetPrompt(prompt)
-	draft := t.draft
-	t.draft = ""
-	line, err := t.rl.ReadlineWithDefault(draft)
+	begun := t.begun
+	t.begun = ""
+	line, err := t.rl.ReadlineWithDefault(begun)
 	switch {
 	case errors.Is(err, readline.ErrInterrupt):
-		return "", ErrLineCancelled
+		return "", errLineCancelled
 	case errors.Is(err, io.EOF):
 		return "", io.EOF
-	case err == nil && strings.TrimSpace(line) != "":
-		if t.config.Remember != nil {
-			t.config.Remember(line)
-		}
-		err = t.rl.SaveHistory(line)
 	}
-	return line, err
+	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
-// Draft begins the next line.
-func (t *Terminal) Draft(line string) { t.draft = line }
+// draft begins the next line.
+func (t *Terminal) draft(line string) { t.begun = line }
 
 // Close gives the terminal back.
 func (t *Terminal) Close() error { return t.rl.Close() }
 
-// Evaluating gives a context that Ctrl-C ends. While a line is edited the key
+// evaluating gives a context that Ctrl-C ends. While a line is edited the key
 // is readline's.
-func (t *Terminal) Evaluating(ctx context.Context) (context.Context, func()) {
+func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// Width is how many columns the terminal has; 0 when it does not say.
-func (t *Terminal) Width() int {
+// width is how many columns the terminal has; 0 when it does not say.
+func (t *Terminal) width() int {
 	width, _ := t.size()
 	return width
 }
@@ -145,8 +145,8 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// Style colours what is wrong.
-func (t *Terminal) Style(r Reply) string {
+// style colours what is wrong.
+func (t *Terminal) style(r Reply) string {
 	if !t.config.Colour || !r.Failed {
 		return r.Text
 	}
@@ -159,9 +159,12 @@ func (t *Terminal) Style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
+// completer is the terminal as readline's AutoCompleter.
+type completer struct{ *Terminal }
+
 // Do implements readline's AutoCompleter: what follows the cursor for each
 // candidate, and how much of them is there already.
-func (t *Terminal) Do(line []rune, pos int) (rest [][]rune, typed int) {
+func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
 	c := t.session.Complete(string(line), pos)
 	typed = pos - c.Start
 	prefix := string(line[c.Start:pos])
@@ -182,7 +185,7 @@ func (t *Terminal) fitting(rest [][]rune, typed int) [][]rune {
 	}
 	widest := 0
 	for _, r := range rest {
-		widest = max(widest, screen.StringWidth(string(r))+typed+1)
+		widest = max(widest, screen.Width(string(r))+typed+1)
 	}
 	perLine := (width - 1) / widest
 	if perLine == 0 {
@@ -209,4 +212,4 @@ func sharedPrefix(texts [][]rune) []rune {
 type painter struct{}
 
 // Paint implements readline's Painter.
-func (painter) Paint(line []rune, pos int) []rune { return []rune(Highlight(line, pos)) }
+func (painter) Paint(line []rune, pos int) []rune { return []rune(highlight(line, pos)) }

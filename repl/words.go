@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -109,7 +109,7 @@ func bounds(d *types.Decl, node *schemaNode) string {
 		add("enum", strings.Join(values, ", "))
 	}
 	if node.Default != nil {
-		add("default", preview(lex.OneLine(string(node.Default.Raw)), 40))
+		add("default", screen.Cut(lex.OneLine(string(node.Default.Raw)), 40))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -140,22 +140,6 @@ func enumValues(node *schemaNode) []string {
 		}
 	}
 	return values
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// screen tells how wide text is. It does not ask the locale, so that the same
-// session prints the same.
-var screen = &runewidth.Condition{StrictEmojiNeutral: true}
-
-// preview shortens text to a number of columns.
-func preview(text string, columns int) string {
-	return screen.Truncate(text, columns, "…")
 }
 
 // printable escapes what came from a file and would steer a terminal.

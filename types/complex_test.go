@@ -1,4 +1,4 @@
-package types_test
+package types
 
 import (
 	"errors"
@@ -6,19 +6,17 @@ import (
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // TestComplex refuses to check what takes the checker minutes, and nothing that
-// takes it less than a second.
+// takes it less than a second. A unit is about a microsecond.
 func TestComplex(t *testing.T) {
 	t.Parallel()
+	newest := StoredEnv(Version{Newest})
 	text := schema.Structural{Generic: schema.Generic{Type: "string"}}
-	d := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{
+	d := FromSchema(&schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{
 		"a": text, "l": {Generic: schema.Generic{Type: "array"}, Items: &text},
-	}}, types.Subtree)
-	newest := types.StoredEnv(types.Version{Minor: types.Newest})
+	}}, Subtree)
 	env, err := newest.For(d, false)
 	if err != nil {
 		t.Fatal(err)
@@ -27,20 +25,38 @@ func TestComplex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for src, complex := range map[string]bool{
-		strings.Repeat("self.a == 'a' && ", 300) + "true":         false,
-		strings.Repeat("self.a.size() < 3 && ", 300) + "true":     false,
-		strings.Repeat("[", 100) + "1" + strings.Repeat("]", 100): false,
-		strings.Repeat("self.l[0] == 'a' && ", 4000) + "true":     true,
-		strings.Repeat("[1].all(x, x == 1) && ", 4000) + "true":   true,
-		strings.Repeat("[", 240) + "1" + strings.Repeat("]", 240): true,
-	} {
-		var tooComplex *types.ComplexError
-		if _, err := types.Check(env, src); errors.As(err, &tooComplex) != complex {
-			t.Errorf("%.40s: Check: got %v", src, err)
+	tests := []struct {
+		src         string
+		least, most int // units
+	}{
+		{"self.a == 'a'", 1, 1},
+		{strings.Repeat("self.a == 'a' && ", 300) + "true", 300 * 300, 301 * 301},
+		{strings.Repeat("self.a.size() < 3 && ", 300) + "true", 1, maxComplexity},
+		{strings.Repeat("[", 100) + "1" + strings.Repeat("]", 100), 100 * 100 * 100 / 5, 100 * 100 * 100 / 5},
+		{strings.Repeat("[1].all(x, ", 20) + "true" + strings.Repeat(")", 20), 20 * 20 / 2, 20*20/2 + 1},
+		{strings.Repeat("self.l[0] == 'a' && ", 4000) + "true", maxComplexity + 1, 1 << 40},
+		{strings.Repeat("[1].all(x, x == 1) && ", 4000) + "true", maxComplexity + 1, 1 << 40},
+		{strings.Repeat("[", 240) + "1" + strings.Repeat("]", 240), maxComplexity + 1, 1 << 40},
+	}
+	for _, tt := range tests {
+		parsed, issues := newest.base.Parse(tt.src)
+		if issues.Err() != nil {
+			t.Fatal(issues.Err())
 		}
-		if _, err := scope.Compile(d, false, src); errors.As(err, &tooComplex) != complex {
-			t.Errorf("%.40s: Compile: got %v", src, err)
+		units, _ := complexity(parsed.NativeRep().Expr())
+		if units < tt.least || units > tt.most {
+			t.Errorf("%.40s: %d units, want %d to %d", tt.src, units, tt.least, tt.most)
+		}
+		if units > 1000 && units <= maxComplexity {
+			continue // that it is checked is the small ones' to show
+		}
+		complex := units > maxComplexity
+		var tooComplex *ComplexError
+		if _, err := Check(env, tt.src); errors.As(err, &tooComplex) != complex || !complex && err != nil {
+			t.Errorf("%.40s: Check: got %v", tt.src, err)
+		}
+		if _, err := scope.Compile(d, false, tt.src); errors.As(err, &tooComplex) != complex || !complex && err != nil {
+			t.Errorf("%.40s: Compile: got %v", tt.src, err)
 		}
 	}
 }
@@ -49,24 +65,28 @@ func TestComplex(t *testing.T) {
 // checked.
 func TestManyComplex(t *testing.T) {
 	t.Parallel()
-	d := types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
-	scope, err := types.StoredEnv(types.Version{Minor: types.Newest}).Scope()
+	d := FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, Subtree)
+	scope, err := StoredEnv(Version{Newest}).Scope()
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := strings.Repeat("[", 150) + "1" + strings.Repeat("]", 150) + " == []"
-	var tooComplex *types.ComplexError
-	for i := range 10 {
-		if _, err = scope.Compile(d, false, src); errors.As(err, &tooComplex) {
-			if i == 0 {
-				t.Errorf("the first: %v", err)
-			}
-			break
-		}
+	src := strings.Repeat("[", 20) + "1" + strings.Repeat("]", 20) + " == []"
+	if _, err := scope.Compile(d, false, src); err != nil {
+		t.Errorf("the first: %v", err)
 	}
-	if tooComplex == nil {
-		t.Errorf("all were checked: %v", err)
+	one := scope.complexity
+	if one < 20*20*20/5 {
+		t.Errorf("%d units were counted", one)
 	}
+	scope.complexity = scopeComplexity - one // of many such
+	if _, err := scope.Compile(d, false, src); err != nil {
+		t.Errorf("the last: %v", err)
+	}
+	var tooComplex *ComplexError
+	if _, err := scope.Compile(d, false, src); !errors.As(err, &tooComplex) {
+		t.Errorf("one more: got %v", err)
+	}
+	scope.complexity -= one
 	if _, err := scope.Compile(d, false, "self == 'a'"); err != nil {
 		t.Errorf("a simple one behind them: %v", err)
 	}

@@ -38,6 +38,15 @@ func TestConversions(t *testing.T) {
 		if !reflect.DeepEqual(ours.Value(), theirs.Value()) || ours.Type() != theirs.Type() {
 			t.Errorf("%s: got %v of %v, want %v of %v", p.value, ours.Value(), ours.Type(), theirs.Value(), theirs.Type())
 		}
+		sum, theirSum := ours, theirs
+		if l, ok := ours.(traits.Adder); ok {
+			sum, theirSum = l.Add(ours), theirs.(traits.Adder).Add(theirs)
+		}
+		for _, pair := range [][2]ref.Val{{ours, theirs}, {sum, theirSum}} {
+			if got, want := types.GoType(pair[0]), fmt.Sprintf("%T", pair[1]); got != want {
+				t.Errorf("%s: got %s, want %s", p.value, got, want)
+			}
+		}
 		for _, to := range []reflect.Type{reflect.TypeFor[map[string]any](), reflect.TypeFor[[]any](), reflect.TypeFor[[]string](), reflect.TypeFor[string](), reflect.TypeFor[int]()} {
 			got, gotErr := ours.ConvertToNative(to)
 			want, wantErr := theirs.ConvertToNative(to)
@@ -124,7 +133,7 @@ func add(v, key ref.Val) string {
 }
 
 // TestSortedKeys is where we differ from upstream on purpose: keys come in
-// order, and fields without a name last.
+// order, and fields without a name last, as null where upstream gives a Go nil.
 func TestSortedKeys(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: object, properties: {z: {type: string}, a-b: {type: string}, namespace: {type: string}, "9": {type: string}}}`), types.Subtree)
@@ -132,9 +141,9 @@ func TestSortedKeys(t *testing.T) {
 	for range 20 {
 		var got []string
 		for it := v.(traits.Iterable).Iterator(); it.HasNext() == celtypes.True; {
-			got = append(got, fmt.Sprint(it.Next()))
+			got = append(got, fmt.Sprint(it.Next().Value()))
 		}
-		if want := "[9 __namespace__ a__dash__b z <nil> <nil>]"; fmt.Sprint(got) != want {
+		if want := "[9 __namespace__ a__dash__b z NULL_VALUE NULL_VALUE]"; fmt.Sprint(got) != want {
 			t.Fatalf("got %v, want %s", got, want)
 		}
 	}

@@ -13,12 +13,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// The variables of a rule.
-const (
-	Self    = "self"
-	OldSelf = "oldSelf"
-)
-
 const (
 	// Newest is the Kubernetes minor that the linked release stands for.
 	Newest = 37
@@ -79,31 +73,45 @@ func expressionsEnv(minor int) *Env {
 	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
 }
 
-// selfType names the type of self in error texts. Upstream ends the name in the
-// clock's nanoseconds, so that no rule can name it.
-const selfType = "selfType000000000"
+// typeName ends the name of a root's type in error texts. Upstream ends it in
+// the clock's nanoseconds, so that no rule can name it.
+const typeName = "Type000000000"
 
 // Readable shows people a type without the digits that keep rules from naming
 // it.
-func Readable(text string) string { return strings.ReplaceAll(text, selfType, "selfType") }
+func Readable(text string) string { return strings.ReplaceAll(text, typeName, "Type") }
 
 // For is the environment of expressions at a declaration: self and oldSelf
 // have its type. With optionalOldSelf, oldSelf is an optional of it.
 func (e *Env) For(d *Decl, optionalOldSelf bool) (*cel.Env, error) {
-	self := d.DeclType(selfType)
-	if self == nil {
+	return e.With(RuleRoots(d, optionalOldSelf))
+}
+
+// With is the environment of expressions that start from any roots. The error is
+// ErrHidden where one has no type.
+func (e *Env) With(roots []Root) (*cel.Env, error) {
+	if hidden(roots) {
 		return nil, ErrHidden
 	}
-	opts, err := e.provider(self).EnvOptions(e.base.CELTypeProvider())
+	var objects []*apiservercel.DeclType
+	var variables []cel.EnvOption
+	seen := map[*Decl]*cel.Type{}
+	for _, r := range roots {
+		t := r.Type
+		if r.Decl != nil {
+			if seen[r.Decl] == nil {
+				object := r.Decl.DeclType(r.Name + typeName)
+				objects, seen[r.Decl] = append(objects, object), object.CelType()
+			}
+			t = seen[r.Decl]
+		}
+		variables = append(variables, cel.Variable(r.Name, r.of(t)))
+	}
+	opts, err := e.provider(objects...).EnvOptions(e.base.CELTypeProvider())
 	if err != nil {
 		return nil, err
 	}
-	old := self.CelType()
-	if optionalOldSelf {
-		old = cel.OptionalType(old)
-	}
-	opts = append(opts, cel.Variable(Self, self.CelType()), cel.Variable(OldSelf, old))
-	return e.base.Extend(opts...)
+	return e.base.Extend(append(opts, variables...)...)
 }
 
 // ErrHidden says that a place has no CEL type.

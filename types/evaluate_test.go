@@ -150,7 +150,7 @@ func mapWords(m traits.Mapper) string {
 	var entries []string
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
 		key := it.Next()
-		if key == nil {
+		if key == nil || key == celtypes.NullValue { // upstream's, and ours
 			entries = append(entries, "unknown field")
 			continue
 		}

@@ -72,9 +72,25 @@ func (m *mapValue) Contains(key ref.Val) ref.Val {
 
 func (m *mapValue) Size() ref.Val { return celtypes.Int(len(m.fields)) }
 
+// Unnamed is how many fields of an object, or of a map, CEL has no name for,
+// since its schema does not know them.
+func Unnamed(v ref.Val) (n int) {
+	m, ok := v.(*mapValue)
+	if !ok || m.decl.repr == reprMap {
+		return 0
+	}
+	for name := range m.fields {
+		if m.child(name) == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Iterator goes by sorted key, so that evaluation is the same every time. As in
 // upstream, fields that the schema does not know count but have no key: they
-// come last, as null.
+// come last, as null. (Upstream gives a Go nil there, which cel-go reads as null
+// wherever an expression names the key.)
 func (m *mapValue) Iterator() traits.Iterator {
 	keys := make([]string, 0, len(m.fields))
 	for name := range m.fields {
@@ -131,6 +147,16 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 	return v.Equal(ov)
 }
 
+// Keys are the keys of a map; of an object, the names that CEL has for its
+// fields, in order. What is written out goes by them.
+func Keys(m traits.Mapper) []ref.Val {
+	var keys []ref.Val
+	for it := m.Iterator(); it.HasNext() == celtypes.True; {
+		keys = append(keys, it.Next())
+	}
+	return keys[:len(keys)-Unnamed(m)] // they come last
+}
+
 func (m *mapValue) Type() ref.Type { return celtypes.MapType }
 func (m *mapValue) Value() any     { return m.fields }
 
@@ -160,10 +186,11 @@ type keyIterator struct {
 
 func (it *keyIterator) HasNext() ref.Val { return celtypes.Bool(len(it.keys)+it.unknown > 0) }
 
+// Next is never a Go nil: nothing that takes a key looks for one.
 func (it *keyIterator) Next() ref.Val {
 	if len(it.keys) == 0 {
 		it.unknown--
-		return nil
+		return celtypes.NullValue
 	}
 	key := it.keys[0]
 	it.keys = it.keys[1:]

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"fmt"
+
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
@@ -65,4 +67,25 @@ func parsed(v any, d *Decl) string {
 		return s
 	}
 	return ""
+}
+
+// GoType is the Go type that the API server's error texts give for a value.
+func GoType(v ref.Val) string {
+	switch v.(type) {
+	case *mapValue:
+		return "*common.unstructuredMap"
+	case *listValue:
+		return "*common.unstructuredList"
+	case *setValue:
+		return "*common.unstructuredSetList"
+	case *mapListValue:
+		return "*common.unstructuredMapList"
+	case *unionValue:
+		return "*common.refValSetList"
+	case *mergedValue:
+		return "*common.refValMapList"
+	case *unknown:
+		return "*common.unknownPreserved"
+	}
+	return fmt.Sprintf("%T", v)
 }

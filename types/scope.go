@@ -16,7 +16,9 @@ type Scope struct {
 	checks  *checks
 	checker *checker.Env
 	types   *typeTable
-	ids     map[*Decl]int
+	// declared are the roots that the checker knows, by the names that it knows
+	// them by.
+	declared map[Root]string
 	// complexity is that of all expressions so far.
 	complexity int
 }
@@ -35,51 +37,54 @@ func (e *Env) Scope() (*Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scope{env: e, checks: checks, checker: checker, types: types, ids: map[*Decl]int{}}, nil
+	return &Scope{env: e, checks: checks, checker: checker, types: types, declared: map[Root]string{}}, nil
 }
 
-// optionalOld is oldSelf of a rule with optionalOldSelf.
-const optionalOld = "optionalOldSelf"
-
-// variable is self, or oldSelf, of one declaration: no identifier that an
-// expression can name.
-func variable(name string, id int) string { return fmt.Sprintf("%s%s%d", name, ownName, id) }
-
 // Env is the environment to plan and price expressions with. It does not know
-// self.
+// the roots.
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
 // Compile parses and checks an expression whose self is declared as d. The error
 // is an *IssuesError where the expression is bad, and a *ComplexError where it,
 // or all of the scope's together, are too complex.
 func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
-	if d.Kind != Hidden {
-		checked, err := s.compile(d, optionalOldSelf, src)
+	return s.CompileWith(RuleRoots(d, optionalOldSelf), src)
+}
+
+// CompileWith is as Compile, for any roots.
+func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
+	if !hidden(roots) {
+		checked, err := s.compile(roots, src)
 		if checked != nil || err != nil {
 			return checked, err
 		}
 	}
-	// Errors name types by their path from self: only an environment of the
+	// Errors name types by their path from the root: only an environment of the
 	// place itself has these names.
-	_, checked, err := s.env.Compile(d, optionalOldSelf, src)
-	return checked, err
+	env, err := s.env.With(roots)
+	if err != nil {
+		return nil, err
+	}
+	return compile(env, src)
 }
 
-// declare adds the variables of a place and gives the number in their names.
-func (s *Scope) declare(d *Decl) (id int, err error) {
-	if id := s.ids[d]; id != 0 {
-		return id, nil
+// declare gives the checker's name of a root: no identifier that an expression
+// can name.
+func (s *Scope) declare(r Root) (name string, err error) {
+	if name := s.declared[r]; name != "" {
+		return name, nil
 	}
-	id, t := len(s.ids)+1, s.types.of(d)
-	s.ids[d] = id
-	return id, s.checker.AddIdents(
-		decls.NewVariable(variable(Self, id), t),
-		decls.NewVariable(variable(OldSelf, id), t),
-		decls.NewVariable(variable(optionalOld, id), cel.OptionalType(t)))
+	t := r.Type
+	if r.Decl != nil {
+		t = s.types.of(r.Decl)
+	}
+	name = fmt.Sprintf("%s%s%d", r.Name, ownName, len(s.declared))
+	s.declared[r] = name
+	return name, s.checker.AddIdents(decls.NewVariable(name, r.of(t)))
 }
 
 // compile gives nil where the expression has an error.
-func (s *Scope) compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
+func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 	parsed, issues := s.env.base.Parse(src)
 	if issues != nil {
 		return nil, &IssuesError{src, issues} // which names no types
@@ -89,19 +94,17 @@ func (s *Scope) compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, er
 		return nil, tooMuch
 	}
 	s.complexity += units
-	id, err := s.declare(d)
-	if err != nil {
-		return nil, err
+	there, back := make(map[string]string, len(roots)), make(map[string]string, len(roots))
+	for _, r := range roots {
+		name, err := s.declare(r)
+		if err != nil {
+			return nil, err
+		}
+		there[r.Name], back[name] = name, r.Name
 	}
-	old := OldSelf
-	if optionalOldSelf {
-		old = optionalOld
-	}
-	there := map[string]string{Self: variable(Self, id), OldSelf: variable(old, id)}
 	if !rename(parsed.NativeRep().Expr(), there) || !s.checks.check(parsed, s.checker) {
 		return nil, nil
 	}
-	back := map[string]string{there[Self]: Self, there[OldSelf]: OldSelf}
 	rename(parsed.NativeRep().Expr(), back)
 	for _, ref := range parsed.NativeRep().ReferenceMap() {
 		if name, ok := back[ref.Name]; ok {

@@ -33,8 +33,12 @@ func TestScope(t *testing.T) {
 		}
 		for i, d := range places {
 			for _, optional := range []bool{false, true} {
+				own, ownErr := env.For(d, optional)
 				for _, src := range expressions {
-					_, want, wantErr := env.Compile(d, optional, src)
+					want, wantErr := (*cel.Ast)(nil), ownErr
+					if ownErr == nil {
+						want, wantErr = types.Check(own, src)
+					}
 					got, err := scope.Compile(d, optional, src)
 					if text(err) != text(wantErr) {
 						t.Errorf("place %d: %s: got %v, want %v", i, src, err, wantErr)

@@ -38,7 +38,7 @@ func (t *typeTable) of(d *Decl) *cel.Type {
 	}
 	switch d.Kind {
 	case Object:
-		name := fmt.Sprintf("%s%s%d", selfType, ownName, len(t.decls))
+		name := fmt.Sprintf("%s%s%d", Self+typeName, ownName, len(t.decls))
 		t.decls[name] = d
 		c = cel.ObjectType(name)
 	case Map:

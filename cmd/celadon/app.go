@@ -40,11 +40,10 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	s := a.streams()
-	root.AddCommand(checkCommand(s), a.replCommand(), versionCommand(s))
-	root.AddCommand(a.evalCommand())
-	root.AddCommand(findCommand(s))
+	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
+	root.AddCommand(evalCommand(s))
 	root.AddCommand(serveCommand(s))
-	root.AddCommand(a.vetCommand())
+	root.AddCommand(vetCommand(s))
 	cli.Complete(root)
 	return root
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,9 +15,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/foreign/attack"
 )
 
@@ -254,70 +250,6 @@ func TestAttackVetOutput(t *testing.T) {
 				parses(t, format, out)
 			}
 		}
-	}
-}
-
-// hostileReports are reports of CRDs with nothing but a text in them.
-func hostileReports(text string) (list []*vetted) {
-	add := func(change func(*vetted)) {
-		one := &vetted{doc: &input.Document{File: text, Line: 3}, report: &vet.Report{}, operation: "create"}
-		attack.Fill(one.report, text)
-		change(one)
-		list = append(list, one)
-	}
-	add(func(*vetted) {})
-	add(func(one *vetted) {
-		one.report.Accepted, one.report.Status, one.report.Causes, one.report.Undecided = true, nil, nil, nil
-	})
-	add(func(one *vetted) { one.report.Causes = nil })
-	add(func(one *vetted) { one.report.Accepted, one.report.Status, one.report.Causes = false, nil, nil })
-	add(func(one *vetted) { one.problem = errors.New(text) })
-	add(func(one *vetted) {
-		rule := &one.report.Versions[0].Rules[0]
-		rule.EstimatedTotal, rule.MessageExpressionCost, rule.Over, rule.Broken, rule.Reason.Mendable = 9, 99, true, true, true
-		one.report.Needs = append(one.report.Needs, one.report.Needs[0])
-		one.report.Needs[1].Path = "else" + text
-	})
-	return list
-}
-
-// TestAttackVetPrinters holds the reports of vet in whatever field of them a
-// text stands, on a terminal too, where colours are ours and no others.
-func TestAttackVetPrinters(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{attack.Text, attack.Broken} {
-		for _, output := range []string{"text", "json", "sarif", "github"} {
-			var b bytes.Buffer
-			p, err := (&app{stdout: io.Discard}).vetPrinter(&vetOptions{output: output}, &b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			vetHostile(t, p, text)
-			attack.Harmless(t, "vet -o "+output, b.Bytes())
-			parses(t, output, b.Bytes())
-		}
-		for _, width := range []int{0, 60, 200} {
-			var b bytes.Buffer
-			out := foreign.NewWriter(&b)
-			out.Colours = true
-			vetHostile(t, &vetText{out: out, all: true, terminal: true, width: width}, text)
-			if strings.Contains(b.String(), "\x1b[31mPWNED") || !strings.Contains(b.String(), string(foreign.Red)+"The ") {
-				t.Error("a colour is not ours, or ours are not there")
-			}
-			attack.Harmless(t, "vet on a terminal", painted.ReplaceAll(b.Bytes(), nil))
-		}
-	}
-}
-
-func vetHostile(t *testing.T, p vetPrinter, text string) {
-	t.Helper()
-	for _, one := range hostileReports(text) {
-		if err := p.crd(one); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.end(&vetSummary{}); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
@@ -43,7 +44,7 @@ func openConsole(t testing.TB, env []string, args ...string) *console {
 
 func startConsole(t testing.TB, env []string, cmd *exec.Cmd) *console {
 	t.Helper()
-	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm"}, env...)...)
+	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "PAGER="}, env...)...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)
@@ -222,9 +223,9 @@ func TestTerminalInterrupt(t *testing.T) {
 // unlimited is celadon repl without cost limits, so that an evaluation can take
 // as long as a test needs.
 func unlimited() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	o := &replOptions{crd: os.Args[1], noHistory: true, limits: cost.Limits{PerCall: math.MaxInt64}}
-	if err := a.repl(context.Background(), o); err != nil {
+	s := cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	o := &shell.Options{Inputs: shell.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
+	if err := shell.Run(context.Background(), s, o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(cli.Usage)
 	}
@@ -260,8 +261,8 @@ func TestTerminalUnsaved(t *testing.T) {
 	c.typed(":cd spec\r:add self.replicas < 99\r" + ctrlD) // typed ahead
 	c.expect("there are unsaved rules")
 	c.expect("CronTab/v1 spec> ")
-	c.typed(":edit 3\r")
-	c.expect(":edit 3 self.replicas < 99")
+	c.typed(":edit 2\r")
+	c.expect(":edit 2 self.replicas < 99")
 	c.typed("9\r")
 	c.expect("self.replicas < 999\r\n")
 	c.expect("CronTab/v1 spec> ")
@@ -361,4 +362,95 @@ func BenchmarkTerminalStart(b *testing.B) {
 		}
 		b.StartTimer()
 	}
+}
+
+// TestTerminalHistoryOfPastedLines pastes an expression over several lines, both
+// ways that lines may be broken: what the up key finds is the whole, here and in
+// the next session.
+func TestTerminalHistoryOfPastedLines(t *testing.T) {
+	state := t.TempDir()
+	c := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	c.expect("CronTab/v1> ")
+	c.typed("[10,\r20].size() // two\r")
+	c.expect("2\r\n")
+	c.typed("self.spec.replicas\r  + 40\r  + 2\r")
+	c.expect("43\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("'''a\rb''' + 'c'\r")
+	c.expect(`"a\nbc"`)
+	c.expect("CronTab/v1> ")
+	recalled := func(c *console) {
+		c.t.Helper()
+		c.typed(up + up + "\r")
+		c.expect("self.spec.replicas + 40 + 2")
+		c.expect("43\r\n")
+		c.expect("CronTab/v1> ")
+	}
+	recalled(c)
+	c.typed(up + up + "\r") // the one before: the same again is one entry more
+	c.expect(`"a\nbc"`)
+	c.typed(up + up + up + up + up + "\r")
+	c.expect("[10, 20].size()")
+	c.expect("2\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("'''a\rb''' + 'c'\r")
+	c.expect(`"a\nbc"`)
+	if err := c.leave(); err != nil {
+		t.Fatal(err)
+	}
+	again := cronTabConsole(t, "XDG_STATE_HOME="+state)
+	again.expect("CronTab/v1> ")
+	again.typed(up + "\r")
+	again.expect(`"a\nbc"`)
+	again.expect("CronTab/v1> ")
+	again.typed(up + up + "\r")
+	again.expect("[10, 20].size()")
+	again.expect("2\r\n")
+}
+
+// TestTerminalGreets holds that the first line says where help is, and that the
+// words that a newcomer tries do what they say.
+func TestTerminalGreets(t *testing.T) {
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir())
+	c.expect(":help lists the commands.\r\n")
+	c.expect("CronTab/v1> ")
+	c.typed("help\r")
+	c.expect(":load [crd|object|old] FILE")
+	c.expect("CronTab/v1> ")
+	c.typed("exit\r")
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTerminalPager shows what is longer than the screen through the pager, as it
+// is, and no more than that.
+func TestTerminalPager(t *testing.T) {
+	pager := filepath.Join(t.TempDir(), "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"paged with $1, $LESSSECURE\"\ncat\necho 'end of pages'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER="+pager+" $(echo x)")
+	c.expect("CronTab/v1> ")
+	c.typed("1 + 1\r")
+	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
+		t.Errorf("one line is paged: %q", text)
+	}
+	c.typed(":help\r")
+	c.expect("paged with $(echo, 1\r\n") // no shell has read it
+	c.expect(":quit")
+	c.expect("end of pages\r\n")
+	c.expect("CronTab/v1> ")
+	if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 60, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	c.typed(":help\r")
+	if text := c.expect("CronTab/v1> "); strings.Contains(text, "paged") {
+		t.Error("what fits the screen is paged")
+	}
+
+	missing := cronTabConsole(t, "XDG_STATE_HOME="+t.TempDir(), "PAGER=no-such-pager")
+	missing.expect("CronTab/v1> ")
+	missing.typed(":help\r")
+	missing.expect(":quit")
 }

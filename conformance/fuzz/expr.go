@@ -115,6 +115,9 @@ func (w *writer) atom() string {
 }
 
 func (w *writer) condition() string {
+	if w.one(8) {
+		return w.unnamed()
+	}
 	p := pick(w.choice, w.paths)
 	if w.one(5) {
 		p = w.mapPath(p)

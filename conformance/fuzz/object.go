@@ -82,10 +82,22 @@ func (c choice) fields(s *props, wrong int) map[string]any {
 	}
 	if s.XEmbeddedResource {
 		out["apiVersion"], out["kind"] = "v1", "Pod"
-		out["metadata"] = map[string]any{"name": pick(c, []string{"a", "b"})}
+		out["metadata"] = c.metadata()
 	}
 	if s.XPreserveUnknownFields != nil && c.one(2) {
 		out["unknown"] = c.anything(2)
+	}
+	return out
+}
+
+// metadata holds more than the name that rules see.
+func (c choice) metadata() map[string]any {
+	out := map[string]any{"name": pick(c, []string{"a", "b"})}
+	if c.one(2) {
+		out["namespace"] = "d"
+	}
+	if c.one(3) {
+		out["labels"] = map[string]any{"x": pick(c, []string{"a", "b"})}
 	}
 	return out
 }

@@ -93,6 +93,11 @@ func compareRules(w *World, budget int64) (difference string, ours outcome) {
 	}
 	want := upstreamRules(validator, w, budget)
 	ours = ourRules(rules, w, budget)
+	for _, text := range ours.errs {
+		if strings.Contains(text, "internal error in celadon") {
+			return "a bug of ours: " + text, ours
+		}
+	}
 	if again := ourRules(rules, w, budget); !equalOutcome(ours, again) {
 		return fmt.Sprintf("ours differ from run to run: %v and %v", ours, again), ours
 	}

@@ -145,19 +145,15 @@ func (m *measure) works(c *conformance.Case) []work {
 	if v == nil || c.Subresource != "" || c.Raw != nil {
 		return nil
 	}
-	obj, err := m.engine.Prepare(c.Object)
+	request := engine.Request{Object: c.Object, OldObject: c.OldObject}
+	seen, err := m.engine.Prepare(request)
 	if err != nil {
 		return nil
 	}
-	var old map[string]any
-	op := "create"
-	if c.OldObject != nil {
-		if old, err = m.engine.Prepare(c.OldObject); err != nil {
-			return nil
-		}
+	obj, old, op := seen.Self(), seen.Old(), "create"
+	if old != nil {
 		op = "update"
 	}
-	request := engine.Request{Object: c.Object, OldObject: c.OldObject}
 	res, err := m.engine.Validate(context.Background(), request)
 	if err != nil {
 		return nil

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // Mutate answers a request as a mutating webhook: with the CRD's defaults that
@@ -28,14 +31,21 @@ func (s *Set) Mutate(ctx context.Context, req *admissionv1.AdmissionRequest) (*D
 	}
 	d.CRD, d.Verdict = crd.Name, Allowed
 	d.Response.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Allowed)}
-	defaulted, err := crd.engine.Prepare(obj)
+	write := engine.Request{Object: obj, FieldValidation: metav1.FieldValidationIgnore}
+	if req.SubResource == statusSubresource {
+		write.Subresource = req.SubResource
+		if write.OldObject, err = decode("oldObject", &req.OldObject); err != nil {
+			return nil, err
+		}
+	}
+	defaulted, err := crd.engine.Prepare(write)
 	if err != nil { // no custom resource at all: Validate refuses it, unless it is our bug
 		if _, bug := s.Validate(ctx, req); bug != nil {
 			return nil, bug
 		}
 		return s.noDefaults(d, err.Error()), nil
 	}
-	ops, ok := additions(writable(crd, req, obj), defaulted)
+	ops, ok := additions(writable(crd, req, obj), defaulted.Self())
 	annotate(d.Response.AuditAnnotations, AuditDefaults, len(ops), func(i int) string { return ops[i].Path })
 	if !ok {
 		return s.noDefaults(d, "the object lacks too many"), nil

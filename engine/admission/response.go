@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // The keys of audit annotations; the API server puts the webhook's name before
@@ -44,8 +45,6 @@ const (
 	maxMessage = 64 << 10
 	// maxDetails is of the causes' texts in bytes.
 	maxDetails = 1 << 20
-	// maxWarnings is in bytes: the API server passes on 4,096 runes.
-	maxWarnings = 16 << 10
 )
 
 // answer puts an engine's result into the words of the mode.
@@ -62,7 +61,7 @@ func (s *Set) answer(d *Decision) {
 		return string(res.Causes[i].Reason) + " " + res.Causes[i].Field
 	})
 	if s.config.Mode != Audit {
-		out.Warnings = readable(res.Warnings)
+		out.Warnings = slices.Clip(res.Warnings) // they are the result's
 	}
 	if res.Allowed {
 		return
@@ -128,11 +127,11 @@ func bounded(status *metav1.Status) *metav1.Status {
 		return status
 	}
 	out := *status
-	out.Message = cut(out.Message, maxMessage)
+	out.Message = preview.Bytes(out.Message, maxMessage)
 	if status.Details != nil {
 		details := *status.Details
 		out.Message += fmt.Sprintf(" (%d causes in all)", len(details.Causes))
-		details.Causes, details.Name = details.Causes[:n], cut(details.Name, maxText)
+		details.Causes, details.Name = details.Causes[:n], preview.Bytes(details.Name, maxText)
 		out.Details = &details
 	}
 	return &out
@@ -153,17 +152,6 @@ func fitting(status *metav1.Status) (n int, whole bool) {
 		n++
 	}
 	return n, n == len(status.Details.Causes)
-}
-
-// readable are as many warnings as the API server would pass on.
-func readable(warnings []string) []string {
-	size := 0
-	for i, text := range warnings {
-		if size += len(text); size > maxWarnings {
-			return append(slices.Clone(warnings[:i]), fmt.Sprintf("celadon: and %d more warnings", len(warnings)-i))
-		}
-	}
-	return slices.Clip(warnings) // they are the result's
 }
 
 // wouldRefuse is a refusal as warnings.
@@ -202,13 +190,5 @@ func capped(n int, line func(int) string) []string {
 
 // shorten makes one line of a text.
 func shorten(text string) string {
-	return cut(strings.Join(strings.Fields(cut(text, 4*maxText)), " "), maxText)
-}
-
-// cut is the beginning of a text.
-func cut(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
+	return preview.Bytes(strings.Join(strings.Fields(preview.Bytes(text, 4*maxText)), " "), maxText)
 }

@@ -4,6 +4,7 @@ package compare
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -31,12 +32,12 @@ func Kept(ctx context.Context, before, after *engine.Engine, update engine.Reque
 		was = res.Object
 	}
 	if was == nil || is == nil {
-		var err1, err2 error
-		was, err1 = before.Prepare(update.Object)
-		is, err2 = after.Prepare(update.Object)
+		seenBefore, err1 := before.Prepare(update)
+		seenAfter, err2 := after.Prepare(update)
 		if err1 != nil || err2 != nil {
 			return nil, nil
 		}
+		was, is = seenBefore.Self(), seenAfter.Self()
 	}
 	return withoutMetadata(was), withoutMetadata(is)
 }
@@ -47,37 +48,32 @@ func withoutMetadata(obj map[string]any) map[string]any {
 	return obj
 }
 
-// Objects are the places in which two decoded objects differ, in the order of
+// Values are the places in which two decoded values differ, in the order of
 // their fields. Lists of different lengths differ as wholes.
-func Objects(before, after map[string]any) []Change {
-	var d differ
-	d.fields(nil, before, after)
-	return d.changes
+func Values(before, after any) iter.Seq[Change] {
+	return func(yield func(Change) bool) { values(nil, before, after, yield) }
 }
 
-type differ struct{ changes []Change }
-
-func (d *differ) compare(path []engine.Step, before, after any) {
+func values(path []engine.Step, before, after any, yield func(Change) bool) bool {
 	was, wasMap := before.(map[string]any)
 	is, isMap := after.(map[string]any)
 	if wasMap && isMap {
-		d.fields(path, was, is)
-		return
+		return fields(path, was, is, yield)
 	}
 	wasList, ok1 := before.([]any)
 	isList, ok2 := after.([]any)
 	if ok1 && ok2 && len(wasList) == len(isList) {
 		for i := range wasList {
-			d.compare(append(slices.Clip(path), engine.Step{Item: true, Index: i}), wasList[i], isList[i])
+			if !values(append(slices.Clip(path), engine.Step{Item: true, Index: i}), wasList[i], isList[i], yield) {
+				return false
+			}
 		}
-		return
+		return true
 	}
-	if !reflect.DeepEqual(before, after) {
-		d.changes = append(d.changes, Change{Path: path, Before: before, After: after})
-	}
+	return reflect.DeepEqual(before, after) || yield(Change{Path: path, Before: before, After: after})
 }
 
-func (d *differ) fields(path []engine.Step, was, is map[string]any) {
+func fields(path []engine.Step, was, is map[string]any, yield func(Change) bool) bool {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -85,9 +81,12 @@ func (d *differ) fields(path []engine.Step, was, is map[string]any) {
 		before, had := was[name]
 		after, has := is[name]
 		if had && has {
-			d.compare(at, before, after)
-		} else {
-			d.changes = append(d.changes, Change{Path: at, Before: before, After: after, Added: !had, Removed: !has})
+			if !values(at, before, after, yield) {
+				return false
+			}
+		} else if !yield(Change{Path: at, Before: before, After: after, Added: !had, Removed: !has}) {
+			return false
 		}
 	}
+	return true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/compare"
 )
 
-func TestObjects(t *testing.T) {
+func TestValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after string
@@ -24,7 +24,7 @@ func TestObjects(t *testing.T) {
 		"other types":  {`{"a":{"b":1}}`, `{"a":[1]}`, []string{"a: map[b:1] [1]"}},
 	} {
 		var got []string
-		for _, change := range compare.Objects(decode(t, c.before), decode(t, c.after)) {
+		for change := range compare.Values(decode(t, c.before), decode(t, c.after)) {
 			text := fmt.Sprintf("%s: %v %v", engine.FormatPath(change.Path), change.Before, change.After)
 			switch {
 			case change.Added:

@@ -8,16 +8,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Activation holds what self and oldSelf stand for in one or more evaluations
-// of programs of one declaration. It is not safe for concurrent use. An
-// Activation can be bound anew when no evaluation needs it any more: then
-// evaluations cost no allocations.
+// How it works: roots are counted, not named: a planned program asks for number
+// 0, not for "self", so that any context's variables cost what a rule's cost.
+// An object is bound as it was decoded. Only code that needs CEL's own value
+// has it made, once a binding. Each activation owns a frame, which is all that
+// an evaluation allocates: bound again and again, it allocates nothing.
+
+// Activation holds what the roots of an expression, as self and oldSelf, stand
+// for in one or more evaluations of programs of these roots. It is not safe for
+// concurrent use. An Activation can be bound anew when no evaluation needs it
+// any more: then evaluations cost no allocations.
 type Activation struct {
-	decl         *types.Decl
-	self, old    any
-	bound        oldBinding
-	selfV, oldV  ref.Val // boxed, once they were asked for
-	optionalView bool
+	roots []root // as planned programs count them
 
 	frame *frame // once there was an evaluation
 	// work is the limit of one evaluation, 0 for MaxWork, share what all have
@@ -25,18 +27,37 @@ type Activation struct {
 	work, share uint64
 }
 
-// oldBinding is what oldSelf stands for.
-type oldBinding uint8
+// root is what one root stands for.
+type root struct {
+	name  string
+	raw   any         // decoded JSON, nil when absent
+	decl  *types.Decl // of raw; nil where the value is CEL's own from the start
+	val   ref.Val     // boxed, once it was asked for
+	bound presence
+	// optional roots are seen as an optional of the value.
+	optional bool
+}
+
+type presence uint8
 
 const (
-	unbound oldBinding = iota // no such attribute
-	none                      // only seen as an optional
+	unbound presence = iota // no such attribute
+	none                    // only seen as an optional
 	value
+)
+
+// The roots of a rule, in the order of types.RuleRoots.
+const (
+	selfRoot = iota
+	oldRoot
+	ruleRoots
 )
 
 // Bind makes an activation with self alone; oldSelf is an unknown attribute.
 func Bind(d *types.Decl, self any) *Activation {
-	return &Activation{decl: d, self: self}
+	a := new(Activation)
+	a.Bind(d, self)
+	return a
 }
 
 // BindOld makes an activation with self and oldSelf. Where old is nil, oldSelf
@@ -49,32 +70,62 @@ func BindOld(d *types.Decl, self, old any) *Activation {
 
 // Bind is the function Bind for an activation that is there.
 func (a *Activation) Bind(d *types.Decl, self any) {
-	a.bind(d, self)
-	if a.old != nil {
-		a.old = nil
-	}
-	a.bound = unbound
+	a.bindRule(d, self, nil, unbound)
 }
 
 // BindOld is the function BindOld for an activation that is there.
 func (a *Activation) BindOld(d *types.Decl, self, old any) {
-	a.bind(d, self)
-	a.old, a.bound = old, value
+	bound := value
 	if old == nil {
-		a.bound = none
+		bound = none
+	}
+	a.bindRule(d, self, old, bound)
+}
+
+func (a *Activation) bindRule(d *types.Decl, self, old any, bound presence) {
+	if len(a.roots) != ruleRoots {
+		a.roots = make([]root, ruleRoots)
+		a.roots[selfRoot].name, a.roots[oldRoot].name = types.Self, types.OldSelf
+	}
+	a.roots[selfRoot].set(d, self, value)
+	a.roots[oldRoot].set(d, old, bound)
+}
+
+// set writes no pointer that is there already: each costs the collector a look.
+func (r *root) set(d *types.Decl, raw any, bound presence) {
+	r.bound, r.optional = bound, false
+	if r.decl != d {
+		r.decl = d
+	}
+	if raw != nil || r.raw != nil {
+		r.raw = raw
+	}
+	if r.val != nil {
+		r.val = nil
 	}
 }
 
-// bind writes no pointer that is there already: each costs the collector a
-// look.
-func (a *Activation) bind(d *types.Decl, self any) {
-	a.decl, a.self, a.optionalView = d, self, false
-	if a.selfV != nil {
-		a.selfV = nil
+// BindRoots makes an activation for programs of any roots. The values are by
+// name: decoded JSON for those with a Decl, and else CEL's own (a ref.Val). One
+// that is missing is an unknown attribute, or none where the root is an
+// optional.
+func BindRoots(roots []types.Root, values map[string]any) *Activation {
+	a := &Activation{roots: make([]root, len(roots))}
+	for i, of := range roots {
+		r := &a.roots[i]
+		r.name, r.decl, r.optional = of.Name, of.Decl, of.Optional
+		v, ok := values[of.Name]
+		own, isOwn := v.(ref.Val)
+		switch {
+		case ok && of.Decl != nil:
+			r.raw, r.bound = v, value
+		case ok && isOwn:
+			r.val, r.bound = own, value
+		case of.Optional:
+			r.bound = none
+		}
 	}
-	if a.oldV != nil {
-		a.oldV = nil
-	}
+	return a
 }
 
 // Optional is the same activation as a rule with optionalOldSelf sees it:
@@ -82,7 +133,8 @@ func (a *Activation) bind(d *types.Decl, self any) {
 // oldSelf so can use it.
 func (a *Activation) Optional() *Activation {
 	b := *a
-	b.optionalView, b.frame = true, nil
+	b.roots, b.frame = append([]root(nil), a.roots...), nil
+	b.SetOptional(true)
 	if b.work != 0 {
 		b.LimitWork(b.work)
 	}
@@ -90,7 +142,11 @@ func (a *Activation) Optional() *Activation {
 }
 
 // SetOptional changes an activation to what Optional gives, and back.
-func (a *Activation) SetOptional(optional bool) { a.optionalView = optional }
+func (a *Activation) SetOptional(optional bool) {
+	if len(a.roots) == ruleRoots {
+		a.roots[oldRoot].optional = optional
+	}
+}
 
 // Unbind lets go of all values, and keeps the memory of evaluations for the
 // next.
@@ -99,7 +155,11 @@ func (a *Activation) Unbind() {
 	if f != nil {
 		f.done = nil
 	}
-	*a = Activation{frame: f}
+	for i := range a.roots {
+		r := &a.roots[i]
+		*r = root{name: r.name}
+	}
+	*a = Activation{roots: a.roots, frame: f}
 }
 
 // LimitWork sets what the evaluations that follow may each take, in units of
@@ -127,47 +187,41 @@ func (a *Activation) ownFrame() *frame {
 	if a.frame == nil {
 		a.frame = &frame{poll: pollWork}
 	}
-	if a.frame.act != a {
-		a.frame.act = a // also where the activation was copied
+	f := a.frame
+	if f.act != a {
+		f.act = a // also where the activation was copied
 	}
-	return a.frame
+	if len(f.roots) != len(a.roots) || len(f.roots) > 0 && &f.roots[0] != &a.roots[0] {
+		f.roots = a.roots
+	}
+	return f
 }
 
-func (a *Activation) selfValue() ref.Val {
-	if a.selfV == nil {
-		a.selfV = types.Value(a.self, a.decl)
-	}
-	return a.selfV
-}
-
-// oldValue is nil when oldSelf is an unknown attribute.
-func (a *Activation) oldValue() ref.Val {
-	if a.bound == value && a.oldV == nil {
-		a.oldV = types.Value(a.old, a.decl)
-	}
+// boxed is nil where the root is an unknown attribute.
+func (r *root) boxed() ref.Val {
 	switch {
-	case a.bound == unbound:
+	case r.bound == unbound || r.bound == none && !r.optional:
 		return nil
-	case a.optionalView && a.bound == none:
+	case r.bound == none:
 		return celtypes.OptionalNone
-	case a.optionalView:
-		return celtypes.OptionalOf(a.oldV)
-	case a.bound == none:
-		return nil
 	}
-	return a.oldV
+	if r.val == nil {
+		r.val = types.Value(r.raw, r.decl)
+	}
+	if r.optional {
+		return celtypes.OptionalOf(r.val)
+	}
+	return r.val
 }
 
 var _ interpreter.Activation = (*Activation)(nil)
 
 // ResolveName implements cel-go's activation.
 func (a *Activation) ResolveName(name string) (any, bool) {
-	switch name {
-	case types.Self:
-		return a.selfValue(), true
-	case types.OldSelf:
-		if v := a.oldValue(); v != nil {
-			return v, true
+	for i := range a.roots {
+		if a.roots[i].name == name {
+			v := a.roots[i].boxed()
+			return v, v != nil
 		}
 	}
 	return nil, false

@@ -8,6 +8,11 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: numbers stay Go's own. Overflow and division by zero are
+// checked as cel-go's common/types do, since the error's text is part of the
+// verdict. An operator costs 1 whatever comes out; + on strings costs by the
+// characters of both, and an error counts as one character there.
+
 var (
 	errOverflow     = newErr("integer overflow")
 	errDivideByZero = newErr("division by zero")
@@ -19,15 +24,15 @@ func arithmetic(inv *invocation, a, b *code) *code {
 	switch inv.overload {
 	case overloads.AddInt64, overloads.SubtractInt64, overloads.MultiplyInt64, overloads.DivideInt64, overloads.ModuloInt64:
 		if x, y := a.ints(), b.ints(); x != nil && y != nil {
-			return &code{kind: intKind, num: calculate(x, y, intOperators[inv.function])}
+			return intCode(calculate(x, y, intOperators[inv.function]))
 		}
 	case overloads.AddDouble, overloads.SubtractDouble, overloads.MultiplyDouble, overloads.DivideDouble:
 		if x, y := a.doubles(), b.doubles(); x != nil && y != nil {
-			return &code{kind: doubleKind, dbl: calculateDouble(x, y, inv.function)}
+			return doubleCode(calculateDouble(x, y, inv.function))
 		}
 	case overloads.AddString:
 		if x, y := a.strings(), b.strings(); x != nil && y != nil {
-			return &code{kind: stringKind, str: concatenate(x, y)}
+			return stringCode(concatenate(x, y))
 		}
 	}
 	return nil

@@ -6,6 +6,14 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: CEL prices a.b.c not as two selections of a variable but as one
+// attribute with two qualifiers, and a condition's branches share what follows
+// it. So all that belongs to one attribute is gathered first, and then
+// resolved: as a path over decoded JSON where all of it is declared (path.go),
+// as a path that may end early where there is a ? in it (path_optional.go), and
+// as lookups on CEL's own values where a type is only known at run time
+// (path_boxed.go).
+
 // attribute is a variable or a value with the selects and indexes that follow
 // it. Of a condition, both branches get what follows. CEL prices an attribute
 // as one step for each select or index that is tried and one for the whole.
@@ -166,10 +174,11 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 // resolve is the code of an attribute, with or without its own step.
 func (p *planner) resolve(a *attribute, counted bool) *code {
 	if a.cond != nil {
-		c := ternary(a.cond, p.resolve(a.yes, false), p.resolve(a.no, false), a.typ)
+		c := ternary(a.cond, p.resolve(a.yes, false), p.resolve(a.no, false))
 		if counted && a.has {
-			c = &code{kind: boxedKind, val: testOfCondition(c), typ: a.typ}
+			c = boxedCode(asPath, testOfCondition(c))
 		}
+		c.typ = a.typ
 		return c
 	}
 	c := a.plainOperand()
@@ -183,7 +192,7 @@ func (p *planner) resolve(a *attribute, counted bool) *code {
 		c = p.optionalPath(a, counted)
 	}
 	if c == nil {
-		c = &code{kind: boxedKind, val: boxedPath(a, counted)}
+		c = boxedCode(asPath, boxedPath(a, counted))
 	}
 	c.typ = a.typ
 	return c

@@ -52,7 +52,7 @@ func TestNoAllocations(t *testing.T) {
 	for _, c := range typical {
 		s, bind := typicalSubject(t, c.rule)
 		a, ctx := bind(), context.Background()
-		self, old, decl := a.self, a.old, a.decl
+		self, old, decl := a.roots[selfRoot].raw, a.roots[oldRoot].raw, a.roots[selfRoot].decl
 		if out := s.ours.Eval(ctx, a); out.False() || out.Err != nil {
 			t.Errorf("%s: not accepted: %+v", c.name, out)
 		}
@@ -122,7 +122,7 @@ func benchmark(b *testing.B, s *subject, bind func() *Activation) {
 	ctx := context.Background()
 	a := bind()
 	cost := s.ours.Eval(ctx, a).Cost
-	self, old, decl := a.self, a.old, a.decl
+	self, old, decl := a.roots[selfRoot].raw, a.roots[oldRoot].raw, a.roots[selfRoot].decl
 	perUnit := func(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(cost), "ns/unit")
 	}

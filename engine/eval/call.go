@@ -12,6 +12,16 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
+// How it works: a call is typed where typed.go and its neighbours have code for
+// its overload and its arguments are typed. What is left goes to the function
+// that the environment binds, in cel-go's own order: by overload, then by name,
+// then by the receiver. Which arguments' errors end a call, and whether it is
+// priced then, depends in cel-go on how many there are and on how the function
+// is bound: listed and lenient tell these apart.
+//
+// The arguments stand on a stack of the frame, so that a call allocates no
+// slice.
+
 // invocation is a call whose arguments are planned.
 type invocation struct {
 	id       int64
@@ -36,12 +46,7 @@ func (p *planner) call(e ast.Expr) (*code, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.invoke(inv)
-	if err != nil {
-		return nil, err
-	}
-	c.typ = inv.typ
-	return c, nil
+	return p.invoke(inv)
 }
 
 func (p *planner) invocation(e ast.Expr) (*invocation, error) {
@@ -112,7 +117,7 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 	if err != nil {
 		return nil, err
 	}
-	return &code{kind: boolKind, test: join(terms), typ: p.typeOf(e)}, nil
+	return boolCode(join(terms)), nil
 }
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
@@ -174,6 +179,12 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	if !bound && (impl != nil || b.arity == 0) {
 		return nil, errUnsupported // cel-go refuses it too
 	}
+	switch {
+	case inv.function == "format" && b.variadic != nil:
+		b.variadic = unnamedFormat(b.variadic)
+	case inv.function == "cel.@mapInsert" && b.binary != nil:
+		b.binary = unnamedInsert(b.binary)
+	}
 	b.exact = fn.isExact(inv)
 	b.demands = demandsOf(inv)
 	return b, nil
@@ -213,7 +224,7 @@ func (b *binding) code(inv *invocation) *code {
 		args[i] = arg.boxed()
 	}
 	pricedFirst, joins := isPricedFirst(b.overload), b.function == operators.Add
-	return &code{kind: boxedKind, exact: b.exact, val: func(f *frame) ref.Val {
+	c := boxedCode(asCall, func(f *frame) ref.Val {
 		base := len(f.args)
 		for _, arg := range args {
 			v := arg(f)
@@ -237,7 +248,9 @@ func (b *binding) code(inv *invocation) *code {
 		}
 		f.popArgs(base)
 		return result
-	}}
+	})
+	c.exact = b.exact
+	return c
 }
 
 // apply calls the function, or the receiver if nothing is bound.

@@ -7,6 +7,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: boxing is what makes CEL slow: each int, string and bool
+// becomes an interface value, is compared by dynamic dispatch, and is thrown
+// away. So every node is planned as a Go function that returns its own Go type,
+// and a parent asks its parts for the form that it can use: ints() is nil where
+// an int cannot be had, boxed() always works. Closures are called through one
+// pointer, without a switch over instructions; there is no bytecode. A second
+// result says that there is an error, which stands in the frame: an error value
+// would have to be boxed, too.
+
 // kind is the form in which an expression's value is computed.
 type kind uint8
 
@@ -33,36 +42,57 @@ type (
 	listFunc = func(*frame) ([]any, bool)
 )
 
-// code is a planned expression: one function as its kind says.
+// code is a planned expression. What it was made with by one of the functions
+// below holds its value, in the form of its kind; the rest is what else is known
+// of it, by which others choose a better form.
 type code struct {
 	kind kind
-	test testFunc
-	num  numFunc
-	dbl  dblFunc
-	str  strFunc
-	// raw is also set beside str, num, dbl and test where the value comes from
-	// JSON as it is.
-	raw  rawFunc
-	list listFunc
-	// split is also set where the list is a text's parts.
-	split *split
-	opt   optFunc
-	// val is also set where there is a better way than to box the typed value.
-	val valFunc
+	typ  *celtypes.Type // what the checker says
+	how  how
 
-	// decl declares raw and opt.
-	decl *types.Decl
-	// list is also set where only the items of a boxed list are asked for, elem
-	// declares them.
-	elem *types.Decl
-	// konst is the value of a constant.
-	konst ref.Val
-	// exact boxed values are of the checked type or errors, never null.
-	exact bool
-	// null optionals may hold null.
-	null bool
+	// The value: of each kind its own. A boxed value can be asked of every code.
+	test testFunc // boolKind
+	num  numFunc  // intKind
+	dbl  dblFunc  // doubleKind
+	str  strFunc  // stringKind
+	raw  rawFunc  // rawKind, and beside any kind where the value is JSON as it is
+	list listFunc // listKind, and boxed lists of which only the items are asked
+	opt  optFunc  // optionalKind
+	val  valFunc  // boxedKind, and where there is a better way than to box
 
-	typ *celtypes.Type
+	decl  *types.Decl // of raw and of opt
+	elem  *types.Decl // of the items of list
+	split *split      // the list is a text's parts
+	konst ref.Val     // the value of a constant
+	exact bool        // a boxed value is of the checked type or an error, never null
+	null  bool        // an optional may hold null
+}
+
+// how is the way in which a code that is not typed gets its value.
+type how uint8
+
+const (
+	typed      how = iota
+	asCall         // a library's function is called
+	asEquality     // two values compare themselves
+	asPath         // fields and items are looked up on CEL's own values
+	asFold         // a macro runs as the parser wrote it out
+	asLoop         // a macro's loop gathers CEL's own values
+	asLiteral      // a list, a map or a message is made
+	asChoice       // branches differ in kind
+	asValue        // JSON is read that has no typed form
+)
+
+func boolCode(test testFunc) *code     { return &code{kind: boolKind, test: test} }
+func intCode(num numFunc) *code        { return &code{kind: intKind, num: num} }
+func doubleCode(dbl dblFunc) *code     { return &code{kind: doubleKind, dbl: dbl} }
+func stringCode(str strFunc) *code     { return &code{kind: stringKind, str: str} }
+func boxedCode(h how, v valFunc) *code { return &code{kind: boxedKind, how: h, val: v} }
+
+func jsonCode(raw rawFunc, d *types.Decl) *code { return &code{kind: rawKind, raw: raw, decl: d} }
+
+func listCode(list listFunc, elem *types.Decl) *code {
+	return &code{kind: listKind, list: list, elem: elem}
 }
 
 func (c *code) isConst() bool { return c.konst != nil }

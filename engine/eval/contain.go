@@ -9,6 +9,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: cel-go makes a set of a constant list and does not price the
+// lookup, so neither does this. A list of the object is searched item by item
+// at one unit each, also past items that do not fit their type: such an item is
+// an error only if nothing equal stands behind it.
+
 // inConstants is `in` over a constant list, which CEL makes a set of and does
 // not price; nil where CEL does not.
 func inConstants(inv *invocation) *code {
@@ -21,13 +26,13 @@ func inConstants(inv *invocation) *code {
 		return nil
 	}
 	if x := inv.args[0].strings(); x != nil {
-		return &code{kind: boolKind, test: inStrings(x, set)}
+		return boolCode(inStrings(x, set))
 	}
 	if x := inv.args[0].ints(); x != nil {
-		return &code{kind: boolKind, test: inInts(x, set)}
+		return boolCode(inInts(x, set))
 	}
 	val := inv.args[0].boxed()
-	return &code{kind: boolKind, test: func(f *frame) truth {
+	return boolCode(func(f *frame) truth {
 		v := val(f)
 		if celtypes.IsUnknownOrError(v) {
 			f.fail(v)
@@ -37,7 +42,7 @@ func inConstants(inv *invocation) *code {
 			f.compared(len(s))
 		}
 		return truthOf(set[v])
-	}}
+	})
 }
 
 // constantSet is nil when an item is no scalar that can be a key. A number is
@@ -150,7 +155,7 @@ func containment(inv *invocation, a, b *code) *code {
 	if test == nil {
 		return nil
 	}
-	return &code{kind: boolKind, test: test}
+	return boolCode(test)
 }
 
 func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {

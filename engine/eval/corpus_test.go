@@ -20,14 +20,28 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// crdDecls are the declarations of a CRD's versions.
+// crdDecls are the declarations of the versions of a file's CRDs.
 func crdDecls(t testing.TB, file string) []*types.Decl {
+	t.Helper()
+	var decls []*types.Decl
+	eachVersion(t, file, func(_ string, d *types.Decl) { decls = append(decls, d) })
+	return decls
+}
+
+// crdVersions are those of a file with one CRD, by name.
+func crdVersions(t testing.TB, file string) map[string]*types.Decl {
+	t.Helper()
+	decls := map[string]*types.Decl{}
+	eachVersion(t, file, func(name string, d *types.Decl) { decls[name] = d })
+	return decls
+}
+
+func eachVersion(t testing.TB, file string, each func(name string, d *types.Decl)) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var decls []*types.Decl
 	for _, doc := range bytes.Split(data, []byte("\n---\n")) {
 		var crd apiextensionsv1.CustomResourceDefinition
 		if err := yaml.Unmarshal(doc, &crd); err != nil {
@@ -45,10 +59,9 @@ func crdDecls(t testing.TB, file string) []*types.Decl {
 			if err != nil {
 				t.Fatal(err)
 			}
-			decls = append(decls, types.FromSchema(s, types.ResourceRoot))
+			each(v.Name, types.FromSchema(s, types.ResourceRoot))
 		}
 	}
-	return decls
 }
 
 // corpusRun counts what was compared. Equal rules on nodes of equal path and

@@ -14,6 +14,14 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
+// How it works: a server charges what a call did after it was made, by its
+// arguments and its result. Typed code has its price beside it; this is for
+// calls on boxed values, and asks the Kubernetes estimator first, as a server
+// does. What that does not know is priced as in cel-go's runtime tracker, and
+// what cel-go's extensions price by trackers of their own is repeated here, for
+// they do not export them. TestOverloads holds every overload against cel-go's
+// tracker.
+
 // prices are those of the Kubernetes libraries. What they do not know
 // is priced as in CEL itself.
 var prices library.CostEstimator

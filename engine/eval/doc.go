@@ -20,7 +20,7 @@ package eval
 // macros are known again by what the parser made of them, and run as loops
 // (macro.go, loop.go). What has no such code is evaluated on CEL's own values,
 // with the functions that the environment binds, dispatched as cel-go does
-// (call.go, qualify.go, fold.go). A map is gone through by sorted key.
+// (call.go, path_boxed.go, fold.go). A map is gone through by sorted key.
 //
 // Cost is added where work is done. A typed operator has its cost beside its
 // code; a call on boxed values asks the Kubernetes estimator (cost.go). When
@@ -28,7 +28,7 @@ package eval
 // makes an Outcome of that: no && or || around can absorb it.
 //
 // Work is added before it is done (work.go): by typed code where it looks at
-// bytes, and for a library's call by the table of demand.go. Its limit ends the
+// bytes, and for a library's call by the table of work_table.go. Its limit ends the
 // evaluation in the same way.
 //
 // An error is kept in the frame, and code says by its result that there is one.

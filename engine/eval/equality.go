@@ -8,6 +8,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: scalars of one type are compared as Go values. Objects, maps
+// and lists of one declaration are first compared as JSON (types.Same): most
+// are the same, and then nothing is boxed. Where they are not plainly the same,
+// list types decide (sets and maps ignore order), and the boxed values know
+// those. An equality costs by the shorter side, since no more has to be looked
+// at.
+
 // equality is == or !=. Both sides are evaluated, whatever the first gives.
 func equality(inv *invocation) *code {
 	equal := inv.function == operators.Equals
@@ -15,25 +22,28 @@ func equality(inv *invocation) *code {
 	if a.isConst() && !b.isConst() && sameScalar(a, b) {
 		a, b = b, a // a constant is no error and costs nothing: the order does not show
 	}
-	c := &code{kind: boolKind}
+	var test testFunc
+	how := typed
 	switch {
 	case a.strings() != nil && b.strings() != nil:
-		c.test = equalStrings(a, b, equal)
+		test = equalStrings(a, b, equal)
 	case a.ints() != nil && b.ints() != nil:
-		c.test = equalNumbers(a.ints(), b.ints(), equal)
+		test = equalNumbers(a.ints(), b.ints(), equal)
 	case a.doubles() != nil && b.doubles() != nil:
-		c.test = equalNumbers(a.doubles(), b.doubles(), equal)
+		test = equalNumbers(a.doubles(), b.doubles(), equal)
 	case a.kind == boolKind && b.kind == boolKind:
-		c.test = equalTruths(a.test, b.test, equal)
+		test = equalTruths(a.test, b.test, equal)
 	case a.kind == boxedKind && a.raw != nil && b.isConst() && a.decl != nil:
-		c.test = equalRaw(a.raw, b.konst, equal)
+		test = equalRaw(a.raw, b.konst, equal)
 	case b.kind == boxedKind && b.raw != nil && a.isConst() && b.decl != nil:
-		c.test = equalRaw(b.raw, a.konst, equal)
+		test = equalRaw(b.raw, a.konst, equal)
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
-		c.test = equalStructures(a.raw, b.raw, a.decl, equal)
+		test = equalStructures(a.raw, b.raw, a.decl, equal)
 	default:
-		c.test = equalBoxed(inv, equal)
+		test, how = equalBoxed(inv, equal), asEquality
 	}
+	c := boolCode(test)
+	c.how = how
 	return c
 }
 

@@ -12,13 +12,22 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the parser writes every macro out as a fold: a range, an
+// accumulator, a condition and a step. What macro.go does not know again runs
+// as just that, on boxed values: transformMap, two variables over what is only
+// known at run time, and folds that somebody nests in a way that no macro does.
+// Lists and maps that the fold collects in are changed in place, as cel-go
+// does, or each step would copy them.
+//
+// cel-go goes over a map in Go's order, which is any; here it is the order of
+// the keys, so that the same object always gets the same answer.
+
 // comprehension plans a macro as a loop of its own where it knows the macro
 // and the range, and else as the fold that the parser made of it.
 func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)
 	if c != nil && err == nil {
-		c.typ = p.typeOf(e)
 		return c, nil
 	}
 	if err != nil && err != errReadsResult {
@@ -68,7 +77,7 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 		}
 		*part.val = c.boxed()
 	}
-	return &code{kind: boxedKind, val: fo.run, typ: p.typeOf(e)}, nil
+	return boxedCode(asFold, fo.run), nil
 }
 
 // mutable makes lists and maps that start empty ones that are added to in
@@ -104,11 +113,11 @@ func (fo *fold) run(f *frame) ref.Val {
 		case isList:
 			done = fo.items(f, l)
 		default:
-			return newErr("unsupported comprehension range type: %T", v)
+			return newErr("unsupported comprehension range type: %s", types.GoType(v))
 		}
 	} else {
 		if !v.Type().HasTrait(traits.IterableType) {
-			return newErr("got '%T', expected iterable type", v)
+			return newErr("got '%s', expected iterable type", types.GoType(v))
 		}
 		done = fo.each(f, v)
 	}
@@ -190,14 +199,25 @@ func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	return keys
 }
 
-// compareKeys orders keys of one type by value, and others by type.
+// compareKeys orders keys of one type by value, and others by type, null last:
+// it stands for the fields of an object that have no name.
 func compareKeys(a, b ref.Val) int {
+	if aNull, bNull := a == celtypes.NullValue, b == celtypes.NullValue; aNull || bNull {
+		return cmp.Compare(rank(aNull), rank(bNull))
+	}
 	if a, ok := a.(traits.Comparer); ok {
 		if n, ok := a.Compare(b).(celtypes.Int); ok {
 			return int(n)
 		}
 	}
 	return cmp.Compare(a.Type().TypeName(), b.Type().TypeName())
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 func (fo *fold) items(f *frame, l traits.Lister) bool {

@@ -12,6 +12,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: cost and work are two counters and a comparison each. Passing a
+// limit has to end the evaluation whatever is around it, also where && or ||
+// would absorb an error: that is a panic with a value of its own, which finish
+// takes up. A flag would have to be looked at behind every step.
+//
+// slots hold macro variables, by number; the stacks are shared by all that is
+// under way and shrink with it. Whatever is popped is cleared, so that a kept
+// frame keeps no object alive.
+
 // truth is a bool or an error; the error itself stands in the frame.
 type truth uint8
 
@@ -37,6 +46,7 @@ type frame struct {
 	err *celtypes.Err
 
 	act   *Activation
+	roots []root // the activation's
 	slots []slot
 
 	// args and lists are stacks: of the arguments of library calls, and of the

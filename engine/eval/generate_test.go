@@ -15,6 +15,9 @@ type generator struct {
 	texts []string
 	ints  []int64
 	wrong float64 // how often a value does not fit
+	// unknown is how many fields each object may have that its schema does not
+	// know.
+	unknown int
 }
 
 var (
@@ -76,6 +79,9 @@ func (g *generator) object(d *types.Decl, depth int) any {
 		if g.rand.Float64() < likely {
 			obj[name] = g.some(f.Decl, depth+1)
 		}
+	}
+	for range g.unknown {
+		obj["unknown"+g.text()] = g.text()
 	}
 	return obj
 }

@@ -7,6 +7,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: [a, b] and {k: v} of constants are constants, and free, as in
+// cel-go; with anything else in them they are made anew each time. Messages are
+// those of CEL's own wrapper types: rules can name no others.
+
 // listLiteral is [a, b]; one of constants is itself a constant.
 func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	list := e.AsList()
@@ -26,11 +30,11 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	if folds {
 		return constant(newList(nil, items), p.typeOf(e)), nil
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newList(f, items)
 		f.charge(common.ListCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 // literalItem is an item of a list, or a value of a map with its key.
@@ -86,11 +90,11 @@ func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 		}
 		return nil, errUnsupported
 	}
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newMap(f, items)
 		f.charge(common.MapCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 func newMap(f *frame, items []literalItem) ref.Val {
@@ -141,11 +145,11 @@ func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 		fields[i] = messageField{sf.Name(), literalItem{val: c.boxed(), optional: sf.IsOptional()}}
 	}
 	provider := p.env.CELTypeProvider()
-	return &code{kind: boxedKind, typ: p.typeOf(e), val: func(f *frame) ref.Val {
+	return boxedCode(asLiteral, func(f *frame) ref.Val {
 		v := newMessage(f, provider, name, fields)
 		f.charge(common.StructCreateBaseCost)
 		return v
-	}}, nil
+	}), nil
 }
 
 // messageType is the full name of a type, as cel-go finds it.
@@ -185,5 +189,7 @@ func newMessage(f *frame, provider celtypes.Provider, name string, fields []mess
 		f.make(f.weigh(v, perEqual))
 		vals[field.name] = v
 	}
-	return provider.NewValue(name, vals)
+	v := provider.NewValue(name, vals)
+	unnamedFields(v, vals)
+	return v
 }

@@ -5,6 +5,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: CEL's && and || take the other side's answer over an error:
+// false && error is false whichever comes first. So an error is kept aside
+// until nothing decides, and of two the first counts. A nest of && is one list:
+// flat, it costs the same and calls less.
+
 // and is && over any number of terms: false wins over the first error.
 func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
 
@@ -69,22 +74,21 @@ func not(test testFunc) testFunc {
 }
 
 // ternary has the kind of its branches where that is one.
-func ternary(cond testFunc, a, b *code, t *celtypes.Type) *code {
+func ternary(cond testFunc, a, b *code) *code {
 	switch {
 	case a.kind == boolKind && b.kind == boolKind:
-		return &code{kind: boolKind, typ: t, test: chooseTest(cond, a.test, b.test)}
+		return boolCode(chooseTest(cond, a.test, b.test))
 	case a.strings() != nil && b.strings() != nil:
-		return &code{kind: stringKind, typ: t, str: choose(cond, a.strings(), b.strings())}
+		return stringCode(choose(cond, a.strings(), b.strings()))
 	case a.ints() != nil && b.ints() != nil:
-		return &code{kind: intKind, typ: t, num: choose(cond, a.ints(), b.ints())}
+		return intCode(choose(cond, a.ints(), b.ints()))
 	case a.doubles() != nil && b.doubles() != nil:
-		return &code{kind: doubleKind, typ: t, dbl: choose(cond, a.doubles(), b.doubles())}
+		return doubleCode(choose(cond, a.doubles(), b.doubles()))
 	case a.kind == rawKind && b.kind == rawKind && a.decl == b.decl:
-		return &code{kind: rawKind, typ: t, decl: a.decl, raw: choose(cond, a.raw, b.raw)}
+		return jsonCode(choose(cond, a.raw, b.raw), a.decl)
 	}
 	x, y := a.boxed(), b.boxed()
-	c := &code{kind: boxedKind, typ: t, exact: a.exact && b.exact}
-	c.val = func(f *frame) ref.Val {
+	c := boxedCode(asChoice, func(f *frame) ref.Val {
 		switch cond(f) {
 		case yes:
 			return x(f)
@@ -92,7 +96,8 @@ func ternary(cond testFunc, a, b *code, t *celtypes.Type) *code {
 			return y(f)
 		}
 		return f.err
-	}
+	})
+	c.exact = a.exact && b.exact
 	l, m := listOf(a), listOf(b)
 	if elem := commonElem(l, m); elem != nil {
 		c.list, c.elem = choose(cond, l.list, m.list), elem

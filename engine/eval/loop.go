@@ -13,6 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a loop goes over JSON where the range is declared, item by item
+// without boxing any: the variable's slot has the raw item, and whoever needs
+// it as a value of CEL's has it made then. Over a map the keys are copied to a
+// stack and sorted, so that evaluation is the same every time. The loop knows
+// no macro; macro.go says what happens with each item.
+
 // loop is the range of a macro with the slots of its variables.
 type loop struct {
 	list      listFunc // items, or
@@ -49,9 +55,9 @@ func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 		return nil, err
 	}
 	l := &loop{two: x.HasIterVar2(), key: p.newSlot(), item: p.newSlot()}
-	l.null = newErr("got '%T', expected iterable type", celtypes.NullValue)
+	l.null = newErr("got '%s', expected iterable type", types.GoType(celtypes.NullValue))
 	if l.two {
-		l.null = newErr("unsupported comprehension range type: %T", celtypes.NullValue)
+		l.null = newErr("unsupported comprehension range type: %s", types.GoType(celtypes.NullValue))
 	}
 	items := listOf(over)
 	switch {
@@ -123,7 +129,7 @@ func (l *loop) begin(f *frame, c *cursor) bool {
 		v = celtypes.NewRefValList(celtypes.DefaultTypeAdapter, f.sortedKeys(m))
 	}
 	if !v.Type().HasTrait(traits.IterableType) {
-		f.err = newErr("got '%T', expected iterable type", v)
+		f.err = newErr("got '%s', expected iterable type", types.GoType(v))
 		return false
 	}
 	c.over, c.boxed = v, v.(traits.Iterable).Iterator()
@@ -208,11 +214,11 @@ func listOf(c *code) *code {
 		return constantItems(c)
 	case c.kind == rawKind && isList(c.decl) && !c.decl.Nullable:
 		raw := c.raw
-		return &code{kind: listKind, elem: c.decl.Elem, list: func(f *frame) ([]any, bool) {
+		return listCode(func(f *frame) ([]any, bool) {
 			v, ok := raw(f)
 			items, _ := v.([]any)
 			return items, ok
-		}}
+		}, c.decl.Elem)
 	}
 	return nil
 }
@@ -238,5 +244,5 @@ func constantItems(c *code) *code {
 		}
 		elem = d
 	}
-	return &code{kind: listKind, elem: elem, list: func(*frame) ([]any, bool) { return items, true }}
+	return listCode(func(*frame) ([]any, bool) { return items, true }, elem)
 }

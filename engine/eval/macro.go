@@ -8,6 +8,14 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
+// How it works: the parser leaves no trace of a macro's name: a.all(x, p) is a
+// fold with accumulator true, condition @not_strictly_false(accu) and step accu
+// && p. Each recognize function knows one such shape again, and nothing but
+// that exact shape: what differs in the least runs as a fold. A loop then needs
+// no accumulator, yet charges the units of the variables and calls that the
+// fold would have had, in the order in which cel-go would have, so that a limit
+// is passed at the same step.
+
 // macro plans a comprehension that the parser made of all, exists, exists_one,
 // filter, map or transformList; nil for any other.
 //
@@ -34,25 +42,25 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	}
 	switch m.name {
 	case operators.All:
-		return &code{kind: boolKind, test: l.quantifier(pred, no, 2)}, nil
+		return boolCode(l.quantifier(pred, no, 2)), nil
 	case operators.Exists:
-		return &code{kind: boolKind, test: l.quantifier(pred, yes, 3)}, nil
+		return boolCode(l.quantifier(pred, yes, 3)), nil
 	case operators.ExistsOne:
-		return &code{kind: boolKind, test: l.existsOne(pred)}, nil
+		return boolCode(l.existsOne(pred)), nil
 	}
 	item, err := p.within(vars, m.item)
 	if err != nil {
 		return nil, err
 	}
 	if item.raw != nil && item.decl != nil {
-		return &code{kind: listKind, elem: item.decl, list: l.collect(pred, item.raw)}, nil
+		return listCode(l.collect(pred, item.raw), item.decl), nil
 	}
 	// A list of a constant is a constant too, and costs nothing to make.
 	price := uint64(common.ListCreateBaseCost)
 	if item.isConst() {
 		price = 0
 	}
-	return &code{kind: boxedKind, val: l.collectBoxed(pred, item.boxed(), price)}, nil
+	return boxedCode(asLoop, l.collectBoxed(pred, item.boxed(), price)), nil
 }
 
 // recognized is a macro with its predicate and its new item.

@@ -3,7 +3,15 @@ package eval
 import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
 )
+
+// How it works: x.?a.?b gives an optional; hasValue() and orValue() mostly
+// stand right behind it. As optFunc the value goes from one to the other as
+// JSON with a yes or a no, and no optional is ever made. or() and orValue()
+// evaluate their argument only when it is needed, and cel-go does not price
+// them.
 
 // optionalOr is or() and orValue() of optionals: the argument is evaluated only
 // when it is needed, and neither call is priced.
@@ -22,7 +30,7 @@ func optionalOr(inv *invocation) *code {
 			return c
 		}
 	}
-	c := &code{kind: boxedKind, val: boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap)}
+	c := boxedCode(asCall, boxedOr(inv.args[0].boxed(), inv.args[1].boxed(), unwrap))
 	if unwrap && inv.args[0].kind == optionalKind {
 		if c.list = orItems(inv.args[0], inv.args[1]); c.list != nil {
 			c.elem = inv.args[0].decl.Elem
@@ -47,5 +55,99 @@ func boxedOr(x, y valFunc, unwrap bool) valFunc {
 			return opt.GetValue()
 		}
 		return opt
+	}
+}
+
+// hasValue is hasValue() of an optional.
+func hasValue(opt optFunc) testFunc {
+	return func(f *frame) truth {
+		_, t := opt(f)
+		f.charge(1)
+		return t
+	}
+}
+
+// orValue is orValue() with a default of the same kind, nil for any other.
+func orValue(a, b *code) *code {
+	opt, d := a.opt, a.decl
+	switch {
+	case a.null:
+	case d.Kind == types.String && b.strings() != nil:
+		rest := b.strings()
+		return stringCode(func(f *frame) (string, bool) {
+			v, t := opt(f)
+			if t != yes {
+				return otherwise(f, t, rest)
+			}
+			s, ok := v.(string)
+			if !ok {
+				f.misfit(v, d)
+			}
+			return s, ok
+		})
+	case d.Kind == types.Int && b.ints() != nil:
+		rest := b.ints()
+		return intCode(func(f *frame) (int64, bool) {
+			v, t := opt(f)
+			if t != yes {
+				return otherwise(f, t, rest)
+			}
+			n, ok := v.(int64)
+			if !ok {
+				f.misfit(v, d)
+			}
+			return n, ok
+		})
+	case d.Kind == types.Bool && b.kind == boolKind:
+		return boolCode(orTruth(opt, d, b.test))
+	}
+	return nil
+}
+
+func orTruth(opt optFunc, d *types.Decl, rest testFunc) testFunc {
+	return func(f *frame) truth {
+		v, t := opt(f)
+		switch t {
+		case bad:
+			return bad
+		case no:
+			return rest(f)
+		}
+		b, ok := v.(bool)
+		if !ok {
+			f.misfit(v, d)
+			return bad
+		}
+		return truthOf(b)
+	}
+}
+
+// otherwise is the default of an optional that is none, or its error.
+func otherwise[T any](f *frame, t truth, rest func(*frame) (T, bool)) (T, bool) {
+	if t == no {
+		return rest(f)
+	}
+	var zero T
+	return zero, false
+}
+
+// orItems is orValue() where only the items of the list matter, nil when they
+// differ in kind.
+func orItems(a, b *code) listFunc {
+	d := a.decl
+	if b = listOf(b); a.null || !isList(d) || b == nil || b.elem != nil && b.elem != d.Elem {
+		return nil
+	}
+	opt, rest := a.opt, b.list
+	return func(f *frame) ([]any, bool) {
+		v, t := opt(f)
+		if t != yes {
+			return otherwise(f, t, rest)
+		}
+		items, ok := v.([]any)
+		if !ok {
+			f.misfit(v, d)
+		}
+		return items, ok
 	}
 }

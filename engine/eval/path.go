@@ -6,12 +6,21 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: the checker knows that self.spec.a is declared, and so does the
+// schema: which field each step reads, whether it may be null and what it
+// should hold is resolved once. At run time a path is a loop over map lookups
+// (path_walk.go), and what stands at its end has the form of its declaration
+// (path_value.go). An attribute with a step that is not declared, as below dyn,
+// is no path: it is looked up on CEL's own values from its root on
+// (path_boxed.go).
+
 // path is an attribute on decoded JSON: its root and steps are resolved
 // against the declaration.
 type path struct {
-	root    pathRoot
+	root    pathStart
 	slot    int
-	raw     rawFunc // operandRoot
+	absent  *celtypes.Err // rootStart
+	raw     rawFunc       // operandStart
 	list    listFunc
 	split   *split
 	decl    *types.Decl // of the root
@@ -21,14 +30,14 @@ type path struct {
 	key     bool // the value stands as an index
 }
 
-type pathRoot uint8
+// pathStart is what a path begins at.
+type pathStart uint8
 
 const (
-	selfRoot pathRoot = iota
-	oldSelfRoot
-	slotRoot
-	operandRoot
-	listRoot // a list that a macro built; decl is its items'
+	rootStart    pathStart = iota // the activation's root of that number
+	slotStart                     // a macro's variable
+	operandStart                  // the value of an operand
+	listStart                     // a list that a macro built; decl is its items'
 )
 
 type pathStep struct {
@@ -52,103 +61,6 @@ const (
 	indexOp
 	dynIndexOp
 )
-
-// fit is the Go form that values of a declaration have.
-type fit uint8
-
-const (
-	fitMap fit = iota
-	fitList
-	fitString
-	fitInt
-	fitDouble
-	fitBool
-	fitIntOrString
-	fitValue // only types.Value knows
-	fitAny   // looked at later
-)
-
-func fitOf(d *types.Decl) fit {
-	switch d.Kind {
-	case types.Object, types.Map:
-		return fitMap
-	case types.List:
-		return fitList
-	case types.String:
-		return fitString
-	case types.Int:
-		return fitInt
-	case types.Double:
-		return fitDouble
-	case types.Bool:
-		return fitBool
-	case types.IntOrString:
-		return fitIntOrString
-	}
-	return fitValue
-}
-
-// fits is whether types.Value would take v; null is asked for apart.
-func (k fit) fits(v any, d *types.Decl) bool {
-	if k == fitMap {
-		_, ok := v.(map[string]any)
-		return ok
-	}
-	return k == fitAny || k.fitsOther(v, d)
-}
-
-// fits is the fit's, with the work that it takes. On the way down a path there
-// are only objects, maps and lists, which take none.
-func (f *frame) fits(k fit, v any, d *types.Decl) bool {
-	if k == fitValue {
-		f.parsed(v)
-	}
-	return k.fits(v, d)
-}
-
-func (k fit) fitsOther(v any, d *types.Decl) bool {
-	var ok bool
-	switch k {
-	case fitList:
-		_, ok = v.([]any)
-	case fitString:
-		_, ok = v.(string)
-	case fitInt:
-		_, ok = v.(int64)
-	case fitBool:
-		_, ok = v.(bool)
-	case fitDouble:
-		if _, ok = v.(float64); !ok {
-			_, ok = v.(int64)
-		}
-	case fitIntOrString:
-		if _, ok = v.(string); !ok {
-			_, ok = v.(int64)
-		}
-	default:
-		ok = !celtypes.IsError(types.Value(v, d))
-	}
-	return ok
-}
-
-// isObject and the like are true for declarations whose values these paths can
-// walk: types.Value gives every value of such a declaration one and the same
-// form.
-func isObject(d *types.Decl) bool { return d.Kind == types.Object }
-
-func isMap(d *types.Decl) bool {
-	return d.Kind == types.Map && d.Schema.Properties == nil && !d.Root // a root has some
-}
-
-func isList(d *types.Decl) bool {
-	if d.Kind != types.List {
-		return false
-	}
-	t := d.Schema.XListType
-	return t == nil || *t == "" || *t == "atomic" || *t == "set" || *t == "map"
-}
-
-func walkable(d *types.Decl) bool { return isObject(d) || isMap(d) || isList(d) }
 
 // typedPath is the code of an attribute that is declared all along, else nil.
 func (pl *Planner) typedPath(a *attribute, counted bool) *code {
@@ -182,30 +94,28 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 	}
 	last := p.steps[len(steps)]
 	p.steps = p.steps[:len(steps)]
-	return &code{kind: boolKind, test: p.has(last)}
+	return boolCode(p.has(last))
 }
 
 // from resolves the root.
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
-		p.root, p.decl, p.raw = operandRoot, a.operand.decl, a.operand.raw
+		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
 		if a.operand.kind == listKind || a.operand.split != nil {
-			p.root, p.list, p.decl, p.split = listRoot, a.operand.list, a.operand.elem, a.operand.split
+			p.root, p.list, p.decl, p.split = listStart, a.operand.list, a.operand.elem, a.operand.split
 			return len(a.qualifiers) > 0
 		}
 		return a.operand.kind == rawKind
 	}
 	p.decl = a.variable.decl
 	switch a.variable.form {
-	case selfForm:
-		p.root = selfRoot
-	case oldSelfForm:
-		p.root = oldSelfRoot
-		if a.variable.optional {
+	case rootForm:
+		p.root, p.slot, p.absent = rootStart, a.variable.slot, a.variable.absent
+		if a.variable.optional || p.decl == nil {
 			return false
 		}
 	case rawForm:
-		p.root, p.slot = slotRoot, a.variable.slot
+		p.root, p.slot = slotStart, a.variable.slot
 	default:
 		return false
 	}
@@ -215,7 +125,7 @@ func (p *path) from(a *attribute) bool {
 // step resolves one qualifier on a value declared as d.
 func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
-	if p.root == listRoot && len(p.steps) == 0 {
+	if p.root == listStart && len(p.steps) == 0 {
 		s.op, s.to = indexOp, p.decl
 		return p.indexStep(s, q)
 	}

@@ -2,16 +2,20 @@ package eval
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/celadon-cel/celadon/types"
 )
+
+// How it works: planning walks the checked tree once, from the leaves up: a
+// node's code is chosen by the code of its parts, so that a typed part makes a
+// typed whole. What the planner knows, as declarations and slots, ends up in
+// closures; it is itself dropped, and with it the tree. What cel-go would
+// refuse to plan is refused in its words, by asking it (unplanned); there is no
+// expression that runs on cel-go itself.
 
 // errUnsupported is of an expression that cel-go is left to refuse.
 var errUnsupported = errors.New("not planned here")
@@ -23,39 +27,29 @@ var errReadsResult = errors.New("reads the macro's result")
 // planner makes code of one checked expression. No code keeps the planner.
 type planner struct {
 	*Planner
-	decl  *types.Decl
+	roots []types.Root
 	refs  map[int64]*ast.ReferenceInfo
 	types map[int64]*celtypes.Type
 
 	scope []*variable
 	slots int
+	// notes are the codes of all nodes, where they are asked for.
+	notes map[int64]*code
 }
-
-// variable is a name in scope. A macro's variables have a slot in the frame.
-type variable struct {
-	name string
-	form form
-	slot int
-	decl *types.Decl // of a raw one
-	init valFunc     // of a lazy one
-	// optional is true for an oldSelf that is declared as an optional.
-	optional bool
-}
-
-type form uint8
-
-const (
-	boxedForm  form = iota // slot.val
-	rawForm                // slot.raw
-	textForm               // slot.text
-	numForm                // slot.num
-	lazyForm               // slot.val, computed when first asked for
-	resultForm             // the result of a macro that is planned as a loop
-	selfForm
-	oldSelfForm
-)
 
 func (p *planner) plan(e ast.Expr) (*code, error) {
+	c, err := p.planned(e)
+	if err != nil {
+		return nil, err
+	}
+	c.typ = p.typeOf(e)
+	if p.notes != nil {
+		p.notes[e.ID()] = c
+	}
+	return c, nil
+}
+
+func (p *planner) planned(e ast.Expr) (*code, error) {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		return constant(e.AsLiteral(), p.typeOf(e)), nil
@@ -88,107 +82,6 @@ func (p *planner) plans(exprs []ast.Expr) ([]*code, error) {
 	}
 	return codes, nil
 }
-
-// named is what an identifier, or a select that the checker took for one,
-// stands for: a constant or a variable.
-func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, error) {
-	if r.Value != nil {
-		return r.Value, nil, nil
-	}
-	if t := p.types[id]; t.Kind() == celtypes.TypeKind {
-		v, ok := p.env.CELTypeProvider().FindIdent(r.Name)
-		if !ok {
-			return nil, nil, fmt.Errorf("reference to undefined type: %s", r.Name)
-		}
-		return v, nil, nil
-	}
-	v, err := p.lookup(r.Name)
-	if v != nil && v.form == oldSelfForm {
-		v.optional = p.types[id].TypeName() == celtypes.OptionalType.TypeName()
-	}
-	return nil, v, err
-}
-
-// lookup finds a variable; a leading dot skips those of macros.
-func (p *planner) lookup(name string) (*variable, error) {
-	global, isGlobal := strings.CutPrefix(name, ".")
-	if !isGlobal {
-		for i := len(p.scope) - 1; i >= 0; i-- {
-			if v := p.scope[i]; v.name == name {
-				if v.form == resultForm {
-					return nil, errReadsResult
-				}
-				return v, nil
-			}
-		}
-	}
-	switch global {
-	case types.Self:
-		return &variable{name: global, form: selfForm, decl: p.decl}, nil
-	case types.OldSelf:
-		return &variable{name: global, form: oldSelfForm, decl: p.decl}, nil
-	}
-	return nil, errUnsupported
-}
-
-func (p *planner) newSlot() int {
-	p.slots++
-	return p.slots - 1
-}
-
-// within plans with more variables in scope, the last one seen first.
-func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
-	outer := len(p.scope)
-	p.scope = append(p.scope, vars...)
-	c, err := p.plan(e)
-	p.scope = p.scope[:outer]
-	return c, err
-}
-
-// boxed is the code of a variable's value as CEL's own.
-func (v *variable) boxed() valFunc {
-	slot := v.slot
-	switch v.form {
-	case selfForm:
-		return func(f *frame) ref.Val { return f.act.selfValue() }
-	case oldSelfForm:
-		return func(f *frame) ref.Val {
-			if v := f.act.oldValue(); v != nil {
-				return v
-			}
-			return errNoOldSelf
-		}
-	case rawForm:
-		decl := v.decl
-		parsing := fitOf(decl) == fitValue
-		return func(f *frame) ref.Val {
-			s := &f.slots[slot]
-			if s.val == nil {
-				if parsing {
-					f.parsed(s.raw)
-				}
-				s.val = types.Value(s.raw, decl)
-			}
-			return s.val
-		}
-	case textForm:
-		return func(f *frame) ref.Val { return celtypes.String(f.slots[slot].text) }
-	case numForm:
-		return func(f *frame) ref.Val { return celtypes.Int(f.slots[slot].num) }
-	case lazyForm:
-		init := v.init
-		return func(f *frame) ref.Val {
-			if f.slots[slot].val == nil {
-				v := init(f)
-				f.slots[slot].val = v
-			}
-			return f.slots[slot].val
-		}
-	}
-	return func(f *frame) ref.Val { return f.slots[slot].val }
-}
-
-var errNoOldSelf = newErr("no such attribute(s): %s", types.OldSelf)
 
 func isIdent(e ast.Expr, name string) bool {
 	return e.Kind() == ast.IdentKind && e.AsIdent() == name

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/functions"
 	celtypes "github.com/google/cel-go/common/types"
@@ -11,6 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/regex"
 	"github.com/celadon-cel/celadon/types"
 )
+
+// How it works: a CRD has hundreds of rules over one environment. What is equal
+// in them is made once and shared: the bindings of functions, patterns, and the
+// errors of absent keys.
 
 // Planner plans expressions that were checked in one environment. Programs
 // share what is equal in them. It is not safe for concurrent use.
@@ -21,6 +26,7 @@ type Planner struct {
 	regexps map[string]*regex.Pattern
 	states  int // of the regexps
 	missing map[celtypes.String]*celtypes.Err
+	unbound map[string]*celtypes.Err // of the roots
 }
 
 // NewPlanner makes a planner for an environment.
@@ -30,27 +36,39 @@ func NewPlanner(env *cel.Env) *Planner {
 		made:    map[string]*function{},
 		regexps: map[string]*regex.Pattern{},
 		missing: map[celtypes.String]*celtypes.Err{},
+		unbound: map[string]*celtypes.Err{},
 	}
 }
 
 // New plans one expression; where there are several, a Planner is faster.
-func New(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
-	return NewPlanner(env).Plan(ast, d, limit)
+func New(env *cel.Env, checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
+	return NewPlanner(env).Plan(checked, d, limit)
 }
 
 // Plan plans a checked expression whose self is declared as d. An evaluation
 // stops when its cost passes limit.
-func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, err error) {
+func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
+	return p.PlanWith(checked, types.RuleRoots(d, false), limit)
+}
+
+// PlanWith is as Plan, for an expression that starts from any roots: its program
+// is for activations of the same ones, in the same order. It panics with an
+// *InternalError for a bug of ours.
+func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", r)
+			bug := panicked(r)
+			if _, ours := bug.(*InternalError); ours {
+				panic(bug)
+			}
+			err = unplannable(r) // constants are evaluated here, as upstream does
 		}
 	}()
-	checked := ast.NativeRep()
-	one := &planner{Planner: p, decl: d, refs: checked.ReferenceMap(), types: checked.TypeMap()}
-	c, err := one.plan(checked.Expr())
+	tree := checked.NativeRep()
+	one := p.planner(tree, roots)
+	c, err := one.plan(tree.Expr())
 	if err != nil {
-		return unplanned(p.env, ast)
+		return unplanned(p.env, checked)
 	}
 	prog := &Program{val: c.boxed(), slots: one.slots, limit: uint64(limit)}
 	if c.kind == boolKind {
@@ -59,10 +77,23 @@ func (p *Planner) Plan(ast *cel.Ast, d *types.Decl, limit int64) (_ *Program, er
 	return prog, nil
 }
 
-// unplanned is what cel-go refuses too, in its words. What it takes nobody could
-// count the work of.
-func unplanned(env *cel.Env, ast *cel.Ast) (*Program, error) {
-	if _, err := env.Program(ast); err != nil {
+func (p *Planner) planner(checked *ast.AST, roots []types.Root) *planner {
+	return &planner{Planner: p, roots: roots, refs: checked.ReferenceMap(), types: checked.TypeMap()}
+}
+
+func unplannable(panicked any) error {
+	return fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", panicked)
+}
+
+// unplanned is what cel-go refuses too, in its words, or panics over. What it
+// takes nobody could count the work of.
+func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
+	defer func() {
+		if r := recover(); r != nil { // nothing but upstream's planner is below
+			err = unplannable(r)
+		}
+	}()
+	if _, err := env.Program(checked); err != nil {
 		return nil, err
 	}
 	return Overworked("its work cannot be counted"), nil
@@ -120,6 +151,16 @@ func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
 	if err == nil {
 		err = noSuchKey(key)
 		p.missing[key] = err
+	}
+	return err
+}
+
+// absent is the error of a root that stands for nothing.
+func (p *Planner) absent(root string) *celtypes.Err {
+	err := p.unbound[root]
+	if err == nil {
+		err = newErr("no such attribute(s): %s", root)
+		p.unbound[root] = err
 	}
 	return err
 }

@@ -30,8 +30,8 @@ type Outcome struct {
 	Value ref.Val
 	// Cost is the number of CEL cost units spent, also on failure.
 	Cost uint64
-	// Err is why there is no value, in the API server's words, or an
-	// *OverworkError.
+	// Err is why there is no value: in the API server's words, or an
+	// *OverworkError, or an *InternalError, which are no verdict.
 	Err error
 	// Stopped is true when Err is that the cost passed the limit.
 	Stopped bool
@@ -97,5 +97,5 @@ func (f *frame) recovered(ctx context.Context, r any) Outcome {
 	case cancelled:
 		return f.wasCancelled(ctx)
 	}
-	return Outcome{Err: fmt.Errorf("internal error: %v", r), Cost: f.cost}
+	return Outcome{Err: panicked(r), Cost: f.cost}
 }

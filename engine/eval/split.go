@@ -8,6 +8,10 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
+// How it works: self.split('/')[0] and .split(',').size() are how rules read
+// what has no schema of its own. The list is only made where it is asked for as
+// a list; its price is that of making it, either way.
+
 // split is split() by a constant separator. Mostly one part is asked for: then
 // no list is made.
 type split struct {

@@ -140,10 +140,14 @@ func (p *reference) Eval(ctx context.Context, a *Activation) Outcome {
 	}
 	if err != nil {
 		out.Value = nil
-		var cancelled interpreter.EvalCancelledError
-		out.Stopped = errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
+		out.Stopped = isStop(err)
 	}
 	return out
+}
+
+func isStop(err error) bool {
+	var cancelled interpreter.EvalCancelledError
+	return errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded
 }
 
 func (s *subject) against(theirs *reference, bind func() *Activation, limit int64) (diff string, want Outcome) {
@@ -160,10 +164,16 @@ func (s *subject) against(theirs *reference, bind func() *Activation, limit int6
 func show(o Outcome) string {
 	text := fmt.Sprintf("cost %d, stopped %v, ", o.Cost, o.Stopped)
 	if o.Err != nil {
-		return text + "error " + o.Err.Error()
+		return text + "error " + goTypes.Replace(o.Err.Error())
 	}
 	return text + showValue(o.Value)
 }
+
+// goTypes are what cel-go tells of our values in place of upstream's.
+var goTypes = strings.NewReplacer(
+	"*types.mapValue", "*common.unstructuredMap", "*types.listValue", "*common.unstructuredList", "*types.unknown", "*common.unknownPreserved",
+	"*types.setValue", "*common.unstructuredSetList", "*types.mapListValue", "*common.unstructuredMapList",
+)
 
 func showValue(v ref.Val) string {
 	switch v := v.(type) {

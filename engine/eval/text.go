@@ -11,6 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
+// How it works: a pattern that is a constant is compiled when the rule is, and
+// priced by its length at each call, as a server does. Go's engine takes time
+// by the states of the pattern and the length of the text: that is work, and
+// added before (work_regex.go).
+
 // affix is startsWith or endsWith.
 func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	return func(f *frame) truth {
@@ -61,10 +66,10 @@ func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	}
 	x := inv.args[0].strings()
 	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
-		return &code{kind: boolKind, test: matches(x, re, runes(string(pattern)))}, nil
+		return boolCode(matches(x, re, runes(string(pattern)))), nil
 	}
 	if inv.overload == "string_find_string" && x != nil {
-		return &code{kind: stringKind, str: findText(x, re, runes(string(pattern)))}, nil
+		return stringCode(findText(x, re, runes(string(pattern)))), nil
 	}
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
 	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}

@@ -12,6 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: both sides of an operator are always evaluated, and charged,
+// before an error counts: cel-go does so, and so the cost shows it. Of two
+// errors the first one is given on, which is why it is saved before the second
+// side is asked.
+
 // typedCall is the code of a standard overload whose arguments are typed; nil
 // leaves the call to the library.
 func typedCall(inv *invocation) *code {
@@ -27,32 +32,32 @@ func typedCall(inv *invocation) *code {
 func typedUnary(inv *invocation, a *code) *code {
 	switch inv.overload {
 	case overloads.LogicalNot:
-		return &code{kind: boolKind, test: not(a.truth())}
+		return boolCode(not(a.truth()))
 	case overloads.NegateInt64:
 		if x := a.ints(); x != nil {
-			return &code{kind: intKind, num: negate(x)}
+			return intCode(negate(x))
 		}
 	case overloads.SizeString, overloads.SizeStringInst:
 		if x := a.strings(); x != nil {
-			return &code{kind: intKind, num: stringSize(x)}
+			return intCode(stringSize(x))
 		}
 	case overloads.SizeList, overloads.SizeListInst, overloads.SizeMap, overloads.SizeMapInst:
 		if a.kind == rawKind {
-			return &code{kind: intKind, num: rawSize(a.raw)}
+			return intCode(rawSize(a.raw))
 		}
 		if a.split != nil {
-			return &code{kind: intKind, num: a.split.size}
+			return intCode(a.split.size)
 		}
 		if a.list != nil {
-			return &code{kind: intKind, num: listSize(a.list)}
+			return intCode(listSize(a.list))
 		}
 	case "optional_hasValue":
 		if a.kind == optionalKind {
-			return &code{kind: boolKind, test: hasValue(a.opt)}
+			return boolCode(hasValue(a.opt))
 		}
 	case overloads.TypeConvertType:
 		if a.kind == boxedKind && a.raw != nil && a.decl != nil && a.decl.Kind == types.IntOrString {
-			return &code{kind: boxedKind, val: typeOfRaw(a.raw)}
+			return boxedCode(asValue, typeOfRaw(a.raw))
 		}
 	}
 	return nil
@@ -73,11 +78,11 @@ func typedBinary(inv *invocation, a, b *code) *code {
 	}
 	switch inv.overload {
 	case overloads.StartsWithString:
-		return &code{kind: boolKind, test: affix(x, y, strings.HasPrefix)}
+		return boolCode(affix(x, y, strings.HasPrefix))
 	case overloads.EndsWithString:
-		return &code{kind: boolKind, test: affix(x, y, strings.HasSuffix)}
+		return boolCode(affix(x, y, strings.HasSuffix))
 	case overloads.ContainsString:
-		return &code{kind: boolKind, test: containsText(x, y)}
+		return boolCode(containsText(x, y))
 	}
 	return nil
 }
@@ -168,7 +173,7 @@ func ordering(inv *invocation, a, b *code) *code {
 	if test == nil {
 		return nil
 	}
-	return &code{kind: boolKind, test: test}
+	return boolCode(test)
 }
 
 // relation is which outcomes of a comparison an operator takes.

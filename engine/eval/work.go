@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"math/bits"
 
-	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
-
-	"github.com/celadon-cel/celadon/types"
 )
+
+// How it works: cost is what a server counts, and it does not see everything: a
+// pattern's states, a number of a million digits, a list that is copied at each
+// step. A server would go on for minutes; this must not. So work is added
+// before it is done, and has a limit so far above what cost limits allow that
+// no rule with a fair price meets it. The same input always comes to the same
+// work: it depends neither on time nor on the order of a Go map.
 
 // OverworkError means that an evaluation was given up: it asks for more work
 // than its limit. CEL's cost does not see work: bytes touched, steps of the
@@ -153,97 +156,3 @@ func (f *frame) parsed(v any) {
 
 // perFormatted is for a byte of a date, a duration or base64.
 const perFormatted = 10
-
-// weigh adds per units for each byte that a value has, as if it were written
-// out: what is shared is met as often as it stands there. It gives the bytes.
-func (f *frame) weigh(v ref.Val, per float64) float64 {
-	w := weighing{frame: f, per: per}
-	w.value(v)
-	return w.bytes
-}
-
-// Fits is false for a value that would take more than so many bytes to write
-// out, as where its parts share what they are made of.
-func Fits(v ref.Val, bytes int) (fits bool) {
-	f := &frame{act: &Activation{work: uint64(bytes)}}
-	defer func() {
-		switch p := recover().(type) {
-		case nil, *OverworkError:
-		default:
-			panic(p)
-		}
-	}()
-	f.weigh(v, 1)
-	return true
-}
-
-// weighing stops where the work of what follows is too much already.
-type weighing struct {
-	*frame
-	per, bytes float64
-}
-
-// perNode stands for the size of what is no text.
-const perNode = 16
-
-func (w *weighing) add(bytes int) {
-	w.bytes += float64(bytes)
-	w.much(float64(bytes) * w.per)
-}
-
-func (w *weighing) value(v ref.Val) {
-	if raw, ok := types.Raw(v); ok {
-		w.raw(raw)
-		return
-	}
-	switch v := v.(type) {
-	case celtypes.String:
-		w.add(perNode + len(v))
-	case celtypes.Bytes:
-		w.add(perNode + len(v))
-	case *celtypes.Err:
-		w.add(perNode)
-	case *celtypes.Optional:
-		w.add(perNode)
-		if v.HasValue() {
-			w.value(v.GetValue())
-		}
-	case traits.Mapper:
-		w.add(perNode)
-		for it := v.Iterator(); it.HasNext() == celtypes.True; {
-			key := it.Next()
-			w.value(key)
-			if item, ok := v.Find(key); ok {
-				w.value(item)
-			}
-		}
-	case traits.Lister:
-		w.add(perNode)
-		size, _ := v.Size().(celtypes.Int)
-		for i := range size {
-			w.value(v.Get(i))
-		}
-	default:
-		w.add(perNode + opaqueBytes(v))
-	}
-}
-
-func (w *weighing) raw(v any) {
-	switch v := v.(type) {
-	case string:
-		w.add(perNode + len(v))
-	case []any:
-		w.add(perNode)
-		for _, item := range v {
-			w.raw(item)
-		}
-	case map[string]any:
-		w.add(perNode)
-		for key, item := range v {
-			w.add(perNode + len(key))
-			w.raw(item)
-		}
-	default:
-		w.add(perNode)
-	}
-}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -78,7 +79,10 @@ func largeSelf() map[string]any {
 }
 
 // spending is what one evaluation did, and the bytes that it took from Go.
-type spending struct{ work, cost, bytes uint64 }
+type spending struct {
+	work, cost, bytes uint64
+	err               error
+}
 
 func spent(s *subject, a *Activation) spending {
 	least := uint64(math.MaxUint64) // the process may do something else meanwhile
@@ -90,7 +94,7 @@ func spent(s *subject, a *Activation) spending {
 		runtime.ReadMemStats(&after)
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
-	return spending{a.Work(), out.Cost, least}
+	return spending{a.Work(), out.Cost, least, out.Err}
 }
 
 // accounted: work and cost tell of the bytes.
@@ -190,6 +194,10 @@ func FuzzWork(f *testing.F) {
 		a.LimitWork(MaxWork / 4)
 		start := time.Now()
 		took := spent(&subject{env, checked, decl, ours}, a)
+		var internal *InternalError
+		if errors.As(took.err, &internal) {
+			t.Errorf("%s: %v\n%s", src, internal, internal.Stack)
+		}
 		if elapsed := time.Since(start); elapsed > 10*time.Second { // of a fraction of one: it is as good as endless
 			t.Errorf("%s: %+v: took %v", src, took, elapsed)
 		}

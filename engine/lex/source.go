@@ -56,11 +56,15 @@ func (s *Source) operand(first int) int {
 	if s.tokens[first].Text != "(" {
 		return first
 	}
-	for first > 0 && (s.tokens[first-1].Kind == Ident || s.tokens[first-1].Text == ".") {
+	for first > 0 && named(s.tokens[first-1]) {
 		first--
 	}
 	return first
 }
+
+// named is true for what a function's name is made of: the operator in, though
+// it reads as an identifier, can be no part of one.
+func named(t Token) bool { return t.Kind == Ident && t.Text != "in" || t.Text == "." }
 
 // field takes the name behind a selection's dot along.
 func (s *Source) field(last int) int {

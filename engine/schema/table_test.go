@@ -171,7 +171,7 @@ func TestKeywords(t *testing.T) {
 			for j, value := range values {
 				v := parse(t, value)
 				check(t, s, schema, v, parse(t, value)) // unchanged
-				if testing.Short() {
+				if testing.Short() || (i+j)%4 > 0 {     // each keyword changes some values, each value some keyword
 					continue
 				}
 				check(t, s, schema, v, parse(t, values[(j+i+1)%len(values)]))

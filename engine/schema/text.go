@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
+	"github.com/celadon-cel/celadon/internal/preview"
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
@@ -65,10 +66,10 @@ func (p *pattern) match(s string, m *meter) bool {
 		return false
 	}
 	if p.re.TooLarge() {
-		m.stop(fmt.Sprintf("pattern %q has more than %d states", shortened(p.text), regex.MaxStates))
+		m.stop(fmt.Sprintf("pattern %q has more than %d states", preview.Bytes(p.text, maxShown), regex.MaxStates))
 	}
 	if m.left -= len(s) * p.re.PerByte(); m.left < 0 {
-		m.stop(fmt.Sprintf("a match of pattern %q on %d bytes", shortened(p.text), len(s)))
+		m.stop(fmt.Sprintf("a match of pattern %q on %d bytes", preview.Bytes(p.text, maxShown), len(s)))
 	}
 	return p.re.MatchString(s)
 }

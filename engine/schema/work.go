@@ -46,10 +46,3 @@ func (m *meter) stopped(path *field.Path, errs *field.ErrorList) {
 
 // maxShown is how much of a pattern an error shows.
 const maxShown = 80
-
-func shortened(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	return s[:maxShown] + "…"
-}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
@@ -65,7 +65,7 @@ func (b *bender) equalBinding(of binding, v any) bool {
 	case of.list != nil:
 		return b.equalElement(of.list, of.in, of.index, v)
 	}
-	return of.val != nil && equalJSON(trace.Native(of.val), v)
+	return of.val != nil && equalJSON(expr.Native(of.val), v)
 }
 
 func (b *bender) equalMacro(e ast.Expr, sc *scope, v any) bool {

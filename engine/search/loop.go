@@ -10,12 +10,12 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/tracing"
 )
 
 // loop is a macro that goes over a list or a map.
 type loop struct {
-	trace.Loop
+	tracing.Loop
 	kind   loopKind
 	filter ast.Expr // of map with a condition
 }
@@ -31,7 +31,7 @@ const (
 )
 
 func loopOf(e ast.Expr) (loop, bool) {
-	read, ok := trace.LoopOf(e)
+	read, ok := tracing.LoopOf(e)
 	if !ok {
 		return loop{}, false
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -139,7 +139,7 @@ func (b *bender) native(e ast.Expr, sc *scope) (any, bool) {
 	if v == nil || celtypes.IsUnknownOrError(v) {
 		return nil, false
 	}
-	return trace.Native(v), true
+	return expr.Native(v), true
 }
 
 // spent takes a step of what one change may take.

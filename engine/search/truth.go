@@ -6,7 +6,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -261,7 +261,7 @@ func (b *bender) alike(x, y ast.Expr, sc *scope) bool {
 		}
 		return false
 	}
-	return b.equal(x, sc, trace.Native(v)) && b.eval(x, sc).Equal(v) == celtypes.True
+	return b.equal(x, sc, expr.Native(v)) && b.eval(x, sc).Equal(v) == celtypes.True
 }
 
 // exist makes all that a part reads be there.
@@ -295,7 +295,7 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 			return false
 		}
 		target, ok := shifted(v, by)
-		return ok && b.equal(side, sc, trace.Native(target)) && b.is(e, sc, want)
+		return ok && b.equal(side, sc, expr.Native(target)) && b.is(e, sc, want)
 	}
 	quiet := b.quiet
 	b.quiet = true
@@ -359,7 +359,7 @@ func (b *bender) member(e ast.Expr, sc *scope, want bool) {
 	}
 	all := elementsOf(b.eval(of, sc))
 	for _, i := range b.m.rng.Perm(len(all)) {
-		if b.equal(x, sc, trace.Native(all[i])) && b.is(e, sc, true) {
+		if b.equal(x, sc, expr.Native(all[i])) && b.is(e, sc, true) {
 			return
 		}
 	}

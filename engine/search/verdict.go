@@ -8,7 +8,8 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
 )
 
 // All that is asked of the engine is asked here.
@@ -174,9 +175,9 @@ func unanalysed(err error) string {
 
 // program is a rule that can be asked at one place, as a whole and in parts.
 type program struct {
-	expr  *engine.Expr
-	desk  *engine.Desk
-	parts *trace.Parts
+	expr  *expr.Expr
+	desk  *expr.Desk
+	parts *tracing.Parts
 }
 
 // compileRule compiles a rule once more, with its parts.
@@ -193,7 +194,7 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	if err != nil {
 		return nil, err
 	}
-	parts, err := trace.NewParts(desk, x, optionalOldSelf)
+	parts, err := tracing.NewParts(desk, x, optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}

@@ -80,17 +80,17 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 	if err != nil || res.Allowed {
 		return 0, 0 // judged elsewhere
 	}
-	self, old, err := x.engine.Seen(req)
+	whys, err := x.Why(context.Background(), res.Prepared(), res.Causes)
 	if err != nil {
-		return 0, 0
+		t.Errorf("%s: %v", c.Name, err)
 	}
-	for i, why := range x.Why(context.Background(), req, res.Causes) {
+	for i, why := range whys {
 		cause := res.Causes[i]
 		if cause.Rule == nil {
 			continue
 		}
 		explained++
-		tr, err := x.trace(context.Background(), cause, self, old)
+		tr, err := x.trace(context.Background(), res.Prepared(), cause)
 		if err != nil {
 			t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
 		} else if tr.Err == nil && tr.Value != celtypes.False {

@@ -46,12 +46,16 @@ func ExampleExplainer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	req := engine.Request{Raw: []byte(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"ports":[80,0]}`)}
-	res, err := e.Validate(context.Background(), req)
+	obj := []byte(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"ports":[80,0]}`)
+	res, err := e.Validate(context.Background(), engine.Request{Raw: obj})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i, why := range trace.NewExplainer(e).Why(context.Background(), req, res.Causes) {
+	whys, err := trace.NewExplainer(e).Why(context.Background(), res.Prepared(), res.Causes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, why := range whys {
 		fmt.Println(res.Causes[i].Field, res.Causes[i].Rule.Rule)
 		for _, v := range why {
 			fmt.Println(" ", v.Expr, "=", v.Value)

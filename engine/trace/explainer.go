@@ -1,15 +1,24 @@
+// Package trace tells why an object was refused: of each cause that a rule made,
+// the values in the rule that decided.
+//
+//	res, err := e.Validate(ctx, req)
+//	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
+//
+// Objects are decided without it: it is far slower than what evaluates rules.
 package trace
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/google/cel-go/cel"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -25,41 +34,59 @@ type Explainer struct {
 	engine *engine.Engine
 
 	mu       sync.Mutex
-	desks    map[string]*engine.Desk // by version and path
-	programs map[engine.RuleRef]*Program
+	desks    map[string]*expr.Desk // by version and path
+	programs map[engine.RuleRef]*tracing.Program
 }
 
 // NewExplainer makes an explainer.
 func NewExplainer(e *engine.Engine) *Explainer {
-	return &Explainer{engine: e, desks: map[string]*engine.Desk{}, programs: map[engine.RuleRef]*Program{}}
+	return &Explainer{engine: e, desks: map[string]*expr.Desk{}, programs: map[engine.RuleRef]*tracing.Program{}}
 }
 
-// Why explains the causes of a refusal: for each the values that decided, in the
-// order of its rule; nil where no rule made the cause, or where it cannot be
-// told. It never changes what was decided.
-func (x *Explainer) Why(ctx context.Context, req engine.Request, causes []engine.Cause) (whys [][]Value) {
+// Why explains the causes of a refusal, whose result says what its rules saw: for
+// each the values that decided, in the order of its rule; nil where no rule made
+// the cause, or where it cannot be told, as where that is too much work. The
+// error is of bugs of ours, each an *engine.InternalError: all other causes are
+// explained beside it. It never changes what was decided.
+func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
 	whys = make([][]Value, len(causes))
-	defer func() { _ = recover() }() // an explanation is not worth a failure
-	var self, old map[string]any
+	if seen == nil {
+		return whys, nil
+	}
+	var bugs []error
 	for i, cause := range causes {
 		if cause.Rule == nil {
 			continue
 		}
-		if self == nil {
-			var err error
-			if self, old, err = x.engine.Seen(req); err != nil {
-				return whys
-			}
+		why, err := x.why(ctx, seen, cause)
+		if err != nil {
+			bugs = append(bugs, err)
 		}
-		if t, err := x.trace(ctx, cause, self, old); err == nil {
-			whys[i] = values(t.Why())
-		}
+		whys[i] = why
 	}
-	return whys
+	return whys, errors.Join(bugs...)
+}
+
+// why explains one cause; the error is a bug of ours, and names the rule.
+func (x *Explainer) why(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (why []Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			why, err = nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p)}
+		}
+	}()
+	t, err := x.trace(ctx, seen, cause)
+	var broken *eval.InternalError
+	if errors.As(err, &broken) {
+		return nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic)}
+	}
+	if err != nil {
+		return nil, nil // it is too much, or nowhere to be found
+	}
+	return values(t.Why()), nil
 }
 
 // values leaves the steps between out.
-func values(parts []Part) (out []Value) {
+func values(parts []tracing.Part) (out []Value) {
 	for _, p := range parts {
 		if p.Step {
 			continue
@@ -68,7 +95,7 @@ func values(parts []Part) (out []Value) {
 		if p.At != "" {
 			text += " (" + p.At + ")"
 		}
-		out = append(out, Value{text, Native(p.Value)})
+		out = append(out, Value{text, expr.Native(p.Value)})
 	}
 	return out
 }
@@ -76,12 +103,12 @@ func values(parts []Part) (out []Value) {
 var errNotFound = errors.New("the cause's place is not found in the object")
 
 // trace evaluates a cause's rule once more, where it failed.
-func (x *Explainer) trace(ctx context.Context, cause engine.Cause, self, old map[string]any) (*Trace, error) {
+func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (*tracing.Trace, error) {
 	steps, err := placeOf(cause)
 	if err != nil {
 		return nil, err
 	}
-	at, before, ok := x.engine.Values(cause.Rule.Version, steps, self, old)
+	at, before, ok := seen.Values(steps)
 	if !ok {
 		return nil, errNotFound
 	}
@@ -113,7 +140,7 @@ func placeOf(cause engine.Cause) ([]engine.Step, error) {
 	return steps, nil
 }
 
-func (x *Explainer) program(rule engine.RuleRef) (*Program, error) {
+func (x *Explainer) program(rule engine.RuleRef) (*tracing.Program, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if p, ok := x.programs[rule]; ok {
@@ -123,27 +150,22 @@ func (x *Explainer) program(rule engine.RuleRef) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	optional := false
-	if rules := d.Node().Decl().Schema.XValidations; rule.Index < len(rules) && rules[rule.Index].Rule == rule.Rule {
-		flag := rules[rule.Index].OptionalOldSelf
-		optional = flag != nil && *flag
-	}
-	env, err := d.Env(optional)
+	env, err := d.Env(rule.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
-	var checked *cel.Ast
-	if checked, err = types.Check(env, rule.Rule); err != nil {
+	checked, err := types.Check(env, rule.Rule)
+	if err != nil {
 		return nil, err
 	}
-	p, err := newProgram(d, checked, rule.Rule, optional)
+	p, err := tracing.New(d, checked, rule.Rule, rule.OptionalOldSelf)
 	if err == nil {
 		x.programs[rule] = p
 	}
 	return p, err
 }
 
-func (x *Explainer) desk(rule engine.RuleRef) (*engine.Desk, error) {
+func (x *Explainer) desk(rule engine.RuleRef) (*expr.Desk, error) {
 	key := rule.Version + " " + rule.Path
 	if d, ok := x.desks[key]; ok {
 		return d, nil

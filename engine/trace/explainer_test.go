@@ -134,7 +134,11 @@ func TestExplainerIsShared(t *testing.T) {
 				t.Errorf("%+v %v", res, err)
 				return
 			}
-			got := fmt.Sprint(x.Why(t.Context(), req, res.Causes))
+			whys, err := x.Why(t.Context(), res.Prepared(), res.Causes)
+			if err != nil {
+				t.Error(err)
+			}
+			got := fmt.Sprint(whys)
 			element, count := fmt.Sprintf("{x (self.list[1]) %d}", n+3), fmt.Sprintf("{self.count %d}", -n)
 			if !strings.Contains(got, element) || !strings.Contains(got, count) {
 				t.Errorf("%s, want %s and %s", got, element, count)
@@ -165,7 +169,10 @@ func whyOf(t *testing.T, at, rule, obj, old string) []string {
 	if err != nil || res.Allowed {
 		t.Fatalf("allowed: %v", err)
 	}
-	whys := trace.NewExplainer(e).Why(t.Context(), req, res.Causes)
+	whys, err := trace.NewExplainer(e).Why(t.Context(), res.Prepared(), res.Causes)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(whys) != 1 || whys[0] == nil {
 		t.Fatalf("no explanation of %+v", res.Causes)
 	}

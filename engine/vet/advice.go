@@ -73,7 +73,7 @@ func (f floor) of(b *bound) int64 {
 	if !b.missing() {
 		v = min(v, b.declared)
 	}
-	return v
+	return max(v, b.least)
 }
 
 // advise finds the bounds to set. It is empty when the rules fit already. Rules
@@ -83,7 +83,7 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 	for _, r := range ad.over() {
 		least := values{}
 		for _, b := range ad.of(r).all() {
-			least[b] = 1
+			least[b] = b.least
 		}
 		if ad.tooDear(ad.price(r, least)) {
 			stuck = append(stuck, r)

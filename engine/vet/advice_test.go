@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,9 +16,10 @@ import (
 // TestAdviceMends removes bounds from CRDs until their rules cost too much,
 // and follows the advice. Each bound is removed alone, pairs of them and all.
 func TestAdviceMends(t *testing.T) {
+	t.Parallel()
 	files := corpus.CRDFiles(t)
 	perCRD, total, crds := 60, 560, 20
-	if os.Getenv("CELADON_FULL") == "" {
+	if !full() {
 		perCRD, total, crds = 10, 60, 5
 	}
 	var s adviceStats

@@ -24,6 +24,8 @@ type bound struct {
 	assumed int64
 	// declared is the value of a bound that is there.
 	declared int64
+	// least is the smallest value that can be set.
+	least int64
 	// bytes is how many units of the estimate one unit of the value is.
 	bytes int64
 }
@@ -112,7 +114,7 @@ func (bs *bounds) of(r *rule) *dependence {
 	for _, f := range r.cardinality.Factors {
 		at := r.at.above(f.Path)
 		field, _ := r.unit.find(at.steps())
-		b := &bound{path: f.Path, field: field.String(), props: at.props, word: f.Word(), bytes: 1, declared: int64(f.Max)}
+		b := &bound{path: f.Path, field: field.String(), props: at.props, word: f.Word(), bytes: 1, least: r.unit.least(at.steps()), declared: int64(f.Max)}
 		if !f.Bounded {
 			b.assumed = at.assumed()
 		}
@@ -126,13 +128,13 @@ func (bs *bounds) of(r *rule) *dependence {
 				return
 			}
 			d.sizes[key] = nil
-			steps := append(base[:len(base):len(base)], stepsOf(x.key.decl, path)...)
+			steps := append(base[:len(base):len(base)], stepsOf(x.key.Decl, path)...)
 			if field, props := r.unit.find(steps); props != nil {
-				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props}
+				b := bound{path: engine.FormatPath(steps), field: field.String(), props: props, least: r.unit.least(steps)}
 				d.sizes[key] = bs.intern(b.of(decl))
 			}
 		}}
-		if _, err := cost.If(x.env, x.ast, x.key.decl, listen); err != nil {
+		if _, err := cost.If(x.env, x.ast, x.key.Decl, listen); err != nil {
 			panic(fmt.Sprintf("estimating again: %v", err)) // it was estimated before
 		}
 	}
@@ -211,7 +213,7 @@ func (bs *bounds) price(r *rule, set values) (total, message uint64) {
 		if len(assume.Sizes) == 0 {
 			return x.cost.Max
 		}
-		e, err := cost.If(x.env, x.ast, x.key.decl, assume)
+		e, err := cost.If(x.env, x.ast, x.key.Decl, assume)
 		if err != nil {
 			return cost.Unbounded
 		}
@@ -241,7 +243,7 @@ func (bs *bounds) times(r *rule, d *dependence, set values) uint64 {
 			c = c.List(f.Path, limit)
 		}
 	}
-	return c.Times(r.expr.key.decl)
+	return c.Times(r.expr.key.Decl)
 }
 
 // find is the schema of a place in objects. It is nil for places

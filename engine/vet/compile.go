@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -12,14 +11,15 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/internal/regex"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // compiled is one expression at one declaration.
 type compiled struct {
-	// detail is the server's text for an expression that it refuses, less
-	// what names the part of the rule; "" when accepted.
+	// detail is the server's text for an expression that it refuses; "" when
+	// accepted.
 	detail  string
 	refused bool
 	// panics is true when the server's planner panics over it.
@@ -28,138 +28,67 @@ type compiled struct {
 	cost    cost.Estimate
 	ast     *cel.Ast
 	env     *cel.Env
-	key     exprKey
+	key     parts.Key
 	base    *types.Env // of env
 }
 
-// part says what an expression is for, in the API server's words.
-type part struct {
-	want                              *cel.Type
-	compilation, wrongType, plan, fee string
-}
-
-var (
-	rulePart = &part{
-		want:        cel.BoolType,
-		compilation: "compilation failed: ",
-		wrongType:   "cel expression must evaluate to a bool",
-		plan:        "program instantiation failed: ",
-		fee:         "cost estimation failed: ",
-	}
-	messagePart = &part{
-		want:        cel.StringType,
-		compilation: "messageExpression compilation failed: ",
-		wrongType:   "messageExpression must evaluate to a string",
-		plan:        "messageExpression instantiation failed: ",
-		fee:         "cost estimation failed for messageExpression: ",
-	}
-)
-
-// compiler compiles expressions, equal ones over equal declarations once.
+// compiler compiles expressions: new ones as the version takes them, stored ones
+// with all that it runs. Equal ones over equal declarations are compiled once.
 type compiler struct {
-	version      types.Version
-	news, stored *types.Env
 	decls        *types.Interner
-	scopes       map[bool]*types.Scope // by whether they are of stored expressions
-	exprs        map[exprKey]*compiled
-}
-
-type exprKey struct {
-	decl     *types.Decl
-	part     *part
-	optional bool
-	stored   bool
-	src      string
+	news, stored *parts.Compiler[*compiled]
 }
 
 func newCompiler(v types.Version) *compiler {
-	return &compiler{
-		version: v,
-		news:    types.NewRulesEnv(v),
-		stored:  types.StoredEnv(v),
-		decls:   types.NewInterner(),
-		scopes:  map[bool]*types.Scope{},
-		exprs:   map[exprKey]*compiled{},
-	}
+	c := &compiler{decls: types.NewInterner()}
+	c.news = parts.NewCompiler(parts.Config[*compiled]{Env: types.NewRulesEnv(v), NotYet: v.NotYet, Finish: finish})
+	c.stored = parts.NewCompiler(parts.Config[*compiled]{Env: types.StoredEnv(v), Finish: finish})
+	return c
 }
 
-func (c *compiler) envOf(stored bool) *types.Env {
+// expr compiles an expression of a rule.
+func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
+	of := c.news
 	if stored {
-		return c.stored
+		of = c.stored
 	}
-	return c.news
-}
-
-// expr compiles an expression of a rule; a stored one may use all that the
-// version runs.
-func (c *compiler) expr(key exprKey) (*compiled, error) {
-	if x := c.exprs[key]; x != nil {
-		return x, nil
-	}
-	scope, err := c.scope(key.stored)
+	x, refused, err := of.Compile(key)
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.compile(scope, key)
-	if err == nil {
-		c.exprs[key] = x
+	if refused != nil {
+		x = &compiled{key: key}
+		if refused.Checked != nil {
+			x.ast, x.env = refused.Checked.AST, refused.Checked.Env
+		}
+		x.refuse(refused)
 	}
-	return x, err
+	x.base = of.Env
+	return x, nil
 }
 
-func (c *compiler) scope(stored bool) (*types.Scope, error) {
-	if s := c.scopes[stored]; s != nil {
-		return s, nil
-	}
-	s, err := c.envOf(stored).Scope()
-	if err == nil {
-		c.scopes[stored] = s
-	}
-	return s, err
-}
-
-func (c *compiler) compile(scope *types.Scope, key exprKey) (*compiled, error) {
-	p, x := key.part, &compiled{key: key, base: c.envOf(key.stored)}
-	checked, err := scope.Compile(key.decl, key.optional, key.src)
-	var issues *types.IssuesError
-	switch {
-	case errors.As(err, &issues):
-		return x.refuse(p.compilation + issues.Error()), nil
-	case err != nil:
-		return nil, err
-	}
-	if text := c.version.NotYet(checked); text != "" && !key.stored {
-		return x.refuse(p.compilation + text), nil
-	}
-	env := scope.Env()
-	x.ast, x.env = checked, env
-	if checked.OutputType() != p.want {
-		return x.refuse(p.wrongType), nil
-	}
-	for _, ref := range checked.NativeRep().ReferenceMap() {
-		x.usesOld = x.usesOld || ref.Name == types.OldSelf
-	}
-	if planCanFail(checked) && !types.LargePattern(checked) {
-		if err := plan(env, checked); err != nil {
+// finish plans where the server's planner may refuse, and prices.
+func finish(checked *parts.Checked) (x *compiled, err error) {
+	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
+	if planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
+		if err := plan(checked.Env, checked.AST); err != nil {
 			x.panics = err == errPanics
-			return x.refuse(p.plan + err.Error()), nil
+			x.refuse(checked.Unplannable(err))
+			return x, nil
 		}
 	}
-	if x.cost, err = cost.Of(env, checked, key.decl); err != nil {
-		return x.refuse(p.fee + err.Error()), nil
+	if x.cost, err = cost.Of(checked.Env, checked.AST, checked.Decl); err != nil {
+		x.refuse(checked.Unpriced(err))
 	}
 	return x, nil
 }
 
-func (x *compiled) refuse(detail string) *compiled {
-	x.refused, x.detail = true, detail
-	return x
-}
+func (x *compiled) refuse(why *parts.Refusal) { x.refused, x.detail = true, why.Detail }
 
 // plan plans as the server does; errPanics is for what panics there.
 func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	defer func() {
-		if recover() != nil {
+		if recover() != nil { // nothing but upstream's function is below
 			err = errPanics
 		}
 	}()

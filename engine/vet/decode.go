@@ -1,19 +1,17 @@
 package vet
 
 import (
-	"fmt"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
 const crdKind = "CustomResourceDefinition"
@@ -40,21 +38,16 @@ func decode(raw []byte) (*apiextensionsv1.CustomResourceDefinition, []error, *me
 	}
 	crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
-		return nil, nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
+		return nil, nil, respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
 	}
 	return crd, strict, nil
 }
 
 func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *metav1.Status {
-	if gvk != nil && gvk.Kind != "" {
-		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, crdKind, err)
+	if gvk == nil {
+		gvk = &runtimeschema.GroupVersionKind{}
 	}
-	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", crdKind, err, preview.Body(raw))
-}
-
-func badRequest(format string, args ...any) *metav1.Status {
-	status := apierrors.NewBadRequest(fmt.Sprintf(format, args...)).ErrStatus
-	return &status
+	return respond.Unreadable(*gvk, crdKind, raw, err)
 }
 
 // internal is a CRD as the API server validates it: defaulted, and with what

@@ -69,11 +69,11 @@ func readsObject(e ast.Expr) (reads bool) {
 const evaluated = 100_000
 
 func evaluate(x *compiled) truth {
-	prog, err := eval.New(x.env, x.ast, x.key.decl, evaluated)
+	prog, err := eval.New(x.env, x.ast, x.key.Decl, evaluated)
 	if err != nil {
 		return maybe
 	}
-	nothing := eval.Bind(x.key.decl, nil)
+	nothing := eval.Bind(x.key.Decl, nil)
 	nothing.LimitWork(eval.MaxWork / 64) // a lint is not worth more
 	out := prog.Eval(context.Background(), nothing)
 	if b, ok := out.Value.(celtypes.Bool); ok && out.Err == nil {

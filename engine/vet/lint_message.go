@@ -10,6 +10,7 @@ import (
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -21,15 +22,15 @@ func messageLimits(r *rule) string {
 		return ""
 	}
 	if m.cost.Max > celconfig.PerCallLimit {
-		return fmt.Sprintf("messageExpression may cost %d units where one evaluation may cost %d: over that the server stops all validation; leave out what has no bound, or bound it", m.cost.Max, celconfig.PerCallLimit)
+		return fmt.Sprintf("messageExpression may cost %s units where one evaluation may cost %s: over that the server stops all validation; leave out what has no bound, or bound it", phrase.Number(m.cost.Max), phrase.Number(celconfig.PerCallLimit))
 	}
 	w := newPlaceWalk(r, m)
 	if n := length(w, m.ast.NativeRep().Expr()); n > celconfig.MaxEvaluatedMessageExpressionSizeBytes {
 		size := "of any length"
 		if n < math.MaxInt64 {
-			size = fmt.Sprintf("of up to %d bytes", n)
+			size = fmt.Sprintf("of up to %s bytes", phrase.Number(uint64(n)))
 		}
-		return fmt.Sprintf("messageExpression can give a text %s where %d bytes are allowed: over that the server shows the message instead; leave long values out, or bound them", size, celconfig.MaxEvaluatedMessageExpressionSizeBytes)
+		return fmt.Sprintf("messageExpression can give a text %s where %s bytes are allowed: over that the server shows the message instead; leave long values out, or bound them", size, phrase.Number(celconfig.MaxEvaluatedMessageExpressionSizeBytes))
 	}
 	return ""
 }

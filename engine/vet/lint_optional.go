@@ -14,7 +14,7 @@ import (
 // on one in an object that may be: remove it, add it again with another value,
 // and no rule has run.
 func optionalImmutable(r *rule) string {
-	if !comparesSelves(r.expr.ast.NativeRep().Expr()) || r.expr.key.optional {
+	if !comparesSelves(r.expr.ast.NativeRep().Expr()) || r.expr.key.Optional {
 		return ""
 	}
 	b := r.at

@@ -33,12 +33,12 @@ type placeWalk struct {
 }
 
 func newPlaceWalk(r *rule, x *compiled) *placeWalk {
-	self := exprPlace{path: types.Self, decl: x.key.decl}
+	self := exprPlace{path: types.Self, decl: x.key.Decl}
 	if r.at.scope != nil {
 		self.node = r.at.scope.node
 	}
 	w := &placeWalk{vars: map[string]*exprPlace{types.Self: &self}, tested: map[string]bool{}}
-	if !x.key.optional {
+	if !x.key.Optional {
 		old := self
 		old.path = types.OldSelf
 		w.vars[types.OldSelf] = &old

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -35,11 +36,11 @@ func hiddenWork(r *rule) string {
 		if x == nil || x.refused || x.panics {
 			continue
 		}
-		prog, err := eval.New(x.env, x.ast, x.key.decl, perCall)
+		prog, err := eval.New(x.env, x.ast, x.key.Decl, perCall)
 		if err != nil {
 			continue
 		}
-		over, work, out := tryOn(prog, x.key.decl, few, eval.MaxWork/64)
+		over, work, out := tryOn(prog, x.key.Decl, few, eval.MaxWork/64)
 		if over != nil {
 			return workText(over, few)
 		}
@@ -50,7 +51,7 @@ func hiddenWork(r *rule) string {
 		}
 		r.unit.trials++
 		for _, s := range huge {
-			if over, _, _ := tryOn(prog, x.key.decl, s, eval.MaxWork/4); over != nil {
+			if over, _, _ := tryOn(prog, x.key.Decl, s, eval.MaxWork/4); over != nil {
 				return workText(over, s)
 			}
 		}
@@ -59,7 +60,7 @@ func hiddenWork(r *rule) string {
 }
 
 func workText(over *eval.OverworkError, s sizes) string {
-	return fmt.Sprintf("the rule can take far more work than its cost says (%v) on a value with texts of up to %d bytes and lists of up to %d items: bound these with maxLength, maxItems and maxProperties, or keep the call out of the loop", over, s.text, s.items)
+	return fmt.Sprintf("the rule can take far more work than its cost says (%v) on a value with texts of up to %s bytes and lists of up to %s items: bound these with maxLength, maxItems and maxProperties, or keep the call out of the loop", over, phrase.Number(uint64(s.text)), phrase.Number(uint64(s.items)))
 }
 
 func tryOn(prog *eval.Program, d *types.Decl, s sizes, limit uint64) (over *eval.OverworkError, work uint64, out eval.Outcome) {

@@ -123,9 +123,9 @@ func callsStringOfNumber(checked *cel.Ast) bool {
 func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	tracked := ad.withMacros(x)
 	if tracked == nil {
-		return x.key.src, x.cost.Max
+		return x.key.Source, x.cost.Max
 	}
-	f := &partFinder{ast: tracked.NativeRep(), decl: x.key.decl}
+	f := &partFinder{ast: tracked.NativeRep(), decl: x.key.Decl}
 	f.whole = f.estimate(f.ast)
 	at, saved := f.ast.Expr(), f.whole
 	for {
@@ -137,7 +137,7 @@ func (ad *advisor) dearest(x *compiled) (text string, saved uint64) {
 	}
 	text, err := parser.Unparse(at, f.ast.SourceInfo())
 	if err != nil || at.ID() == f.ast.Expr().ID() {
-		text = strings.TrimSpace(x.key.src)
+		text = strings.TrimSpace(x.key.Source)
 	}
 	return text, saved
 }
@@ -151,10 +151,10 @@ type macroKey struct {
 
 // withMacros compiles again so that macros can be written as they were.
 func (ad *advisor) withMacros(x *compiled) *cel.Ast {
-	key := macroKey{x.base, x.key.decl, x.key.optional}
+	key := macroKey{x.base, x.key.Decl, x.key.Optional}
 	env := ad.macroEnvs[key]
 	if env == nil {
-		own, err := x.base.For(x.key.decl, x.key.optional)
+		own, err := x.base.For(x.key.Decl, x.key.Optional)
 		if err != nil {
 			return nil
 		}
@@ -163,7 +163,7 @@ func (ad *advisor) withMacros(x *compiled) *cel.Ast {
 		}
 		ad.macroEnvs[key] = env
 	}
-	checked, err := types.Check(env, x.key.src)
+	checked, err := types.Check(env, x.key.Source)
 	if err != nil {
 		return nil
 	}

@@ -31,6 +31,7 @@ func (a *admission) report(r *Report) {
 		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus
 		r.Status = &status
 	}
+	r.Warnings = sent(r.Warnings)
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
 	}
@@ -101,6 +102,8 @@ func (a *admission) unitReport(u *unit) Version {
 	var set values
 	var stuck []*rule
 	if len(over) > 0 {
+		// Bounds change the schema: what was unchanged is excused no more.
+		ad.perRule = uint64(a.limits.EstimatedPerRule)
 		set, stuck = ad.advise()
 		v.Advice, v.Mendable = set.list(), len(stuck) == 0
 	}

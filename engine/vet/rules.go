@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,10 +9,10 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -138,7 +139,7 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Path, shown bool) error {
 	s, err := b.typed(v.a.compiler.decls)
 	if err == nil && s.decl == nil {
-		err = errNoType
+		err = parts.ErrNoType
 	}
 	if err == errPanics && shown {
 		return err
@@ -171,19 +172,13 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 	if blank(spec.Rule) {
 		return nil, nil, nil
 	}
-	key := exprKey{
-		decl:     d,
-		part:     rulePart,
-		optional: spec.OptionalOldSelf != nil && *spec.OptionalOldSelf,
-		stored:   a.oldRules[spec.Rule],
-		src:      spec.Rule,
-	}
-	expr, err = a.compiler.expr(key)
+	key := parts.Key{Decl: d, Part: parts.Itself, Optional: parts.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
+	expr, err = a.compiler.expr(key, a.oldRules[spec.Rule])
 	if err != nil || expr.refused || spec.MessageExpression == "" {
 		return expr, nil, err
 	}
-	key.part, key.src, key.stored = messagePart, spec.MessageExpression, a.oldMessages[spec.MessageExpression]
-	message, err = a.compiler.expr(key)
+	key.Part, key.Source = parts.Message, spec.MessageExpression
+	message, err = a.compiler.expr(key, a.oldMessages[spec.MessageExpression])
 	return expr, message, err
 }
 
@@ -276,14 +271,11 @@ func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
 	}
 }
 
-// validFieldPath shields from the server's parser, which panics on a path
-// through additionalProperties that have no schema.
+// validFieldPath asks the server's parser, which panics over some paths.
 func validFieldPath(path string, node *schema.Structural) bool {
-	defer func() {
-		if recover() != nil {
-			panic(errPanics)
-		}
-	}()
-	_, _, err := upstreamcel.ValidFieldPath(path, node)
+	_, err := parts.FieldPath(path, node)
+	if errors.Is(err, parts.ErrPathPanics) {
+		panic(errPanics)
+	}
 	return err == nil
 }

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
-var (
-	errNotVisible = errors.New("unable to convert structural schema to CEL declarations")
-	errNoType     = errors.New("failed to convert to declType for CEL validation rules")
-)
+var errNotVisible = errors.New("unable to convert structural schema to CEL declarations")
 
 // typed finds what the rules of a node compile with. Below a node with rules
 // that is the declaration seen from there, which matters at a resource's root
@@ -98,7 +96,7 @@ func (b *branch) sought(above *scope) bool {
 // internalText is the API server's complaint about a node whose rules cannot
 // compile at all.
 func internalText(err error) error {
-	if errors.Is(err, errNoType) {
+	if errors.Is(err, parts.ErrNoType) {
 		return err
 	}
 	return fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: %s", err)

@@ -42,15 +42,17 @@ func misspelt(t *testing.T) []byte {
 }
 
 const (
-	twice   = `duplicate field "spec.names.kind"`
-	below   = `spec.versions[0].schema.openAPIV3Schema.properties.spec.`
-	unknown = `unknown field "` + below + `x-kubernetes-validation"`
-	odd     = `unknown field "` + below + `a\t\"b"`
+	twice       = `duplicate field "spec.names.kind"`
+	belowSchema = `spec.versions[0].schema.openAPIV3Schema.properties.spec.`
+	unknown     = `unknown field "` + belowSchema + `x-kubernetes-validation"`
+	odd         = `unknown field "` + belowSchema + `a\t\"b"`
 )
 
 func TestFieldValidation(t *testing.T) {
 	t.Parallel()
-	all := []StrictError{{"spec.names.kind", twice}, {below + "x-kubernetes-validation", unknown}, {below + "a\t\"b", odd}}
+	all := []engine.StrictError{
+		{Field: "spec.names.kind", Duplicate: true, Message: twice}, {Field: belowSchema + "x-kubernetes-validation", Message: unknown}, {Field: belowSchema + "a\t\"b", Message: odd},
+	}
 	for directive, want := range map[string]Report{
 		"":       {Strict: all},
 		"Strict": {Strict: all},

@@ -8,20 +8,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/net"
 	kjson "sigs.k8s.io/json"
-)
 
-// StrictError is a key that strict decoding finds: one that Kubernetes does not
-// know, so that it is dropped in silence otherwise, or one that stands twice.
-type StrictError struct {
-	// Field is the key's path as the server writes it, as
-	// "spec.versions[0].schema.openAPIV3Schema.properties.spec.x-kubernetes-validation";
-	// "" for what Config.DuplicateKeys says.
-	Field string
-	// Message is the server's.
-	Message string
-}
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/respond"
+)
 
 // decode reads the CRD, and tells in the report of what strict decoding finds.
 // There is none where it cannot be read, or is refused for that.
@@ -50,30 +41,35 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	return nil
 }
 
-func strictError(err error) StrictError {
-	e := StrictError{Message: err.Error()}
+func strictError(err error) engine.StrictError {
+	e := engine.StrictError{Message: err.Error()}
 	var of kjson.FieldError
 	if errors.As(err, &of) {
-		e.Field = of.FieldPath()
+		e.Field, e.Duplicate = of.FieldPath(), strings.HasPrefix(e.Message, "duplicate")
 	}
 	return e
 }
 
-// strictWarnings are those that the server sends: one for each line of the YAML
-// decoder's, and none that a header cannot hold.
+// strictWarnings are one for each line of the YAML decoder's.
 func strictWarnings(strict []error) (list []string) {
 	for _, err := range strict {
 		text, ofYAML := strings.CutPrefix(err.Error(), "yaml: unmarshal errors:\n")
-		lines := []string{text}
-		if ofYAML {
-			lines = strings.Split(text, "\n")
+		if !ofYAML {
+			list = append(list, text)
+			continue
 		}
-		for _, line := range lines {
-			line = strings.TrimSpace(line)
-			if _, err := net.NewWarningHeader(299, "-", line); err == nil {
-				list = append(list, line)
-			}
+		for line := range strings.Lines(text) {
+			list = append(list, strings.TrimSpace(line))
 		}
 	}
 	return list
+}
+
+// sent are the warnings that reach the client: what headers can hold.
+func sent(all []string) []string {
+	var w respond.Warnings
+	for _, text := range all {
+		w.Add(text)
+	}
+	return w.Sent()
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -40,7 +41,7 @@ func (n Need) String() string {
 // is the lowest that accepts them all; ok is false when none does.
 func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 	lowest, ok = types.Version{Minor: types.Oldest}, true
-	finder := versionFinder{envs: map[int]*types.Env{}, known: map[exprKey]int{}}
+	finder := versionFinder{envs: map[int]*types.Env{}, known: map[parts.Key]int{}}
 	for _, u := range a.units {
 		for _, r := range u.rules {
 			n, minor := finder.rule(r)
@@ -57,7 +58,7 @@ func (a *admission) needs() (lowest types.Version, needs []Need, ok bool) {
 // versionFinder asks the environments of the versions, from the oldest on.
 type versionFinder struct {
 	envs  map[int]*types.Env
-	known map[exprKey]int
+	known map[parts.Key]int
 }
 
 // rule is the lowest minor that accepts a rule and what asks for it.
@@ -116,12 +117,12 @@ func (f *versionFinder) env(minor int) *types.Env {
 }
 
 func (f *versionFinder) accepts(x *compiled, minor int) bool {
-	optional := x.key.optional
+	optional := x.key.Optional
 	if optional && minor < types.FieldSince("optionalOldSelf") {
 		optional = false
 	}
-	_, checked, err := f.env(minor).Compile(x.key.decl, optional, x.key.src)
-	return err == nil && checked.OutputType() == x.key.part.want && types.Version{Minor: minor}.NotYet(checked) == ""
+	_, checked, err := f.env(minor).Compile(x.key.Decl, optional, x.key.Source)
+	return err == nil && x.key.Part.Takes(checked) && types.Version{Minor: minor}.NotYet(checked) == ""
 }
 
 // what names the first call of an expression that the version before does not have.
@@ -151,7 +152,7 @@ func (f *versionFinder) what(x *compiled, minor int) string {
 	switch {
 	case name != "":
 		return name
-	case x.key.optional && minor == types.FieldSince("optionalOldSelf"):
+	case x.key.Optional && minor == types.FieldSince("optionalOldSelf"):
 		return "optionalOldSelf"
 	}
 	return "the expression"

@@ -32,7 +32,7 @@ type Report struct {
 	Causes []engine.Cause
 	// Strict are the keys that Kubernetes does not know, and those that stand
 	// twice; none where FieldValidation is "Ignore".
-	Strict []StrictError
+	Strict []engine.StrictError
 	// Warnings are the server's; it gives them with accepted CRDs only, but for
 	// those of keys.
 	Warnings []string

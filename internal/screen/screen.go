@@ -17,3 +17,7 @@ func Cut(text string, columns int) string {
 	}
 	return condition.Truncate(text, columns, "…")
 }
+
+// CutLeft makes a text narrower by a number of columns: it leaves out its
+// beginning, and puts an ellipsis there.
+func CutLeft(text string, columns int) string { return condition.TruncateLeft(text, columns+1, "…") }

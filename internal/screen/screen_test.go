@@ -17,3 +17,10 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestCutLeft(t *testing.T) {
+	t.Parallel()
+	if got := CutLeft("abcdef", 2); got != "…def" {
+		t.Error(got)
+	}
+}

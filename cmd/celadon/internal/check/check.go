@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // run is one celadon check.
@@ -262,11 +263,11 @@ func (a *run) verdict(t *tally, interrupted bool) error {
 
 func whyNone(s *report.Summary) string {
 	if s.Skipped > 0 {
-		return fmt.Sprintf(": no CRD was given for %s", report.Plural(s.Skipped, "object"))
+		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
 	}
 	text := ": there is no object in what was given"
 	if s.Ignored > 0 {
-		text += fmt.Sprintf(" (%s ignored)", report.Plural(s.Ignored, "document"))
+		text += fmt.Sprintf(" (%s ignored)", phrase.Count(s.Ignored, "document"))
 	}
 	return text
 }

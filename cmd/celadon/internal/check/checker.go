@@ -202,7 +202,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 	case "Strict":
 		_, version, _ := strings.Cut(rep.APIVersion, "/")
 		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
-		rep.Verdict = report.Invalid
+		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
 			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))

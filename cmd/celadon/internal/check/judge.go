@@ -70,13 +70,7 @@ func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) 
 		}
 		c.Causes = append(c.Causes, r)
 	}
-	var strict, messages []string
-	for _, s := range verdict.Strict {
-		if s.Field != "" {
-			strict, messages = append(strict, s.Field), append(messages, s.Message)
-		}
-	}
-	c.Strict = where.Fields(doc, strict, messages, excerpts)
+	c.Strict = where.Strict(doc, verdict.Strict, excerpts)
 	if doc.Duplicate != nil {
 		c.Strict = append(where.Duplicates(doc, excerpts), c.Strict...)
 	}

@@ -30,10 +30,10 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		explain(ctx, def, req, res.Causes[:min(where.Shown, len(res.Causes))], rep.Causes, excerpts.Texts)
+		rep.Bug = explain(ctx, def, res.Prepared(), res.Causes[:min(where.Shown, len(res.Causes))], rep.Causes, excerpts.Texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
-		rep.Strict = where.Strict(doc, rep.Status.Message, excerpts)
+		rep.Strict = where.Strict(doc, res.Strict, excerpts)
 	}
 }
 
@@ -49,10 +49,12 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 }
 
 // explain adds the values in the rules that failed.
-func explain(ctx context.Context, def *definition, req engine.Request, causes []engine.Cause, to []report.Cause, secrets report.Secrets) {
-	for i, why := range def.explainer.Why(ctx, req, causes) {
+func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, secrets report.Secrets) error {
+	whys, err := def.explainer.Why(ctx, seen, causes)
+	for i, why := range whys {
 		for _, v := range why {
 			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
 		}
 	}
+	return err
 }

@@ -96,7 +96,7 @@ func silent(ctx context.Context, before, now *definition, update engine.Request,
 		return report.Preview(v, secrets)
 	}
 	var changes []report.Change
-	for _, c := range compare.Objects(was, is) {
+	for c := range compare.Values(was, is) {
 		changes = append(changes, report.Change{Field: engine.FormatPath(c.Path), Before: text(c.Before, c.Added), After: text(c.After, c.Removed)})
 	}
 	return changes

@@ -63,6 +63,8 @@ var keys = map[string]map[string]Class{
 
 		"old":     ByHand,
 		"no-lint": ByHand,
+		"fix":     ByHand,
+		"dry-run": ByHand,
 
 		"config":    Never,
 		"no-config": Never,
@@ -74,6 +76,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 
 		"object":      ByHand,
+		"name":        ByHand,
 		"old":         ByHand,
 		"at":          ByHand,
 		"version":     ByHand,
@@ -88,6 +91,7 @@ var keys = map[string]map[string]Class{
 		"kube-version": FromTree,
 
 		"object": ByHand,
+		"name":   ByHand,
 		"old":    ByHand,
 
 		"echo":       Never,

@@ -25,13 +25,16 @@ type Document struct {
 	// Raw is the object's JSON where it has duplicate keys, which Object does
 	// not show.
 	Raw []byte
-	// Duplicate is the YAML decoder's complaint about duplicate keys.
+	// Duplicate is what a server that is sent YAML says of duplicate keys; kubectl
+	// sends JSON, with the last of their values.
 	Duplicate error
 	Err       error
 
 	json []byte // what Object was decoded from, if that was JSON
 	text *text
 	item bool // of a List in text
+
+	duplicates []duplicateKey
 }
 
 // Complete says what kind of object this is, where it does not say so itself.
@@ -103,20 +106,21 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 		return yield(c.document(err))
 	}
 	var obj map[string]any
-	strict, err := kjson.UnmarshalStrict(c.text, &obj)
+	sent := yamldoc.Sent(c.text)
+	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
 		if c.flow {
 			if _, _, flowErr := yamldoc.Decode(c.text); flowErr == nil {
 				return c.yaml(yield)
 			}
 		}
-		return yield(c.document(c.syntax(err)))
+		return yield(c.document(c.syntax(sent, err)))
 	}
 	d := c.document(nil)
-	d.Object, d.json = obj, c.text
+	d.Object, d.json = obj, sent
 	d.text = &text{text: c.text, before: c.before, line: c.line, column: c.column}
 	if len(strict) > 0 {
-		d.Raw = c.text
+		d.Raw = sent
 	}
 	return yield(d)
 }
@@ -125,17 +129,17 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 func (c *Chunk) notObject() error {
 	var v any
 	if err := json.Unmarshal(c.text, &v); err != nil {
-		return c.syntax(err)
+		return c.syntax(c.text, err)
 	}
 	return ErrNoObject
 }
 
-// syntax is the decoder's error with its line in the file, where that is not
-// the object's own.
-func (c *Chunk) syntax(err error) error {
+// syntax is the error of decoding text with its line in the file, where that is
+// not the object's own.
+func (c *Chunk) syntax(text []byte, err error) error {
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
-		before := c.text[:min(int(offset), len(c.text))]
-		if n := strings.Count(string(before), "\n"); n > 0 {
+		before := text[:min(int(offset), len(text))]
+		if n := bytes.Count(before, []byte("\n")); n > 0 {
 			return fmt.Errorf("not JSON: line %d: %w", c.line+n, err)
 		}
 	}
@@ -155,19 +159,22 @@ func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	}
 	d := c.document(nil)
 	d.Object, d.text = obj, &text{text: c.text, line: line, column: 1}
-	if duplicate != nil {
-		d.Duplicate = yamlError(duplicate, line)
+	find := func(d *Document) {
+		if duplicate != nil {
+			d.duplicate(duplicate, line)
+		}
 	}
 	kind, _ := obj["kind"].(string)
 	items, ok := obj["items"].([]any)
 	if !ok || !strings.HasSuffix(kind, "List") {
+		find(d)
 		return yield(d)
 	}
-	return d.items(items, yield)
+	return d.items(items, find, yield)
 }
 
 // items takes a YAML List apart.
-func (d *Document) items(items []any, yield func(*Document) bool) bool {
+func (d *Document) items(items []any, find func(*Document), yield func(*Document) bool) bool {
 	lines := d.text.itemLines()
 	for i, item := range items {
 		one := *d
@@ -179,6 +186,7 @@ func (d *Document) items(items []any, yield func(*Document) bool) bool {
 		if one.Object, ok = item.(map[string]any); !ok {
 			one.Err = ErrNoObject
 		}
+		find(&one)
 		if !yield(&one) {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 const (
@@ -96,8 +97,8 @@ func wrongSeparator(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && !separator(line)
 }
 
-// shown is the begin of a line, for messages.
-func shown(line []byte) []byte { return line[:min(len(line), 40)] }
+// maxShown is how much of a line a message shows.
+const maxShown = 40
 
 // yaml takes what stands before the next separator, or else before objects in
 // JSON that make no YAML of it.
@@ -125,7 +126,7 @@ func (s *splitter) yaml() bool {
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
 	if first, _, _ := bytes.Cut(text, newline); wrongSeparator(first) {
-		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", shown(first))}
+		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
 	}
 	s.index++
 	return s.yield(c)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
 	"github.com/celadon-cel/celadon/internal/foreign/attack"
 )
 
@@ -76,12 +76,12 @@ func TestAttackPrinters(t *testing.T) {
 				}
 				switch format {
 				case "junit":
-					junitDocument(t, out)
+					reporttest.JUnit(t, out)
 					if bytes.ContainsRune(out, utf8.RuneError) {
 						t.Errorf("%s: a text is lost", what)
 					}
 				case "sarif":
-					sarifDocument(t, out)
+					reporttest.SARIF(t, out)
 				}
 			}
 		}
@@ -116,10 +116,10 @@ func TestAttackExact(t *testing.T) {
 		}
 	}
 
-	log := sarifDocument(t, hostileReport(t, "sarif", attack.Text, Options{}))
+	log := readSARIF(t, hostileReport(t, "sarif", attack.Text, Options{}))
 	cause := want[3].Causes[0]
 	message := cause.Field + ": " + cause.Message
-	if !slices.ContainsFunc(log.Runs[0].Results, func(r *sarif.Result) bool { return strings.Contains(*r.Message.Text, message) }) {
+	if !slices.ContainsFunc(log.Runs[0].Results, func(r sarifResult) bool { return strings.Contains(r.Message.Text, message) }) {
 		t.Errorf("no result of SARIF holds the message %q", message)
 	}
 }

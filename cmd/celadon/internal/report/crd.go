@@ -1,6 +1,9 @@
 package report
 
-import "github.com/celadon-cel/celadon/internal/foreign"
+import (
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
 
 // CRD is what the API server would say of a CRD that objects are checked by. The
 // JSON form is fixed: scripts read it.
@@ -81,7 +84,11 @@ func (p *jsonPrinter) CRD(c *CRD) error {
 	return nil
 }
 
+// CRD leaves accepted ones out: who reads lines as they come expects objects.
 func (p *jsonLinesPrinter) CRD(c *CRD) error {
+	if c.quiet() {
+		return nil
+	}
 	return Encoder(p.w).Encode(struct {
 		CRD *CRD `json:"crd"`
 	}{c})
@@ -91,10 +98,10 @@ func (p *jsonLinesPrinter) CRD(c *CRD) error {
 func (s *CRDSummary) text() foreign.Own {
 	var text foreign.Own
 	if s != nil && s.Refused > 0 {
-		text += foreign.Sprintf("; %s refused", Plural(s.Refused, "CRD"))
+		text += foreign.Sprintf("; %s refused", phrase.Count(s.Refused, "CRD"))
 	}
 	if s != nil && s.Undecided > 0 {
-		text += foreign.Sprintf("; %s undecided", Plural(s.Undecided, "CRD"))
+		text += foreign.Sprintf("; %s undecided", phrase.Count(s.Undecided, "CRD"))
 	}
 	return text
 }

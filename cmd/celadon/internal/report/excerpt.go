@@ -1,16 +1,14 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"github.com/mattn/go-runewidth"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // Excerpt is a line of a file with the index of the character that is meant.
@@ -20,7 +18,7 @@ type Excerpt struct {
 }
 
 const (
-	lineWidth  = 100 // characters of an excerpt where nothing sets a bound
+	lineWidth  = 100 // columns of an excerpt where nothing sets a bound
 	valueWidth = 120 // characters of a value
 	hidden     = "(hidden)"
 	ellipsis   = "…"
@@ -55,12 +53,26 @@ func printable(r rune) rune {
 	return r
 }
 
+// cut keeps as many columns of a line as there is room for: of those before the
+// character that is meant a quarter, or more where the line ends sooner. It looks
+// no further than that, however long the line is.
 func cut(runes []rune, index, width int) Excerpt {
-	if len(runes) <= width {
+	low, high := max(0, index-width), min(len(runes), index+width+1)
+	columns := make([]int, high-low+1) // before each character
+	for i, r := range runes[low:high] {
+		columns[i+1] = columns[i] + screen.Width(string(r))
+	}
+	all := columns[high-low]
+	if all <= width && high-low == len(runes) {
 		return Excerpt{strings.TrimRight(string(runes), " "), index}
 	}
-	from := max(0, min(index-width/4, len(runes)-width))
-	to := min(len(runes), from+width)
+	first := max(0, min(columns[index-low]-width/4, all-width))
+	from, _ := slices.BinarySearch(columns, first)
+	to, exact := slices.BinarySearch(columns, columns[from]+width)
+	if !exact {
+		to--
+	}
+	from, to = from+low, to+low
 	text := string(runes[from:to])
 	index -= from
 	if from > 0 {
@@ -70,6 +82,12 @@ func cut(runes []rune, index, width int) Excerpt {
 		text += ellipsis
 	}
 	return Excerpt{text, index}
+}
+
+// Show writes where the place is, and the line with a caret.
+func (p Place) Show(b *strings.Builder) {
+	foreign.Fprintf(b, "  --> %s\n", p)
+	p.Excerpt.show(b, p.Line)
 }
 
 // show writes the line and a caret under it.
@@ -85,8 +103,7 @@ func (e Excerpt) show(b *strings.Builder, number int) {
 // indent is how many columns of a terminal stand before the character.
 func (e Excerpt) indent() int {
 	runes := []rune(e.Line)
-	widths := runewidth.Condition{StrictEmojiNeutral: true} // whatever the locale
-	return widths.StringWidth(string(runes[:min(e.Index, len(runes))]))
+	return screen.Width(string(runes[:min(e.Index, len(runes))]))
 }
 
 // Secrets are the strings of an object that must not be shown.
@@ -109,13 +126,7 @@ func Preview(v any, secrets Secrets) string {
 	if len(secrets) > 0 {
 		v = secrets.hide(v)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return "?"
-	}
-	return Shorten(strings.TrimSuffix(b.String(), "\n"), valueWidth)
+	return preview.JSON(v, valueWidth)
 }
 
 func (s Secrets) hide(v any) any {
@@ -141,14 +152,4 @@ func (s Secrets) hide(v any) any {
 		return out
 	}
 	return v
-}
-
-// Shorten leaves out the middle of a long text.
-func Shorten(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	runes := []rune(text)
-	half := (width - 3) / 2
-	return string(runes[:half]) + " … " + string(runes[len(runes)-half:])
 }

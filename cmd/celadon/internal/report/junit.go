@@ -12,28 +12,39 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
-// junitPrinter writes a suite a file, each when the file is done, and a case an
-// object. A suite begins with its counts, so its cases wait in a spool.
-type junitPrinter struct {
-	w           io.Writer
-	strictKinds bool
-	file        string           // of the suite
-	suite       *junit.Testsuite // without its cases
-	cases       spool
-	suites      int
+// JUnit writes a suite a file, each when the file is done. A suite begins with
+// its counts, so its cases wait in a spool.
+type JUnit struct {
+	w      io.Writer
+	name   string
+	file   string           // of the suite
+	suite  *junit.Testsuite // without its cases
+	cases  spool
+	suites int
 }
 
-func (p *junitPrinter) Object(o *Object) error {
-	if p.suite != nil && p.file != o.File {
+// NewJUnit starts a report of a command. All texts of its cases are escaped:
+// encoding/xml writes what XML cannot hold as it is in CDATA and as U+FFFD
+// elsewhere.
+func NewJUnit(w io.Writer, command string) *JUnit { return &JUnit{w: w, name: command} }
+
+// junitPrinter is JUnit of objects, a case each.
+type junitPrinter struct {
+	*JUnit
+	strictKinds bool
+}
+
+func (p *junitPrinter) Object(o *Object) error { return p.Add(o.File, p.testcase(o)) }
+
+func (p *junitPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
+
+// Add puts a case into the suite of a file.
+func (p *JUnit) Add(file string, c junit.Testcase) error {
+	if p.suite != nil && p.file != file {
 		if err := p.flush(); err != nil {
 			return err
 		}
 	}
-	return p.add(o.File, p.testcase(o))
-}
-
-// add puts a case into the suite of a file.
-func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	if p.suite == nil {
 		p.file = file
 		p.suite = &junit.Testsuite{Name: string(foreign.Line(file)), File: string(foreign.Line(file)), ID: p.suites, Time: "0"}
@@ -50,8 +61,6 @@ func (p *junitPrinter) add(file string, c junit.Testcase) error {
 	return err
 }
 
-// testcase has all texts escaped: encoding/xml writes what XML cannot hold as it
-// is in CDATA and as U+FFFD elsewhere.
 func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	c := junit.Testcase{Name: string(o.caseName()), Classname: string(foreign.Line(o.Kind))}
 	if c.Classname == "" {
@@ -62,20 +71,20 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	switch {
 	case o.Verdict == Invalid:
 		o.where(&b)
-		c.Failure = result(KubectlError(o), foreign.Line(o.Status.Reason), foreign.Own(b.String()))
+		c.Failure = JUnitResult(KubectlError(o), foreign.Line(o.Status.Reason), foreign.Own(b.String()))
 	case o.Verdict == Unreadable:
-		c.Error = result(problem, Unreadable, place)
+		c.Error = JUnitResult(problem, Unreadable, place)
 	case o.Verdict == Undecided:
 		o.undecided(&b)
-		c.Error = result(problem, Undecided, place+"\n"+foreign.Own(b.String()))
+		c.Error = JUnitResult(problem, Undecided, place+"\n"+foreign.Own(b.String()))
 	case o.Verdict == Skipped && p.strictKinds:
-		c.Failure = result(problem, Skipped, place)
+		c.Failure = JUnitResult(problem, Skipped, place)
 	case o.Verdict == Skipped:
-		c.Skipped = result(problem, "", "")
+		c.Skipped = JUnitResult(problem, "", "")
 	}
 	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
 		o.Upgrade.show(&b, o)
-		c.Failure = result("the upgrade changes the object", "Upgrade", foreign.Own(b.String()))
+		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", foreign.Own(b.String()))
 	}
 	if len(o.Warnings) > 0 {
 		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(o.warnings()), "\n")}
@@ -83,7 +92,8 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	return c
 }
 
-func result(message, kind, data foreign.Own) *junit.Result {
+// JUnitResult is why a case has not passed.
+func JUnitResult(message, kind, data foreign.Own) *junit.Result {
 	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
 }
 
@@ -98,18 +108,18 @@ func (o *Object) caseName() foreign.Own {
 	return foreign.Sprintf("%s %s", o.Kind, o.Name)
 }
 
-func (p *junitPrinter) start() error {
+func (p *JUnit) start() error {
 	if p.suites > 1 {
 		return nil
 	}
-	_, err := io.WriteString(p.w, xml.Header+"<testsuites name=\"celadon check\">\n")
+	_, err := fmt.Fprintf(p.w, "%s<testsuites name=%q>\n", xml.Header, p.name)
 	return err
 }
 
 const suiteEnd = "</testsuite>"
 
 // flush writes the suite of a file.
-func (p *junitPrinter) flush() error {
+func (p *JUnit) flush() error {
 	if p.suite == nil {
 		return nil
 	}
@@ -132,14 +142,15 @@ func (p *junitPrinter) flush() error {
 	return err
 }
 
-func (p *junitPrinter) End(s *Summary) error {
-	if s.Interrupted {
+// Close ends the report, which says so where the run was interrupted.
+func (p *JUnit) Close(interrupted bool) error {
+	if interrupted {
 		file := "celadon"
 		if p.suite != nil {
 			file = p.file
 		}
 		c := junit.Testcase{Name: "interrupted", Classname: "celadon", Error: &junit.Result{Message: Partial, Type: "Interrupted"}}
-		if err := p.add(file, c); err != nil {
+		if err := p.Add(file, c); err != nil {
 			return err
 		}
 	}

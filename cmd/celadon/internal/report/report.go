@@ -49,6 +49,9 @@ type Object struct {
 	Template bool `json:"-"`
 	// Bug is a failure of ours, not of the object.
 	Bug error `json:"-"`
+	// Duplicate is true where Status is about duplicate keys in YAML: kubectl
+	// does not print that, since it decodes YAML itself and keeps the last.
+	Duplicate bool `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
@@ -166,7 +169,7 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "jsonl":
 		return &jsonLinesPrinter{w: w}, nil
 	case "junit":
-		return &junitPrinter{w: w, strictKinds: o.StrictKinds}, nil
+		return &junitPrinter{NewJUnit(w, "celadon check"), o.StrictKinds}, nil
 	case "sarif":
 		return &sarifPrinter{NewSARIF(w, o.Version), o.StrictKinds}, nil
 	case "github":
@@ -185,12 +188,4 @@ func (o *Object) place() string {
 		return o.File
 	}
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
-}
-
-// Plural counts nouns.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -3,21 +3,18 @@ package report
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
 	"strings"
-
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
 // SARIF writes a log, each finding as it comes. The rules that findings refer to
 // follow at the end: JSON objects have no order.
 type SARIF struct {
 	w       io.Writer
-	run     *sarif.Run // without its results
+	run     sarifRun // without its results
 	rules   map[string]int
 	results int
 }
@@ -26,10 +23,12 @@ const home = "https://github.com/celadon-cel/celadon"
 
 // NewSARIF starts a log; version is Celadon's own.
 func NewSARIF(w io.Writer, version string) *SARIF {
-	run := sarif.NewRunWithInformationURI("celadon", home)
-	run.WithColumnKind("unicodeCodePoints")
-	run.Tool.Driver.WithVersion(version)
-	return &SARIF{w: w, run: run, rules: map[string]int{}}
+	driver := sarifDriver{InformationURI: home, Name: "celadon", Version: version}
+	return &SARIF{
+		w:     w,
+		run:   sarifRun{ColumnKind: "unicodeCodePoints", Tool: sarifTool{Driver: driver}},
+		rules: map[string]int{},
+	}
 }
 
 // sarifPrinter is SARIF of objects' findings, with CEL rules as its rules.
@@ -117,23 +116,21 @@ func (p *sarifPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
 // its line moved.
 func (s *SARIF) Add(id, description, level string, at Place, message string, identity ...string) error {
 	uri := url.URL{Path: filepath.ToSlash(at.File)}
-	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri.String()))
+	place := sarifPhysical{ArtifactLocation: sarifArtifact{URI: uri.String()}}
 	if at.Line > 0 {
-		region := sarif.NewRegion().WithStartLine(at.Line)
-		if at.Column > 0 {
-			region.WithStartColumn(at.Column)
-		}
-		place.WithRegion(region)
+		place.Region = &sarifRegion{StartLine: at.Line, StartColumn: at.Column}
 		if at.Excerpt.Line != "" {
-			line := sarif.NewArtifactContent().WithText(at.Excerpt.Line)
-			place.WithContextRegion(sarif.NewRegion().WithStartLine(at.Line).WithSnippet(line))
+			place.ContextRegion = &sarifRegion{StartLine: at.Line, Snippet: &sarifText{at.Excerpt.Line}}
 		}
 	}
-	result := sarif.NewRuleResult(id).WithLevel(level).WithMessage(sarif.NewTextMessage(message))
-	result.WithRuleIndex(s.rule(id, description))
-	result.AddLocation(sarif.NewLocationWithPhysicalLocation(place))
-	result.WithPartialFingerprints(map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))})
-	return s.write(result)
+	return s.write(&sarifResult{
+		Level:               level,
+		Locations:           []sarifLocation{{place}},
+		Message:             sarifText{message},
+		PartialFingerprints: map[string]string{"celadon/v1": fingerprint(append(identity, id, at.Field))},
+		RuleID:              id,
+		RuleIndex:           s.rule(id, description),
+	})
 }
 
 // rule is the index of a rule, which is added where it is new.
@@ -142,13 +139,13 @@ func (s *SARIF) rule(id, description string) int {
 	if !ok {
 		index = len(s.rules)
 		s.rules[id] = index
-		s.run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(description))
+		s.run.Tool.Driver.Rules = append(s.run.Tool.Driver.Rules, sarifRule{id, sarifText{description}})
 	}
 	return index
 }
 
 // write writes one result, and before the first what stands around them.
-func (s *SARIF) write(result *sarif.Result) error {
+func (s *SARIF) write(result *sarifResult) error {
 	if s.results++; s.results == 1 {
 		if err := s.begin(); err != nil {
 			return err
@@ -156,7 +153,7 @@ func (s *SARIF) write(result *sarif.Result) error {
 	} else if _, err := io.WriteString(s.w, ","); err != nil {
 		return err
 	}
-	text, err := bare(result, "        ")
+	text, err := indented(result, "        ")
 	if err != nil {
 		return err
 	}
@@ -165,8 +162,7 @@ func (s *SARIF) write(result *sarif.Result) error {
 }
 
 func (s *SARIF) begin() error {
-	log := sarif.NewReport()
-	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", log.Schema, log.Version)
+	_, err := fmt.Fprintf(s.w, "{\n  \"$schema\": %q,\n  \"version\": %q,\n  \"runs\": [\n    {\n      \"results\": [", sarifSchema, sarifVersion)
 	return err
 }
 
@@ -184,12 +180,12 @@ func (s *SARIF) Close(interrupted bool) error {
 		}
 		end = "]"
 	}
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(!interrupted)
+	invocation := sarifInvocation{ExecutionSuccessful: !interrupted}
 	if interrupted {
-		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("error").WithMessage(sarif.NewTextMessage(Partial)))
+		invocation.Notifications = []sarifNotification{{"error", sarifText{Partial}}}
 	}
-	s.run.AddInvocation(invocation)
-	rest, err := bare(s.run, "    ")
+	s.run.Invocations = []sarifInvocation{invocation}
+	rest, err := indented(s.run, "    ")
 	if err != nil {
 		return err
 	}
@@ -197,39 +193,11 @@ func (s *SARIF) Close(interrupted bool) error {
 	return err
 }
 
-// bare is v as JSON, without what the library writes for all that is not set.
-func bare(v any, prefix string) (string, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return "", err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return "", err
-	}
-	withoutDefaults(fields)
+// indented is v as JSON whose first line stands behind the prefix.
+func indented(v any, prefix string) (string, error) {
 	var b strings.Builder
 	enc := Encoder(&b)
 	enc.SetIndent(prefix, "  ")
-	err = enc.Encode(fields)
+	err := enc.Encode(v)
 	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-func withoutDefaults(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			withoutDefaults(item)
-		}
-	case map[string]any:
-		for name, field := range v {
-			list, isList := field.([]any)
-			object, isObject := field.(map[string]any)
-			if isList && len(list) == 0 || isObject && len(object) == 0 || field == float64(-1) {
-				delete(v, name)
-				continue
-			}
-			withoutDefaults(field)
-		}
-	}
 }

@@ -9,7 +9,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // KindRow is what was found of one kind.
@@ -128,12 +131,12 @@ func (s *Summary) tables(b *strings.Builder) {
 		if path == "" {
 			path = "(root)"
 		}
-		rule := Shorten(strings.Join(strings.Fields(r.Rule), " "), ruleWidth)
+		rule := preview.Middle(lex.Flat(r.Rule), ruleWidth)
 		foreign.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
 	}
 	_ = t.Flush()
 	if more := len(s.Rules) - maxRuleRows; more > 0 {
-		foreign.Fprintf(b, "%s more\n", Plural(more, "rule"))
+		foreign.Fprintf(b, "%s more\n", phrase.Count(more, "rule"))
 	}
 }
 

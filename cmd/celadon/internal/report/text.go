@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // textPrinter writes for people: first what kubectl would print, then where and
@@ -85,9 +86,9 @@ func (p *textPrinter) End(s *Summary) error {
 // counts are the last lines of a report.
 func (s *Summary) counts(b *strings.Builder) {
 	if s.Omitted > 0 {
-		foreign.Fprintf(b, "%s more not shown\n", Plural(s.Omitted, "finding"))
+		foreign.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
 	}
-	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", Plural(s.Checked, "object"), s.Valid, s.Invalid)
+	foreign.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
 	if s.Skipped > 0 {
 		foreign.Fprintf(b, "; %d skipped", s.Skipped)
 	}
@@ -106,12 +107,13 @@ func (s *Summary) counts(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 	if s.Vanished > 0 {
-		foreign.Fprintf(b, "%s without a new one: not checked\n", Plural(s.Vanished, "old object"))
+		foreign.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
 	s.Upgrade.show(b)
 }
 
-// KubectlError is the error in kubectl's three forms: one cause, several, none.
+// KubectlError is the error in kubectl's three forms: one cause, several, none. Of
+// duplicate keys in YAML kubectl says nothing.
 func KubectlError(o *Object) foreign.Own {
 	var messages []string
 	seen := map[string]bool{}
@@ -125,6 +127,9 @@ func KubectlError(o *Object) foreign.Own {
 	head := foreign.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
 	switch len(messages) {
 	case 0:
+		if o.Duplicate {
+			return foreign.Sprintf("%s: %s %q: a duplicate key, of which kubectl keeps the last; a server that is sent this YAML says (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
 		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, Sentence(o.Status.Message))
 	case 1:
@@ -171,8 +176,7 @@ func (o *Object) where(b *strings.Builder) {
 		foreign.Fprintf(b, "  --> %s\n", o.place())
 	}
 	for _, place := range places {
-		foreign.Fprintf(b, "  --> %s\n", place)
-		place.Excerpt.show(b, place.Line)
+		place.Show(b)
 		why(b, rules[place])
 	}
 	why(b, rules[Place{}])
@@ -186,12 +190,15 @@ func why(b *strings.Builder, causes []*Cause) {
 			continue
 		}
 		shown[c.Rule] = true
-		rule(b, "        rule: ", c.Rule)
+		ShowRule(b, c.Rule)
 		for _, v := range c.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
 	}
 }
+
+// ShowRule shows the text of a rule below a place.
+func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
 
 // rule shows the text of a rule, which may have several lines.
 func rule(b *strings.Builder, head, text string) {
@@ -207,7 +214,7 @@ func (o *Object) undecided(b *strings.Builder) {
 		return
 	}
 	if o.Limit.Rule.Rule != "" {
-		rule(b, "        rule: ", o.Limit.Rule.Rule)
+		ShowRule(b, o.Limit.Rule.Rule)
 	}
 	foreign.Fprintf(b, "        %s\n", decide)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 const (
@@ -243,4 +244,4 @@ func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admissio
 // maxName is more than any name that an API server sends has.
 const maxName = 512
 
-func short(text string) string { return beginning(text, maxName) }
+func short(text string) string { return preview.Bytes(text, maxName) }

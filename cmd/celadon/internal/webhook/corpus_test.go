@@ -116,12 +116,12 @@ func (c *corpusCase) request(set *admission.Set, crd *apiextensionsv1.CustomReso
 		req.Operation = admissionv1.Update
 	}
 	if !asWritten {
-		if prepared, err := set.Engine(gvk).Prepare(obj); err == nil {
-			obj = withServer(prepared)
+		if prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: obj}); err == nil {
+			obj = withServer(prepared.Self())
 		}
 		if old != nil {
-			if prepared, err := set.Engine(gvk).Prepare(old); err == nil {
-				old = withServer(prepared)
+			if prepared, err := set.Engine(gvk).Prepare(engine.Request{Object: old, OldObject: old}); err == nil {
+				old = withServer(prepared.Old())
 			}
 		}
 	}
@@ -295,9 +295,11 @@ func (c *corpusCase) checkPatch(t *testing.T, set *admission.Set, crd *apiextens
 	}
 	var prepared [2]map[string]any
 	for i, o := range []map[string]any{obj, patched} {
-		if prepared[i], err = e.Prepare(o); err != nil {
+		p, err := e.Prepare(engine.Request{Object: o})
+		if err != nil {
 			t.Fatalf("%s: %v", c.id, err)
 		}
+		prepared[i] = p.Self()
 	}
 	if diff := cmp.Diff(prepared[0], prepared[1]); diff != "" {
 		t.Errorf("%s: the patch changes more than defaults:\n%s", c.id, diff)

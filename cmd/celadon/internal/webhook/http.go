@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 const (
@@ -145,14 +145,7 @@ func (s *server) panicked(path string, p any) {
 // maxLog is of a text in the log, whoever made it.
 const maxLog = 8 << 10
 
-func brief(text string) string { return beginning(text, maxLog) }
-
-func beginning(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
-}
+func brief(text string) string { return preview.Bytes(text, maxLog) }
 
 // recorder remembers the status code.
 type recorder struct {

@@ -6,32 +6,26 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // Shown is how many causes of one object come with the line that they are about
 // and the values in it: an object may have half a million.
 const Shown = 100
 
-var strictField = regexp.MustCompile(`(?:unknown|duplicate) field "([^"]*)"`)
-
-// Strict finds the fields that strict decoding names in its text; there
-// are no causes for them.
-func Strict(doc *input.Document, message string, excerpts *Excerpts) []report.Place {
-	var fields, messages []string
-	for _, match := range strictField.FindAllStringSubmatch(message, -1) {
-		fields, messages = append(fields, match[1]), append(messages, match[0])
+// Strict finds the fields that strict decoding refuses; there are no causes for
+// them. One that is not found, or has no name, is left out.
+func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts) []report.Place {
+	fields := make([]string, len(strict))
+	for i, e := range strict {
+		fields[i] = e.Field
 	}
-	return Fields(doc, fields, messages, excerpts)
-}
-
-// Fields finds fields in a document, each with the message about it.
-func Fields(doc *input.Document, fields, messages []string, excerpts *Excerpts) []report.Place {
 	var places []report.Place
 	for i, at := range doc.Locate(fields) {
-		if at.Line == 0 {
+		if at.Line == 0 || fields[i] == "" {
 			continue
 		}
-		place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Message: messages[i]}
+		place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: fields[i], Message: strict[i].Message}
 		if i < Shown {
 			place.Excerpt = excerpts.At(at)
 		}

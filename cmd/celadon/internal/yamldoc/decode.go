@@ -6,8 +6,6 @@ package yamldoc
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"unicode/utf8"
 
 	yaml2 "go.yaml.in/yaml/v2"
@@ -107,18 +105,4 @@ func plainMap(m map[any]any, depth int) (any, bool) {
 		}
 	}
 	return out, true
-}
-
-// number is a float as it comes out of JSON, where a whole one has no point.
-func number(f float64) (any, bool) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, false
-	}
-	if f != math.Trunc(f) || math.Abs(f) >= 1e21 {
-		return f, true
-	}
-	if n, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
-		return n, true
-	}
-	return f, true
 }

@@ -1,0 +1,128 @@
+package celadon_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/build"
+	"go/doc"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// public are the packages that other modules may import. Those that are not
+// there yet are left out.
+var public = []string{
+	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
+	"engine/admission", "engine/catalog", "repl",
+}
+
+// TestAPI holds what the public packages export in testdata/api, so that a
+// change of it is seen. go test . -run TestAPI -update writes it anew.
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, name := range public {
+		if _, err := os.Stat(name); err != nil {
+			continue
+		}
+		got := exported(t, name)
+		golden := filepath.Join("testdata", "api", strings.ReplaceAll(name, "/", ".")+".txt")
+		known[golden] = true
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s exports something else than %s: if that is meant, go test . -run TestAPI -update\n%s", name, golden, firstDifference(want, got))
+		}
+	}
+	files, err := filepath.Glob("testdata/api/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !known[file] {
+			t.Errorf("%s is of no public package", file)
+		}
+	}
+}
+
+func firstDifference(want, got []byte) string {
+	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return "was " + w[i] + "\nis  " + g[i]
+		}
+	}
+	return "one has more than the other"
+}
+
+// exported are the declarations of a package as go doc lists them, without words.
+func exported(t *testing.T, name string) []byte {
+	t.Helper()
+	found, err := build.ImportDir(name, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := token.NewFileSet()
+	var parsed []*ast.File
+	for _, file := range found.GoFiles {
+		f, err := parser.ParseFile(files, filepath.Join(name, file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, f)
+	}
+	p, err := doc.NewFromFiles(files, parsed, module+"/"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	show := func(decl ast.Decl) {
+		if err := printer.Fprint(&out, files, decl); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteByte('\n')
+	}
+	values := func(all []*doc.Value) {
+		for _, v := range all {
+			show(v.Decl)
+		}
+	}
+	funcs := func(all []*doc.Func) {
+		for _, f := range all {
+			show(f.Decl)
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	funcs(p.Funcs)
+	for _, one := range p.Types {
+		out.WriteByte('\n')
+		show(one.Decl)
+		values(one.Consts)
+		values(one.Vars)
+		funcs(one.Funcs)
+		funcs(one.Methods)
+	}
+	text := spaces.ReplaceAllString(blankLines.ReplaceAllString(out.String(), "\n\t"), "$1 ")
+	return []byte(strings.TrimLeft(text, "\n"))
+}
+
+// What comments leave behind, and what aligns columns: a longer name would
+// change every line.
+var (
+	blankLines = regexp.MustCompile(`\n\n+\t`)
+	spaces     = regexp.MustCompile(`(\S)\t+`)
+)

@@ -1,0 +1,95 @@
+package fix
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/internal/crdedit"
+)
+
+// edit is what becomes of a file's text.
+type edit struct {
+	text   []byte
+	pieces []piece
+	bounds int
+	fixed  int // CRDs
+}
+
+// piece is a document of the file: a CRD, or a List of them.
+type piece struct {
+	start  int // in the file
+	before []byte
+	after  []byte
+}
+
+// follow sets the bounds that a CRD's report advises.
+func (e *edit) follow(c crd) error {
+	p, err := e.piece(c.doc)
+	if err != nil {
+		return err
+	}
+	_, _, inList := c.doc.Source()
+	text, err := crdedit.Parse(p.after, inList, c.doc.Item)
+	if err != nil {
+		return err
+	}
+	after, n, err := text.Follow(c.report)
+	if err != nil {
+		return err
+	}
+	p.after = after
+	e.bounds += n
+	e.fixed++
+	return nil
+}
+
+// piece is the document that a CRD stands in. The CRDs of a YAML List share one.
+func (e *edit) piece(doc *input.Document) (*piece, error) {
+	source, line, inList := doc.Source()
+	if source == nil {
+		return nil, errors.New("its text is not known")
+	}
+	start := lineOffset(e.text, line)
+	if last := len(e.pieces) - 1; last >= 0 {
+		p := &e.pieces[last]
+		if inList && doc.Item > 0 && p.start >= start && bytes.Equal(p.before, source) {
+			return p, nil
+		}
+		start = max(start, p.start+len(p.before))
+	}
+	at := bytes.Index(e.text[start:], source)
+	if at < 0 {
+		return nil, wholefile.ErrChanged
+	}
+	e.pieces = append(e.pieces, piece{start + at, source, source})
+	return &e.pieces[len(e.pieces)-1], nil
+}
+
+// result is the file with all pieces as they are after the edits.
+func (e *edit) result() ([]byte, error) {
+	var out []byte
+	done := 0
+	for _, p := range e.pieces {
+		if p.start < done {
+			return nil, wholefile.ErrChanged
+		}
+		out = append(append(out, e.text[done:p.start]...), p.after...)
+		done = p.start + len(p.before)
+	}
+	return append(out, e.text[done:]...), nil
+}
+
+// lineOffset is where a line begins, the text's end where there is none.
+func lineOffset(text []byte, line int) int {
+	offset := 0
+	for ; line > 1; line-- {
+		end := bytes.IndexByte(text[offset:], '\n')
+		if end < 0 {
+			return len(text)
+		}
+		offset += end + 1
+	}
+	return offset
+}

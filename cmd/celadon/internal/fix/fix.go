@@ -1,0 +1,205 @@
+// Package fix is celadon vet --fix: it sets the bounds that vet advises in the
+// files that the CRDs were read from, and shows what it changes.
+//
+//	f := fix.New(fix.Config{Vet: vet, Out: stdout, Err: stderr})
+//	err := f.Add(ctx, doc, report) // for each CRD, in the order of the input
+//	err := f.End(ctx)
+package fix
+
+// How it works. The CRDs of one file are held until the next file begins. Then the
+// file is read again: the text of each CRD must still stand in it, and the edits of
+// all of them are put in at once. What comes out is vetted before it is written, so
+// that the last line can say what the server would still refuse; and it is written
+// whole, if the file is still what was read.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/linediff"
+)
+
+// Config is what a Fixer works with.
+type Config struct {
+	// Vet is the report on a CRD; nil for a document that is none.
+	Vet func(context.Context, *input.Document) (*vet.Report, error)
+	// Out gets the diffs, Err a line a file. Both are written through
+	// foreign.Writer.
+	Out, Err io.Writer
+	// DryRun shows the diffs alone.
+	DryRun bool
+}
+
+// Fixer fixes files one after the other.
+type Fixer struct {
+	cfg      Config
+	out, err io.Writer
+	file     string
+	crds     []crd // of file
+	sum      Summary
+}
+
+// Summary counts CRDs.
+type Summary struct {
+	// CRDs are all, Fixed those that bounds were set in, Refused those that the
+	// server would not accept, fixed or not.
+	CRDs, Fixed, Refused int
+	// Failed counts files that could not be fixed, and CRDs that could not be read.
+	Failed int
+}
+
+// crd is a CRD with its report.
+type crd struct {
+	doc    *input.Document
+	report *vet.Report
+}
+
+// New makes a Fixer.
+func New(cfg Config) *Fixer {
+	return &Fixer{cfg: cfg, out: foreign.NewWriter(cfg.Out), err: foreign.NewWriter(cfg.Err)}
+}
+
+// Add takes the next CRD; one whose file is another than the last one's ends that.
+// The error is one of writing the diff, or the context's.
+func (f *Fixer) Add(ctx context.Context, doc *input.Document, report *vet.Report) error {
+	if doc.File != f.file {
+		if err := f.End(ctx); err != nil {
+			return err
+		}
+		f.file = doc.File
+	}
+	f.sum.CRDs++
+	f.crds = append(f.crds, crd{doc, report})
+	return nil
+}
+
+// Unreadable tells of a document that no CRD could be made of.
+func (f *Fixer) Unreadable(doc *input.Document, err error) {
+	f.sum.Failed++
+	foreign.Fprintf(f.err, "%s: %s\n", doc.Place(), err.Error())
+}
+
+// Summary is of all CRDs in files that are ended.
+func (f *Fixer) Summary() Summary { return f.sum }
+
+// End fixes the last file.
+func (f *Fixer) End(ctx context.Context) error {
+	crds := f.crds
+	f.crds = nil
+	if len(crds) == 0 || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !slices.ContainsFunc(crds, crd.advised) {
+		f.refused(crds)
+		return nil
+	}
+	before, err := os.ReadFile(f.file)
+	if err != nil {
+		f.failed(input.WithoutPath(err))
+		return nil
+	}
+	e := edit{text: before}
+	for _, c := range crds {
+		if !c.advised() {
+			continue
+		}
+		if err := e.follow(c); errors.Is(err, wholefile.ErrChanged) {
+			f.failed(err)
+			return nil
+		} else if err != nil {
+			foreign.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Place(), c.report.Name, err.Error())
+		}
+	}
+	return f.write(ctx, crds, &e, before)
+}
+
+// write shows and writes what an edit made of a file.
+func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) error {
+	after, err := e.result()
+	if err != nil {
+		f.failed(err)
+		return nil
+	}
+	now, err := f.vetted(ctx, after)
+	if err != nil {
+		return err
+	}
+	if len(now) != len(crds) {
+		f.failed(wholefile.ErrChanged)
+		return nil
+	}
+	if e.bounds == 0 {
+		f.refused(crds)
+		return nil
+	}
+	if _, err := f.out.Write(linediff.Unified(f.file, f.file, before, after)); err != nil {
+		return err
+	}
+	if !f.cfg.DryRun {
+		if err := wholefile.Replace(f.file, before, after); err != nil {
+			f.failed(bare(err))
+			return nil
+		}
+	}
+	f.sum.Fixed += e.fixed
+	done := "set"
+	if f.cfg.DryRun {
+		done = "to set"
+	}
+	foreign.Fprintf(f.err, "%s: bounds %s: %d\n", f.file, done, e.bounds)
+	for i := range now {
+		now[i].doc = crds[i].doc // its line is that of the file as the user knows it
+	}
+	f.refused(now)
+	return nil
+}
+
+// vetted are the CRDs of a file's text.
+func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
+	input.Split(f.file, bytes.NewReader(text), func(c input.Chunk) bool {
+		return c.Each(func(doc *input.Document) bool {
+			var r *vet.Report
+			if r, err = f.cfg.Vet(ctx, doc); r != nil {
+				crds = append(crds, crd{doc, r})
+			}
+			return err == nil
+		})
+	})
+	return crds, err
+}
+
+// refused tells which CRDs the server would not accept.
+func (f *Fixer) refused(crds []crd) {
+	for _, c := range crds {
+		if !c.report.Accepted {
+			f.sum.Refused++
+			foreign.Fprintf(f.err, "%s: %s: the API server refuses it: celadon vet says why\n", c.doc.Place(), c.report.Name)
+		}
+	}
+}
+
+// failed tells why a file is left as it is.
+func (f *Fixer) failed(err error) {
+	f.sum.Failed++
+	foreign.Fprintf(f.err, "%s: not fixed: %s\n", f.file, err.Error())
+}
+
+// bare is an error without its file.
+func bare(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
+func (c crd) advised() bool {
+	return slices.ContainsFunc(c.report.Versions, func(v vet.Version) bool { return len(v.Advice) > 0 })
+}

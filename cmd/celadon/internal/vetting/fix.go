@@ -1,0 +1,76 @@
+package vetting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// fixes says whether files are to be fixed.
+func (o *Options) fixes(paths []string) (bool, error) {
+	switch {
+	case o.DryRun && !o.Fix:
+		return false, errors.New("--dry-run: want --fix, too")
+	case o.Fix && o.Output != "text":
+		return false, errors.New("--fix shows what it changes: want no --output")
+	case o.Fix && slices.Contains(paths, "-"):
+		return false, errors.New("--fix: standard input cannot be written: want files or folders")
+	}
+	return o.Fix, nil
+}
+
+// runFix is the whole of celadon vet --fix.
+func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	v, err := newVetter(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	again := func(ctx context.Context, doc *input.Document) (*vet.Report, error) {
+		one := v.vet(ctx, doc)
+		if one == nil || one.problem != nil && !one.bug {
+			return nil, nil
+		}
+		return one.report, one.problem
+	}
+	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
+	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+		switch {
+		case one == nil:
+			return nil
+		case one.bug:
+			return &cli.ExitError{Code: cli.Bug, Err: one.problem}
+		case one.problem != nil:
+			f.Unreadable(one.doc, one.problem)
+			return nil
+		}
+		return f.Add(ctx, one.doc, one.report)
+	}).Run(ctx)
+	if err == nil {
+		err = f.End(ctx)
+	}
+	if ctx.Err() != nil {
+		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the files shown before are fixed")}
+	}
+	if err != nil {
+		return err
+	}
+	sum := f.Summary()
+	switch {
+	case sum.Failed > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case sum.CRDs == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %v", paths)}
+	case sum.Refused > 0 || o.DryRun && sum.Fixed > 0:
+		return &cli.ExitError{Code: cli.Findings}
+	case sum.Fixed == 0:
+		fmt.Fprintln(s.Stderr, "nothing to fix")
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package vetting
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/screen"
+)
+
+func (p *textPrinter) paint(c foreign.Colour, text foreign.Own) foreign.Own {
+	if !p.terminal {
+		return text
+	}
+	return foreign.Paint(c, text)
+}
+
+var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// columns is how wide a text stands on a terminal.
+func columns(text foreign.Own) int {
+	return screen.Width(painted.ReplaceAllString(string(text), ""))
+}
+
+// line writes one line, on a terminal broken between words where it is too
+// long; what follows is set in by two more.
+func (p *textPrinter) line(b *strings.Builder, indent int, text foreign.Own) {
+	left := strings.Repeat(" ", indent)
+	line := left
+	for i, word := range strings.Split(string(text), " ") {
+		switch {
+		case i == 0:
+			line += word
+		case p.width > 0 && columns(foreign.Own(line+" "+word)) > p.width:
+			b.WriteString(line + "\n")
+			line = left + "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	b.WriteString(line + "\n")
+}
+
+// bar is how much of a limit a cost takes, on a terminal.
+func (p *textPrinter) bar(cost, limit uint64) foreign.Own {
+	if !p.terminal || limit == 0 {
+		return ""
+	}
+	width := 10
+	switch {
+	case p.width < 70:
+		width = 3
+	case p.width < 80:
+		width = 5
+	}
+	full := int(math.Ceil(float64(width) * math.Min(1, float64(cost)/float64(limit))))
+	filled := foreign.Own(strings.Repeat("█", full))
+	if cost > limit {
+		filled = p.paint(foreign.Red, filled)
+	}
+	return " " + filled + foreign.Own(strings.Repeat("░", width-full))
+}
+
+// oneLine makes a rule one line of at most n columns.
+func oneLine(rule string, n int) foreign.Own {
+	return foreign.Own(screen.Cut(string(foreign.Line(lex.Flat(rule))), n))
+}

@@ -1,0 +1,80 @@
+package vetting
+
+import (
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// places finds fields of the CRD in its file, with an excerpt of each of the
+// first; what is not found has no line. Width is that of excerpts, 0 the usual.
+func (one *vetted) places(fields []string, width int) []report.Place {
+	mapped := make([]string, len(fields))
+	for i, f := range fields {
+		mapped[i] = vet.Place(f)
+	}
+	excerpts := one.excerpts(width)
+	places := make([]report.Place, len(fields))
+	for i, at := range one.doc.Locate(mapped) {
+		if at.Line == 0 {
+			continue
+		}
+		places[i] = report.Place{File: one.doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		if i < where.Shown {
+			places[i].Excerpt = excerpts.At(at)
+		}
+	}
+	return places
+}
+
+// excerpts are lines of the CRD, in which nothing is secret.
+func (one *vetted) excerpts(width int) *where.Excerpts {
+	return new(where.Secrets).Excerpts(one.doc, width, nil)
+}
+
+// strict are the keys that strict decoding refuses, as far as they are found.
+func (one *vetted) strict(width int) []report.Place {
+	if one.report.Status == nil || len(one.report.Strict) == 0 {
+		return nil
+	}
+	var found []report.Place
+	if one.doc.Duplicate != nil {
+		found = where.Duplicates(one.doc, one.excerpts(width))
+	}
+	return append(found, where.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
+}
+
+// causes are the server's, each with its place.
+func (one *vetted) causes(width int) []report.Cause {
+	list := make([]report.Cause, len(one.report.Causes))
+	fields := make([]string, len(list))
+	for i, c := range one.report.Causes {
+		list[i] = report.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
+		if c.Rule != nil {
+			list[i].Rule = c.Rule.Rule
+		}
+		fields[i] = c.Field
+	}
+	for i, at := range one.places(fields, width) {
+		list[i].File, list[i].Line, list[i].Column, list[i].Excerpt = at.File, at.Line, at.Column, at.Excerpt
+	}
+	return list
+}
+
+// lintPlaces are where the rules of lints stand.
+func (one *vetted) lintPlaces(width int) []report.Place {
+	fields := make([]string, len(one.report.Lints))
+	for i, l := range one.report.Lints {
+		fields[i] = l.Field
+	}
+	return one.places(fields, width)
+}
+
+// advicePlaces are where the schemas stand that bounds are missing in.
+func (one *vetted) advicePlaces(list []vet.Advice) []report.Place {
+	fields := make([]string, len(list))
+	for i, a := range list {
+		fields[i] = a.Field
+	}
+	return one.places(fields, 0)
+}

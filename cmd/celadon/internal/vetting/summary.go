@@ -1,0 +1,75 @@
+package vetting
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// summary counts CRDs.
+type summary struct {
+	CRDs        int  `json:"crds"`
+	Accepted    int  `json:"accepted"`
+	Refused     int  `json:"refused"`
+	Unreadable  int  `json:"unreadable"`
+	Undecided   int  `json:"undecided,omitempty"`
+	Lints       int  `json:"lints"`
+	Interrupted bool `json:"interrupted,omitempty"`
+
+	bug error
+}
+
+func (s *summary) count(one *vetted) {
+	switch {
+	case one.problem != nil:
+		s.Unreadable++
+		if one.bug && s.bug == nil {
+			s.bug = one.problem
+		}
+		return
+	case one.report.Accepted:
+		s.Accepted++
+	case one.undecided():
+		s.Undecided++
+	default:
+		s.Refused++
+	}
+	s.CRDs++
+	s.Lints += len(one.report.Lints)
+}
+
+func (s *summary) verdict(paths []string) error {
+	switch {
+	case s.Interrupted:
+		return &cli.ExitError{Code: cli.Interrupted, Err: fmt.Errorf("interrupted: the report is of the CRDs before")}
+	case s.bug != nil:
+		return &cli.ExitError{Code: cli.Bug, Err: s.bug}
+	case s.Unreadable > 0 || s.Undecided > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case s.CRDs == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+	case s.Refused > 0:
+		return &cli.ExitError{Code: cli.Findings}
+	}
+	return nil
+}
+
+// String is the closing line.
+func (s *summary) String() string {
+	text := fmt.Sprintf("%s vetted: %d accepted, %d refused", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
+	if s.Lints > 0 {
+		text += "; " + phrase.Count(s.Lints, "lint")
+	}
+	if s.Unreadable > 0 {
+		text += fmt.Sprintf("; %d unreadable", s.Unreadable)
+	}
+	if s.Undecided > 0 {
+		text += fmt.Sprintf("; %d undecided", s.Undecided)
+	}
+	if s.Interrupted {
+		text += "; interrupted"
+	}
+	return text
+}

@@ -1,0 +1,199 @@
+package vetting
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// textPrinter writes for people: the verdict as kubectl would print it, then what
+// the rules cost, then what can be done.
+type textPrinter struct {
+	out *foreign.Writer
+	all bool
+	// terminal gets colour and bars, and lines of its width; 0 is any.
+	terminal bool
+	width    int
+	written  bool
+}
+
+func newText(terminal io.Writer, out *foreign.Writer, all bool) *textPrinter {
+	p := &textPrinter{out: out, all: all, terminal: cli.Colour(terminal)}
+	p.width, _ = cli.Width(terminal)
+	out.Colours = p.terminal
+	return p
+}
+
+func (p *textPrinter) crd(one *vetted) error {
+	var b strings.Builder
+	if p.written {
+		b.WriteByte('\n')
+	}
+	p.written = true
+	if one.problem != nil {
+		foreign.Fprintf(&b, "%s: %s\n", one.doc.Place(), one.problem.Error())
+		_, err := io.WriteString(p.out, b.String())
+		return err
+	}
+	p.verdict(&b, one)
+	for _, v := range versions(one.report) {
+		p.version(&b, one, &v)
+	}
+	p.needs(&b, one.report)
+	p.lints(&b, one)
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
+	r := one.report
+	for _, w := range r.Warnings {
+		foreign.Fprintf(b, "Warning: %s\n", w)
+	}
+	if r.Accepted {
+		foreign.Fprintf(b, "%s: %s", r.Name, p.paint(foreign.Green, "accepted"))
+		if r.MinKubeVersion != "" {
+			foreign.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
+		}
+		b.WriteByte('\n')
+		return
+	}
+	if one.undecided() {
+		foreign.Fprintf(b, "%s: %s\n", r.Name, p.paint(foreign.Red, foreign.Line(r.Undecided.Error())))
+		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
+		return
+	}
+	kubectl := one.kubectl(p.excerpt())
+	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")
+	foreign.Fprintf(b, "%s\n", p.paint(foreign.Red, foreign.Own(refused)))
+	places := one.strict(p.excerpt())
+	for i := range kubectl.Causes {
+		c := &kubectl.Causes[i]
+		at := report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+		if at.Line > 0 && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	if len(places) == 0 {
+		foreign.Fprintf(b, "  --> %s\n", one.doc.Place())
+	}
+	for _, at := range places {
+		at.Show(b)
+	}
+}
+
+// kubectl is a refused CRD as an object that check would report.
+func (one *vetted) kubectl(width int) *report.Object {
+	s := one.report.Status
+	o := &report.Object{
+		File: one.doc.File, Line: one.doc.Line, Causes: one.causes(width), Operation: one.operation,
+		Status:    &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message},
+		Duplicate: one.doc.Duplicate != nil && s.Code == 400,
+	}
+	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
+	return o
+}
+
+// lints shows each with its rule, as check shows what it finds.
+func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
+	for i, at := range one.lintPlaces(p.excerpt()) {
+		l := &one.report.Lints[i]
+		p.line(b, 2, foreign.Sprintf("lint %s: %s", p.paint(foreign.Yellow, foreign.Line(l.Name)), l.Message))
+		if at.Line > 0 {
+			at.Field = phrase.Rule(l.Path, l.Index)
+			at.Show(b)
+		}
+		if !strings.Contains(at.Excerpt.Line, l.Rule) {
+			p.rule(b, l.Rule)
+		}
+	}
+}
+
+// rule shows the text of a rule, which may have several lines, below a place.
+func (p *textPrinter) rule(b *strings.Builder, text string) {
+	const head = "rule: "
+	indent, first := 8, foreign.Own(head)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		p.line(b, indent, first+foreign.Line(strings.TrimSuffix(line, "\n")))
+		indent, first = 8+len(head), ""
+	}
+}
+
+// excerpt is how wide an excerpt may be, behind what stands before it.
+func (p *textPrinter) excerpt() int {
+	const gutter = 10
+	if p.width == 0 {
+		return 0
+	}
+	return max(2*gutter, p.width-gutter)
+}
+
+// versions are those to show: those with the same rules at the same cost once.
+func versions(r *vet.Report) (list []vet.Version) {
+	for _, v := range r.Versions {
+		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
+			list[i].Name += ", " + v.Name
+		} else if len(v.Rules) > 0 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// sameRules compares all but where the versions stand in the CRD.
+func sameRules(a, b vet.Version) bool {
+	return slices.EqualFunc(a.Rules, b.Rules, func(x, y vet.Rule) bool {
+		return x.Path == y.Path && x.Rule == y.Rule && x.MessageExpression == y.MessageExpression && x.Broken == y.Broken &&
+			x.EstimatedTotal == y.EstimatedTotal && x.MessageExpressionCost == y.MessageExpressionCost && slices.Equal(x.Factors, y.Factors)
+	})
+}
+
+// mostRows are shown without --all.
+const mostRows = 10
+
+func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
+	p.line(b, 2, foreign.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
+	rows, more := p.rows(v), 0
+	if !p.all && len(rows) > mostRows {
+		rows, more = rows[:mostRows], len(rows)-mostRows
+	}
+	p.table(b, rows)
+	if more > 0 {
+		foreign.Fprintf(b, "    … and %d more that cost less (--all shows them)\n", more)
+	}
+	p.why(b, one, v)
+}
+
+// needs tells of each function and field once, and of the first place.
+func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
+	for i, n := range r.Needs {
+		same := func(o vet.Need) bool {
+			return o.What == n.What && o.KubeVersion == n.KubeVersion && o.Silent == n.Silent
+		}
+		if !p.all && slices.ContainsFunc(r.Needs[:i], same) {
+			continue
+		}
+		text, places := foreign.Line(n.String()), map[string]bool{}
+		for _, o := range r.Needs[i:] {
+			if same(o) {
+				places[o.Path] = true
+			}
+		}
+		if more := len(places) - 1; more > 0 && !p.all {
+			text += foreign.Sprintf(" (and in %s)", phrase.Count(more, "more place"))
+		}
+		p.line(b, 2, text)
+	}
+}
+
+func (p *textPrinter) end(s *summary) error {
+	_, err := fmt.Fprintln(p.out, s)
+	return err
+}

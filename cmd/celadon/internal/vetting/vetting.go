@@ -1,0 +1,151 @@
+// Package vetting is celadon vet: it reads CRDs, asks engine/vet about each, and
+// reports in the forms that people, scripts and code-review pages read.
+package vetting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// vetted is one CRD and its report.
+type vetted struct {
+	doc    *input.Document
+	report *vet.Report
+	// operation is create, or update where --old has the CRD.
+	operation string
+	// problem says why there is no report.
+	problem error
+	bug     bool
+}
+
+// Run is the whole of celadon vet.
+func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) error {
+	if fix, err := o.fixes(paths); err != nil || fix {
+		if err == nil {
+			err = runFix(ctx, streams, o, paths)
+		}
+		return err
+	}
+	v, err := newVetter(ctx, streams, o)
+	if err != nil {
+		return err
+	}
+	bar := progress.On(streams.Stderr, "vetting", "CRDs")
+	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written at once
+	printer, err := o.printer(streams.Stdout, out)
+	if err != nil {
+		return err
+	}
+	sum := summary{}
+	err = sweep.Parallel(streams.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+		switch {
+		case ctx.Err() != nil:
+			return sweep.ErrStopped
+		case one == nil:
+			return nil
+		}
+		bar.Add(1)
+		sum.count(one)
+		return printer.crd(one)
+	}).Run(ctx)
+	bar.Done()
+	sum.Interrupted = ctx.Err() != nil
+	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, sweep.ErrStopped)) {
+		err = nil
+	}
+	if err == nil {
+		err = printer.end(&sum)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return sum.verdict(paths)
+}
+
+// vetter vets documents; it is safe for concurrent use.
+type vetter struct {
+	cfg vet.Config
+	// olds are the CRDs that vetted ones replace.
+	olds *catalog.Catalog
+}
+
+func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, error) {
+	cfg, err := o.vetConfig()
+	if err != nil {
+		return nil, err
+	}
+	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	var given []crdfile.Read
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	err = sweep.All(ctx, streams.Stdin, o.Olds, crdfile.One, func(r crdfile.Read) error {
+		if r.Err != nil {
+			return fmt.Errorf("--old: %s: %w", r.Place, r.Err)
+		}
+		if r.CRD != nil {
+			given, crds = append(given, r), append(crds, r.CRD)
+		}
+		return nil
+	})
+	var errs *catalog.Errors
+	if err == nil && errors.As(v.olds.Apply(crds, nil), &errs) {
+		again := errs.Errors[0]
+		for _, e := range errs.Errors {
+			if e.Name == again.Name {
+				again = e
+			}
+		}
+		err = fmt.Errorf("--old: %s: %s is %w", given[again.Index].Place, again.Name, again.Err)
+	}
+	return v, err
+}
+
+// old is the CRD that one of a name replaces; nil where there is none.
+func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
+	if e := v.olds.Named(name); e != nil {
+		return e.CRD
+	}
+	return nil
+}
+
+// vet is nil for a document that is no CRD.
+func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
+	one := &vetted{doc: doc, operation: "create"}
+	data, err := doc.JSON()
+	if err != nil {
+		one.problem = err
+		return one
+	}
+	if doc.Object["kind"] != "CustomResourceDefinition" {
+		return nil
+	}
+	if doc.Object["apiVersion"] != crdfile.APIVersion {
+		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdfile.APIVersion)
+		return one
+	}
+	cfg := v.cfg
+	if cfg.Old = v.old(report.Identify(doc.Object).Name); cfg.Old != nil {
+		one.operation = "update"
+	}
+	cfg.DuplicateKeys = doc.Duplicate
+	one.report, one.problem = vet.Vet(ctx, data, cfg)
+	one.bug = one.problem != nil
+	return one
+}
+
+// undecided is true where nothing but too much work keeps the CRD from being
+// accepted.
+func (one *vetted) undecided() bool {
+	return one.report != nil && one.report.Undecided != nil && one.report.Status == nil
+}

@@ -1,0 +1,107 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
+)
+
+// TestProofs: what a case of a corpus shows, nothing proves to be impossible.
+func TestProofs(t *testing.T) {
+	report := NewReport("proofs")
+	for _, g := range groups(readCorpora(t).Cases) {
+		e, err := compile(g.CRD)
+		if err != nil {
+			continue // TestAnswers tells of it
+		}
+		provers := map[string]*prove.Prover{}
+		asked := map[string]bool{}
+		for _, c := range g.Cases {
+			ref, failed := shown(t, e, c)
+			if ref == nil {
+				continue
+			}
+			id := fmt.Sprintf("%s %s[%d] %v", ref.Version, ref.Path, ref.Index, failed)
+			if asked[id] {
+				continue
+			}
+			asked[id] = true
+			if provers[ref.Version] == nil {
+				provers[ref.Version] = proverOf(t, g.CRD, ref.Version)
+			}
+			report.Add(c.ID, contradicted(t, provers[ref.Version], ref, failed)...)
+		}
+	}
+	finish(t, report)
+}
+
+// shown is the one rule that refuses a case, and whether it failed to evaluate;
+// nil where there is another cause, or where the old object may be one that the
+// CRD would not accept.
+func shown(t *testing.T, e *engine.Engine, c *Case) (only *engine.RuleRef, failed bool) {
+	t.Helper()
+	if c.Ratcheting {
+		return nil, false
+	}
+	res, err := e.Validate(t.Context(), engine.Request{Object: c.Object, OldObject: c.OldObject, Subresource: c.Subresource})
+	if err != nil || res.Allowed {
+		return nil, false
+	}
+	for _, cause := range res.Causes {
+		if cause.Rule == nil || only != nil && (only.Path != cause.Rule.Path || only.Index != cause.Rule.Index) {
+			return nil, false
+		}
+		only, failed = cause.Rule, failed || strings.Contains(cause.Message, "evaluating rule:")
+	}
+	return only, failed
+}
+
+func contradicted(t *testing.T, p *prove.Prover, ref *engine.RuleRef, failed bool) (out []Difference) {
+	t.Helper()
+	questions := []prove.Outcome{prove.Refused}
+	if failed {
+		questions = append(questions, prove.Failed)
+	}
+	for _, what := range questions {
+		proof, err := p.Never(*ref, what)
+		if err != nil {
+			t.Errorf("%s[%d]: %v", ref.Path, ref.Index, err)
+		}
+		if proof != nil {
+			out = append(out, Difference{Reason: "a proof that the case contradicts", Detail: fmt.Sprintf("%s[%d]: %v", ref.Path, ref.Index, proof)})
+		}
+	}
+	return out
+}
+
+func proverOf(t *testing.T, crd *CRD, version string) *prove.Prover {
+	t.Helper()
+	for i := range crd.Definition.Spec.Versions {
+		v := &crd.Definition.Spec.Versions[i]
+		if v.Name != version {
+			continue
+		}
+		props := &apiextensions.JSONSchemaProps{}
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, props, nil); err != nil {
+			t.Fatal(err)
+		}
+		s, err := schema.NewStructural(props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := prove.New(version, s, prove.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	t.Fatalf("%s has no version %s", crd.Path, version)
+	return nil
+}

@@ -1,0 +1,145 @@
+// Package assist says, of an expression at a place of a schema, what is wrong
+// and how to mend it. It does no I/O: shell, editor and page share it.
+package assist
+
+// How it works: what cel-go says of an expression falls into few classes, and
+// each has a file: the text does not parse (syntax.go), a name is not known
+// (names.go), types do not fit (overload.go, kinds.go), or there is no value
+// while it runs (runtime.go). A class is told by the beginning of cel-go's text;
+// what was written there is read from the tokens, which also half-written text
+// has. A text of a kind that is not known here gets no words: better none than
+// wrong ones. The test compiles each expression that a mend leads to.
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/spell"
+)
+
+// Advice is how to mend an expression. The zero value is none.
+type Advice struct {
+	// Names are what an unknown name was perhaps meant to be.
+	Names []string
+	// Words say what to do, where that is more than another name. They may
+	// quote the expression and are one line.
+	Words string
+}
+
+// Mend says how to mend an expression that does not compile. names are all the
+// words that could stand where a beginning of the expression ends: variables and
+// functions, and behind a dot fields and methods.
+func Mend(bad *engine.CompileError, names func(before string) []string) Advice {
+	f, ok := newFault(bad)
+	if !ok {
+		return Advice{}
+	}
+	f.names = names
+	text := bad.Summary()
+	unknown := unknownName.FindStringSubmatch(text)
+	var words string
+	switch {
+	case strings.HasPrefix(text, "Syntax error: "), strings.HasPrefix(text, "reserved identifier: "):
+		words = f.syntax()
+	case unknown != nil:
+		return f.unknown(unknown[1])
+	case strings.Contains(text, "does not support field selection"):
+		return f.selection(text)
+	case strings.HasPrefix(text, noOverload):
+		words = f.overload(text)
+	case strings.HasPrefix(text, "expected type '"):
+		words = f.expected(text)
+	case strings.Contains(text, "invalid argument to has() macro"):
+		words = hasArgument
+	}
+	return Advice{Words: words}
+}
+
+const hasArgument = "has() takes a field: has(self.name); of a map it is 'key' in self.labels, of a list size(self.items) > 0"
+
+var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
+
+// fault is the place of an error in an expression.
+type fault struct {
+	src    []rune
+	tokens []lex.Token
+	// offset is the place, token the first token that ends behind it; the
+	// number of tokens where none does.
+	offset, token int
+	names         func(before string) []string
+}
+
+// newFault finds the place; false where there is none.
+func newFault(bad *engine.CompileError) (*fault, bool) {
+	if bad.Line < 1 || bad.Column < 1 {
+		return nil, false
+	}
+	f := &fault{src: []rune(bad.Rule)}
+	for line := 1; line < bad.Line; f.offset++ {
+		if f.offset >= len(f.src) {
+			return nil, false
+		}
+		if f.src[f.offset] == '\n' {
+			line++
+		}
+	}
+	f.offset += min(bad.Column-1, len(f.src)-f.offset)
+	for _, t := range lex.Tokens(f.src) {
+		if t.Kind != lex.Comment {
+			f.tokens = append(f.tokens, t)
+		}
+	}
+	for f.token < len(f.tokens) && f.tokens[f.token].End <= f.offset {
+		f.token++
+	}
+	return f, true
+}
+
+// at is the text of a token; "" where there is none.
+func (f *fault) at(i int) string {
+	if i < 0 || i >= len(f.tokens) {
+		return ""
+	}
+	return f.tokens[i].Text
+}
+
+// isName is true for a token that is a word.
+func (f *fault) isName(i int) bool {
+	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
+}
+
+// operand is the text of the operand that ends with a token; other where that is
+// none, or too long to be quoted.
+func (f *fault) operand(last int, other string) string {
+	if last < 0 || last >= len(f.tokens) {
+		return other
+	}
+	first := lex.Operand(f.tokens, last)
+	if first < 0 || f.tokens[last].End-f.tokens[first].Start > maxQuoted {
+		return other
+	}
+	return lex.Flat(string(f.src[f.tokens[first].Start:f.tokens[last].End]))
+}
+
+// maxQuoted is how much of an expression is quoted.
+const maxQuoted = 60
+
+// nearest are the names most like one that does not exist, of those that could
+// stand at a place.
+func (f *fault) nearest(name string, offset int) []string {
+	if len(name) < 2 || f.names == nil {
+		return nil
+	}
+	var known []string
+	for _, candidate := range f.names(string(f.src[:offset])) {
+		if candidate != "in" && candidate != name {
+			known = append(known, candidate)
+		}
+	}
+	if escaped := asWritten(known, string(f.src[offset:])); escaped != "" {
+		return []string{escaped}
+	}
+	return spell.Near(name, known)
+}

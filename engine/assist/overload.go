@@ -1,0 +1,248 @@
+package assist
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const noOverload = "found no matching overload for '"
+
+// overload mends an operator or a function over values that it does not take.
+func (f *fault) overload(text string) string {
+	name, rest, ok := strings.Cut(strings.TrimPrefix(text, noOverload), "' applied to '")
+	if !ok {
+		return ""
+	}
+	signature := strings.TrimSuffix(rest, "'")
+	if target, _, method := strings.Cut(signature, ".("); method {
+		return f.method(name, target)
+	}
+	types := splitTypes(strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")"))
+	switch {
+	case name == "_?_:_" && len(types) == 3:
+		return choice(types, f.operand(f.token-1, "x"))
+	case name == "!_":
+		return asCondition(kindOf(types[0]), f.operandFrom(f.token+1, "x"))
+	case len(types) != 2:
+		return ""
+	}
+	a, b := kindOf(types[0]), kindOf(types[1])
+	left := f.operand(f.token-1, "x")
+	switch name {
+	case "_==_", "_!=_":
+		return f.equality(a, b, left)
+	case "_<_", "_<=_", "_>_", "_>=_":
+		if a == kindBool {
+			op := f.at(f.token)
+			return fmt.Sprintf("comparisons do not chain: want 1 %s x && x %s 5", op, op)
+		}
+		return together(a, b, left)
+	case "_&&_", "_||_":
+		return asCondition(notBool(a, b), "x")
+	case "_+_":
+		return sum(a, b, left)
+	case "_-_", "_*_", "_/_", "_%_":
+		return together(a, b, left)
+	case "@in":
+		return f.membership(types, left)
+	case "_[_]":
+		return indexed(a, b, left)
+	}
+	return ""
+}
+
+func notBool(a, b kind) kind {
+	if a == kindBool {
+		return b
+	}
+	return a
+}
+
+// equality mends == and != over values that are never equal.
+func (f *fault) equality(a, b kind, left string) string {
+	if a != kindNull && b != kindNull {
+		return together(a, b, left)
+	}
+	field := left
+	if a == kindNull {
+		field = f.operandFrom(f.token+1, "x")
+	}
+	if !strings.Contains(field, ".") || strings.HasSuffix(field, "]") || strings.HasSuffix(field, ")") {
+		return "this is never null; to ask whether a field is there: has(self.name)"
+	}
+	if f.at(f.token) == "!=" {
+		return "this is never null; to ask whether it is there: has(" + field + ")"
+	}
+	return "this is never null; to ask whether it is absent: !has(" + field + ")"
+}
+
+// operandFrom is the operand that begins with a token: names and dots.
+func (f *fault) operandFrom(i int, other string) string {
+	last := i
+	for f.at(last+1) == "." && f.isName(last+2) {
+		last += 2
+	}
+	if next := f.at(last + 1); next == "(" || next == "[" || next == ".?" {
+		return other // it goes on
+	}
+	return f.operand(last, other)
+}
+
+// around is the operand at the place; of a field, the place is its dot.
+func (f *fault) around() string {
+	if f.at(f.token) == "." {
+		return f.operandFrom(f.token+1, "x")
+	}
+	return f.operandFrom(f.token, "x")
+}
+
+// together mends an operator over values of two kinds: how one becomes the other.
+func together(a, b kind, left string) string {
+	has := func(k kind) bool { return a == k || b == k }
+	switch {
+	case has(kindOptional):
+		return "an optional is no value yet: end it with .orValue(…), or ask .hasValue()"
+	case a == b:
+		return ""
+	case has(kindInt) && has(kindDouble):
+		return "an integer and a number do not mix: write 2 in place of 2.0, or convert with double(…) or int(…)"
+	case has(kindString) && has(kindInt):
+		return "a text and an integer do not mix: convert with string(…) or int(…), or leave the quotes out"
+	case has(kindString) && has(kindDouble):
+		return "a text and a number do not mix: convert with string(…) or double(…), or leave the quotes out"
+	case has(kindString) && has(kindBool):
+		return "true and false are no texts: leave the quotes out"
+	case has(kindInt) && has(kindBool):
+		return "a condition is true or false, never 1 or 0"
+	case has(kindString) && has(kindTime):
+		return "convert the text: timestamp('2026-01-02T03:04:05Z')"
+	case has(kindString) && has(kindDuration):
+		return "convert the text: duration('1h30m')"
+	case has(kindQuantity):
+		return "quantities have methods: a.isLessThan(b), a.compareTo(quantity('1Gi'))"
+	case (has(kindList) || has(kindMap)) && (has(kindInt) || has(kindDouble)):
+		return fmt.Sprintf("the number of elements is size(%s)", left)
+	}
+	return ""
+}
+
+// sum is together, for + which also joins.
+func sum(a, b kind, left string) string {
+	switch {
+	case (a == kindString) != (b == kindString) && !slices.Contains([]kind{a, b}, kindOptional):
+		return "+ joins texts with texts only: convert the other with string(…)"
+	case (a == kindList) != (b == kindList):
+		return "+ joins lists with lists only: put the one element in [ ]"
+	}
+	return together(a, b, left)
+}
+
+// choice mends a conditional.
+func choice(types []string, left string) string {
+	if kindOf(types[0]) != kindBool {
+		return asCondition(kindOf(types[0]), left)
+	}
+	return "both values must be of one type: convert one, with string(…) say, or both with dyn(…)"
+}
+
+// asCondition makes a condition of a value.
+func asCondition(k kind, text string) string {
+	switch k {
+	case kindString:
+		return fmt.Sprintf("a text is no condition: want %s != ''", text)
+	case kindInt:
+		return fmt.Sprintf("an integer is no condition: want %s != 0", text)
+	case kindDouble:
+		return fmt.Sprintf("a number is no condition: want %s != 0.0", text)
+	case kindList, kindMap:
+		return fmt.Sprintf("%s is no condition: want size(%s) > 0", k, text)
+	case kindOptional:
+		return "an optional is no condition: want .hasValue(), or end it with .orValue(false)"
+	case kindObject:
+		return "an object is no condition; to ask whether a field is there: has(self.name)"
+	}
+	return ""
+}
+
+// membership mends in.
+func (f *fault) membership(types []string, left string) string {
+	in := kindOf(types[1])
+	right := f.operandFrom(f.token+1, "text")
+	switch {
+	case in == kindString:
+		return fmt.Sprintf("in is for lists and maps; of a text: %s.contains(%s)", right, left)
+	case in == kindObject:
+		return fmt.Sprintf("in is for lists and maps; of an object: has(%s.name)", right)
+	case in == kindOptional:
+		return "an optional is no list yet: end it with .orValue([])"
+	case in == kindList:
+		return together(kindOf(types[0]), kindOf(within(types[1])), left)
+	}
+	return ""
+}
+
+// indexed mends [ ].
+func indexed(of, by kind, left string) string {
+	switch {
+	case of == kindList && by == kindString:
+		return fmt.Sprintf("a list is read by position, as [0]; the one with a name is %s.filter(e, e.name == 'x')", left)
+	case of == kindObject:
+		return "fields of an object are read with a dot"
+	case of == kindMap && by == kindInt:
+		return "the keys of a map are texts: want ['0']"
+	case of == kindString:
+		return "a character of a text is .charAt(0)"
+	case of == kindOptional:
+		return "an optional is read with [?0], or ended with .orValue(…) before"
+	}
+	return ""
+}
+
+// ofTexts are methods that only texts have.
+var ofTexts = []string{"contains", "endsWith", "lowerAscii", "matches", "startsWith", "trim", "upperAscii"}
+
+// method mends a method of the wrong kind of value, or with the wrong arguments.
+func (f *fault) method(name, target string) string {
+	on := kindOf(target)
+	what := f.receiverOf(name, "x")
+	switch {
+	case on == kindOptional && (name == "orValue" || name == "or"):
+		return "what stands in for an absent value must be of its type: " + string(kindOf(within(target)))
+	case on == kindOptional:
+		return "an optional is no value yet: end it with .orValue(…) before"
+	case name == "contains" && (on == kindList || on == kindMap):
+		return fmt.Sprintf("contains is of texts: want 'a' in %s", what)
+	case on == kindList && slices.Contains(ofTexts, name):
+		return fmt.Sprintf("%s is of texts: of each of the list it is %s.all(e, e.%s(…))", name, what, name)
+	case on != kindString && slices.Contains(ofTexts, name):
+		return fmt.Sprintf("%s is of texts: convert with string(%s)", name, what)
+	}
+	return ""
+}
+
+// receiverOf is what a method is called on.
+func (f *fault) receiverOf(name, other string) string {
+	i := f.tokenOf(name)
+	if i < 2 || f.at(i-1) != "." {
+		return other
+	}
+	return f.operand(i-2, other)
+}
+
+// expected mends a value of another type than its place wants.
+func (f *fault) expected(text string) string {
+	want, rest, ok := strings.Cut(strings.TrimPrefix(text, "expected type '"), "' but found '")
+	if !ok {
+		return ""
+	}
+	found := strings.TrimSuffix(rest, "'")
+	if kindOf(want) == kindBool {
+		return asCondition(kindOf(found), f.around())
+	}
+	switch f.at(f.token - 1) {
+	case ",", "[", "{", ":":
+		return "all elements must be of one type: convert one, or each with dyn(…)"
+	}
+	return ""
+}

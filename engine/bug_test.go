@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/expr"
+)
+
+// brokenRule are two rules of which the second panics in a way that upstream's
+// never does.
+func brokenRules(t *testing.T) *Rules {
+	t.Helper()
+	s := &schema.Structural{Generic: schema.Generic{Type: "object"}, ValidationExtensions: schema.ValidationExtensions{
+		XValidations: apiextensionsv1.ValidationRules{{Rule: "false"}, {Rule: "1 == 1"}},
+	}}
+	rules, err := CompileRules(s, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules.root.rules[1].expr = &expr.Expr{} // has no program
+	return rules
+}
+
+// TestBugIsNoVerdict: what goes wrong in the evaluator is an error that names the
+// rule, whatever else refuses the object.
+func TestBugIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	const want = "internal error in celadon (please report it): schema root: x-kubernetes-validations[1].rule: "
+	rules := brokenRules(t)
+	obj := map[string]any{"apiVersion": "example.org/v1", "kind": "Gizmo", "metadata": map[string]any{"name": "a"}}
+	for range 2 { // what a broken pass leaves is not used again
+		errs, remaining := rules.Validate(t.Context(), field.NewPath("root"), obj, nil, celconfig.RuntimeCELCostBudget)
+		if len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal || !strings.HasPrefix(errs[0].Detail, want) || remaining >= 0 {
+			t.Errorf("Rules: got %d, %v", remaining, errs)
+		}
+	}
+	v := &crdVersion{name: "v1", apiVersion: "example.org/v1", served: true, rules: rules}
+	var bug *InternalError
+	if results, err := (&Prepared{version: v, self: obj, limits: rules.limits}).RunRules(t.Context()); results != nil || !errors.As(err, &bug) || bug.Rule == nil || bug.Rule.Index != 1 || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("RunRules: got %v, %v", results, err)
+	}
+}
+
+// TestBugOfEvaluator: the same where the evaluator itself has caught it.
+func TestBugOfEvaluator(t *testing.T) {
+	t.Parallel()
+	ref := RuleRef{Path: "spec", Index: 2, Rule: "self.x"}
+	r := &run{running: &compiledRule{ref: ref}}
+	if !r.giveUp(r.running, rulePart, &eval.InternalError{Panic: "no such thing"}) || r.bug == nil || r.budget >= 0 {
+		t.Fatalf("got %+v", r)
+	}
+	if want := "internal error in celadon (please report it): spec: x-kubernetes-validations[2].rule: no such thing: for rule: self.x"; r.bug.Error() != want {
+		t.Errorf("got %s", r.bug)
+	}
+}

@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
+	"github.com/celadon-cel/celadon/engine/schema"
+)
+
+// coercion is how an object is brought into the form of a schema.
+type coercion struct {
+	// repair drops malformed metadata, as reading from storage does; otherwise
+	// it is an error.
+	repair bool
+	// track collects the paths of unknown fields.
+	track bool
+	// fill puts in defaults.
+	fill bool
+	// done: all but the metadata has that form already.
+	done bool
+}
+
+// coerce prunes an object as the API server does after decoding it from a
+// request or from storage. The object given is not modified: what comes back
+// shares memory with it. Unknown fields are in the server's order.
+func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
+	if _, err := text(obj, "kind"); err != nil {
+		return nil, nil, err
+	}
+	apiVersion, err := text(obj, "apiVersion")
+	if err != nil {
+		return nil, nil, err
+	}
+	meta, unknown, err := c.metadata(obj)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := runtimeschema.ParseGroupVersion(apiVersion); err != nil {
+		return nil, nil, err
+	}
+	coerced = obj
+	if e.owns(obj) {
+		if !c.done {
+			var paths []string
+			if coerced, paths, err = c.body(obj, v); err != nil {
+				return nil, nil, err
+			}
+			unknown = append(unknown, paths...)
+		}
+		if c.repair && meta != nil && meta[generation] == nil {
+			meta = maps.Clone(meta)
+			meta[generation] = int64(1) // very old objects have none
+		}
+	}
+	return withMetadata(coerced, obj, meta), unknown, nil
+}
+
+// withMetadata is coerced with the metadata that decoding gives; nil stays nil.
+func withMetadata(coerced, original, meta map[string]any) map[string]any {
+	if meta == nil {
+		return coerced
+	}
+	if had, ok := coerced["metadata"].(map[string]any); ok && sameMapping(had, meta) {
+		return coerced
+	}
+	if sameMapping(coerced, original) {
+		coerced = maps.Clone(coerced)
+	}
+	coerced["metadata"] = meta
+	return coerced
+}
+
+// sameMapping compares identity, not contents.
+func sameMapping(a, b map[string]any) bool {
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
+}
+
+// metadata is the object's as decoding into ObjectMeta gives it back.
+func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []string, err error) {
+	raw, ok := obj["metadata"]
+	if !ok {
+		return nil, nil, nil
+	}
+	if plainMetadata(raw) {
+		return raw.(map[string]any), nil, nil
+	}
+	decoded, _, unknown, err := objectmeta.GetObjectMetaWithOptions(obj, objectmeta.ObjectMetaOptions{
+		DropMalformedFields:     c.repair,
+		ReturnUnknownFieldPaths: c.track,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	meta, err = runtime.DefaultUnstructuredConverter.ToUnstructured(decoded)
+	return meta, unknown, err
+}
+
+// body prunes, and defaults if so asked, all but the object's own metadata.
+func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]any, unknown []string, err error) {
+	if v == nil {
+		coerced, unknown = bare(obj)
+		return coerced, unknown, nil
+	}
+	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill}
+	if !v.values.Embedded() {
+		coerced, unknown = v.values.Prepare(obj, prune)
+		return coerced, unknown, nil
+	}
+	prune.Default = false
+	coerced, unknown = v.values.Prepare(obj, prune)
+	coerced, paths, fieldErr := v.values.CoerceEmbedded(coerced, schema.Coercion{Repair: c.repair, Track: c.track})
+	if fieldErr != nil {
+		return nil, nil, fieldErr
+	}
+	if c.fill {
+		coerced, _ = v.values.Prepare(coerced, schema.Preparation{Default: true})
+	}
+	return coerced, append(unknown, paths...), nil
+}
+
+// bare is what is left of an object in a version that has no schema.
+func bare(obj map[string]any) (left map[string]any, unknown []string) {
+	left = map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(obj)) {
+		switch name {
+		case "apiVersion", "kind", "metadata":
+			left[name] = obj[name]
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	return left, unknown
+}
+
+// text is a string at the root, "" when there is none.
+func text(obj map[string]any, name string) (string, error) {
+	v, ok := obj[name]
+	if !ok {
+		return "", nil
+	}
+	s, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v, v)
+	}
+	return s, nil
+}
+
+// received is a request's object after decoding: pruned, defaulted, with what
+// strict decoding found; or a failure, with as much of the object as there is.
+func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
+	obj, strict, failure, err = e.decode(req)
+	if failure != nil || err != nil {
+		return obj, nil, failure, err
+	}
+	v := e.versions[versionOf(obj)]
+	track := req.fieldValidation() != metav1.FieldValidationIgnore
+	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true})
+	if err != nil {
+		return obj, nil, e.unreadable(obj, err), nil
+	}
+	if !track {
+		return coerced, nil, nil, nil
+	}
+	for _, path := range unknown {
+		strict = append(strict, unknownField(path))
+	}
+	return coerced, strict, nil, nil
+}
+
+func (e *Engine) owns(obj map[string]any) bool {
+	group, _, _ := strings.Cut(asString(obj["apiVersion"]), "/")
+	return group == e.group && obj["kind"] == e.kind
+}
+
+// wrongVersion is the answer to an object whose apiVersion no endpoint of the
+// CRD takes; nil where one does.
+func (e *Engine) wrongVersion(obj map[string]any) *metav1.Status {
+	if e.endpoint(obj) != nil {
+		return nil
+	}
+	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
+	return respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gv, runtimeschema.GroupVersion{Group: e.group, Version: e.preferred()})
+}
+
+// endpoint is the version whose endpoint takes the object; nil where none does.
+func (e *Engine) endpoint(obj map[string]any) *crdVersion {
+	gv, _ := runtimeschema.ParseGroupVersion(asString(obj["apiVersion"]))
+	if v := e.versions[gv.Version]; gv.Group == e.group && v != nil && v.served {
+		return v
+	}
+	return nil
+}
+
+// preferred is the served version that clients use by default.
+func (e *Engine) preferred() string {
+	best := ""
+	for name, v := range e.versions {
+		if v.served && (best == "" || newer(name, best)) {
+			best = name
+		}
+	}
+	return best
+}
+
+func versionOf(obj map[string]any) string {
+	apiVersion := asString(obj["apiVersion"])
+	if _, version, ok := strings.Cut(apiVersion, "/"); ok {
+		return version
+	}
+	return apiVersion
+}
+
+func asString(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+func (r *Request) fieldValidation() string {
+	if r.FieldValidation == "" {
+		return metav1.FieldValidationWarn
+	}
+	return r.FieldValidation
+}
+
+// decodedJSON says that a value is one that Decode can give. Others are not to be
+// blamed on the object.
+func decodedJSON(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, string, int64, float64:
+		return true
+	case map[string]any:
+		for _, entry := range v {
+			if !decodedJSON(entry) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		for _, item := range v {
+			if !decodedJSON(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// checkTypes finds what is not decoded JSON.
+func checkTypes(path string, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !decodedJSON(v[name]) {
+				return checkTypes(child(path, name), v[name])
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if !decodedJSON(item) {
+				return checkTypes(fmt.Sprintf("%s[%d]", path, i), item)
+			}
+		}
+	}
+	return fmt.Errorf("%s: Go type %T in the request's object (want what engine.Decode gives: map[string]any, []any, string, int64, float64, bool or nil)", path, v)
+}

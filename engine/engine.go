@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Engine decides objects of one CRD in all its versions. It is immutable and
+// safe for concurrent use.
+type Engine struct {
+	group, kind string
+	namespaced  bool
+	// webhook conversion: objects cannot be taken from version to version.
+	webhook  bool
+	versions map[string]*crdVersion
+	storage  *crdVersion
+	config   Config
+	limits   limits
+}
+
+// crdVersion is what decides objects of one version.
+type crdVersion struct {
+	name        string
+	apiVersion  string
+	served      bool
+	schema      *structuralschema.Structural
+	preserve    bool // spec.preserveUnknownFields: no pruning
+	values      *schema.Schema
+	hasStatus   bool
+	status      *schema.Schema // of the status property; nil: none
+	scale       *apiextensionsv1.CustomResourceSubresourceScale
+	rules       *Rules
+	deprecation string // the warning; "" when not deprecated
+}
+
+// Compile compiles a CRD in all its versions. It returns a usable engine and
+// *CompileErrors when only rules are broken, as the API server serves such
+// CRDs once they are stored; the engine is nil when a schema is missing or not
+// structural. The CRD must not change afterwards.
+func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engine, err error) {
+	var c *compiler
+	defer func() {
+		if p := recover(); p != nil {
+			e, err = nil, c.bug(p)
+		}
+	}()
+	if crd == nil {
+		return nil, fmt.Errorf("no CRD given")
+	}
+	if c, err = newCompiler(cfg); err != nil {
+		return nil, err
+	}
+	e = &Engine{
+		group:      crd.Spec.Group,
+		kind:       crd.Spec.Names.Kind,
+		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		webhook:    crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
+		versions:   map[string]*crdVersion{},
+		config:     cfg,
+		limits:     c.limits,
+	}
+	for i := range crd.Spec.Versions {
+		v, err := c.compileVersion(crd, &crd.Spec.Versions[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: spec.versions[%d] (%s): %w", crd.Name, i, crd.Spec.Versions[i].Name, err)
+		}
+		e.versions[v.name] = v
+		if crd.Spec.Versions[i].Storage {
+			e.storage = v
+		}
+	}
+	if e.storage == nil {
+		return nil, fmt.Errorf("%s: spec.versions: no storage version: set storage: true on exactly one version", crd.Name)
+	}
+	return e, c.err()
+}
+
+func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition, spec *apiextensionsv1.CustomResourceDefinitionVersion) (*crdVersion, error) {
+	v := &crdVersion{
+		name:        spec.Name,
+		apiVersion:  crd.Spec.Group + "/" + spec.Name,
+		served:      spec.Served,
+		preserve:    crd.Spec.PreserveUnknownFields,
+		deprecation: deprecation(crd, spec),
+	}
+	if spec.Subresources != nil {
+		v.hasStatus = spec.Subresources.Status != nil
+		v.scale = spec.Subresources.Scale
+	}
+	s, err := c.schemaOf(spec.Schema)
+	if err != nil {
+		return nil, err
+	}
+	v.schema, v.values, v.status = s.structural, s.values, s.values.Property("status")
+	v.rules, err = c.compile(v.name, s.structural, s.decl)
+	return v, err
+}
+
+// versionSchema is the schema of one version, or of several that have the same.
+type versionSchema struct {
+	source     *apiextensionsv1.CustomResourceValidation
+	structural *structuralschema.Structural
+	values     *schema.Schema
+	decl       *types.Decl
+}
+
+func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
+	for _, known := range c.schemas {
+		if reflect.DeepEqual(known.source, source) {
+			return known, nil
+		}
+	}
+	s, err := c.newSchema(source)
+	if err == nil {
+		c.schemas = append(c.schemas, s)
+	}
+	return s, err
+}
+
+func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
+	if source == nil || source.OpenAPIV3Schema == nil {
+		return nil, fmt.Errorf("no schema: want schema.openAPIV3Schema")
+	}
+	internal := &apiextensions.CustomResourceValidation{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(source, internal, nil); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	// It shares no default with the CRD: the conversion decodes these.
+	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+	if err != nil {
+		return nil, fmt.Errorf("schema is not structural: %w", err)
+	}
+	if err := defaulting.PruneDefaults(structural); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	formats, err := formatsVersion(c.cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	values, err := schema.Compile(internal.OpenAPIV3Schema, structural, formats)
+	if err != nil {
+		return nil, err
+	}
+	return &versionSchema{source, structural, values, c.decls.FromSchema(structural, types.ResourceRoot)}, nil
+}
+
+// formatsVersion is the minor whose string formats a server checks: the one
+// before its own, so that it can be rolled back.
+func formatsVersion(kubeVersion string) (*version.Version, error) {
+	if kubeVersion == "" {
+		return environment.DefaultCompatibilityVersion(), nil
+	}
+	v, err := types.ParseVersion(kubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	return version.MajorMinor(1, uint(v.Minor-1)), nil
+}
+
+// deprecation is the warning that every request of a deprecated version gets.
+func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	if !v.Deprecated {
+		return ""
+	}
+	if v.DeprecationWarning != nil {
+		return *v.DeprecationWarning
+	}
+	name := func(version string) string {
+		return crd.Spec.Group + "/" + version + " " + crd.Spec.Names.Kind
+	}
+	newest := ""
+	for _, other := range crd.Spec.Versions {
+		if other.Served && !other.Deprecated && newer(other.Name, v.Name) && (newest == "" || newer(other.Name, newest)) {
+			newest = other.Name
+		}
+	}
+	if newest == "" {
+		return name(v.Name) + " is deprecated"
+	}
+	return name(v.Name) + " is deprecated; use " + name(newest)
+}
+
+// GroupKind is what the engine decides.
+func (e *Engine) GroupKind() runtimeschema.GroupKind {
+	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}
+}
+
+// Namespaced is true when objects live in a namespace.
+func (e *Engine) Namespaced() bool { return e.namespaced }
+
+// newer compares versions as Kubernetes does: v1 after v1beta1 after v1alpha1.
+func newer(a, b string) bool { return apiversion.CompareKubeAwareVersionStrings(a, b) > 0 }
+
+// Versions are the names of the CRD's versions, the preferred first.
+func (e *Engine) Versions() []string {
+	names := slices.Collect(maps.Keys(e.versions))
+	slices.SortFunc(names, func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })
+	return names
+}

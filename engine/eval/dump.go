@@ -1,0 +1,128 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/parser"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: a program keeps nothing but closures, which cannot be looked
+// into. A dump plans the expression once more and notes the code of each node,
+// so that it is what Plan would make.
+
+// Dump shows how PlanWith plans an expression, for those who work on the
+// evaluator: a node a line, below what it is part of, as its form and its text.
+// What is no typed code says how it gets its value:
+//
+//	bool  self.a == 1 && f(self.b)
+//	  bool  self.a == 1
+//	    int  self.a
+//	    int  1
+//	  boxed call  f(self.b)
+//	    string  self.b
+func (p *Planner) Dump(checked *cel.Ast, roots []types.Root) (string, error) {
+	tree := checked.NativeRep()
+	one := p.planner(tree, roots)
+	one.notes = map[int64]*code{}
+	if _, err := one.plan(tree.Expr()); err != nil {
+		return "", err
+	}
+	d := dump{notes: one.notes, info: tree.SourceInfo()}
+	d.node(tree.Expr(), 0)
+	return d.out.String(), nil
+}
+
+type dump struct {
+	notes map[int64]*code
+	info  *ast.SourceInfo
+	out   strings.Builder
+}
+
+// node writes a node, and those that were planned inside it. A path is one node.
+func (d *dump) node(e ast.Expr, depth int) {
+	if c := d.notes[e.ID()]; c != nil {
+		fmt.Fprintf(&d.out, "%s%s  %s\n", strings.Repeat("  ", depth), c.form(), d.text(e))
+		depth++
+	}
+	for _, part := range parts(e) {
+		d.node(part, depth)
+	}
+}
+
+// text is a node's on one line. What has a macro in it is not written out: the
+// macro stands below.
+func (d *dump) text(e ast.Expr) string {
+	if text, err := parser.Unparse(e, d.info); err == nil {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		x := e.AsComprehension()
+		name := "macro"
+		if m := recognize(x); m != nil {
+			name = strings.Trim(m.name, "_")
+		}
+		return fmt.Sprintf("%s(%s)", name, strings.Trim(x.IterVar()+" "+x.IterVar2(), " "))
+	case ast.CallKind:
+		return strings.Trim(e.AsCall().FunctionName(), "_@") + "(...)"
+	}
+	return "..."
+}
+
+// parts are the expressions in one, in the order of evaluation.
+func parts(e ast.Expr) (all []ast.Expr) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return []ast.Expr{e.AsSelect().Operand()}
+	case ast.CallKind:
+		if call := e.AsCall(); call.IsMemberFunction() {
+			return append([]ast.Expr{call.Target()}, call.Args()...)
+		}
+		return e.AsCall().Args()
+	case ast.ListKind:
+		return e.AsList().Elements()
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			all = append(all, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			all = append(all, field.AsStructField().Value())
+		}
+	case ast.ComprehensionKind:
+		m := e.AsComprehension()
+		return []ast.Expr{m.IterRange(), m.AccuInit(), m.LoopCondition(), m.LoopStep(), m.Result()}
+	}
+	return all
+}
+
+// form is the code's kind, and how it gets its value.
+func (c *code) form() string {
+	text := c.kind.String()
+	switch {
+	case c.isConst():
+		text = "constant"
+	case c.how != typed:
+		text += " " + c.how.String()
+	}
+	switch {
+	case c.kind == boxedKind && c.list != nil:
+		text += ", items typed"
+	case c.kind == boxedKind && c.raw != nil:
+		text += ", JSON as it is"
+	}
+	return text
+}
+
+var kindTexts = [...]string{"boxed", "bool", "int", "double", "string", "json", "list", "optional"}
+
+func (k kind) String() string { return kindTexts[k] }
+
+var howTexts = [...]string{"typed", "call", "equality", "path", "fold", "loop", "literal", "choice", "value"}
+
+func (h how) String() string { return howTexts[h] }

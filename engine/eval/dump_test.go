@@ -1,0 +1,69 @@
+package eval
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+var updateDumps = flag.Bool("update", false, "write the golden files anew")
+
+// dumpOf is an expression's plan over the table's declaration.
+func dumpOf(t *testing.T, src string) string {
+	t.Helper()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	checked, err := types.Check(env, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := NewPlanner(env).Dump(checked, types.RuleRoots(decl, false))
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return text
+}
+
+// TestDumpGolden holds how each kind of node is planned.
+func TestDumpGolden(t *testing.T) {
+	t.Parallel()
+	const file = "testdata/dumps.txt"
+	want := read(t, file)
+	var got strings.Builder
+	for _, block := range strings.Split(want, "\n\n") {
+		src, _, _ := strings.Cut(block, "\n")
+		src = strings.TrimPrefix(strings.TrimSpace(src), "# ")
+		if src != "" {
+			got.WriteString("# " + src + "\n" + dumpOf(t, src) + "\n")
+		}
+	}
+	if *updateDumps {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got.String() != want {
+		t.Errorf("plans have changed (-update writes them anew):\n%s", got.String())
+	}
+}
+
+// TestTypicalIsTyped: rules of the kinds that real CRDs have are typed wholly,
+// but for the lists that they fall back on and for an int-or-string's type.
+func TestTypicalIsTyped(t *testing.T) {
+	t.Parallel()
+	for _, c := range typical {
+		for _, line := range strings.Split(dumpOf(t, c.rule), "\n") {
+			form, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			if c.name == "port" && strings.Contains(line, "type(self.port)") {
+				continue
+			}
+			if boxed := strings.HasPrefix(form, "boxed") || strings.Contains(form, "equality"); boxed && !strings.Contains(form, ", ") {
+				t.Errorf("%s: %s", c.name, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestKnownPanics shows of each panic that passes as a rule's error that
+// upstream's own evaluation gives the same one.
+func TestKnownPanics(t *testing.T) {
+	t.Parallel()
+	decl := declare(t, read(t, "testdata/schema.yaml"))
+	env := environment(t, decl, false)
+	tests := []struct{ in, src string }{
+		{"types.(*mapListValue).", "self.mapList == oldSelf.mapList"},
+		{"eval.newMap", "{dyn(bytes(self.s)): 1}.size() == 1"},
+		{"eval.newMap", "{dyn(semver(self.t)): 1}.size() == 1"},
+		{"eval.inConstants", "dyn(bytes(self.s)) in ['a', 'b']"},
+		{"eval.inConstants", "dyn(semver(self.t)) in ['a', 'b']"},
+		{"eval.extensionCost", "[[1]].flatten([3][7]).size() == 1"},
+		{"eval.extensionCost", "[[2, 1]][7].distinct().size() == 1"},
+		{"eval.extensionCost", "dyn([null][0]).distinct().size() == 1"},
+		{"eval.extensionCost", "[[2, 1]][7].sort().size() == 1"},
+	}
+	self, old := decode(t, "{mapList: [{k: [1]}], s: x, t: 1.2.3}"), decode(t, "{mapList: [{k: [2]}]}")
+	seen := map[string]bool{}
+	for _, tt := range tests {
+		s := compiles(t, env, decl, tt.src)
+		if s == nil {
+			t.Errorf("%s: no expression", tt.src)
+			continue
+		}
+		diff, want := s.difference(func() *Activation { return BindOld(decl, self, old) }, noLimit)
+		if diff != "" || want.Err == nil || !strings.HasPrefix(want.Err.Error(), "internal error: ") {
+			t.Errorf("%s\n%s\n%s", tt.src, diff, show(want))
+		}
+		seen[ours+tt.in] = true
+		seen[ours+"engine/"+tt.in] = true
+	}
+	for _, known := range knownPanics {
+		if !seen[known.in] {
+			t.Errorf("nothing shows the panic in %s", known.in)
+		}
+	}
+}
+
+// TestInternalError makes code of ours panic: that is no rule's error.
+func TestInternalError(t *testing.T) {
+	t.Parallel()
+	s, decl, self := fixture(t, "self.s == ''")
+	for _, with := range []any{"spoilt", errors.New(unhashable + "int")} {
+		s.ours.test = func(*frame) truth { panic(with) }
+		out := s.ours.Eval(context.Background(), Bind(decl, self))
+		var internal *InternalError
+		if !errors.As(out.Err, &internal) || internal.Panic != with || !strings.Contains(string(internal.Stack), "TestInternalError") {
+			t.Errorf("got %v, want an internal error", out.Err)
+		}
+		if out.False() || out.Stopped || out.Value != nil {
+			t.Errorf("got a verdict: %+v", out)
+		}
+	}
+}

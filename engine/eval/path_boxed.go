@@ -1,0 +1,185 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: below dyn, on optionals and on values that functions made, only
+// the value knows what can be looked up in it. These are cel-go's own rules of
+// qualification (interpreter/attributes.go), with its errors: which key is no
+// key, which step of a path is charged although it failed, and that an optional
+// once met makes all that follows optional.
+
+// boxedPath evaluates an attribute on CEL's own values, in any form CEL
+// allows.
+func boxedPath(a *attribute, counted bool) valFunc {
+	var root valFunc
+	if a.variable != nil {
+		root = a.variable.boxed()
+	} else {
+		root = a.operand.boxed()
+	}
+	steps := make([]boxedStep, len(a.qualifiers))
+	for i, q := range a.qualifiers {
+		steps[i] = boxedStep{key: q.key.boxed(), optional: q.optional, test: q.test}
+	}
+	has, key := a.has, a.key
+	return func(f *frame) ref.Val {
+		v, found := applySteps(f, root(f), steps)
+		if key && found && celtypes.IsError(v) {
+			return errKeyIsError
+		}
+		if !counted {
+			return v
+		}
+		if !has {
+			f.charge(1)
+			return v
+		}
+		if opt, ok := v.(*celtypes.Optional); ok {
+			return celtypes.Bool(opt.HasValue())
+		}
+		return v
+	}
+}
+
+type boxedStep struct {
+	key            valFunc
+	optional, test bool
+}
+
+// applySteps takes steps from a value. A value that is found can be an error
+// too, of an item that does not fit.
+func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) {
+	if celtypes.IsError(v) {
+		return v, false
+	}
+	opt, isOpt := v.(*celtypes.Optional)
+	if isOpt {
+		if !opt.HasValue() {
+			return opt, true
+		}
+		v = opt.GetValue()
+	}
+	for i := range steps {
+		s := &steps[i]
+		isOpt = isOpt || s.optional
+		key := s.key(f)
+		if err := keyError(key); err != nil {
+			if !isOpt {
+				f.charge(1)
+			}
+			return err, false
+		}
+		if isOpt {
+			found, present, err := f.lookup(v, key, true)
+			if err != nil {
+				return err, false
+			}
+			if !present {
+				return celtypes.OptionalNone, true
+			}
+			f.charge(1)
+			v = found
+			continue
+		}
+		found, present, err := f.lookup(v, key, s.test)
+		f.charge(1)
+		switch {
+		case err != nil:
+			return err, false
+		case s.test:
+			v = celtypes.Bool(present)
+		default:
+			v = found
+		}
+	}
+	if isOpt {
+		return celtypes.OptionalOf(v), true
+	}
+	return v, true
+}
+
+var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)
+
+// keyError is why a value is no key; nil when it is one.
+func keyError(key ref.Val) *celtypes.Err {
+	switch key := key.(type) {
+	case celtypes.String, celtypes.Int, celtypes.Uint, celtypes.Bool, celtypes.Double:
+		return nil
+	case *celtypes.Err:
+		return key
+	}
+	return newErr("invalid qualifier type: %s", types.GoType(key))
+}
+
+// lookup selects from a value. Where only presence is tested, an absent key is
+// no error.
+func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {
+	f.parsed(types.Parsed(v, key))
+	if s, ok := key.(celtypes.String); ok {
+		f.work(2 * len(s)) // to look it up, or to name it in an error
+	}
+	switch v := v.(type) {
+	case *celtypes.Err:
+		return nil, false, v
+	case traits.Mapper:
+		found, present = v.Find(key)
+		if err, ok := found.(*celtypes.Err); ok {
+			return nil, false, err
+		}
+		if !present && !presence {
+			return nil, false, noSuchKey(key)
+		}
+		return found, present, nil
+	case traits.Lister:
+		return listLookup(v, key, presence)
+	case traits.Indexer:
+		found = v.Get(key)
+		if err, ok := found.(*celtypes.Err); ok {
+			return nil, false, err
+		}
+		return found, true, nil
+	}
+	if presence {
+		return nil, false, nil
+	}
+	return nil, false, noSuchKey(key)
+}
+
+// listLookup may find an item that is an error: it is met at the next step.
+func listLookup(l traits.Lister, key ref.Val, presence bool) (ref.Val, bool, *celtypes.Err) {
+	i, err := celtypes.IndexOrError(key)
+	if err != nil {
+		return nil, false, celtypes.WrapErr(err).(*celtypes.Err)
+	}
+	if size, _ := l.Size().(celtypes.Int); i >= 0 && celtypes.Int(i) < size {
+		return l.Get(key), true, nil
+	}
+	if presence {
+		return nil, false, nil
+	}
+	return nil, false, outOfBounds(key)
+}
+
+func noSuchKey(key ref.Val) *celtypes.Err { return newErr("no such key: %v", key) }
+
+func outOfBounds(key ref.Val) *celtypes.Err { return newErr("index out of bounds: %v", key) }
+
+// testOfCondition is has() on the branches of a condition, which CEL prices as
+// one step less than it took.
+func testOfCondition(c *code) valFunc {
+	val := c.boxed()
+	return func(f *frame) ref.Val {
+		v := val(f)
+		f.charge(^uint64(0))
+		if opt, ok := v.(*celtypes.Optional); ok {
+			return celtypes.Bool(opt.HasValue())
+		}
+		return v
+	}
+}

@@ -1,0 +1,125 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: the steps before the first ? fail as ever. From it on, what is
+// absent makes the whole path none, at the price of the steps that found
+// something. A value that does not fit is an error there, too.
+
+// optFunc gives the value of an optional: yes with one, no without, or bad.
+type optFunc = func(*frame) (any, truth)
+
+// optionalPath is the code of an attribute with `?` in it that is declared all
+// along, else nil. From the first such step on, what is absent is none, and a
+// step that finds nothing costs nothing.
+func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
+	p := &path{steps: make([]pathStep, 0, len(a.qualifiers))}
+	if a.has || a.operand != nil || !p.from(a) {
+		return nil
+	}
+	d, first := p.decl, -1
+	for i, q := range a.qualifiers {
+		if q.optional && first < 0 {
+			first = i
+		}
+		if !p.step(pl, q, d) {
+			return nil
+		}
+		d = p.steps[i].to
+	}
+	if first < 0 {
+		return nil
+	}
+	p.last, p.rootFit = d, fitOf(p.decl)
+	step := uint64(0)
+	if counted {
+		step = 1
+	}
+	sure, maybe := p.steps[:first], p.steps[first:]
+	opt := func(f *frame) (any, truth) {
+		v, ok := p.start(f)
+		if ok {
+			v, ok = p.take(f, v, sure)
+		}
+		if !ok {
+			f.charge(step)
+			return nil, bad
+		}
+		v, t := find(f, v, maybe)
+		f.charge(step)
+		return v, t
+	}
+	return &code{kind: optionalKind, opt: opt, decl: d, val: boxOptional(opt, d), null: p.canBeNull()}
+}
+
+func boxOptional(opt optFunc, d *types.Decl) valFunc {
+	return func(f *frame) ref.Val {
+		switch v, t := opt(f); t {
+		case yes:
+			return celtypes.OptionalOf(types.Value(v, d))
+		case no:
+			return celtypes.OptionalNone
+		}
+		return f.err
+	}
+}
+
+// find takes the steps as long as there is something.
+func find(f *frame, v any, steps []pathStep) (any, truth) {
+	for i := range steps {
+		var t truth
+		if v, t = steps[i].find(f, v); t != yes {
+			return nil, t
+		}
+		f.charge(1)
+	}
+	return v, yes
+}
+
+// find takes one step, without its cost.
+func (s *pathStep) find(f *frame, v any) (any, truth) {
+	key, at := s.name, s.at
+	ok := true
+	switch s.op {
+	case dynKeyOp:
+		key, ok = s.str(f)
+	case dynIndexOp:
+		at, ok = s.num(f)
+	}
+	if !ok {
+		return nil, bad
+	}
+	if v == nil && s.from.Nullable {
+		return nil, no
+	}
+	if s.op == indexOp || s.op == dynIndexOp {
+		items, ok := v.([]any)
+		switch {
+		case !ok:
+			f.misfit(v, s.from)
+			return nil, bad
+		case at < 0 || at >= int64(len(items)):
+			return nil, no
+		}
+		return items[at], yes
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		f.misfit(v, s.from)
+		return nil, bad
+	}
+	found, ok := m[key]
+	switch {
+	case !ok || found == nil && s.op == fieldOp:
+		return nil, no
+	case found == nil && s.to.Nullable || s.fit.fits(found, s.to):
+		return found, yes
+	}
+	f.misfit(found, s.to)
+	return nil, bad
+}

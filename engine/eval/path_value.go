@@ -1,0 +1,179 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: a step is charged when it is tried, and the attribute as a
+// whole once more, before its value is looked at: so a value that does not fit
+// has been paid. A value that may be null, or that has a format, has no Go form
+// of its own and is boxed.
+
+// code is the path as code of the kind that its value is declared as.
+func (p *path) code(a *attribute, counted bool) *code {
+	step := uint64(0)
+	if counted {
+		step = 1
+	}
+	c := p.typed(step)
+	if len(a.qualifiers) == 0 && a.variable != nil {
+		c.val = a.variable.counted(step)
+	}
+	return c
+}
+
+func (p *path) typed(step uint64) *code {
+	d := p.last
+	if p.canBeNull() && !walkable(d) {
+		return p.boxedCode(step)
+	}
+	c := jsonCode(p.rawCode(step), d)
+	switch d.Kind {
+	case types.String:
+		c.kind, c.str = stringKind, p.strCode(step)
+		if p.split != nil && len(p.steps) == 1 && p.steps[0].op == indexOp {
+			c.str = p.split.part(p.steps[0], step)
+		}
+	case types.Int:
+		c.kind, c.num = intKind, p.numCode(step)
+	case types.Double:
+		c.kind, c.dbl = doubleKind, p.dblCode(step)
+	case types.Bool:
+		c.kind, c.test = boolKind, p.testCode(step)
+	default:
+		if !walkable(d) {
+			return p.boxedCode(step)
+		}
+	}
+	return c
+}
+
+// misfit keeps the error of the value that was found.
+func (p *path) misfit(f *frame, v any) {
+	if p.itemAsKey() {
+		f.err = errKeyIsError
+		return
+	}
+	f.misfit(v, p.last)
+}
+
+func (p *path) itemAsKey() bool {
+	n := len(p.steps)
+	return p.key && n > 0 && (p.steps[n-1].op == indexOp || p.steps[n-1].op == dynIndexOp)
+}
+
+// canBeNull is true when null is a value: a null field is an absent one.
+func (p *path) canBeNull() bool {
+	if !p.last.Nullable {
+		return false
+	}
+	n := len(p.steps)
+	return n == 0 || p.steps[n-1].op != fieldOp
+}
+
+// boxedCode is for declarations whose values have no form of their own here:
+// formats, int-or-string and scalars that can be null.
+func (p *path) boxedCode(step uint64) *code {
+	d := p.last
+	c := boxedCode(asValue, func(f *frame) ref.Val {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return f.err
+		}
+		f.parsed(v)
+		val := types.Value(v, d)
+		if celtypes.IsError(val) && p.itemAsKey() {
+			return errKeyIsError
+		}
+		return val
+	})
+	c.decl = d
+	if d.Kind == types.IntOrString && !p.canBeNull() {
+		c.raw = p.rawCode(step)
+	}
+	return c
+}
+
+func (p *path) rawCode(step uint64) rawFunc {
+	d, k, null := p.last, fitOf(p.last), p.canBeNull()
+	return func(f *frame) (any, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return nil, false
+		}
+		if k.fits(v, d) || v == nil && null {
+			return v, true
+		}
+		p.misfit(f, v)
+		return nil, false
+	}
+}
+
+func (p *path) strCode(step uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return "", false
+		}
+		s, ok := v.(string)
+		if !ok {
+			p.misfit(f, v)
+		}
+		return s, ok
+	}
+}
+
+func (p *path) numCode(step uint64) numFunc {
+	return func(f *frame) (int64, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return 0, false
+		}
+		n, ok := v.(int64)
+		if !ok {
+			p.misfit(f, v)
+		}
+		return n, ok
+	}
+}
+
+func (p *path) dblCode(step uint64) dblFunc {
+	return func(f *frame) (float64, bool) {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return 0, false
+		}
+		switch v := v.(type) {
+		case float64:
+			return v, true
+		case int64:
+			return float64(v), true
+		}
+		p.misfit(f, v)
+		return 0, false
+	}
+}
+
+func (p *path) testCode(step uint64) testFunc {
+	return func(f *frame) truth {
+		v, ok := p.walk(f)
+		f.charge(step)
+		if !ok {
+			return bad
+		}
+		b, ok := v.(bool)
+		if !ok {
+			p.misfit(f, v)
+			return bad
+		}
+		return truthOf(b)
+	}
+}

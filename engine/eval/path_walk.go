@@ -1,0 +1,208 @@
+package eval
+
+import (
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// How it works: these loops are where rules spend their time, and the code of a
+// step is written out for the common kind, a field of an object, rather than
+// shared. A null field of an object is an absent one; a null entry of a map is
+// an entry.
+
+// start is the root's value, and false when that is an error.
+func (p *path) start(f *frame) (any, bool) {
+	var v any
+	switch p.root {
+	case rootStart:
+		r := &f.roots[p.slot]
+		v = r.raw
+		if v == nil && r.bound != value {
+			f.err = p.absent
+			return nil, false
+		}
+	case slotStart:
+		v = f.slots[p.slot].raw
+	case operandStart:
+		return p.raw(f)
+	}
+	if v == nil && p.decl.Nullable {
+		return nil, true
+	}
+	if v == nil || !p.rootFit.fits(v, p.decl) {
+		f.misfit(v, p.decl)
+		return nil, false
+	}
+	return v, true
+}
+
+// walk takes the steps, one unit each. The value found last may not fit its
+// declaration when it is an item of a list.
+func (p *path) walk(f *frame) (any, bool) {
+	if p.root == listStart {
+		return p.walkList(f)
+	}
+	v, ok := p.start(f)
+	if !ok {
+		return nil, false
+	}
+	return p.take(f, v, p.steps)
+}
+
+// walkList starts at an index into a list that a macro built.
+func (p *path) walkList(f *frame) (any, bool) {
+	items, ok := p.list(f)
+	if !ok {
+		return nil, false
+	}
+	v, ok := p.steps[0].item(f, items)
+	if !ok {
+		return nil, false
+	}
+	return p.take(f, v, p.steps[1:])
+}
+
+func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
+	for i := range steps {
+		s := &steps[i]
+		var ok bool
+		switch s.op {
+		case fieldOp:
+			f.charge(1)
+			m, isMap := v.(map[string]any)
+			if !isMap {
+				s.notThere(f, v, s.missing)
+				return nil, false
+			}
+			v = m[s.name]
+			if v == nil {
+				f.err = s.missing
+				return nil, false
+			}
+			if !s.fit.fits(v, s.to) {
+				f.misfit(v, s.to)
+				return nil, false
+			}
+		case keyOp, dynKeyOp:
+			if v, ok = s.entry(f, v); !ok {
+				return nil, false
+			}
+		default:
+			items, isList := v.([]any)
+			if !isList {
+				s.noList(f, v)
+				return nil, false
+			}
+			if v, ok = s.item(f, items); !ok {
+				return nil, false
+			}
+		}
+	}
+	return v, true
+}
+
+// notThere keeps the error of a step on a value that is null or does not fit.
+func (s *pathStep) notThere(f *frame, v any, missing *celtypes.Err) {
+	if v == nil && s.from.Nullable {
+		f.err = missing
+		return
+	}
+	f.misfit(v, s.from)
+}
+
+func (s *pathStep) entry(f *frame, v any) (any, bool) {
+	key, missing := s.name, s.missing
+	if s.op == dynKeyOp {
+		var ok bool
+		key, ok = s.str(f)
+		f.charge(1)
+		if !ok {
+			return nil, false
+		}
+	} else {
+		f.charge(1)
+	}
+	m, ok := v.(map[string]any)
+	var found any
+	if ok {
+		f.work(2 * len(key)) // to look it up, or to name it in an error
+		found, ok = m[key]
+		if ok && (found == nil && s.to.Nullable || s.fit.fits(found, s.to)) {
+			return found, true
+		}
+		if ok {
+			f.misfit(found, s.to)
+			return nil, false
+		}
+	} else if v != nil || !s.from.Nullable {
+		f.misfit(v, s.from)
+		return nil, false
+	}
+	if missing == nil {
+		missing = noSuchKey(celtypes.String(key))
+	}
+	f.err = missing
+	return nil, false
+}
+
+// noList is a step on null, or on what is no list where that was not seen yet.
+func (s *pathStep) noList(f *frame, v any) {
+	at, ok := s.at, true
+	if s.op == dynIndexOp {
+		at, ok = s.num(f)
+	}
+	f.charge(1)
+	if ok {
+		s.notThere(f, v, noSuchKey(celtypes.Int(at)))
+	}
+}
+
+func (s *pathStep) item(f *frame, items []any) (any, bool) {
+	at := s.at
+	if s.op == dynIndexOp {
+		var ok bool
+		at, ok = s.num(f)
+		f.charge(1)
+		if !ok {
+			return nil, false
+		}
+	} else {
+		f.charge(1)
+	}
+	if at >= 0 && at < int64(len(items)) {
+		return items[at], true
+	}
+	if s.missing != nil {
+		f.err = s.missing
+	} else {
+		f.err = outOfBounds(celtypes.Int(at))
+	}
+	return nil, false
+}
+
+// has tests whether the last step would find something.
+func (p *path) has(last pathStep) testFunc {
+	return func(f *frame) truth {
+		v, ok := p.walk(f)
+		if !ok {
+			return bad
+		}
+		f.charge(1)
+		m, ok := v.(map[string]any)
+		if !ok {
+			if v == nil && last.from.Nullable {
+				return no
+			}
+			f.misfit(v, last.from)
+			return bad
+		}
+		found, ok := m[last.name]
+		switch {
+		case !ok || found == nil && last.op == fieldOp:
+			return no
+		case found == nil && last.to.Nullable || f.fits(last.fit, found, last.to):
+			return yes
+		}
+		f.misfit(found, last.to)
+		return bad
+	}
+}

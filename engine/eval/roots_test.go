@@ -1,0 +1,103 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// admissionRoots are those of another context of CEL in Kubernetes: of several
+// types, with one that may be missing and one that is CEL's own.
+func admissionRoots(t testing.TB) []types.Root {
+	object := declare(t, `{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer}, image: {type: string}, ports: {type: array, items: {type: object, properties: {name: {type: string}, port: {type: integer}}}}}}}}`)
+	params := declare(t, `{type: object, properties: {max: {type: integer}, images: {type: array, items: {type: string}}}}`)
+	return []types.Root{
+		{Name: "object", Decl: object},
+		{Name: "oldObject", Decl: object, Optional: true},
+		{Name: "params", Decl: params},
+		{Name: "namespaceObject", Decl: declare(t, `{type: object, properties: {name: {type: string}}}`)},
+		{Name: "operation", Type: cel.StringType},
+		{Name: "variables", Type: cel.MapType(cel.StringType, cel.DynType)},
+	}
+}
+
+var admissionExpressions = []string{
+	"object.spec.replicas <= params.max", "object.spec.replicas <= params.max && operation == 'CREATE'", "object.spec.image in params.images",
+	"params.images.exists(i, object.spec.image.startsWith(i))", "object.spec.ports.all(p, p.port > 0 && p.name != '')",
+	"oldObject.hasValue() ? oldObject.value().spec.replicas <= object.spec.replicas : true", "oldObject.?spec.?image.orValue('none') == object.spec.image",
+	"object == oldObject.orValue(object)", "operation.size() + variables.size()", "variables.a == 1", "variables['b']", "namespaceObject.name", "has(namespaceObject.name)",
+	"[object].exists(object, object.spec.replicas == 3)", ".object.spec.replicas", "object.spec.ports.map(operation, operation.port)", "type(object) == type(params)",
+	"dyn(object).spec.zz", "params.images.map(i, i + operation)", "object.spec.ports[0].name + namespaceObject.name", "operation",
+}
+
+// TestOtherRoots evaluates expressions of another context, with values that are
+// there and that are not, and holds the outcomes against cel-go's.
+func TestOtherRoots(t *testing.T) {
+	t.Parallel()
+	roots := admissionRoots(t)
+	newest := types.StoredEnv(types.Version{Minor: types.Newest})
+	env, err := newest.With(roots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, err := newest.Scope()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := decode(t, `{spec: {replicas: 3, image: a/b, ports: [{name: x, port: 80}, {name: y, port: 90}]}}`)
+	variables := celtypes.NewDynamicMap(celtypes.DefaultTypeAdapter, map[string]any{"a": 1})
+	bindings := map[string]map[string]any{
+		"all": {
+			"object": object, "oldObject": decode(t, `{spec: {replicas: 2}}`), "params": decode(t, `{max: 5, images: [a/b, c]}`),
+			"namespaceObject": decode(t, `{name: default}`), "operation": celtypes.String("CREATE"), "variables": variables,
+		},
+		"create": {"object": object, "params": decode(t, `{max: 2}`), "operation": celtypes.String("UPDATE"), "variables": variables},
+		"null":   {"object": nil, "params": decode(t, `{images: [1]}`)},
+		"none":   {},
+	}
+	planner := NewPlanner(scope.Env())
+	for _, src := range admissionExpressions {
+		checked, err := scope.CompileWith(roots, src)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		ours, err := planner.PlanWith(checked, roots, noLimit)
+		if err != nil || ours.over != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		ast, err := types.Check(env, src)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		prog, err := env.Program(ast, cel.CostLimit(noLimit), cel.CostTracking(cost.EstimatorWith(roots)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := &reference{prog}
+		for name, values := range bindings {
+			got := show(ours.Eval(context.Background(), BindRoots(roots, values)))
+			if want := show(theirs.Eval(context.Background(), BindRoots(roots, values))); got != want {
+				t.Errorf("%s: %s\ngot  %s\nwant %s", name, src, got, want)
+			}
+		}
+	}
+	for _, src := range []string{"self", "oldSelf == object", "object.zz", "params.spec"} {
+		_, err := scope.CompileWith(roots, src)
+		_, want := types.Check(env, src)
+		var issues *types.IssuesError
+		if !errors.As(err, &issues) || want == nil || err.Error() != want.Error() {
+			t.Errorf("%s: got %v, want %v", src, err, want)
+		}
+	}
+}

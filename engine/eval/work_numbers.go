@@ -1,0 +1,108 @@
+package eval
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"k8s.io/apiserver/pkg/cel"
+)
+
+// How it works: a quantity is as large as its exponent says: 1e1000000 is nine
+// bytes of text and a million digits once it is computed with. Adding or
+// comparing two brings them to one scale first.
+
+func numberDemands(add func(demand, string)) {
+	add(quantityRead, "string_to_quantity is_quantity_string")
+	add(quantities, `quantity_add quantity_add_int quantity_sub quantity_sub_int quantity_compare_to quantity_is_greater_than
+		quantity_is_less_than quantity_get_float quantity_get_int quantity_is_integer quantity_sign`)
+	add(opaques(100, 0), "semver_compare_to semver_is_greater_than semver_is_less_than")
+	add(opaques(60, 20), "url_get_query")
+	add(opaques(4, 2), "url_get_escaped_path")
+}
+
+// opaques is work by the bytes of values of the Kubernetes libraries.
+func opaques(work, memory float64) demand {
+	return func(f *frame, args []ref.Val) {
+		n := 0
+		for _, arg := range args {
+			n += opaqueBytes(arg)
+		}
+		f.make(float64(n) * memory)
+		f.much(float64(n) * work)
+	}
+}
+
+// bigNumber is the work on a number of so many digits.
+func bigNumber(digits float64) float64 { return digits * (64 + digits/512) }
+
+// quantityRead computes with numbers as large as their text says.
+func quantityRead(f *frame, args []ref.Val) {
+	s := textOf(args, 0)
+	f.make(4 * float64(len(s)))
+	f.much(bigNumber(float64(len(s))))
+	at := strings.LastIndexAny(s, "eE")
+	if at < 0 {
+		return
+	}
+	exponent, err := strconv.ParseInt(s[at+1:], 10, 64)
+	if err != nil {
+		return // no quantity
+	}
+	n := math.Abs(float64(exponent))
+	f.much(n * (8 + n/16384))
+}
+
+// quantities are made as long as the difference of their scales before they
+// are compared or added.
+func quantities(f *frame, args []ref.Val) {
+	low, high, digits := math.Inf(1), math.Inf(-1), 0.0
+	for _, arg := range args {
+		n, scale, ok := decimal(arg)
+		if !ok {
+			continue
+		}
+		digits += n
+		low, high = min(low, scale), max(high, scale)
+	}
+	if high > low {
+		digits += high - low
+	}
+	if digits > 64 {
+		f.much(digits * (8 + digits/16384))
+	}
+}
+
+// opaqueBytes is the size of a value of the Kubernetes libraries, 0 of others.
+func opaqueBytes(v ref.Val) int {
+	switch v := v.(type) {
+	case cel.URL:
+		return len(v.RawQuery) + len(v.Path) + len(v.RawPath) + len(v.Host) + len(v.Fragment) + len(v.Opaque)
+	case cel.Semver:
+		n := 0
+		for _, part := range v.Pre {
+			n += perNode + len(part.VersionStr)
+		}
+		for _, part := range v.Build {
+			n += perNode + len(part)
+		}
+		return n
+	case cel.Quantity:
+		digits, scale, _ := decimal(v)
+		return int(digits + max(scale, -scale))
+	}
+	return 0
+}
+
+// decimal is how many digits a number has, and how many stand behind its point.
+func decimal(v ref.Val) (digits, scale float64, ok bool) {
+	q, ok := v.(cel.Quantity)
+	if !ok || q.Quantity == nil {
+		return 0, 0, false
+	}
+	amount := *q.Quantity // AsDec changes how the number is held
+	dec := amount.AsDec()
+	return float64(dec.UnscaledBig().BitLen()) * 0.302, float64(dec.Scale()), true
+}

@@ -1,0 +1,108 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/sat"
+)
+
+// Proof is what a proof rests on beside the rule itself.
+type Proof struct {
+	// Schema: it needs what the schema says of values.
+	Schema bool
+	// Siblings are the other rules that it needs.
+	Siblings []engine.RuleRef
+}
+
+// String is for people: "schema; rules 0 and 2 of spec.x".
+func (p *Proof) String() string {
+	var parts []string
+	if p.Schema {
+		parts = append(parts, "schema")
+	}
+	for i := 0; i < len(p.Siblings); {
+		path, j := p.Siblings[i].Path, i
+		var numbers []string
+		for ; j < len(p.Siblings) && p.Siblings[j].Path == path; j++ {
+			numbers = append(numbers, fmt.Sprint(p.Siblings[j].Index))
+		}
+		i = j
+		noun := "rule "
+		if len(numbers) > 1 {
+			last := len(numbers) - 1
+			noun, numbers = "rules ", append(numbers[:last-1], numbers[last-1]+" and "+numbers[last])
+		}
+		if path == "" {
+			path = "the root"
+		}
+		parts = append(parts, noun+strings.Join(numbers, ", ")+" of "+path)
+	}
+	if len(parts) == 0 {
+		return "the rule itself"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// maxRounds is how often the automata are asked.
+const maxRounds = 300
+
+// prove says whether the formula cannot be true, and on what that rests.
+func (w *world) prove() *Proof {
+	w.settle()
+	if w.tooMuch {
+		return nil
+	}
+	assumed := []sat.Lit{w.schema}
+	for _, s := range w.siblings {
+		assumed = append(assumed, s.lit)
+	}
+	if !w.impossible(assumed) {
+		return nil
+	}
+	core := slices.Clone(w.sat.Core())
+	for i := len(core) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(core), i, i+1); w.impossible(fewer) {
+			core = fewer
+		}
+	}
+	proof := &Proof{Schema: slices.Contains(core, w.schema)}
+	for _, s := range w.siblings {
+		if slices.Contains(core, s.lit) {
+			proof.Siblings = append(proof.Siblings, s.ref)
+		}
+	}
+	slices.SortFunc(proof.Siblings, compareRefs)
+	return proof
+}
+
+func compareRefs(a, b engine.RuleRef) int {
+	if c := strings.Compare(a.Path, b.Path); c != 0 {
+		return c
+	}
+	return a.Index - b.Index
+}
+
+// impossible: there is no example, not even one whose strings do not exist.
+func (w *world) impossible(assumed []sat.Lit) bool {
+	for range maxRounds {
+		switch w.sat.Solve(sat.DefaultSteps, assumed...) {
+		case sat.Unsatisfiable:
+			return true
+		case sat.Unknown:
+			return false
+		}
+		parts := w.contradiction()
+		if parts == nil {
+			return false
+		}
+		clause := make([]sat.Lit, len(parts))
+		for i, l := range parts {
+			clause[i] = l.Not()
+		}
+		w.sat.Add(clause...)
+	}
+	return false
+}

@@ -1,0 +1,264 @@
+package prove
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/internal/automaton"
+	"github.com/celadon-cel/celadon/internal/sat"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// pairs is the truth of a relation between the values of two expressions.
+func (x *reading) pairs(left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
+	g := &x.world.gates
+	var t, f []sat.Lit
+	for _, a := range x.value(left) {
+		for _, b := range x.value(right) {
+			when, h := g.both(a.when, b.when), holds(a, b)
+			t, f = append(t, g.both(when, h)), append(f, g.both(when, h.Not()))
+		}
+	}
+	return truth{g.any(t...), g.any(f...)}
+}
+
+// equal never fails where both sides are values.
+func (x *reading) equal(left, right ast.Expr) truth {
+	g := &x.world.gates
+	if x.isBool(left) && x.isBool(right) {
+		a, b := x.truth(left), x.truth(right)
+		return truth{g.any(g.all(a.t, b.t), g.all(a.f, b.f)), g.any(g.all(a.t, b.f), g.all(a.f, b.t))}
+	}
+	return x.pairs(left, right, x.same)
+}
+
+func (x *reading) same(a, b alt) sat.Lit {
+	g := &x.world.gates
+	if a.constant != nil && b.constant != nil {
+		return constantly(g, a.constant.Equal(b.constant) == celtypes.True)
+	}
+	if a.constant != nil {
+		a, b = b, a
+	}
+	if a.place != nil && b.constant != nil {
+		if l, ok := x.placeIs(a, b.constant); ok {
+			return l
+		}
+	}
+	if a.place != nil && a.place == b.place && a.size == b.size && a.plus == b.plus {
+		return g.yes
+	}
+	p, q := a.name(), b.name()
+	if q < p {
+		p, q = q, p
+	}
+	return x.world.named(p + " == " + q)
+}
+
+func constantly(g *gates, holds bool) sat.Lit {
+	if holds {
+		return g.yes
+	}
+	return g.no()
+}
+
+// placeIs is the proposition that a place, or its size, has a constant value.
+func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
+	g := &x.world.gates
+	p := a.place
+	switch v := v.(type) {
+	case celtypes.Null:
+		return g.no(), true // null is absent
+	case celtypes.Int:
+		if o := a.order(); o != nil && math.Abs(float64(v)) < small*2 && math.Abs(float64(a.plus)) < small*2 {
+			return o.equal(int64(v) - a.plus), true
+		}
+	case celtypes.String:
+		if p.decl.Kind == types.String && !a.size {
+			return p.is(string(v))
+		}
+	case celtypes.Double:
+		if p.decl.Kind == types.Double && !a.size {
+			f := float64(v)
+			return g.both(p.numbers.less(cut{f: f}).Not(), p.numbers.less(cut{f: f, closed: true})), f == f
+		}
+	}
+	return 0, false
+}
+
+// order is that of a whole number at a place, or of its size; nil for others.
+func (a alt) order() *order {
+	switch {
+	case a.place == nil:
+		return nil
+	case a.size:
+		return a.place.sizes
+	case a.place.decl.Kind == types.Int:
+		return a.place.numbers
+	}
+	return nil
+}
+
+// compare is left < right. It does not fail for numbers and strings.
+func (x *reading) compare(left, right ast.Expr) truth {
+	switch x.kind(left) {
+	case celtypes.IntKind, celtypes.StringKind:
+	case celtypes.DoubleKind:
+		if !x.plainDoubles(left) || !x.plainDoubles(right) {
+			return x.unordered(left, right)
+		}
+	default:
+		return x.unordered(left, right)
+	}
+	if x.kind(right) != x.kind(left) {
+		return x.unordered(left, right)
+	}
+	return x.pairs(left, right, x.less)
+}
+
+// unordered is a comparison of which nothing is known, nor of its opposite: NaN
+// is neither below nor above.
+func (x *reading) unordered(left, right ast.Expr) truth {
+	g := &x.world.gates
+	return g.anything(g.both(x.defined(left), x.defined(right)))
+}
+
+// plainDoubles: no arithmetic, which could give NaN.
+func (x *reading) plainDoubles(e ast.Expr) bool {
+	for _, a := range x.value(e) {
+		if a.place == nil && a.constant == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *reading) less(a, b alt) sat.Lit {
+	g := &x.world.gates
+	switch {
+	case a.constant != nil && b.constant != nil:
+		if c, ok := a.constant.(traits.Comparer); ok {
+			return constantly(g, c.Compare(b.constant) == celtypes.IntNegOne)
+		}
+	case b.constant != nil:
+		if l, ok := x.below(a, b.constant, false); ok {
+			return l
+		}
+	case a.constant != nil:
+		if l, ok := x.below(b, a.constant, true); ok {
+			return l.Not()
+		}
+	case a.name() == b.name():
+		return g.no()
+	}
+	return x.world.named(a.name() + " < " + b.name())
+}
+
+// below is the proposition that a number is less than a constant or, where
+// closed, the constant itself.
+func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
+	switch v := v.(type) {
+	case celtypes.Int:
+		o := a.order()
+		if o == nil || math.Abs(float64(v)) >= small*2 || math.Abs(float64(a.plus)) >= small*2 {
+			return 0, false
+		}
+		c := int64(v) - a.plus
+		if closed {
+			c++
+		}
+		return o.less(cut{i: c}), true
+	case celtypes.Double:
+		if f := float64(v); f == f && a.place != nil && !a.size && a.place.decl.Kind == types.Double {
+			return a.place.numbers.less(cut{f: f, closed: closed}), true
+		}
+	}
+	return 0, false
+}
+
+// membership is left in right.
+func (x *reading) membership(e, left, right ast.Expr) truth {
+	g := &x.world.gates
+	if right.Kind() == ast.ListKind && len(right.AsList().OptionalIndices()) == 0 {
+		items := right.AsList().Elements()
+		defined, some := x.defined(left), g.no()
+		for _, item := range items {
+			eq := x.equal(left, item)
+			defined, some = g.both(defined, eq.defined(g)), g.any(some, eq.t)
+		}
+		return g.given(defined, some)
+	}
+	if x.kind(right) != celtypes.MapKind {
+		return x.unmodelled(e)
+	}
+	return x.pairs(left, right, func(key, m alt) sat.Lit {
+		if name, ok := key.constant.(celtypes.String); ok {
+			if q := element(m, key); q != nil && name != "" {
+				return q.present
+			}
+		}
+		return x.world.named(key.name() + " in " + m.name())
+	})
+}
+
+// textual is a function that tells texts apart.
+func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
+		return x.unmodelled(e)
+	}
+	by, ok := args[1].AsLiteral().(celtypes.String)
+	if !ok {
+		return x.unmodelled(e)
+	}
+	name, text := call.FunctionName(), string(by)
+	pattern, err := regexp.Compile(text)
+	if name == "matches" && err != nil {
+		return x.unmodelled(e)
+	}
+	return x.pairs(args[0], args[1], func(a, _ alt) sat.Lit {
+		g := &x.world.gates
+		if s, ok := a.constant.(celtypes.String); ok {
+			return constantly(g, told(name, string(s), text, pattern))
+		}
+		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
+			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
+				return l
+			}
+		}
+		return x.world.named(a.name() + "." + name + " " + text)
+	})
+}
+
+func told(name, s, text string, pattern *regexp.Regexp) bool {
+	switch name {
+	case "startsWith":
+		return strings.HasPrefix(s, text)
+	case "endsWith":
+		return strings.HasSuffix(s, text)
+	case "contains":
+		return strings.Contains(s, text)
+	}
+	return pattern.MatchString(s)
+}
+
+func language(name, text string) (*automaton.Language, error) {
+	switch name {
+	case "startsWith":
+		return automaton.Prefix(text)
+	case "endsWith":
+		return automaton.Suffix(text)
+	case "contains":
+		return automaton.Containing(text)
+	}
+	return automaton.Compile(text)
+}

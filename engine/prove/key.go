@@ -1,0 +1,125 @@
+package prove
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+)
+
+// key is a text that is equal for expressions that give the same: variables
+// stand for their values.
+func (x *reading) key(e ast.Expr) string {
+	var b strings.Builder
+	k := keyWriter{reading: x, out: &b}
+	k.expr(e)
+	return b.String()
+}
+
+// keyWriter numbers the variables of macros by depth, so that their names do not
+// matter.
+type keyWriter struct {
+	*reading
+	out    *strings.Builder
+	hidden []string
+}
+
+func (k *keyWriter) expr(e ast.Expr) {
+	k.world.spend()
+	switch e.Kind() {
+	case ast.LiteralKind:
+		v := e.AsLiteral()
+		fmt.Fprintf(k.out, "%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
+	case ast.IdentKind:
+		k.ident(e.AsIdent())
+	case ast.SelectKind:
+		s := e.AsSelect()
+		if s.IsTestOnly() {
+			k.out.WriteString("has ")
+		}
+		k.expr(s.Operand())
+		k.out.WriteString("." + strconv.Quote(s.FieldName()))
+	case ast.CallKind:
+		call := e.AsCall()
+		k.out.WriteString(call.FunctionName())
+		args := call.Args()
+		if call.IsMemberFunction() {
+			args = append([]ast.Expr{call.Target()}, args...)
+			k.out.WriteString("/member")
+		}
+		k.list(args, nil)
+	case ast.ListKind:
+		k.out.WriteString("list")
+		k.list(e.AsList().Elements(), e.AsList().OptionalIndices())
+	case ast.MapKind:
+		k.out.WriteString("map")
+		k.entries(e.AsMap().Entries())
+	case ast.StructKind:
+		k.out.WriteString(e.AsStruct().TypeName())
+		k.entries(e.AsStruct().Fields())
+	case ast.ComprehensionKind:
+		k.loop(e.AsComprehension())
+	}
+}
+
+func (k *keyWriter) ident(name string) {
+	for i := len(k.hidden) - 1; i >= 0; i-- {
+		if k.hidden[i] == name {
+			fmt.Fprintf(k.out, "$%d", i)
+			return
+		}
+	}
+	if v, ok := k.vars[name]; ok {
+		k.out.WriteString("{" + v.key + "}")
+		return
+	}
+	k.out.WriteString("ident " + strconv.Quote(name))
+}
+
+func (k *keyWriter) list(all []ast.Expr, optional []int32) {
+	fmt.Fprintf(k.out, "%v(", optional)
+	for _, e := range all {
+		k.expr(e)
+		k.out.WriteString(", ")
+	}
+	k.out.WriteString(")")
+}
+
+func (k *keyWriter) entries(all []ast.EntryExpr) {
+	k.out.WriteString("{")
+	for _, entry := range all {
+		switch entry.Kind() {
+		case ast.MapEntryKind:
+			m := entry.AsMapEntry()
+			fmt.Fprintf(k.out, "%v ", m.IsOptional())
+			k.expr(m.Key())
+			k.out.WriteString(": ")
+			k.expr(m.Value())
+		case ast.StructFieldKind:
+			f := entry.AsStructField()
+			fmt.Fprintf(k.out, "%v %s: ", f.IsOptional(), f.Name())
+			k.expr(f.Value())
+		}
+		k.out.WriteString(", ")
+	}
+	k.out.WriteString("}")
+}
+
+func (k *keyWriter) loop(c ast.ComprehensionExpr) {
+	k.out.WriteString("loop(")
+	k.expr(c.IterRange())
+	k.out.WriteString(", ")
+	k.expr(c.AccuInit())
+	depth := len(k.hidden)
+	k.hidden = append(k.hidden, c.IterVar(), c.IterVar2(), c.AccuVar())
+	for _, e := range []ast.Expr{c.LoopCondition(), c.LoopStep()} {
+		k.out.WriteString(", ")
+		k.expr(e)
+	}
+	k.hidden = append(k.hidden[:depth], "", "", c.AccuVar())
+	k.out.WriteString(", ")
+	k.expr(c.Result())
+	k.out.WriteString(")")
+	k.hidden = k.hidden[:depth]
+}

@@ -1,0 +1,239 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// structural reads a schema in YAML.
+func structural(t testing.TB, text string) *schema.Structural {
+	t.Helper()
+	var v1 apiextensionsv1.JSONSchemaProps
+	if err := yaml.UnmarshalStrict([]byte(text), &v1); err != nil {
+		t.Fatal(err)
+	}
+	props := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, props, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.NewStructural(props)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// spec is a schema whose spec has some rules.
+func spec(properties string, rules ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "type: object\nproperties:\n  spec:\n    type: object\n    x-kubernetes-validations:\n")
+	for _, rule := range rules {
+		fmt.Fprintf(&b, "    - {rule: %q}\n", rule)
+	}
+	b.WriteString("    properties:\n")
+	for line := range strings.Lines(strings.TrimSpace(properties)) {
+		b.WriteString("      " + line)
+	}
+	return b.String()
+}
+
+func never(t *testing.T, schema string, what Outcome) string {
+	t.Helper()
+	p, err := New("v1", structural(t, schema), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err := p.Never(engine.RuleRef{Path: "spec", Index: 0}, what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proof == nil {
+		return ""
+	}
+	return proof.String()
+}
+
+const fields = `
+flag: {type: boolean}
+num: {type: integer, minimum: 1, maximum: 9}
+m: {type: integer}
+d: {type: number, minimum: 0.5}
+s: {type: string, pattern: '^[a-z]+$', maxLength: 5}
+t: {type: string, minLength: 1}
+kind: {type: string, enum: [A, B], default: A}
+free: {type: string, nullable: true, default: x}
+l: {type: array, minItems: 1, items: {type: object, required: [a], properties: {a: {type: string, maxLength: 3}, b: {type: string}}}}
+map: {type: object, maxProperties: 2, additionalProperties: {type: integer, minimum: 0}}
+o: {type: object, properties: {x: {type: string}}}
+p: {type: object, properties: {x: {type: string}}}
+either: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}
+`
+
+func TestNeverRefused(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"true":                                                                         "the rule itself",
+		"has(self.num) || !has(self.num)":                                              "the rule itself",
+		"!has(self.num) || self.num > 0":                                               "schema",
+		"!has(self.num) || self.num > 1":                                               "",
+		"!has(self.num) || self.num < 10":                                              "schema",
+		"!has(self.num) || self.num != 10":                                             "schema",
+		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8,9]":                            "schema",
+		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8]":                              "",
+		"self.num > 0":                                                                 "", // it may be absent
+		"!has(self.d) || self.d >= 0.5":                                                "schema",
+		"!has(self.d) || self.d > 0.5":                                                 "",
+		"self.kind in ['A', 'B']":                                                      "schema",
+		"self.kind == 'A'":                                                             "",
+		"has(self.free)":                                                               "", // it may be null
+		"!has(self.s) || self.s.matches('^[a-f]*[a-z]*$')":                             "schema",
+		"!has(self.s) || self.s != 'X'":                                                "schema",
+		"!has(self.s) || size(self.s) < 6":                                             "schema",
+		"!has(self.s) || size(self.s) < 5":                                             "",
+		"!has(self.s) || !self.s.startsWith('abcdef')":                                 "schema",
+		"!has(self.s) || !(self.s.startsWith('abc') && self.s.endsWith('def'))":        "schema",
+		"!has(self.s) || !(self.s.startsWith('abc') && self.s.endsWith('cde'))":        "",
+		"self.?t.optMap(v, v != '').orValue(true)":                                     "", // not modelled
+		"!has(self.t) || self.t != ''":                                                 "schema",
+		"!has(self.t) || self.t == self.t":                                             "the rule itself",
+		"!has(self.l) || size(self.l) > 0":                                             "schema",
+		"!has(self.l) || size(self.l) > 1":                                             "",
+		"!has(self.l) || self.l.all(x, size(x.a) < 4)":                                 "schema",
+		"!has(self.l) || self.l.all(x, size(x.a) < 3)":                                 "",
+		"!has(self.l) || self.l.all(x, has(x.a))":                                      "schema",
+		"!has(self.l) || self.l.all(x, has(x.b))":                                      "",
+		"!has(self.l) || !self.l.exists(x, size(x.a) > 3)":                             "schema",
+		"!has(self.l) || size(self.l[0].a) < 4":                                        "schema",
+		"!has(self.l) || size(self.l[1].a) < 4":                                        "", // there may be no second
+		"!has(self.map) || size(self.map) <= 2":                                        "schema",
+		"!has(self.map) || !('k' in self.map) || self.map['k'] >= 0":                   "schema",
+		"!has(self.map) || self.map.all(k, self.map[k] >= 0)":                          "", // not modelled
+		"!has(self.num) || self.num + 1 > self.num":                                    "", // not modelled
+		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 2":                         "the rule itself",
+		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 1":                         "",
+		"!has(self.either) || type(self.either) == int || type(self.either) == string": "", // not modelled
+		"self == oldSelf || true":                                                      "the rule itself",
+		"oldSelf.kind != 'C'":                                                          "schema",
+		"self.kind == oldSelf.kind":                                                    "",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			if got := never(t, spec(fields, rule), Refused); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestNeverFailed(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"self.kind == 'A'":                                                 "schema",
+		"self.num > 3":                                                     "",
+		"has(self.num) && self.num > 3":                                    "the rule itself",
+		"!has(self.num) || self.num > 3":                                   "the rule itself",
+		"has(self.l) && self.l[0].a == 'x'":                                "schema",
+		"has(self.l) && self.l[1].a == 'x'":                                "",
+		"has(self.l) && self.l[0].b == 'x'":                                "",
+		"has(self.l) && self.l.all(x, x.a != 'y')":                         "schema",
+		"has(self.l) && self.l.all(x, x.b != 'y')":                         "",
+		"has(self.l) && self.l.exists(x, has(x.b) && x.b.startsWith('y'))": "the rule itself",
+		"has(self.m) && 10 / self.m > 1":                                   "",
+		"has(self.m) && self.m + 1 > 1":                                    "",
+		"has(self.t) && url(self.t).getHost() == 'x'":                      "",
+		"has(self.t) && isURL(self.t)":                                     "the rule itself",
+		"has(self.t) && self.t.split('/').size() == 2":                     "the rule itself",
+		"has(self.map) && self.map['k'] == 1":                              "",
+		"has(self.map) && 'k' in self.map && self.map['k'] == 1":           "the rule itself",
+		"has(self.either) && self.either > 3":                              "",
+		"self.free.startsWith('x')":                                        "",
+		"self == oldSelf":                                                  "the rule itself",
+		"oldSelf.num == 3":                                                 "",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			if got := never(t, spec(fields, rule), Failed); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestSiblings: proofs name the rules that they need, and no others.
+func TestSiblings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rules []string
+		want  string
+	}{
+		"one":           {[]string{"self.kind != 'B'", "self.kind == 'A'"}, "rule 1 of spec"},
+		"the other way": {[]string{"self.kind == 'A'", "self.kind != 'B'"}, "schema; rule 1 of spec"},
+		"two":           {[]string{"has(self.num) && has(self.m)", "has(self.flag) && has(self.num)", "!has(self.flag) || has(self.m)", "has(self.s)"}, "rules 1 and 2 of spec"},
+		"none":          {[]string{"has(self.num)", "has(self.m)"}, ""},
+		"a broken one":  {[]string{"has(self.num)", "has(self.nosuch)"}, ""},
+		"a transition":  {[]string{"has(self.num)", "has(self.num) || self != oldSelf"}, ""},
+		"an error":      {[]string{"has(self.t) && self.t != ''", "self.t != 'x'"}, "schema; rule 1 of spec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := never(t, spec(fields, c.rules...), Refused); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAcceptsNothing(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"has(self.num) && !has(self.num)":                          "rule 0 of spec",
+		"1 == (self.o != null ? 1 : 0) + (self.p != null ? 1 : 0)": "rule 0 of spec",
+		"1 == (has(self.o) ? 1 : 0) + (has(self.p) ? 1 : 0)":       "",
+		"self.kind == 'C'": "schema; rule 0 of spec",
+	} {
+		p, err := New("v1", structural(t, spec(fields, rule)), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := p.AcceptsNothing("spec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if proof != nil {
+			got = proof.String()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", rule, got, want)
+		}
+	}
+}
+
+// TestLarge: what is too much ends without a proof, and soon.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	var rules, enum []string
+	for i := range 3000 {
+		enum = append(enum, fmt.Sprintf("v%d", i))
+	}
+	for range 500 {
+		rules = append(rules, "self.e in ['"+strings.Join(enum[:200], "', '")+"']")
+	}
+	deep := strings.Repeat("!(", 2000) + "has(self.e)" + strings.Repeat(")", 2000)
+	wide := strings.Repeat("has(self.e) || ", 5000) + "true"
+	for _, first := range []string{"self.e.matches('^(a|b|ab)*(a|b|ba)*c{200}')", wide, deep} {
+		p, err := New("v1", structural(t, spec("e: {type: string, enum: ["+strings.Join(enum, ", ")+"]}", append([]string{first}, rules...)...)), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = p.Never(engine.RuleRef{Path: "spec"}, Refused)
+	}
+}

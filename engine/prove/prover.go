@@ -1,0 +1,133 @@
+package prove
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Config is how rules are read. The zero value reads stored rules as the newest
+// API server does.
+type Config struct {
+	KubeVersion string
+}
+
+// Outcome is what is to be shown to be impossible.
+type Outcome uint8
+
+// The outcomes of a rule.
+const (
+	// Refused: the rule is false, or fails, on an object that all else accepts.
+	Refused Outcome = iota
+	// Failed: it fails to evaluate there.
+	Failed
+)
+
+// Prover proves what the rules of one schema cannot do. It is not safe for
+// concurrent use.
+type Prover struct {
+	version string
+	schema  *schema.Structural
+	decl    *types.Decl
+	scope   *types.Scope
+	rules   map[string]*rule
+}
+
+// rule is one that compiles.
+type rule struct {
+	ref      engine.RuleRef
+	checked  *ast.AST
+	usesOld  bool
+	optional bool
+}
+
+// New makes a prover for the schema of one version of a CRD, by name.
+func New(version string, s *schema.Structural, cfg Config) (*Prover, error) {
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := types.StoredEnv(v).Scope()
+	if err != nil {
+		return nil, err
+	}
+	return &Prover{version: version, schema: s, decl: types.FromSchema(s, types.ResourceRoot), scope: scope, rules: map[string]*rule{}}, nil
+}
+
+// ErrNotAnalysed is a rule of which nothing can be said.
+var ErrNotAnalysed = errors.New("not analysed")
+
+// Never proves that a rule cannot do something on any object; it is nil where
+// there is no proof. Rules are named by path and index.
+func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	ref.Version = p.version
+	w := newWorld(p, &ref)
+	self := w.tree("self", steps)
+	if self == nil || self.schema == nil || ref.Index < 0 || ref.Index >= len(self.schema.XValidations) {
+		return nil, fmt.Errorf("rule %d of %q: %w: the schema has none there", ref.Index, ref.Path, ErrNotAnalysed)
+	}
+	r := p.rule(steps, self.schema, self.decl, ref.Index)
+	if r == nil {
+		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
+	}
+	w.asked = &r.ref
+	var old *place
+	if r.usesOld && !r.optional {
+		old = w.tree("old", steps)
+	}
+	v := w.reading(r, self, old).truth(r.checked.Expr())
+	w.sat.Add(v.t.Not())
+	if what == Failed {
+		w.sat.Add(v.f.Not())
+	}
+	return w.prove(), nil
+}
+
+// AcceptsNothing proves that no object has a value at a path that its schema and
+// rules accept; "" is the root. It is nil where there is no proof.
+func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(p, nil)
+	if w.tree("self", steps) == nil {
+		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
+	}
+	return w.prove(), nil
+}
+
+// rule compiles a rule of a place, once; nil where it does not compile.
+func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *rule {
+	path := engine.FormatPath(steps)
+	key := fmt.Sprintf("%d %s", index, path)
+	if r, ok := p.rules[key]; ok {
+		return r
+	}
+	spec := &s.XValidations[index]
+	r := &rule{
+		ref:      engine.RuleRef{Version: p.version, Path: path, Index: index, Rule: spec.Rule},
+		optional: spec.OptionalOldSelf != nil && *spec.OptionalOldSelf,
+	}
+	p.rules[key] = nil
+	checked, err := p.scope.Compile(d, r.optional, spec.Rule)
+	if err != nil {
+		return nil
+	}
+	r.checked = checked.NativeRep()
+	for _, ref := range r.checked.ReferenceMap() {
+		r.usesOld = r.usesOld || ref.Name == types.OldSelf
+	}
+	p.rules[key] = r
+	return r
+}

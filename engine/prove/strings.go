@@ -1,0 +1,143 @@
+package prove
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/automaton"
+	"github.com/celadon-cel/celadon/internal/sat"
+)
+
+// relate says of the texts that a string may be which languages they are in, how
+// long they are, and that it is one of them at most. The rest is asked of the
+// automata when an example depends on it.
+func (p *place) relate() {
+	w := p.world
+	for i, m := range p.members {
+		if !m.exact {
+			continue
+		}
+		for j, other := range p.members {
+			if j == i || other.exact && j < i {
+				continue
+			}
+			if w.spend() {
+				return
+			}
+			in := other.exact && other.text == m.text || !other.exact && other.language.Contains(m.text)
+			w.implies(literal(other.lit, in), m.lit)
+		}
+		size := int64(utf8.RuneCountInString(m.text))
+		for c, lit := range p.sizes.lits {
+			w.implies(literal(lit, size < p.sizes.cuts[c].i), m.lit)
+		}
+	}
+}
+
+func literal(l sat.Lit, holds bool) sat.Lit {
+	if holds {
+		return l
+	}
+	return l.Not()
+}
+
+// contradiction finds a place whose string cannot be as the solver's example has
+// it, and gives what of it cannot be together; nil where there is none, or none
+// that is known.
+func (w *world) contradiction() []sat.Lit {
+	for _, p := range w.places {
+		if len(p.members) == 0 || !w.sat.True(p.present) {
+			continue
+		}
+		if parts := p.example(); parts != nil && impossible(parts) {
+			return lits(shrunk(parts))
+		}
+	}
+	return nil
+}
+
+// part is what an example says of a string.
+type part struct {
+	lit        sat.Lit
+	language   *automaton.Language // or a bound:
+	least, end int64               // at least, and less than; 0 is none
+}
+
+// example is what the solver's example says of the string at a place; nil where
+// it is one certain text, of which all is said.
+func (p *place) example() (parts []part) {
+	s := p.world.sat
+	for _, m := range p.members {
+		switch {
+		case !s.True(m.lit):
+			parts = append(parts, part{lit: m.lit.Not(), language: m.language.Not()})
+		case m.exact:
+			return nil
+		default:
+			parts = append(parts, part{lit: m.lit, language: m.language})
+		}
+	}
+	// Of the bounds the nearest are enough.
+	least, end := part{}, part{}
+	for i, c := range p.sizes.cuts {
+		lit := p.sizes.lits[i]
+		if s.True(lit) {
+			end = part{lit: lit, end: c.i}
+			break
+		}
+		least = part{lit: lit.Not(), least: c.i}
+	}
+	if least.least > 0 {
+		parts = append(parts, least)
+	}
+	if end.end > 0 {
+		parts = append(parts, end)
+	}
+	return parts
+}
+
+// impossible asks the automata.
+func impossible(parts []part) bool {
+	all, search := automaton.All(), automaton.Search{Steps: 50_000}
+	empty := false
+	for _, one := range parts {
+		switch {
+		case one.language != nil:
+			all = all.And(one.language)
+		case one.least > 0:
+			search.MinLength = int(min(one.least, 1<<20))
+		case one.end == 1:
+			empty = true
+		default:
+			search.MaxLength = int(min(one.end-1, 1<<20))
+		}
+	}
+	if empty {
+		return search.MinLength > 0 || !all.Contains("")
+	}
+	if search.MaxLength > 0 && search.MinLength > search.MaxLength {
+		return true
+	}
+	found := all.Find(search)
+	return found.Complete && len(found.Texts) == 0
+}
+
+// shrunk leaves out what is not needed for the contradiction.
+func shrunk(parts []part) []part {
+	for i := 0; i < len(parts); {
+		if fewer := slices.Delete(slices.Clone(parts), i, i+1); impossible(fewer) {
+			parts = fewer
+		} else {
+			i++
+		}
+	}
+	return parts
+}
+
+func lits(parts []part) []sat.Lit {
+	out := make([]sat.Lit, len(parts))
+	for i, one := range parts {
+		out[i] = one.lit
+	}
+	return out
+}

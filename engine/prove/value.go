@@ -1,0 +1,325 @@
+package prove
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/sat"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// alt is what the value of an expression is when something holds: a constant,
+// the value of a place or its size, with a number added, or, where all of these
+// are nil, something of which only the text is known. Where no alternative
+// holds, the expression is an error.
+type alt struct {
+	when     sat.Lit
+	constant ref.Val
+	place    *place
+	size     bool
+	plus     int64
+	key      string
+}
+
+// name is equal for equal values.
+func (a alt) name() string {
+	switch {
+	case a.constant != nil:
+		return fmt.Sprintf("%s %v", a.constant.Type().TypeName(), a.constant.Value())
+	case a.place == nil:
+		return a.key
+	}
+	name := a.place.key
+	if a.size {
+		name = "size(" + name + ")"
+	}
+	if a.plus != 0 {
+		name += "+" + strconv.FormatInt(a.plus, 10)
+	}
+	return name
+}
+
+// maxAlts bounds the alternatives of one value.
+const maxAlts = 64
+
+// value is what an expression of another type than bool gives, or any.
+func (x *reading) value(e ast.Expr) []alt {
+	g := &x.world.gates
+	if x.world.spend() {
+		return x.opaque(e)
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return []alt{{when: g.yes, constant: e.AsLiteral()}}
+	case ast.IdentKind:
+		if v, ok := x.vars[e.AsIdent()]; ok && v.truth == nil {
+			return v.alts
+		}
+	case ast.SelectKind:
+		if s := e.AsSelect(); !s.IsTestOnly() {
+			return x.merged(e, x.selection(s))
+		}
+	case ast.CallKind:
+		if alts := x.callValue(e); alts != nil {
+			return x.merged(e, alts)
+		}
+	}
+	if x.isBool(e) && (e.Kind() != ast.IdentKind || x.vars[e.AsIdent()].truth != nil) {
+		v := x.truth(e)
+		return []alt{{when: v.t, constant: celtypes.True}, {when: v.f, constant: celtypes.False}}
+	}
+	return x.opaque(e)
+}
+
+// merged joins equal alternatives, and gives up where there are too many.
+func (x *reading) merged(e ast.Expr, alts []alt) []alt {
+	g := &x.world.gates
+	var out []alt
+	index := map[string]int{}
+	for _, a := range alts {
+		if a.when == g.no() {
+			continue
+		}
+		name := a.name()
+		if i, ok := index[name]; ok {
+			out[i].when = g.any(out[i].when, a.when)
+			continue
+		}
+		index[name] = len(out)
+		out = append(out, a)
+	}
+	if len(out) > maxAlts {
+		return x.opaque(e)
+	}
+	return out
+}
+
+func (x *reading) selection(s ast.SelectExpr) []alt {
+	g := &x.world.gates
+	var out []alt
+	for _, a := range x.value(s.Operand()) {
+		if a.place != nil && !a.size {
+			if q := a.place.selected(s.FieldName()); q != nil {
+				out = append(out, alt{when: g.both(a.when, q.present), place: q})
+				continue
+			}
+		}
+		key := a.name() + "." + s.FieldName()
+		out = append(out, alt{when: g.both(a.when, x.world.named("defined: "+key)), key: key})
+	}
+	return out
+}
+
+// callValue is nil for calls that are not modelled.
+func (x *reading) callValue(e ast.Expr) []alt {
+	call := e.AsCall()
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	switch call.FunctionName() {
+	case operators.Conditional:
+		return x.choice(args)
+	case operators.Index:
+		return x.index(args[0], args[1])
+	case "size":
+		return x.sizes(args[0])
+	case operators.Add:
+		if x.kind(e) == celtypes.IntKind {
+			return x.sum(args[0], args[1], 1)
+		}
+	case operators.Subtract:
+		if x.kind(e) == celtypes.IntKind {
+			return x.sum(args[0], args[1], -1)
+		}
+	}
+	return nil
+}
+
+func (x *reading) kind(e ast.Expr) celtypes.Kind { return x.ast.GetType(e.ID()).Kind() }
+
+func (x *reading) choice(args []ast.Expr) []alt {
+	g := &x.world.gates
+	c := x.truth(args[0])
+	var out []alt
+	for i, when := range []sat.Lit{c.t, c.f} {
+		for _, a := range x.value(args[i+1]) {
+			a.when = g.both(when, a.when)
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (x *reading) index(of, by ast.Expr) []alt {
+	g := &x.world.gates
+	var out []alt
+	for _, a := range x.value(of) {
+		for _, b := range x.value(by) {
+			when := g.both(a.when, b.when)
+			if q := element(a, b); q != nil {
+				out = append(out, alt{when: g.both(when, q.present), place: q})
+				continue
+			}
+			key := a.name() + "[" + b.name() + "]"
+			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
+		}
+	}
+	return out
+}
+
+// element is the place of an item or entry that a constant names.
+func element(of, by alt) *place {
+	if of.place == nil || of.size || by.constant == nil || !of.place.plainElements() {
+		return nil
+	}
+	switch by := by.constant.(type) {
+	case celtypes.String:
+		if of.place.decl.Kind == types.Map {
+			return of.place.entry(string(by))
+		}
+	case celtypes.Int:
+		if of.place.decl.Kind == types.List && 0 <= by && by < math.MaxInt32 {
+			return of.place.item(int64(by))
+		}
+	}
+	return nil
+}
+
+func (x *reading) sizes(of ast.Expr) []alt {
+	var out []alt
+	for _, a := range x.value(of) {
+		switch {
+		case a.constant != nil && a.constant.Type() == celtypes.StringType:
+			out = append(out, alt{when: a.when, constant: celtypes.Int(len([]rune(string(a.constant.(celtypes.String)))))})
+		case a.place != nil && !a.size && hasSize(a.place.decl.Kind):
+			out = append(out, alt{when: a.when, place: a.place, size: true})
+		default:
+			out = append(out, alt{when: a.when, key: "size(" + a.name() + ")"})
+		}
+	}
+	return out
+}
+
+func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
+
+// sum adds what is known exactly; sign is 1 or -1.
+func (x *reading) sum(left, right ast.Expr, sign int64) []alt {
+	g := &x.world.gates
+	var out []alt
+	for _, a := range x.value(left) {
+		for _, b := range x.value(right) {
+			when := g.both(a.when, b.when)
+			if c, ok := added(a, b, sign); ok {
+				c.when = when
+				out = append(out, c)
+				continue
+			}
+			key := fmt.Sprintf("(%s)%+d*(%s)", a.name(), sign, b.name())
+			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
+		}
+	}
+	return out
+}
+
+// small numbers cannot overflow in sums, and neither can sizes.
+const small = 1 << 40
+
+func added(a, b alt, sign int64) (alt, bool) {
+	n, ok := b.constant.(celtypes.Int)
+	if !ok || n > small || n < -small {
+		if m, ok := a.constant.(celtypes.Int); ok && sign == 1 && b.size && -small <= m && m <= small {
+			return added(b, a, 1)
+		}
+		return alt{}, false
+	}
+	by := sign * int64(n)
+	switch {
+	case a.size && -small <= a.plus && a.plus <= small:
+		a.plus += by
+		return a, true
+	case a.constant != nil:
+		m, ok := a.constant.(celtypes.Int)
+		return alt{constant: m + celtypes.Int(by)}, ok && -small <= m && m <= small
+	}
+	return alt{}, false
+}
+
+// opaque is a value of which only the text is known.
+func (x *reading) opaque(e ast.Expr) []alt {
+	key := x.key(e)
+	defined := x.argumentsDefined(e)
+	if !x.neverFails(e) {
+		defined = x.world.both(defined, x.world.named("defined: "+key))
+	}
+	return []alt{{when: defined, key: key}}
+}
+
+// argumentsDefined: none of a call's arguments is an error. Other expressions
+// have none.
+func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
+	g := &x.world.gates
+	if e.Kind() != ast.CallKind {
+		return g.yes
+	}
+	call := e.AsCall()
+	args := slices.Clone(call.Args())
+	if call.IsMemberFunction() {
+		args = append(args, call.Target())
+	}
+	defined := g.yes
+	for _, arg := range args {
+		defined = g.both(defined, x.defined(arg))
+	}
+	return defined
+}
+
+func (x *reading) defined(e ast.Expr) sat.Lit {
+	g := &x.world.gates
+	if x.isBool(e) {
+		return x.truth(e).defined(g)
+	}
+	defined := g.no()
+	for _, a := range x.value(e) {
+		defined = g.any(defined, a.when)
+	}
+	return defined
+}
+
+// total are functions that give a value for all arguments of their types.
+var total = []string{
+	"size", "lowerAscii", "upperAscii", "trim", "replace", "split", "join", "reverse", "type",
+	"isURL", "isIP", "isCIDR", "isQuantity", "isSorted", "indexOf", "lastIndexOf", "startsWith", "endsWith", "contains",
+	operators.In, operators.Equals, operators.NotEquals,
+}
+
+// neverFails: the expression has a value if its arguments have.
+func (x *reading) neverFails(e ast.Expr) bool {
+	if e.Kind() != ast.CallKind {
+		return e.Kind() == ast.LiteralKind
+	}
+	call := e.AsCall()
+	if !slices.Contains(total, call.FunctionName()) || call.FunctionName() == "indexOf" && len(call.Args()) > 1 || call.FunctionName() == "lastIndexOf" && len(call.Args()) > 1 {
+		return false
+	}
+	args := slices.Clone(call.Args())
+	if call.IsMemberFunction() {
+		args = append(args, call.Target())
+	}
+	return !slices.ContainsFunc(args, func(arg ast.Expr) bool { return dynamic(x.ast.GetType(arg.ID())) })
+}
+
+// dynamic types may be anything at run time, which functions do not take.
+func dynamic(t *celtypes.Type) bool {
+	if k := t.Kind(); k == celtypes.DynKind || k == celtypes.AnyKind || k == celtypes.ErrorKind {
+		return true
+	}
+	return slices.ContainsFunc(t.Parameters(), dynamic)
+}

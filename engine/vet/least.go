@@ -1,0 +1,89 @@
+package vet
+
+import (
+	"unicode/utf8"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// least is the smallest bound that can be set at a place: the schema's defaults,
+// its own and those of what is around it, must fit, or the server refuses the CRD;
+// and no value fits a bound below its lower one.
+func (u *unit) least(steps []engine.Step) int64 {
+	s := u.root
+	var values []any
+	for i := 0; ; i++ {
+		if s.Default != nil {
+			values = append(values, *s.Default)
+		}
+		if i == len(steps) {
+			break
+		}
+		values = below(values, steps[i])
+		if s = schemaBelow(s, steps[i]); s == nil {
+			return 1
+		}
+	}
+	size := int64(1)
+	for _, v := range values {
+		size = max(size, sizeOf(v))
+	}
+	for _, lower := range []*int64{s.MinLength, s.MinItems, s.MinProperties} {
+		if lower != nil {
+			size = max(size, *lower)
+		}
+	}
+	return size
+}
+
+// below are the values that a step leads to.
+func below(values []any, step engine.Step) (out []any) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case []any:
+			out = append(out, v...)
+		case map[string]any:
+			if !step.Any {
+				if member, ok := v[step.Name]; ok {
+					out = append(out, member)
+				}
+				continue
+			}
+			for _, member := range v {
+				out = append(out, member)
+			}
+		}
+	}
+	return out
+}
+
+// sizeOf is a value's size as maxLength, maxItems and maxProperties count it.
+func sizeOf(v any) int64 {
+	switch v := v.(type) {
+	case string:
+		return int64(utf8.RuneCountInString(v))
+	case []any:
+		return int64(len(v))
+	case map[string]any:
+		return int64(len(v))
+	}
+	return 0
+}
+
+// schemaBelow is nil where a schema has no such place.
+func schemaBelow(s *apiextensions.JSONSchemaProps, step engine.Step) *apiextensions.JSONSchemaProps {
+	switch {
+	case step.Any && s.Items != nil:
+		return s.Items.Schema
+	case step.Any && s.AdditionalProperties != nil:
+		return s.AdditionalProperties.Schema
+	case step.Any:
+		return nil
+	}
+	if prop, ok := s.Properties[step.Name]; ok {
+		return &prop
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+// Package crdedit changes the text of a CRD at a place in its schema: rules, and
+// the bounds that make rules fit. Every other byte stays as it is.
+package crdedit
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// CRD is a text with a CRD in it. It is immutable.
+type CRD struct {
+	doc  *yamlpos.Document
+	root yamlpos.Path
+}
+
+// Parse reads a YAML document or JSON value that is a CRD, or a List where inList
+// is set, with the CRD at item.
+func Parse(text []byte, inList bool, item int) (*CRD, error) {
+	doc, err := yamlpos.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &CRD{doc: doc}
+	if inList {
+		c.root = yamlpos.Path{yamlpos.Key("items"), yamlpos.Item(item)}
+	}
+	return c, nil
+}
+
+// Place is a place in a schema: Version is the position in spec.versions, Steps
+// lead there in objects.
+type Place struct {
+	Version int
+	Steps   []engine.Step
+}
+
+const validations = "x-kubernetes-validations"
+
+// AddRule adds a rule behind those at a place.
+func (c *CRD) AddRule(at Place, rule string) ([]byte, error) {
+	list, err := c.rules(at)
+	if err != nil {
+		return nil, err
+	}
+	_, v := c.doc.Find(list)
+	item := yamlpos.Map{{Key: "rule", Value: rule}}
+	if v == nil || v.Kind == yamlpos.Scalar && v.Tag == "!!null" {
+		return c.doc.Edit(yamlpos.Set(list, []any{item}))
+	}
+	return c.doc.Edit(yamlpos.Insert(append(list, yamlpos.Item(len(v.Items))), item))
+}
+
+// DropRule removes a rule, and with the last the list of rules.
+func (c *CRD) DropRule(at Place, index int) ([]byte, error) {
+	list, err := c.rules(at)
+	if err != nil {
+		return nil, err
+	}
+	if _, v := c.doc.Find(list); v == nil || len(v.Items) > 1 {
+		list = append(list, yamlpos.Item(index))
+	}
+	return c.doc.Edit(yamlpos.Remove(list))
+}
+
+// SetPart gives a part of a rule, as its message, a value.
+func (c *CRD) SetPart(at Place, index int, part string, value any) ([]byte, error) {
+	list, err := c.rules(at)
+	if err != nil {
+		return nil, err
+	}
+	return c.doc.Edit(yamlpos.Set(append(list, yamlpos.Item(index), yamlpos.Key(part)), value))
+}
+
+// DropPart removes a part of a rule.
+func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
+	list, err := c.rules(at)
+	if err != nil {
+		return nil, err
+	}
+	return c.doc.Edit(yamlpos.Remove(append(list, yamlpos.Item(index), yamlpos.Key(part))))
+}
+
+// Follow sets all bounds that a report on the CRD advises; n is their number.
+func (c *CRD) Follow(r *vet.Report) (text []byte, n int, err error) {
+	var changes []yamlpos.Change
+	for i, v := range r.Versions {
+		for _, a := range v.Advice {
+			steps, err := engine.ParsePath(a.Path)
+			if err != nil {
+				return nil, 0, err
+			}
+			path, err := c.schema(Place{i, steps})
+			if err != nil {
+				return nil, 0, fmt.Errorf("version %s: %s: %w", v.Name, a.Path, err)
+			}
+			changes = append(changes, yamlpos.Set(append(path, yamlpos.Key(a.Set)), a.Value))
+		}
+	}
+	text, err = c.doc.Edit(changes...)
+	return text, len(changes), err
+}
+
+// rules is the path to the rules at a place. All paths here have room of their
+// own behind them.
+func (c *CRD) rules(at Place) (yamlpos.Path, error) {
+	path, err := c.schema(at)
+	if err != nil {
+		return nil, err
+	}
+	path = append(path, yamlpos.Key(validations))
+	return path[:len(path):len(path)], nil
+}
+
+// schema is the path to the schema of a place.
+func (c *CRD) schema(at Place) (yamlpos.Path, error) {
+	path := append(c.root[:len(c.root):len(c.root)], yamlpos.Key("spec"), yamlpos.Key("versions"), yamlpos.Item(at.Version), yamlpos.Key("schema"), yamlpos.Key("openAPIV3Schema"))
+	_, node := c.doc.Find(path)
+	for i, step := range at.Steps {
+		if node == nil {
+			break
+		}
+		below := stepBelow(node, step)
+		if below == nil {
+			return nil, fmt.Errorf("%s: the CRD does not declare it, so no rule can stand there", engine.FormatPath(at.Steps[:i+1]))
+		}
+		path = append(path, below...)
+		_, node = c.doc.Find(path)
+	}
+	if node == nil {
+		return nil, fmt.Errorf("the text has no %s where it should", path)
+	}
+	return path[:len(path):len(path)], nil
+}
+
+// stepBelow leads from a schema to that of what it holds; nil where there is none.
+func stepBelow(schema *yamlpos.Node, step engine.Step) yamlpos.Path {
+	if !step.Item && !step.Any {
+		if _, properties := schema.Get("properties"); properties != nil {
+			if _, v := properties.Get(step.Name); v != nil {
+				return yamlpos.Path{yamlpos.Key("properties"), yamlpos.Key(step.Name)}
+			}
+		}
+	}
+	if _, v := schema.Get("additionalProperties"); v != nil && !step.Item {
+		return yamlpos.Path{yamlpos.Key("additionalProperties")}
+	}
+	if _, v := schema.Get("items"); v != nil {
+		return yamlpos.Path{yamlpos.Key("items")}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package sat
+
+import "slices"
+
+// learn adds the clause that forbids what led to a conflict, and goes back to
+// where that clause says something new.
+func (s *Solver) learn(conflict *clause) {
+	lits := s.analyse(conflict)
+	back := 0
+	for i := 1; i < len(lits); i++ {
+		if l := s.level[lits[i].variable()]; l > back {
+			back = l
+			lits[1], lits[i] = lits[i], lits[1]
+		}
+	}
+	s.cancel(back)
+	s.order.decay()
+	if len(lits) == 1 {
+		s.assign(lits[0], nil)
+		return
+	}
+	c := &clause{lits: lits}
+	s.watch(c)
+	s.assign(lits[0], c)
+}
+
+// analyse resolves a false clause with the reasons of its literals until one
+// literal of the current level is left, which comes first.
+func (s *Solver) analyse(conflict *clause) []Lit {
+	lits := []Lit{0}
+	open, at := 0, len(s.trail)
+	var marked []int
+	var last Lit
+	for c := conflict; ; c = s.reason[last.variable()] {
+		for _, l := range c.lits {
+			v := l.variable()
+			s.steps--
+			if s.seen[v] || s.level[v] == 0 || c != conflict && l == last {
+				continue
+			}
+			s.seen[v] = true
+			marked = append(marked, v)
+			s.order.bump(v)
+			if s.level[v] == len(s.limits) {
+				open++
+			} else {
+				lits = append(lits, l)
+			}
+		}
+		for at--; !s.seen[s.trail[at].variable()]; at-- {
+		}
+		last = s.trail[at]
+		if open--; open == 0 {
+			break
+		}
+	}
+	for _, v := range marked {
+		s.seen[v] = false
+	}
+	lits[0] = last.Not()
+	return lits
+}
+
+// because are the assumptions that make one of them false, and that one. It is
+// called while all decisions are assumptions.
+func (s *Solver) because(failed Lit) []Lit {
+	core := []Lit{failed}
+	marked := map[int]bool{failed.variable(): true}
+	for i := len(s.trail) - 1; i >= 0; i-- {
+		l := s.trail[i]
+		v := l.variable()
+		if !marked[v] || s.level[v] == 0 {
+			continue
+		}
+		if s.reason[v] == nil {
+			if l != failed {
+				core = append(core, l)
+			}
+			continue
+		}
+		for _, other := range s.reason[v].lits {
+			marked[other.variable()] = true
+		}
+	}
+	slices.Sort(core)
+	return core
+}
+
+// order is a heap of variables by how often they were in conflicts of late.
+type order struct {
+	heap   []int
+	index  []int // of a variable in the heap; -1 where it is not in it
+	weight []float64
+	step   float64
+}
+
+func (o *order) add(v int) {
+	o.index = append(o.index, -1)
+	o.weight = append(o.weight, 0)
+	if o.step == 0 {
+		o.step = 1
+	}
+	o.push(v)
+}
+
+// before breaks ties by number, so that answers do not depend on chance.
+func (o *order) before(a, b int) bool {
+	return o.weight[a] > o.weight[b] || o.weight[a] == o.weight[b] && a < b
+}
+
+func (o *order) push(v int) {
+	if o.index[v] >= 0 {
+		return
+	}
+	o.heap = append(o.heap, v)
+	o.index[v] = len(o.heap) - 1
+	o.up(o.index[v])
+}
+
+func (o *order) pop() (v int, ok bool) {
+	if len(o.heap) == 0 {
+		return 0, false
+	}
+	v = o.heap[0]
+	last := len(o.heap) - 1
+	o.swap(0, last)
+	o.heap = o.heap[:last]
+	o.index[v] = -1
+	o.down(0)
+	return v, true
+}
+
+func (o *order) bump(v int) {
+	if o.weight[v] += o.step; o.weight[v] > 1e100 {
+		for i := range o.weight {
+			o.weight[i] *= 1e-100
+		}
+		o.step *= 1e-100
+	}
+	if o.index[v] >= 0 {
+		o.up(o.index[v])
+	}
+}
+
+func (o *order) decay() { o.step /= 0.95 }
+
+func (o *order) swap(i, j int) {
+	o.heap[i], o.heap[j] = o.heap[j], o.heap[i]
+	o.index[o.heap[i]], o.index[o.heap[j]] = i, j
+}
+
+func (o *order) up(i int) {
+	for i > 0 && o.before(o.heap[i], o.heap[(i-1)/2]) {
+		o.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (o *order) down(i int) {
+	for {
+		least := i
+		for _, child := range []int{2*i + 1, 2*i + 2} {
+			if child < len(o.heap) && o.before(o.heap[child], o.heap[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		o.swap(i, least)
+		i = least
+	}
+}

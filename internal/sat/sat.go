@@ -1,0 +1,271 @@
+// Package sat decides whether a formula in conjunctive normal form can be true.
+//
+//	s := sat.New()
+//	a, b := s.Var(), s.Var()
+//	s.Add(a, b)
+//	s.Add(a.Not(), b)
+//	s.Solve(sat.DefaultSteps, b.Not()) // Unsatisfiable
+//	s.Core()                           // b.Not()
+//
+// Work is counted in steps, never in time: the same clauses and assumptions
+// always have the same answer. (Libraries that do the same can be stopped by a
+// clock only, or not at all.)
+package sat
+
+// How it works: conflict-driven clause learning, as in Eén and Sörensson, An
+// Extensible SAT-solver (2003): two watched literals a clause, learning up to the
+// first unique implication point, decisions by how often a variable was in
+// conflicts of late, restarts. What a final conflict rests on among the
+// assumptions is the core.
+
+import "slices"
+
+// Lit is a variable or its negation.
+type Lit int
+
+// Not is the opposite of a literal.
+func (l Lit) Not() Lit { return l ^ 1 }
+
+func (l Lit) variable() int { return int(l >> 1) }
+
+// Answer is what is known of a formula.
+type Answer uint8
+
+// The answers.
+const (
+	// Unknown: the steps ran out.
+	Unknown Answer = iota
+	Satisfiable
+	Unsatisfiable
+)
+
+// DefaultSteps is a matter of some ten milliseconds.
+const DefaultSteps = 1_000_000
+
+type value int8
+
+const (
+	free value = iota
+	isTrue
+	isFalse
+)
+
+// clause is watched by its first two literals.
+type clause struct{ lits []Lit }
+
+// Solver holds clauses. It is not safe for concurrent use.
+type Solver struct {
+	watches [][]*clause // by the literal whose falsehood they wait for
+	values  []value     // by literal
+	level   []int       // by variable
+	reason  []*clause   // by variable; nil for decisions
+	phase   []bool      // by variable: what it was last
+
+	trail  []Lit
+	limits []int // of the trail, where each level begins
+	head   int   // of the trail: what is propagated
+
+	order  order
+	seen   []bool
+	broken bool // the clauses alone cannot be true
+	model  []value
+	core   []Lit
+	steps  int
+}
+
+// New is a solver without clauses.
+func New() *Solver { return &Solver{} }
+
+// Var is a new variable.
+func (s *Solver) Var() Lit {
+	v := len(s.level)
+	s.watches = append(s.watches, nil, nil)
+	s.values = append(s.values, free, free)
+	s.level = append(s.level, 0)
+	s.reason = append(s.reason, nil)
+	s.phase = append(s.phase, false)
+	s.seen = append(s.seen, false)
+	s.order.add(v)
+	return Lit(2 * v)
+}
+
+// Add adds a clause: one of the literals must be true.
+func (s *Solver) Add(lits ...Lit) {
+	s.cancel(0)
+	kept := slices.Compact(slices.Sorted(slices.Values(lits)))
+	kept = slices.DeleteFunc(kept, func(l Lit) bool { return s.values[l] == isFalse })
+	for i, l := range kept {
+		if s.values[l] == isTrue || i > 0 && kept[i-1] == l.Not() {
+			return
+		}
+	}
+	switch len(kept) {
+	case 0:
+		s.broken = true
+	case 1:
+		s.assign(kept[0], nil)
+		s.broken = s.broken || s.propagate() != nil
+	default:
+		s.watch(&clause{lits: kept})
+	}
+}
+
+func (s *Solver) watch(c *clause) {
+	for _, l := range c.lits[:2] {
+		s.watches[l.Not()] = append(s.watches[l.Not()], c)
+	}
+}
+
+// Solve decides whether all clauses and the assumptions can be true together, in
+// a number of steps at most.
+func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
+	s.cancel(0)
+	s.core, s.model, s.steps = nil, nil, steps
+	for restart := 0; ; restart++ {
+		if s.broken {
+			return Unsatisfiable
+		}
+		answer, done := s.search(64<<min(restart, 10), assumptions)
+		s.cancel(0)
+		if done {
+			return answer
+		}
+	}
+}
+
+// search runs until an answer, or some conflicts.
+func (s *Solver) search(conflicts int, assumptions []Lit) (answer Answer, done bool) {
+	for {
+		conflict := s.propagate()
+		if s.steps < 0 {
+			return Unknown, true
+		}
+		if conflict != nil {
+			if len(s.limits) == 0 {
+				s.broken = true
+				return Unsatisfiable, true
+			}
+			s.learn(conflict)
+			if conflicts--; conflicts < 0 {
+				return Unknown, false
+			}
+			continue
+		}
+		switch next, ok := s.decide(assumptions); {
+		case !ok:
+			return Unsatisfiable, true
+		case next < 0:
+			s.model = slices.Clone(s.values)
+			return Satisfiable, true
+		default:
+			s.limits = append(s.limits, len(s.trail))
+			s.assign(next, nil)
+		}
+	}
+}
+
+// decide is the next literal to try, first the assumptions; negative when all
+// variables have values, not ok when an assumption cannot be true.
+func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
+	for len(s.limits) < len(assumptions) {
+		l := assumptions[len(s.limits)]
+		switch s.values[l] {
+		case isFalse:
+			s.core = s.because(l)
+			return 0, false
+		case isTrue:
+			s.limits = append(s.limits, len(s.trail)) // a level of its own all the same
+		default:
+			return l, true
+		}
+	}
+	for {
+		v, any := s.order.pop()
+		if !any {
+			return -1, true
+		}
+		l := Lit(2 * v)
+		if s.values[l] != free {
+			continue
+		}
+		if !s.phase[v] {
+			l = l.Not()
+		}
+		return l, true
+	}
+}
+
+// Core are assumptions that cannot be true together with the clauses, after
+// Unsatisfiable.
+func (s *Solver) Core() []Lit { return s.core }
+
+// True says whether a literal is true in the example that Satisfiable found.
+func (s *Solver) True(l Lit) bool { return s.model[l] == isTrue }
+
+func (s *Solver) assign(l Lit, why *clause) {
+	if s.values[l] != free {
+		return
+	}
+	v := l.variable()
+	s.values[l], s.values[l.Not()] = isTrue, isFalse
+	s.level[v], s.reason[v], s.phase[v] = len(s.limits), why, l&1 == 0
+	s.trail = append(s.trail, l)
+}
+
+// cancel takes back all above a level.
+func (s *Solver) cancel(level int) {
+	if len(s.limits) <= level {
+		return
+	}
+	from := s.limits[level]
+	for _, l := range s.trail[from:] {
+		s.values[l], s.values[l.Not()] = free, free
+		s.order.push(l.variable())
+	}
+	s.trail, s.limits = s.trail[:from], s.limits[:level]
+	s.head = min(s.head, from)
+}
+
+// propagate draws all conclusions, and returns a clause that is false then.
+func (s *Solver) propagate() *clause {
+	for s.head < len(s.trail) {
+		l := s.trail[s.head]
+		s.head++
+		waiting := s.watches[l]
+		kept := waiting[:0]
+		for i, c := range waiting {
+			s.steps--
+			if s.moves(c, l.Not()) {
+				continue
+			}
+			kept = append(kept, c)
+			if s.values[c.lits[0]] == isFalse {
+				s.watches[l] = append(kept, waiting[i+1:]...)
+				s.head = len(s.trail)
+				return c
+			}
+			s.assign(c.lits[0], c)
+		}
+		s.watches[l] = kept
+	}
+	return nil
+}
+
+// moves lets a clause wait for another literal than one that is false now. Where
+// there is none, its first literal is the only one that can be true.
+func (s *Solver) moves(c *clause, falsified Lit) bool {
+	if c.lits[0] == falsified {
+		c.lits[0], c.lits[1] = c.lits[1], c.lits[0]
+	}
+	if s.values[c.lits[0]] == isTrue {
+		return false
+	}
+	for i := 2; i < len(c.lits); i++ {
+		if s.values[c.lits[i]] != isFalse {
+			c.lits[1], c.lits[i] = c.lits[i], c.lits[1]
+			s.watches[c.lits[1].Not()] = append(s.watches[c.lits[1].Not()], c)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: rules know no variables, so a name that was let, or _ for the
+// last expression, is no variable either: the expression that it names is
+// written in its place before anything else is done with a line. What is added
+// as a rule is then whole. self in it is that of the place where the name was
+// given; elsewhere the name is refused.
+
+// lastValue is the name of the last expression that had a value.
+const lastValue = "_"
+
+// let is an expression with a name.
+type let struct {
+	name, text string
+	// place is where self in it stands: version and path.
+	place [2]string
+}
+
+// maxExpanded bounds an expression with what its names stand for: _ + _ doubles
+// each time.
+const maxExpanded = 64 << 10
+
+func (s *Session) standing() [2]string {
+	if s.state.place == nil {
+		return [2]string{}
+	}
+	return [2]string{s.state.version, s.state.place.path()}
+}
+
+// letBe gives an expression a name.
+func (s *Session) letBe(name, text string) {
+	l := let{name, text, s.standing()}
+	if i := s.letNamed(name); i >= 0 {
+		s.lets[i] = l
+		return
+	}
+	s.lets = append(s.lets, l)
+}
+
+func (s *Session) letNamed(name string) int {
+	return slices.IndexFunc(s.lets, func(l let) bool { return l.name == name })
+}
+
+// expand writes expressions in place of their names.
+func (s *Session) expand(src string) (string, error) {
+	if len(s.lets) == 0 {
+		return src, nil
+	}
+	text := []rune(src)
+	tokens := lex.Tokens(text)
+	var b strings.Builder
+	last := 0
+	for i, t := range tokens {
+		n := s.letNamed(t.Text)
+		if n < 0 || t.Kind != lex.Ident || followsDot(tokens, i) || i+1 < len(tokens) && tokens[i+1].Text == "(" || ofMacro(tokens, i) {
+			continue
+		}
+		if l := s.lets[n]; l.place != s.standing() {
+			return "", fmt.Errorf("%s was given at %s of version %s: self is another here", l.name, phrase.Place(l.place[1]), l.place[0])
+		}
+		b.WriteString(string(text[last:t.Start]) + s.lets[n].operand())
+		if last = t.End; b.Len() > maxExpanded {
+			return "", fmt.Errorf("with what its names stand for the expression has over %d KiB", maxExpanded>>10)
+		}
+	}
+	return b.String() + string(text[last:]), nil
+}
+
+// operand is the expression so that anything can be done with it.
+func (l *let) operand() string {
+	tokens := lex.Tokens([]rune(l.text))
+	if n := len(tokens); n > 0 && lex.Operand(tokens, n-1) == 0 {
+		return l.text
+	}
+	return "(" + l.text + ")"
+}
+
+func followsDot(tokens []lex.Token, i int) bool {
+	return i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?")
+}
+
+// ofMacro is true for a token that is the variable of a macro around it.
+func ofMacro(tokens []lex.Token, i int) bool {
+	open := 0 // brackets that close between here and the token
+	for j := i - 1; j > 1; j-- {
+		if open -= lex.Depth(tokens[j]); open >= 0 {
+			continue
+		}
+		open = 0 // the token is within this bracket
+		if loopMacros[tokens[j-1].Text] == "" || tokens[j].Text != "(" {
+			continue
+		}
+		for k := j + 1; k < j+4 && k+1 < len(tokens) && tokens[k].Kind == lex.Ident && tokens[k+1].Text == ","; k += 2 {
+			if tokens[k].Text == tokens[i].Text {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func letCommand(ctx context.Context, s *Session, arg string) (string, error) {
+	if arg == "" {
+		var rows [][]string
+		for _, l := range s.lets {
+			rows = append(rows, []string{l.name, "= " + lex.Flat(l.text)})
+		}
+		return table(rows, s.Width), nil
+	}
+	name, text, ok := strings.Cut(arg, "=")
+	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
+	if !ok {
+		if gone, removed := strings.CutSuffix(name, " -"); removed {
+			return "", s.forget(strings.TrimSpace(gone))
+		}
+		return "", errors.New("want :let NAME = EXPR, or NAME - to remove it")
+	}
+	if err := nameable(name); err != nil {
+		return "", err
+	}
+	text, err := s.expand(text)
+	if err != nil {
+		return "", err
+	}
+	a, err := s.Eval(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	s.letBe(name, text)
+	return a.text(s.Width), nil
+}
+
+func (s *Session) forget(name string) error {
+	i := s.letNamed(name)
+	if i < 0 {
+		return fmt.Errorf("%s: no such name (:let lists them)", screen.Cut(name, maxValue))
+	}
+	s.lets = slices.Delete(s.lets, i, i+1)
+	return nil
+}
+
+// nameable refuses names that mean something else.
+func nameable(name string) error {
+	tokens := lex.Tokens([]rune(name))
+	taken := append([]string{types.Self, types.OldSelf, "true", "false", "null", "in", lastValue}, bareWords...)
+	switch {
+	case len(tokens) != 1 || tokens[0].Kind != lex.Ident || tokens[0].Text != name:
+		return fmt.Errorf("name %q: want letters and digits, as n1", name)
+	case slices.Contains(taken, name):
+		return fmt.Errorf("name %q: taken", name)
+	}
+	return nil
+}
