@@ -30,6 +30,7 @@ var storeys = [][]string{
 	{"engine/catalog", "engine/compare"},
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
+	{"engine/search"},
 	{"internal/crdedit"},
 	{"engine/assist"},
 	{"repl"},
@@ -37,14 +38,14 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

@@ -42,6 +42,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
 	root.AddCommand(evalCommand(s))
+	root.AddCommand(findCommand(s))
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(vetCommand(s))
 	cli.Complete(root)

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/find"
+)
+
+func findCommand(s cli.Streams) *cobra.Command {
+	var o find.Options
+	cmd := &cobra.Command{
+		Use:   "find --crd PATH",
+		Short: "Find the object that a rule refuses, accepts or fails on, or a sample of a CRD",
+		Long: `Find makes objects that show what the rules of CRDs do: for each rule one that the
+rule refuses and nothing else does, with its old object where the rule compares with
+one. With --want it is one that is accepted and on which the rule ran, one on which
+the rule fails to evaluate, or one that costs more than it may. --full and --minimal
+write a sample of each CRD instead.
+
+Every object has been decided as the API server would decide it. That none was found
+proves nothing.
+
+Exit codes: 0 all that was asked was found, 1 something was not, or a rule fails or
+costs too much, 2 usage or unreadable input (2 wins over 1), 130 interrupted.`,
+		Example: `  celadon find --crd crd.yaml
+  celadon find --crd crd.yaml --at spec --rule 0 -o yaml
+  celadon find --crd crd.yaml --want error
+  celadon find --crd crd.yaml --full -o yaml`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Check(cmd.Flags()); err != nil {
+				return cli.SeeHelp(cmd, err)
+			}
+			return find.Run(cmd.Context(), s, &o)
+		},
+	}
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "want", find.Wants...)
+	cli.Values(cmd, "output", find.Outputs...)
+	for _, flag := range []string{"version", "at", "rule", "steps", "seed", "solver"} {
+		cli.Values(cmd, flag)
+	}
+	return cmd
+}

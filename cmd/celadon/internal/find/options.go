@@ -1,0 +1,105 @@
+// Package find is celadon find: objects that show what the rules of CRDs do.
+package find
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// Wants and Outputs are what --want and --output may be.
+var (
+	Wants   = []string{"refused", "accepted", "error", "budget", "all"}
+	Outputs = []string{"text", "json", "yaml"}
+)
+
+// Options are the flags of celadon find.
+type Options struct {
+	CRDs           []string
+	Version        string
+	At             string
+	Rule           int
+	Want           string
+	Full, Minimal  bool
+	Steps          int
+	Seed           uint64
+	Solver, Output string
+
+	at, one bool // --at and --rule were given
+}
+
+// Flags adds the flags to a set.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.Version, "version", "", "only this version of the CRDs: `NAME` (default all)")
+	f.StringVar(&o.At, "at", "", "only rules at this place of the schema: `PATH` as spec.hosts[*]; \"\" is the root (default all)")
+	f.IntVar(&o.Rule, "rule", 0, "with --at: only the rule with this index, from 0")
+	f.StringVar(&o.Want, "want", "refused", "what the object is to show: "+strings.Join(Wants, ", "))
+	f.BoolVar(&o.Full, "full", false, "no rule: an accepted object with as many fields as can stand together")
+	f.BoolVar(&o.Minimal, "minimal", false, "no rule: an accepted object with as few fields as can be")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one question, in objects")
+	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
+	f.StringVar(&o.Solver, "solver", "", "an external prover to ask as well: `NAME` or path")
+	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+}
+
+// Check says what is wrong with the flags; f is the set that they were parsed
+// by.
+func (o *Options) Check(f *pflag.FlagSet) error {
+	o.at, o.one = f.Changed("at"), f.Changed("rule")
+	switch {
+	case len(o.CRDs) == 0:
+		return fmt.Errorf("no CRDs given: want --crd PATH")
+	case !slices.Contains(Wants, o.Want):
+		return fmt.Errorf("--want %q: want %s", o.Want, strings.Join(Wants, ", "))
+	case !slices.Contains(Outputs, o.Output):
+		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+	case o.one && !o.at:
+		return fmt.Errorf("--rule %d: want --at PATH too: rules are numbered at each place", o.Rule)
+	case o.Rule < 0:
+		return fmt.Errorf("--rule %d: want 0 or more", o.Rule)
+	case o.Steps <= 0:
+		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
+	case o.Full && o.Minimal:
+		return fmt.Errorf("--full and --minimal both given: want one")
+	case (o.Full || o.Minimal) && (o.at || f.Changed("want") && o.Want != "accepted"):
+		return fmt.Errorf("--full and --minimal are samples of a whole CRD: want no --at, and no --want but accepted")
+	case o.Solver != "":
+		return fmt.Errorf("--solver %q: no proofs are made yet: leave it out", o.Solver)
+	}
+	if !o.at {
+		return nil
+	}
+	steps, err := engine.ParsePath(o.At)
+	if err != nil {
+		return fmt.Errorf("--at %w", err)
+	}
+	for i := range steps { // spec.hosts[2] stands for every item
+		if steps[i].Item {
+			steps[i] = engine.Step{Any: true}
+		}
+	}
+	o.At = engine.FormatPath(steps)
+	return nil
+}
+
+// wants are the outcomes that are asked for.
+func (o *Options) wants() []search.Want {
+	if o.Want == "all" {
+		return []search.Want{search.Refused, search.Accepted, search.Errs, search.OverBudget}
+	}
+	return []search.Want{search.Want(o.Want)}
+}
+
+// selects is true of the rules that are asked about.
+func (o *Options) selects(r engine.RuleRef) bool {
+	return !o.at || r.Path == o.At && (!o.one || r.Index == o.Rule)
+}
+
+// samples: whole CRDs are asked about, not rules.
+func (o *Options) samples() bool { return o.Full || o.Minimal }

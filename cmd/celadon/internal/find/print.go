@@ -1,0 +1,212 @@
+package find
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// printer writes a report as CRDs are done.
+type printer interface {
+	crd(*CRDPart, *definition) error
+	end(*Report) error
+}
+
+func newPrinter(out io.Writer, o *Options) printer {
+	switch o.Output {
+	case "json":
+		return &jsonPrinter{out}
+	case "yaml":
+		return &yamlPrinter{out: out, o: o}
+	}
+	return &textPrinter{out: out, o: o}
+}
+
+type jsonPrinter struct{ out io.Writer }
+
+func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
+
+func (p *jsonPrinter) end(r *Report) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// textPrinter is for people.
+type textPrinter struct {
+	out io.Writer
+	o   *Options
+}
+
+func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
+	var b strings.Builder
+	for _, v := range part.Versions {
+		fmt.Fprintf(&b, "%s %s\n", foreign.Line(part.Name), foreign.Line(v.Name))
+		if v.Accepted != nil {
+			if err := p.finding(&b, "  ", search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+				return err
+			}
+		}
+		for _, r := range v.Rules {
+			fmt.Fprintf(&b, "  %s: %s\n", ruleName(r), foreign.Line(r.Rule))
+			for _, a := range r.answers() {
+				if err := p.finding(&b, "    ", a.want, a.finding, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
+
+func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, doc *description) error {
+	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
+	if f.Object == nil {
+		return nil
+	}
+	if f.Message != "" {
+		fmt.Fprintf(b, "%s  %s\n", indent, foreign.Line(f.Message))
+	}
+	for _, path := range f.MadeUp {
+		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, foreign.Line(path))
+	}
+	if f.Old != nil {
+		fmt.Fprintf(b, "%s  old object:\n", indent)
+		if err := indented(b, indent+"    ", f.Old, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "%s  new object:\n", indent)
+		indent += "  "
+	}
+	return indented(b, indent+"  ", f.Object, doc)
+}
+
+// words say what became of a question.
+func (f *Finding) words(want search.Want) string {
+	switch f.Status {
+	case search.Unserved:
+		return "not asked: " + f.Reason
+	case search.NotAnalysed:
+		return "not analysed: " + string(foreign.Line(f.Reason))
+	case search.Unknown:
+		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(f.Searched)))
+	}
+	switch want {
+	case search.Refused:
+		if f.Alone != nil && !*f.Alone {
+			return fmt.Sprintf("refused: this object (%s), for other reasons too", f.Operation)
+		}
+		return fmt.Sprintf("refused: this object (%s)", f.Operation)
+	case search.Errs:
+		return fmt.Sprintf("fails to evaluate: this object (%s)", f.Operation)
+	case search.OverBudget:
+		return fmt.Sprintf("costs more than it may: this object (%s)", f.Operation)
+	}
+	return fmt.Sprintf("accepted: this object (%s)", f.Operation)
+}
+
+var wanted = map[search.Want]string{
+	search.Refused:    "",
+	search.Accepted:   " that is accepted",
+	search.Errs:       " on which the rule fails",
+	search.OverBudget: " that costs too much",
+}
+
+func indented(b *strings.Builder, indent string, obj map[string]any, doc *description) error {
+	data, err := document(obj, doc)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		b.WriteString(indent + line)
+	}
+	return nil
+}
+
+func (p *textPrinter) end(r *Report) error {
+	s := &r.Summary
+	if s.Rules == 0 {
+		return nil
+	}
+	parts := []string{phrase.Count(s.Rules, "rule")}
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Refused, "refusing an object"}, {s.Errors, "failing or too expensive on one"}, {s.Unknown, "not answered"}} {
+		if n.count > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
+		}
+	}
+	_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
+	return err
+}
+
+// yamlPrinter writes the objects themselves, ready to be checked.
+type yamlPrinter struct {
+	out  io.Writer
+	o    *Options
+	more bool
+}
+
+func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
+	for _, v := range part.Versions {
+		name := string(foreign.Line(part.Name) + " " + foreign.Line(v.Name))
+		if v.Accepted != nil {
+			if err := p.finding(name, search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+				return err
+			}
+		}
+		for _, r := range v.Rules {
+			for _, a := range r.answers() {
+				if err := p.finding(name+", "+ruleName(r), a.want, a.finding, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, doc *description) error {
+	var b strings.Builder
+	if p.more {
+		b.WriteString("---\n")
+	}
+	p.more = true
+	fmt.Fprintf(&b, "# %s: %s\n", name, f.words(want))
+	for _, path := range f.MadeUp {
+		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
+	}
+	if f.Old != nil {
+		old, err := yaml.Marshal(f.Old)
+		if err != nil {
+			return err
+		}
+		b.WriteString("# old object:\n")
+		for line := range strings.Lines(string(old)) {
+			b.WriteString("#   " + line)
+		}
+	}
+	if f.Object != nil {
+		data, err := document(f.Object, doc)
+		if err != nil {
+			return err
+		}
+		b.Write(data)
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *yamlPrinter) end(*Report) error { return nil }

@@ -1,0 +1,143 @@
+package find
+
+import (
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// Report is the report of celadon find, as -o json writes it.
+type Report struct {
+	Kind       string     `json:"kind"`
+	APIVersion string     `json:"apiVersion"`
+	Seed       uint64     `json:"seed"`
+	Summary    Summary    `json:"summary"`
+	CRDs       []*CRDPart `json:"crds"`
+}
+
+// Summary counts rules.
+type Summary struct {
+	Rules int `json:"rules"`
+	// Refused are rules that refuse an object, Never those that never do.
+	Refused int `json:"refused"`
+	Never   int `json:"never"`
+	// Unknown are rules, and samples, of which something asked is not known.
+	Unknown int `json:"unknown"`
+	// Errors are rules that fail to evaluate on an object.
+	Errors     int `json:"errors"`
+	Unreadable int `json:"unreadable,omitempty"`
+	// Interrupted: not all was asked.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// CRDPart is what was found of one CRD.
+type CRDPart struct {
+	File     string         `json:"file"`
+	Name     string         `json:"name"`
+	Versions []*VersionPart `json:"versions"`
+}
+
+// VersionPart is what was found of one version.
+type VersionPart struct {
+	Name     string      `json:"name"`
+	Accepted *Finding    `json:"accepted,omitempty"`
+	Rules    []*RulePart `json:"rules"`
+}
+
+// RulePart is what was found of one rule.
+type RulePart struct {
+	Path     string   `json:"path"`
+	Index    int      `json:"index"`
+	Rule     string   `json:"rule"`
+	Refused  *Finding `json:"refused,omitempty"`
+	Accepted *Finding `json:"accepted,omitempty"`
+	Error    *Finding `json:"error,omitempty"`
+	Budget   *Finding `json:"budget,omitempty"`
+}
+
+// Finding answers one question.
+type Finding struct {
+	Status    search.StatusWord `json:"status"`
+	Alone     *bool             `json:"alone,omitempty"`
+	Operation search.Operation  `json:"operation,omitempty"`
+	Object    map[string]any    `json:"object,omitempty"`
+	Old       map[string]any    `json:"old,omitempty"`
+	// Message is what the rule says, or why it has no value.
+	Message string `json:"message,omitempty"`
+	Proof   string `json:"proof"`
+	// Reason is why nothing was found or analysed.
+	Reason   string `json:"reason,omitempty"`
+	Searched int    `json:"searched"`
+	// MadeUp are places of format password.
+	MadeUp []string `json:"madeUp,omitempty"`
+}
+
+// finding puts an answer into the form of the report.
+func finding(s *search.Search, want search.Want, rule *engine.RuleRef, a *search.Answer) *Finding {
+	f := &Finding{Status: a.Status, Searched: a.Searched, Reason: a.Reason}
+	w := a.Witness
+	if w == nil {
+		return f
+	}
+	f.Operation, f.Object, f.Old = w.Operation, w.Object, w.Old
+	f.MadeUp = append(s.Passwords(w.Object), s.Passwords(w.Old)...)
+	if want == search.Refused {
+		f.Alone = &w.Alone
+	}
+	for _, c := range w.Result.Causes {
+		if want == search.OverBudget || rule != nil && c.Rule != nil && *c.Rule == *rule {
+			f.Message = c.Message
+			break
+		}
+	}
+	return f
+}
+
+func (r *RulePart) set(want search.Want, f *Finding) {
+	switch want {
+	case search.Refused:
+		r.Refused = f
+	case search.Accepted:
+		r.Accepted = f
+	case search.Errs:
+		r.Error = f
+	case search.OverBudget:
+		r.Budget = f
+	}
+}
+
+// answers are what was asked of the rule, in order.
+func (r *RulePart) answers() (all []answer) {
+	for _, a := range []answer{{search.Refused, r.Refused}, {search.Accepted, r.Accepted}, {search.Errs, r.Error}, {search.OverBudget, r.Budget}} {
+		if a.finding != nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+type answer struct {
+	want    search.Want
+	finding *Finding
+}
+
+func (s *Summary) count(r *RulePart) {
+	s.Rules++
+	unknown := false
+	for _, a := range r.answers() {
+		switch {
+		case a.finding.Status == search.Unknown, a.finding.Status == search.NotAnalysed:
+			unknown = true
+		case a.finding.Status != search.Found:
+		case a.want == search.Refused:
+			s.Refused++
+		case a.want == search.Errs, a.want == search.OverBudget:
+			s.Errors++
+		}
+	}
+	if unknown {
+		s.Unknown++
+	}
+}
+
+// settled: all that was asked is known, and nothing that is found is amiss.
+func (s *Summary) settled() bool { return s.Never == 0 && s.Unknown == 0 && s.Errors == 0 }

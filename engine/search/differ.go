@@ -1,0 +1,178 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// differ changes a part until the comparison around it, whole, is the other way.
+func (b *bender) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
+	was := b.eval(whole, sc)
+	done := func() bool {
+		now := b.eval(whole, sc)
+		return celtypes.IsBool(now) && now != was
+	}
+	for range 4 {
+		if b.spent() {
+			return false
+		}
+		before := b.w.clone()
+		if b.otherwise(e, sc) && done() {
+			return true
+		}
+		*b.w = *before
+	}
+	return false
+}
+
+// otherwise gives a part another value.
+func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
+	if b.spent() {
+		return false
+	}
+	if h, ok := b.locate(e, sc); ok {
+		return b.perturb(h)
+	}
+	now := b.eval(e, sc)
+	switch e.Kind() {
+	case ast.IdentKind:
+		if at := sc.find(e.AsIdent()); at != nil && at.of.from != nil {
+			return b.otherwise(at.of.from, at.of.in)
+		}
+	case ast.CallKind:
+		if b.otherwiseCall(e, sc, now) {
+			return true
+		}
+	}
+	if now == celtypes.True || now == celtypes.False {
+		return b.truth(e, sc, now == celtypes.False)
+	}
+	handles := b.handles(e, sc)
+	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
+}
+
+func (b *bender) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
+	call := e.AsCall()
+	switch call.FunctionName() {
+	case operators.Conditional:
+		return b.otherwise(call.Args()[b.branch(call, sc)], sc)
+	case "size":
+		operand := call.Target()
+		if !call.IsMemberFunction() {
+			operand = call.Args()[0]
+		}
+		n, ok := now.(celtypes.Int)
+		if !ok || n > maxItems {
+			return false
+		}
+		to := int(n) + 1
+		if n > 0 && b.m.rng.IntN(2) == 0 {
+			to = int(n) - 1
+		}
+		return b.size(operand, sc, to, to)
+	}
+	if s, ok := now.(celtypes.String); ok {
+		if shape := shapes[call.FunctionName()]; shape != "" {
+			other, ok := b.m.texts.one(textWant{match: []string{shape}, avoid: []string{exactly(string(s))}, min: 1, max: -1}, b.m.rng)
+			return ok && b.equalCall(e, sc, other)
+		}
+	}
+	if n, ok := now.(celtypes.Int); ok {
+		by := celtypes.Int(1)
+		if b.m.rng.IntN(2) == 0 {
+			by = -1
+		}
+		return b.arithmetic(call, sc, int64(n+by))
+	}
+	return false
+}
+
+// perturb changes a value, or something in it.
+func (b *bender) perturb(h handle) bool {
+	if b.spent() {
+		return false
+	}
+	now, ok := b.w.get(h.place)
+	if !ok || now == nil {
+		return b.ensure(h.place)
+	}
+	if h.key {
+		return b.assign(h, b.m.unlike(node{}, h.path[len(h.path)-1].Name, func(v any) bool { return v != h.path[len(h.path)-1].Name }))
+	}
+	switch v := now.(type) {
+	case map[string]any:
+		return b.perturbObject(h, v)
+	case []any:
+		return b.perturbList(h, v)
+	case int64, float64, string, bool:
+		if s, ok := v.(string); ok && b.m.rng.IntN(2) == 0 {
+			return b.textAt(h, textWant{avoid: []string{exactly(s)}, max: -1})
+		}
+		other := b.m.unlike(h.node, v, func(o any) bool { return !equalJSON(o, v) })
+		return !equalJSON(other, v) && b.assign(h, other)
+	}
+	return false
+}
+
+func (b *bender) perturbList(h handle, list []any) bool {
+	way := b.m.rng.IntN(3)
+	for range 3 {
+		switch way {
+		case 0:
+			if b.add(h.place) {
+				return true
+			}
+		case 1:
+			if len(list) > 0 && b.w.drop(h.item(b.m.rng.IntN(len(list)))) {
+				return true
+			}
+		case 2:
+			if len(list) > 0 && b.perturb(handle{place: h.item(b.m.rng.IntN(len(list)))}) {
+				return true
+			}
+		}
+		way = (way + 1) % 3
+	}
+	return false
+}
+
+func (b *bender) perturbObject(h handle, obj map[string]any) bool {
+	if h.node.isMap() && b.m.rng.IntN(2) == 0 {
+		return b.add(h.place)
+	}
+	names := h.node.names()
+	if len(names) == 0 {
+		names = sortedKeys(obj)
+	}
+	for _, name := range shuffled(names, b.m.rng) {
+		at := h.field(name)
+		if len(h.path) == 0 && (name == "metadata" || name == "apiVersion" || name == "kind" || b.w.shared(at)) {
+			continue
+		}
+		_, there := obj[name]
+		switch {
+		case !there:
+			if b.ensure(at) {
+				return true
+			}
+		case b.m.rng.IntN(3) == 0 && b.optional(at):
+			if b.w.drop(at) {
+				return true
+			}
+		case b.perturb(handle{place: at}):
+			return true
+		}
+	}
+	return false
+}
+
+func shuffled[T any](list []T, rng *rand.Rand) []T {
+	out := slices.Clone(list)
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}

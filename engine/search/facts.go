@@ -1,0 +1,220 @@
+package search
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// facts are what a schema asks of one value, allOf, anyOf and oneOf included: of
+// the alternatives one is chosen by lot.
+type facts struct {
+	enum                       []any
+	text                       textWant
+	min, max                   *float64
+	exclusiveMin, exclusiveMax bool
+	multipleOf                 float64
+	integral                   bool // of int-or-string: an integer
+	minItems, maxItems         int  // maxItems < 0: no bound
+	minProperties              int
+	maxProperties              int
+	required                   []string
+	excluded                   map[string]bool
+	// deeper are validations for what stands below.
+	deeper []*nested
+}
+
+func (m *maker) facts(n node, more []*nested) *facts {
+	f := &facts{text: anyText(), maxItems: -1, maxProperties: -1, excluded: map[string]bool{}}
+	if n.s != nil {
+		if n.s.ValueValidation != nil {
+			m.collect(f, n.s.ValueValidation)
+		}
+		for _, name := range n.required() {
+			f.require(name)
+		}
+	}
+	for _, also := range more {
+		m.add(f, also)
+	}
+	return f
+}
+
+func (f *facts) require(name string) {
+	if !slices.Contains(f.required, name) {
+		f.required = append(f.required, name)
+	}
+	delete(f.excluded, name)
+}
+
+func (m *maker) add(f *facts, v *nested) {
+	if v.ForbiddenGenerics.Type == "integer" {
+		f.integral = true
+	}
+	m.collect(f, &v.ValueValidation)
+	if len(v.Properties) > 0 || v.Items != nil || v.AdditionalProperties != nil {
+		f.deeper = append(f.deeper, v)
+	}
+}
+
+func (m *maker) collect(f *facts, v *schema.ValueValidation) {
+	f.numbers(v)
+	f.sizes(v)
+	f.words(v)
+	for _, name := range v.Required {
+		f.require(name)
+	}
+	for i := range v.AllOf {
+		m.add(f, &v.AllOf[i])
+	}
+	if len(v.AnyOf) > 0 {
+		m.add(f, &v.AnyOf[m.rng.IntN(len(v.AnyOf))])
+	}
+	if len(v.OneOf) > 0 {
+		chosen := m.rng.IntN(len(v.OneOf))
+		for i := range v.OneOf {
+			if i != chosen {
+				f.exclude(v.OneOf[i].Required)
+			}
+		}
+		m.add(f, &v.OneOf[chosen])
+	}
+	if v.Not != nil {
+		m.not(f, v.Not)
+	}
+}
+
+// not takes back what must not be: of anyOf nothing may hold.
+func (m *maker) not(f *facts, v *nested) {
+	if len(v.Required) > 0 {
+		f.exclude(v.Required[m.rng.IntN(len(v.Required)):][:1])
+	}
+	if v.Pattern != "" {
+		f.text.avoid = append(f.text.avoid, v.Pattern)
+	}
+	for i := range v.AnyOf {
+		m.not(f, &v.AnyOf[i])
+	}
+	if v.Not != nil {
+		m.add(f, v.Not)
+	}
+	for _, e := range v.Enum {
+		if s, ok := e.Object.(string); ok {
+			f.text.avoid = append(f.text.avoid, exactly(s))
+		}
+	}
+	f.enum = slices.DeleteFunc(slices.Clone(f.enum), func(e any) bool {
+		return slices.ContainsFunc(v.Enum, func(bad schema.JSON) bool { return equalJSON(e, bad.Object) })
+	})
+}
+
+func (f *facts) exclude(names []string) {
+	for _, name := range names {
+		if !slices.Contains(f.required, name) {
+			f.excluded[name] = true
+		}
+	}
+}
+
+func (f *facts) numbers(v *schema.ValueValidation) {
+	if v.Minimum != nil && (f.min == nil || *v.Minimum >= *f.min) {
+		f.min, f.exclusiveMin = v.Minimum, v.ExclusiveMinimum
+	}
+	if v.Maximum != nil && (f.max == nil || *v.Maximum <= *f.max) {
+		f.max, f.exclusiveMax = v.Maximum, v.ExclusiveMaximum
+	}
+	if v.MultipleOf != nil {
+		f.multipleOf = math.Max(f.multipleOf, *v.MultipleOf)
+	}
+}
+
+func (f *facts) sizes(v *schema.ValueValidation) {
+	f.minItems = atLeast(f.minItems, v.MinItems)
+	f.maxItems = atMost(f.maxItems, v.MaxItems)
+	f.minProperties = atLeast(f.minProperties, v.MinProperties)
+	f.maxProperties = atMost(f.maxProperties, v.MaxProperties)
+	f.text.min = atLeast(f.text.min, v.MinLength)
+	f.text.max = atMost(f.text.max, v.MaxLength)
+}
+
+// huge is more than any size that is made.
+const huge = 1 << 30
+
+func atLeast(have int, bound *int64) int {
+	if bound == nil {
+		return have
+	}
+	return max(have, int(min(*bound, huge)))
+}
+
+func atMost(have int, bound *int64) int {
+	if bound == nil || have >= 0 && int64(have) <= *bound {
+		return have
+	}
+	return int(min(max(*bound, 0), huge))
+}
+
+func (f *facts) words(v *schema.ValueValidation) {
+	if v.Pattern != "" {
+		f.text.match = append(f.text.match, v.Pattern)
+	}
+	if p := formatPattern(v.Format); p != "" {
+		f.text.match = append(f.text.match, p)
+	}
+	if len(v.Enum) == 0 {
+		return
+	}
+	var both []any
+	for _, e := range v.Enum {
+		if len(f.enum) == 0 || slices.ContainsFunc(f.enum, func(had any) bool { return equalJSON(had, e.Object) }) {
+			both = append(both, e.Object)
+		}
+	}
+	f.enum = both
+}
+
+// below are the validations for a property.
+func (f *facts) below(name string) (more []*nested) {
+	for _, v := range f.deeper {
+		if prop, ok := v.Properties[name]; ok {
+			more = append(more, &prop)
+		} else if v.AdditionalProperties != nil {
+			more = append(more, v.AdditionalProperties)
+		}
+	}
+	return more
+}
+
+// items are the validations for a list's items.
+func (f *facts) items() (more []*nested) {
+	for _, v := range f.deeper {
+		if v.Items != nil {
+			more = append(more, v.Items)
+		}
+	}
+	return more
+}
+
+// fits is true of a number within the bounds.
+func (f *facts) fits(v float64) bool {
+	switch {
+	case f.min != nil && (v < *f.min || f.exclusiveMin && v == *f.min):
+		return false
+	case f.max != nil && (v > *f.max || f.exclusiveMax && v == *f.max):
+		return false
+	}
+	return f.multipleOf == 0 || math.Mod(v, f.multipleOf) == 0
+}
+
+// constrained are the properties that some alternative speaks of.
+func (f *facts) constrained() []string {
+	names := map[string]bool{}
+	for _, v := range f.deeper {
+		for name := range v.Properties {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}

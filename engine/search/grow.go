@@ -1,0 +1,173 @@
+package search
+
+import (
+	"errors"
+
+	"github.com/google/cel-go/common/ast"
+)
+
+// growSteps is how many writes the engine is asked about for a full sample.
+const growSteps = 6000
+
+// growTries is how often one field is tried, with other values.
+const growTries = 5
+
+// grow adds to an accepted object whatever the engine goes on accepting: level by
+// level all that is missing at once, or else half of it, down to single fields.
+func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
+	h.judge = &judge{ctx: h.ctx, engine: h.engine, limit: growSteps}
+	last, err := h.judge.judge(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	tried := map[string]bool{}
+	for {
+		missing := h.missing(w, tried)
+		if len(missing) == 0 {
+			return w, last, nil
+		}
+		for _, p := range missing {
+			tried[handle{place: p}.id()] = true
+		}
+		w, last, err = h.addAll(w, last, missing)
+		if errors.Is(err, errSpent) {
+			return w, last, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (h *hunt) addAll(w *world, last *verdict, missing []place) (*world, *verdict, error) {
+	tries := 1
+	if len(missing) == 1 {
+		tries = growTries
+	}
+	for range tries {
+		larger := w.clone()
+		b := h.bender(larger, nil, instance{})
+		for _, p := range missing {
+			b.fuel = fuel
+			b.ensure(p)
+		}
+		v, err := h.mended(larger, len(missing) == 1)
+		if err != nil {
+			return w, last, err
+		}
+		if v != nil {
+			return larger, v, nil
+		}
+	}
+	if len(missing) == 1 {
+		return w, last, nil
+	}
+	var err error
+	for _, half := range [][]place{missing[:len(missing)/2], missing[len(missing)/2:]} {
+		if w, last, err = h.addAll(w, last, half); err != nil {
+			return w, last, err
+		}
+	}
+	return w, last, nil
+}
+
+// mended is the verdict on a world that is accepted, after repairs if they are
+// wanted; nil where it is refused, or lost more than it gained.
+func (h *hunt) mended(w *world, repairs bool) (*verdict, error) {
+	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
+	before := count(w.obj)
+	for round := 0; ; round++ {
+		h.settle(w)
+		v, err := h.judge.judge(w)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.accepted() && count(w.obj) >= before:
+			return v, nil
+		case v.accepted() || v.undecided || round > 2 || !repairs:
+			return nil, nil
+		}
+		h.repair(w, v)
+	}
+}
+
+// missing are the fields that an object could have besides, and the lists and
+// maps that are empty, of the level next to the root first.
+func (h *hunt) missing(w *world, tried map[string]bool) []place {
+	level := []place{{node: h.root}}
+	for len(level) > 0 {
+		var found, next []place
+		for _, p := range level {
+			for _, below := range h.below(w, p) {
+				v, ok := w.get(below)
+				switch {
+				case ok && v != nil:
+					next = append(next, below)
+				case below.node.known() && !tried[handle{place: below}.id()]:
+					found = append(found, below)
+				}
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+		level = next
+	}
+	return nil
+}
+
+// below is all that can stand in a value.
+func (h *hunt) below(w *world, p place) (all []place) {
+	v, _ := w.get(p)
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range p.node.names() {
+			if len(p.path) > 0 || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
+				all = append(all, p.field(name))
+			}
+		}
+		if p.node.isMap() {
+			names := sortedKeys(v)
+			if len(names) == 0 {
+				names = []string{mapKey(0)}
+			}
+			for _, name := range names {
+				all = append(all, p.field(name))
+			}
+		}
+	case []any:
+		for i := range max(len(v), 1) {
+			all = append(all, p.item(i))
+		}
+	}
+	return all
+}
+
+// inflate makes what a rule reads larger, so that it costs more.
+func (b *bender) inflate(root ast.Expr) {
+	for _, h := range b.handles(root, nil) {
+		v, ok := b.w.get(h.place)
+		if !ok && b.ensure(h.place) {
+			v, _ = b.w.get(h.place)
+		}
+		switch v := v.(type) {
+		case string:
+			if !h.key && count(b.w.obj) < maxValues {
+				b.fuel = fuel
+				b.sizeAt(h, min(4*len(v)+16, maxText/4), -1)
+			}
+		case []any:
+			b.multiply(h.place, 3*len(v))
+		case map[string]any:
+			b.multiply(h.place, 3*len(v))
+		}
+	}
+}
+
+func (b *bender) multiply(p place, more int) {
+	for range max(4, more) {
+		if b.fuel = fuel; count(b.w.obj) > maxValues || !b.add(p) {
+			return
+		}
+	}
+}

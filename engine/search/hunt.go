@@ -1,0 +1,267 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// hunt is the work on one question.
+type hunt struct {
+	*Search
+	ctx   context.Context
+	judge *judge
+	maker *maker
+	rule  *rule // nil: the whole CRD
+	want  Want
+	full  bool // of a sample: as many fields as can stand together
+	// second is what was found where something else is wrong too.
+	second *world
+	// wants are the texts that were wanted on this walk.
+	wants map[string]textWant
+	// stuck counts how often the same complaint came on this walk.
+	stuck map[string]int
+}
+
+// rounds is how often one object is repaired before another is begun.
+const rounds = 24
+
+// maxRepeats is how often a walk may come by the same object.
+const maxRepeats = 2
+
+// fuel is how many steps one change of an object may take.
+const fuel = 1500
+
+func (h *hunt) run() (*Answer, error) {
+	for attempt := 0; ; attempt++ {
+		if attempt == 1 && h.rule != nil && h.want != Accepted {
+			if err := h.fillPool(); err != nil {
+				return nil, err
+			}
+		}
+		w, err := h.walk(h.start(attempt))
+		if errors.Is(err, errSpent) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			return h.answer(w, true)
+		}
+	}
+	if h.second != nil {
+		return h.answer(h.second, false)
+	}
+	return &Answer{Status: Unknown, Searched: h.judge.asked}, nil
+}
+
+// answer shrinks what was found and asks the engine for the last time.
+func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
+	asked := h.judge.asked
+	end := h.shrink
+	if h.full {
+		end = h.grow
+	}
+	w, v, err := end(w, alone)
+	if err != nil {
+		return nil, err
+	}
+	found := &Witness{Operation: w.op, Object: w.obj, Old: w.old, Alone: alone, Result: v.result}
+	return &Answer{Status: Found, Witness: found, Searched: asked}, nil
+}
+
+// walk repairs one object until it is what is wanted; nil where that comes to
+// nothing.
+func (h *hunt) walk(w *world) (*world, error) {
+	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
+	h.aim(w)
+	seen := map[string]int{}
+	for range rounds {
+		h.settle(w)
+		if id := w.id(); seen[id] >= maxRepeats {
+			return nil, nil
+		} else {
+			seen[id]++
+		}
+		v, err := h.judge.judge(w)
+		if err != nil {
+			return nil, err
+		}
+		if v.undecided {
+			return nil, nil
+		}
+		alone, also := h.satisfied(w, v)
+		if alone {
+			return w, nil
+		}
+		if also && h.second == nil {
+			h.second = w.clone()
+		}
+		h.repair(w, v)
+		h.settle(w)
+		h.aim(w)
+	}
+	return nil, nil
+}
+
+// settle gives a world the form that rules see.
+func (h *hunt) settle(w *world) {
+	if w.split && w.op == Create {
+		delete(w.obj, "status")
+	}
+	defaulting.Default(w.obj, h.root.s)
+	if w.old != nil {
+		defaulting.Default(w.old, h.root.s)
+	}
+}
+
+// satisfied says whether a verdict is what is wanted, and nothing else is wrong;
+// also is true where something else is wrong, but not with the old object.
+func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
+	switch {
+	case v.undecided:
+		return false, false
+	case h.want == Accepted:
+		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false
+	}
+	if v.accepted() {
+		return false, false
+	}
+	alone = true
+	for _, c := range v.complaints {
+		if c.old {
+			return false, false
+		}
+		if !h.targets(c.cause) {
+			alone = false
+		}
+	}
+	if !h.showing(w) {
+		return false, false
+	}
+	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, func(c complaint) bool { return h.targets(c.cause) })
+}
+
+// targets: the cause is the rule that is asked about.
+func (h *hunt) targets(cause engine.Cause) bool {
+	if h.want == OverBudget && overBudget(cause) {
+		return true
+	}
+	return cause.Rule != nil && h.rule != nil && *cause.Rule == h.rule.ref
+}
+
+// showing: the rule does at some place what is wanted, and nothing worse at
+// others.
+func (h *hunt) showing(w *world) (shown bool) {
+	for _, in := range h.rule.instances(w, h.root, false) {
+		switch out := h.rule.at(h.ctx, w, in); {
+		case out == h.goal():
+			shown = true
+		case out == errs && h.want == Refused:
+			return false
+		}
+	}
+	return shown
+}
+
+func (h *hunt) goal() outcome {
+	switch h.want {
+	case Refused:
+		return refuses
+	case Errs:
+		return errs
+	case OverBudget:
+		return exceeds
+	}
+	return passes
+}
+
+// aim bends a world at one place until the rule does there what is wanted.
+func (h *hunt) aim(w *world) {
+	if h.rule == nil {
+		return
+	}
+	at := h.rule.instances(w, h.root, false)
+	if len(at) == 0 {
+		h.materialise(w)
+		if at = h.rule.instances(w, h.root, false); len(at) == 0 {
+			return
+		}
+	}
+	if h.want == Accepted || h.showing(w) {
+		return
+	}
+	in := at[h.maker.rng.IntN(len(at))]
+	b := h.bender(w, h.rule, in)
+	root := h.rule.program.parts.Root()
+	switch h.want {
+	case Refused:
+		b.truth(root, nil, false)
+	case Errs:
+		b.fail(root, nil)
+	case OverBudget:
+		b.inflate(root)
+	}
+}
+
+func (h *hunt) bender(w *world, r *rule, in instance) *bender {
+	h.maker.left = maxValues
+	return &bender{ctx: h.ctx, s: h.Search, judge: h.judge, m: h.maker, w: w, r: r, in: in, wants: h.wants, fuel: fuel}
+}
+
+// materialise makes a place where the rule runs.
+func (h *hunt) materialise(w *world) {
+	b := h.bender(w, h.rule, instance{})
+	for _, old := range []bool{true, false} {
+		if w.root(old) == nil || old && !h.rule.transition() {
+			continue
+		}
+		p := place{old: old, node: h.root}
+		for _, s := range h.rule.steps {
+			p = h.into(w, p, s)
+			if !b.ensure(p) {
+				return
+			}
+			if old { // the same in the new object, so that both are compared
+				fresh := p
+				if fresh.old = false; !has(w, fresh) {
+					v, _ := w.get(p)
+					w.put(fresh, copied(v))
+				}
+			}
+		}
+	}
+}
+
+func has(w *world, p place) bool {
+	_, ok := w.get(p)
+	return ok
+}
+
+// into is one step towards a place: of a list or a map an element that is there,
+// or else the first.
+func (h *hunt) into(w *world, p place, s engine.Step) place {
+	if !s.Any {
+		return p.step(s)
+	}
+	v, _ := w.get(p)
+	switch v := v.(type) {
+	case map[string]any:
+		if keys := sortedKeys(v); len(keys) > 0 {
+			return p.field(keys[h.maker.rng.IntN(len(keys))])
+		}
+	case []any:
+		if len(v) > 0 {
+			return p.item(h.maker.rng.IntN(len(v)))
+		}
+	}
+	if p.node.isList() {
+		return p.item(0)
+	}
+	return p.field(mapKey(0))
+}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// presence makes has() what is wanted.
+func (b *bender) presence(e ast.Expr, sc *scope, want bool) {
+	h, ok := b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
+	if !ok || h.key {
+		return
+	}
+	switch {
+	case want:
+		b.ensure(h.place)
+	case b.optional(h.place):
+		b.w.drop(h.place)
+	}
+}
+
+func (b *bender) hasValue(e ast.Expr, sc *scope, want bool) {
+	if of := e.AsCall().Target(); of.Kind() == ast.IdentKind && of.AsIdent() == types.OldSelf && want && !b.in.hasOld {
+		b.giveOld()
+		return
+	}
+	h, ok := b.locate(e.AsCall().Target(), sc)
+	switch {
+	case !ok || h.key:
+		b.sample(e, sc, want)
+	case want:
+		b.ensure(h.place)
+	default:
+		b.absent(h.place)
+	}
+}
+
+// giveOld makes an old value for the instance, like the new one.
+func (b *bender) giveOld() {
+	if b.w.op == Create {
+		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
+	}
+	at := place{old: true, node: b.s.root}
+	for i, s := range b.in.self.path {
+		fresh := place{path: b.in.self.path[:i+1]}
+		if before, ok := b.w.correlate(place{path: fresh.path}, b.s.root); ok {
+			at = before
+			continue
+		}
+		if at = at.step(s); s.Item {
+			list, _ := b.w.get(at.parent(b.s.root))
+			items, _ := list.([]any)
+			at = at.parent(b.s.root).item(len(items))
+		}
+		v, ok := b.w.get(fresh)
+		if !ok || !b.w.putIn(at, copied(v)) {
+			return
+		}
+	}
+	b.in.before, b.in.hasOld = b.w.correlate(b.in.self, b.s.root)
+}
+
+// absent takes a field away, or the nearest above that may go.
+func (b *bender) absent(p place) bool {
+	for len(p.path) > len(b.in.self.path) {
+		if b.optional(p) {
+			return b.w.drop(p)
+		}
+		p = p.parent(b.s.root)
+	}
+	return false
+}
+
+// optional: the place may be taken away, and stays away.
+func (b *bender) optional(p place) bool {
+	if len(p.path) == 0 || p.node.hasDefault() {
+		return false
+	}
+	up := p.parent(b.s.root)
+	name := p.path[len(p.path)-1].Name
+	for _, required := range up.node.required() {
+		if required == name {
+			return false
+		}
+	}
+	for _, k := range up.parentKeys(b.s.root) {
+		if k == name {
+			return false
+		}
+	}
+	return true
+}
+
+// parentKeys are the keys of the map list that an item stands in.
+func (p place) parentKeys(root node) []string {
+	if len(p.path) == 0 || !p.path[len(p.path)-1].Item {
+		return nil
+	}
+	return p.parent(root).node.listKeys()
+}
+
+// exist makes all that a part reads be there.
+func (b *bender) exist(e ast.Expr, sc *scope) {
+	for _, h := range b.handles(e, sc) {
+		if _, ok := b.w.get(h.place); !ok {
+			b.ensure(h.place)
+		}
+	}
+}

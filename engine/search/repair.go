@@ -1,0 +1,282 @@
+package search
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// maxRepairs is how many complaints are seen to before the engine is asked again.
+const maxRepairs = 12
+
+// repair sees to what else is wrong with a write.
+func (h *hunt) repair(w *world, v *verdict) {
+	seen := map[string]bool{}
+	for _, c := range v.complaints {
+		if h.targets(c.cause) && !c.old && h.want != Accepted {
+			continue
+		}
+		id := c.id()
+		if seen[id] || len(seen) >= maxRepairs {
+			continue
+		}
+		seen[id] = true
+		h.stuck[id]++
+		var before any
+		if c.old {
+			before = copied(w.old)
+		}
+		if c.cause.Rule != nil {
+			h.repairRule(w, c, h.stuck[id])
+		} else {
+			h.repairSchema(w, c, h.stuck[id])
+		}
+		if c.old && h.maker.rng.IntN(4) > 0 {
+			w.obj = followed(before, w.old, w.obj).(map[string]any)
+		}
+	}
+}
+
+// followed is an object changed as another was, where it was like that.
+func followed(before, after, obj any) any {
+	if equalJSON(before, after) {
+		return obj
+	}
+	if equalJSON(before, obj) {
+		return copied(after)
+	}
+	switch obj := obj.(type) {
+	case map[string]any:
+		was, ok1 := before.(map[string]any)
+		is, ok2 := after.(map[string]any)
+		if !ok1 || !ok2 {
+			return obj
+		}
+		for _, name := range sortedKeys(is) {
+			old, had := was[name]
+			mine, have := obj[name]
+			switch {
+			case have && had:
+				obj[name] = followed(old, is[name], mine)
+			case !have && !had:
+				obj[name] = copied(is[name])
+			}
+		}
+		for name, old := range was {
+			if _, still := is[name]; !still && equalJSON(obj[name], old) {
+				delete(obj, name)
+			}
+		}
+	case []any:
+		was, _ := before.([]any)
+		is, _ := after.([]any)
+		for i := range min(len(obj), len(was), len(is)) {
+			obj[i] = followed(was[i], is[i], obj[i])
+		}
+	}
+	return obj
+}
+
+func (c *complaint) id() string {
+	id := c.cause.Field + " " + string(c.cause.Reason)
+	if c.old {
+		id = "old " + id
+	}
+	if r := c.cause.Rule; r != nil {
+		id += " " + r.Path + " " + r.Rule
+	}
+	return id
+}
+
+// repairRule makes a rule pass that refuses, or takes away what it is about.
+func (h *hunt) repairRule(w *world, c complaint, times int) {
+	r := h.byRef[*c.cause.Rule]
+	if r == nil || r.compile(h.engine) != nil {
+		return
+	}
+	for _, in := range r.instances(w, h.root, c.old) {
+		if r.at(h.ctx, w, in) == passes {
+			continue
+		}
+		b := h.bender(w, r, in)
+		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
+			if h.remove(b, in.self) {
+				return // what comes behind has moved
+			}
+		}
+		if !b.truth(r.program.parts.Root(), nil, true) && h.maker.rng.IntN(2) == 0 && h.remove(b, in.self) {
+			return
+		}
+	}
+}
+
+// remove takes away what may go, at a place or above it, unless the rule that is
+// asked about stands there.
+func (h *hunt) remove(b *bender, p place) bool {
+	for ; len(p.path) > 0; p = p.parent(h.root) {
+		if h.needed(p) {
+			return false
+		}
+		if b.optional(p) {
+			return b.w.drop(p)
+		}
+	}
+	return false
+}
+
+// needed: the place is on the way to the rule that is asked about.
+func (h *hunt) needed(p place) bool {
+	if h.rule == nil || len(p.path) > len(h.rule.steps) {
+		return false
+	}
+	for i, s := range p.path {
+		if want := h.rule.steps[i]; !want.Any && want.Name != s.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// repairSchema brings into shape what the schema complains of.
+func (h *hunt) repairSchema(w *world, c complaint, times int) {
+	p, ok := h.placeOf(w, c)
+	if !ok {
+		return
+	}
+	b := h.bender(w, h.rule, instance{})
+	switch {
+	case c.cause.Type == field.ErrorTypeRequired:
+		b.ensure(p)
+		return
+	case c.cause.Type == field.ErrorTypeDuplicate && h.maker.rng.IntN(2) == 0:
+		w.drop(p)
+		return
+	case times > 3 && b.optional(p) && !h.needed(p) && h.maker.rng.IntN(2) == 0:
+		w.drop(p)
+		return
+	}
+	v, ok := w.get(p)
+	if !ok {
+		b.ensure(p)
+		return
+	}
+	more := h.validations(w, p)
+	if times > 4 {
+		if fresh := h.maker.value(p.node, more, 0); fresh != nil {
+			w.put(p, fresh)
+		}
+		return
+	}
+	h.fix(b, p, v, more)
+}
+
+// placeOf is where a cause points.
+func (h *hunt) placeOf(w *world, c complaint) (place, bool) {
+	steps, err := engine.ParsePath(strings.ReplaceAll(c.cause.Field, ".[", "["))
+	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
+		return place{}, len(steps) > 0
+	}
+	p := place{old: c.old, node: h.root}
+	for _, s := range steps {
+		p = p.step(s)
+	}
+	return p, true
+}
+
+// validations are those of allOf, anyOf and oneOf above a place, by lot.
+func (h *hunt) validations(w *world, p place) (more []*nested) {
+	at := place{old: p.old, node: h.root}
+	for _, s := range p.path {
+		f := h.maker.facts(at.node, more)
+		if at.node.isList() {
+			more = f.items()
+		} else {
+			more = f.below(s.Name)
+		}
+		at = at.step(s)
+	}
+	return more
+}
+
+// fix changes a value as little as its schema asks for.
+func (h *hunt) fix(b *bender, p place, v any, more []*nested) {
+	f := h.maker.facts(p.node, more)
+	switch v := v.(type) {
+	case map[string]any:
+		h.fixObject(b, p, v, f)
+	case []any:
+		h.fixList(b, p, v, f)
+	default:
+		if fresh := h.maker.value(p.node, more, 0); fresh != nil {
+			b.w.put(p, fresh)
+		}
+	}
+}
+
+func (h *hunt) fixObject(b *bender, p place, v map[string]any, f *facts) {
+	for _, name := range f.required {
+		if _, ok := v[name]; !ok {
+			if fresh := h.maker.value(p.node.field(name), f.below(name), 0); fresh != nil {
+				b.w.put(p.field(name), fresh)
+			}
+		}
+	}
+	for _, name := range sortedKeys(v) {
+		at := p.field(name)
+		switch {
+		case f.excluded[name] && !h.needed(at):
+			b.w.drop(at)
+		case f.maxProperties >= 0 && len(v) > f.maxProperties && b.optional(at) && !h.needed(at):
+			b.w.drop(at)
+		}
+	}
+	for _, name := range f.constrained() {
+		if below, ok := b.w.get(p.field(name)); ok {
+			h.fix(b, p.field(name), below, f.below(name))
+		}
+	}
+	for _, name := range shuffled(p.node.names(), h.maker.rng) {
+		if len(v) >= f.minProperties {
+			break
+		}
+		if !f.excluded[name] {
+			b.ensure(p.field(name))
+		}
+	}
+	if p.node.isMap() {
+		for range f.minProperties - len(v) {
+			b.add(p)
+		}
+	}
+	if p.node.s != nil && p.node.s.XEmbeddedResource {
+		embedded(v)
+	}
+}
+
+func (h *hunt) fixList(b *bender, p place, list []any, f *facts) {
+	var out []any
+	for _, item := range list {
+		if f.maxItems >= 0 && len(out) >= f.maxItems {
+			break
+		}
+		if !distinct(out, item, p.node) {
+			if item = h.maker.distinguish(out, item, p.node); !distinct(out, item, p.node) {
+				continue
+			}
+		}
+		out = append(out, item)
+	}
+	for len(out) < f.minItems {
+		grown := h.maker.another(out, p.node, f, 0)
+		if len(grown) == len(out) {
+			break
+		}
+		out = grown
+	}
+	if out == nil {
+		out = []any{}
+	}
+	b.w.put(p, out)
+}

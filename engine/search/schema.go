@@ -1,0 +1,145 @@
+package search
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// node is a place in a version's schema. The declaration is what rules see of
+// it, nil where they see nothing; the schema is nil for metadata, which no CRD
+// describes.
+type node struct {
+	s *schema.Structural
+	d *types.Decl
+}
+
+func (n node) known() bool { return n.s != nil || n.d != nil }
+
+func (n node) kind() string {
+	switch {
+	case n.s != nil && n.s.XIntOrString:
+		return "intOrString"
+	case n.s != nil && n.s.Type != "":
+		return n.s.Type
+	case n.d != nil && n.s == nil:
+		return declared(n.d.Kind)
+	}
+	return ""
+}
+
+func declared(k types.Kind) string {
+	switch k {
+	case types.Object, types.Map:
+		return "object"
+	case types.List:
+		return "array"
+	case types.Bool:
+		return "boolean"
+	case types.Int:
+		return "integer"
+	case types.Double:
+		return "number"
+	}
+	return "string"
+}
+
+// field is a property, or the value of a map's key; not known where the schema
+// has neither.
+func (n node) field(name string) node {
+	var below node
+	if n.s != nil {
+		if prop, ok := n.s.Properties[name]; ok {
+			below.s = &prop
+		} else if n.s.AdditionalProperties != nil {
+			below.s = n.s.AdditionalProperties.Structural
+		}
+	}
+	if n.d == nil {
+		return below
+	}
+	if f := n.d.Fields[name]; f != nil {
+		below.d = f.Decl
+	} else if n.d.Kind == types.Map {
+		below.d = n.d.Elem
+	}
+	return below
+}
+
+func (n node) items() node {
+	var below node
+	if n.s != nil {
+		below.s = n.s.Items
+	}
+	if n.d != nil {
+		below.d = n.d.Elem
+	}
+	return below
+}
+
+// values is what a map's keys have; not known where it is no map.
+func (n node) values() node {
+	if !n.isMap() {
+		return node{}
+	}
+	var below node
+	if n.s != nil {
+		below.s = n.s.AdditionalProperties.Structural
+	}
+	if n.d != nil {
+		below.d = n.d.Elem
+	}
+	return below
+}
+
+func (n node) isMap() bool {
+	return n.s != nil && n.s.AdditionalProperties != nil && n.s.AdditionalProperties.Structural != nil
+}
+
+func (n node) isList() bool { return n.kind() == "array" }
+
+func (n node) step(s engine.Step) node {
+	switch {
+	case s.Any && n.isList(), s.Item && !n.isMap():
+		return n.items()
+	case s.Any:
+		return n.values()
+	case s.Item:
+		return n.values() // a key that looks like an index
+	}
+	return n.field(s.Name)
+}
+
+// names are the properties, in order.
+func (n node) names() []string {
+	if n.s == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.s.Properties))
+}
+
+func (n node) required() []string {
+	if n.s == nil || n.s.ValueValidation == nil {
+		return nil
+	}
+	return n.s.ValueValidation.Required
+}
+
+func (n node) hasDefault() bool { return n.s != nil && n.s.Default.Object != nil }
+
+// listKeys are the keys of a map list; nil of another.
+func (n node) listKeys() []string {
+	if n.s == nil || n.s.XListType == nil || *n.s.XListType != "map" {
+		return nil
+	}
+	return n.s.XListMapKeys
+}
+
+// isSet: no two items may be the same.
+func (n node) isSet() bool {
+	return n.s != nil && (n.s.XListType != nil && *n.s.XListType == "set" || n.s.ValueValidation != nil && n.s.ValueValidation.UniqueItems)
+}

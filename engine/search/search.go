@@ -1,0 +1,196 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Config is how long and from where is searched. The same configuration and the
+// same CRD always give the same bytes.
+type Config struct {
+	// Steps is how many writes the engine may be asked about for one question;
+	// 0 is DefaultSteps.
+	Steps int
+	// Seed chooses among witnesses.
+	Seed uint64
+}
+
+// DefaultSteps is a matter of a second for most CRDs.
+const DefaultSteps = 2000
+
+// Want is an outcome that is looked for.
+type Want string
+
+// The outcomes.
+const (
+	// Refused: the rule is false, and nothing else is wrong with the write.
+	Refused Want = "refused"
+	// Accepted: the write is accepted, and the rule ran.
+	Accepted Want = "accepted"
+	// Errs: the rule fails to evaluate, and nothing else is wrong.
+	Errs Want = "error"
+	// OverBudget: the rule, or all rules together, cost more than they may.
+	OverBudget Want = "budget"
+)
+
+// StatusWord is whether a witness was found.
+type StatusWord string
+
+// The words for that. Unknown says no more than that none was found.
+const (
+	Found       StatusWord = "found"
+	Unknown     StatusWord = "unknown"
+	Unserved    StatusWord = "unserved"
+	NotAnalysed StatusWord = "notAnalysed"
+)
+
+// Answer is what became of one question.
+type Answer struct {
+	Status StatusWord
+	// Witness is there when the status is Found.
+	Witness *Witness
+	// Searched is how many writes the engine was asked about.
+	Searched int
+	// Reason says why nothing was found or analysed; "" where there is no more
+	// to say.
+	Reason string
+}
+
+// Witness is a write that shows what was asked for. The engine has decided it.
+type Witness struct {
+	Operation Operation
+	Object    map[string]any
+	// Old is what the write replaces; nil on create.
+	Old map[string]any
+	// Alone: nothing else is wrong with the write than what was asked for.
+	Alone bool
+	// Result is the engine's verdict.
+	Result *engine.Result
+}
+
+// Request is the write, as the engine takes it.
+func (w *Witness) Request() engine.Request {
+	req := engine.Request{Object: w.Object, OldObject: w.Old}
+	if w.Operation == Status {
+		req.Subresource = "status"
+	}
+	return req
+}
+
+// Search looks for witnesses in one version of a CRD. It is not safe for
+// concurrent use.
+type Search struct {
+	engine     *engine.Engine
+	cfg        Config
+	version    string
+	apiVersion string
+	kind       string
+	served     bool
+	split      bool // a status subresource
+	root       node
+	rules      []*rule
+	byRef      map[engine.RuleRef]*rule
+	texts      *texts
+	pools      map[string][]*world // admitted objects, by the place where rules ran
+}
+
+// New prepares a search in a version of a CRD that the engine was compiled from;
+// "" is the storage version. The CRD must not change afterwards.
+func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg Config) (*Search, error) {
+	if cfg.Steps == 0 {
+		cfg.Steps = DefaultSteps
+	}
+	at, err := e.At(version, "")
+	if err != nil {
+		return nil, err
+	}
+	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*world{}, byRef: map[engine.RuleRef]*rule{}}
+	s.apiVersion = crd.Spec.Group + "/" + s.version
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if v.Name != s.version {
+			continue
+		}
+		s.served = v.Served
+		s.split = v.Subresources != nil && v.Subresources.Status != nil
+		if s.root.s, err = structural(v.Schema); err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
+		}
+	}
+	s.root.d = at.Decl()
+	s.rules = rulesOf(s.version, s.root.s)
+	for _, r := range s.rules {
+		s.byRef[r.ref] = r
+	}
+	return s, nil
+}
+
+func structural(source *apiextensionsv1.CustomResourceValidation) (*schema.Structural, error) {
+	if source == nil || source.OpenAPIV3Schema == nil {
+		return nil, fmt.Errorf("no schema: want schema.openAPIV3Schema")
+	}
+	internal := &apiextensions.CustomResourceValidation{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(source, internal, nil); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return schema.NewStructural(internal.OpenAPIV3Schema)
+}
+
+// Rules are the version's rules, by place.
+func (s *Search) Rules() []engine.RuleRef {
+	refs := make([]engine.RuleRef, len(s.rules))
+	for i, r := range s.rules {
+		refs[i] = r.ref
+	}
+	return refs
+}
+
+// Find looks for a write by which a rule does what is wanted. The error is for a
+// cancelled context, a rule that the version does not have, or a bug of ours.
+func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answer, error) {
+	r := s.byRef[ref]
+	if r == nil {
+		return nil, fmt.Errorf("%s: no such rule in version %s: %q", ref.Path, s.version, ref.Rule)
+	}
+	if !s.served {
+		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
+	}
+	if err := r.compile(s.engine); err != nil {
+		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
+	}
+	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
+	h.rule, h.want = r, want
+	return h.run()
+}
+
+// Sample looks for an object that the version accepts: one with as many fields as
+// can stand together if full, else one with as few.
+func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
+	if !s.served {
+		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
+	}
+	h := s.hunt(ctx, "sample", s.cfg.Steps)
+	h.want, h.full, h.maker.plain = Accepted, full, full
+	return h.run()
+}
+
+// hunt begins the work on one question, by a lot of its own: the answer does not
+// depend on what else is asked.
+func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
+	sum := fnv.New64a()
+	sum.Write([]byte(question))
+	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
+	return &hunt{
+		Search: s, ctx: ctx,
+		judge: &judge{ctx: ctx, engine: s.engine, limit: steps},
+		maker: &maker{rng: rng, texts: s.texts},
+	}
+}

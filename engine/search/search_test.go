@@ -1,0 +1,355 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// widgets is a CRD with a schema, in YAML, and a status subresource.
+func widgets(t testing.TB, schema string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	text := `
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+` + indent(schema, "        ")
+	if err := yaml.Unmarshal([]byte(text), crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by) + "\n"
+}
+
+func searching(t testing.TB, schema string, cfg Config) *Search {
+	t.Helper()
+	crd := widgets(t, schema)
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		t.Fatal(err)
+	}
+	s, err := New(crd, e, "v1", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// specWith is a schema with properties of spec, one a line, and a rule on it.
+func specWith(rule string, properties ...string) string {
+	return fmt.Sprintf(`
+properties:
+  spec:
+    type: object
+    x-kubernetes-validations:
+    - rule: %q
+    properties:
+%s`, rule, indent(strings.Join(properties, "\n"), "      "))
+}
+
+// TestFindByOperator has a rule for each operator that is turned round.
+func TestFindByOperator(t *testing.T) {
+	t.Parallel()
+	const (
+		a    = "a: {type: string}"
+		n    = "c: {type: integer}"
+		m    = "m: {type: integer}"
+		list = "l: {type: array, maxItems: 9, items: {type: object, properties: {k: {type: string}, v: {type: integer}}}}"
+		ss   = "s: {type: array, maxItems: 9, items: {type: string, maxLength: 40}}"
+		dict = "d: {type: object, maxProperties: 9, additionalProperties: {type: string}}"
+	)
+	for _, test := range []struct {
+		rule       string
+		properties []string
+	}{
+		{"has(self.a) && has(self.c)", []string{a, n}},
+		{"!has(self.a) || !has(self.c)", []string{a, n}},
+		{"has(self.a) ? has(self.c) : true", []string{a, n}},
+		{"!has(self.a) || self.a == 'x'", []string{a}},
+		{"!has(self.a) || self.a != 'x'", []string{a}},
+		{"!has(self.a) || self.a in ['x', 'y']", []string{a}},
+		{"!has(self.a) || !(self.a in ['x', 'y'])", []string{a}},
+		{"!has(self.c) || !has(self.m) || self.c <= self.m", []string{n, m}},
+		{"!has(self.c) || !has(self.m) || self.c + self.m * 2 > 10", []string{n, m}},
+		{"!has(self.c) || self.c % 5 == 0", []string{n}},
+		{"!has(self.a) || self.a.matches('^[a-z]{3,7}$')", []string{a}},
+		{"!has(self.a) || !self.a.matches('^[a-z]{3,7}$')", []string{a}},
+		{"!has(self.a) || self.a.startsWith('x') && self.a.endsWith('y') && !self.a.contains('-')", []string{a}},
+		{"!has(self.a) || size(self.a) < 20", []string{a}},
+		{"!has(self.a) || self.a.split('/').size() == 2", []string{a}},
+		{"!has(self.a) || !(self.a.split('/')[0] == 'x')", []string{a}},
+		{"!has(self.a) || self.a.substring(2) != 'xyz'", []string{a}},
+		{"!has(self.a) || self.a.lowerAscii() != 'abc'", []string{a}},
+		{"!has(self.a) || self.a.replace('x', 'y') != 'yes'", []string{a}},
+		{"!has(self.a) || self.a.find('[0-9]+') != '42'", []string{a}},
+		{"!has(self.a) || isURL(self.a) && url(self.a).getScheme() == 'https'", []string{a}},
+		{"!has(self.a) || !isURL(self.a) || url(self.a).getHostname() != 'b.example'", []string{a}},
+		{"!has(self.a) || !isIP(self.a) || ip(self.a).family() == 4", []string{a}},
+		{"!has(self.a) || !isCIDR(self.a) || cidr(self.a).prefixLength() < 31", []string{a}},
+		{"!has(self.a) || !isQuantity(self.a) || quantity(self.a).isLessThan(quantity('1Gi'))", []string{a}},
+		{"!has(self.c) || string(self.c) != '7'", []string{n}},
+		{"!has(self.a) || !self.a.matches('^[0-9]+$') || int(self.a) < 100", []string{a}},
+		{"self.?a.orValue('x') == 'x'", []string{a}},
+		{"!self.?a.hasValue()", []string{a}},
+		{"!has(self.l) || self.l.all(x, has(x.k))", []string{list}},
+		{"!has(self.l) || !self.l.exists(x, has(x.v) && x.v > 5)", []string{list}},
+		{"!has(self.l) || self.l.exists_one(x, has(x.k) && x.k == 'x')", []string{list}},
+		{"!has(self.l) || self.l.filter(x, has(x.v) && x.v == 3).size() <= 1", []string{list}},
+		{"!has(self.l) || self.l.map(x, x.?v.orValue(0)).all(v, v != 4)", []string{list}},
+		{"!has(self.l) || self.l.all(x, self.l.all(y, !has(x.k) || !has(y.k) || x.k != y.k || x == y))", []string{list}},
+		{"!has(self.s) || self.s.size() < 3", []string{ss}},
+		{"!has(self.s) || !('x' in self.s)", []string{ss}},
+		{"!has(self.s) || self.s.all(x, x.startsWith('p-'))", []string{ss}},
+		{"!has(self.d) || self.d.all(k, k.size() < 4)", []string{dict}},
+		{"!has(self.d) || !('x' in self.d) || self.d['x'] != 'y'", []string{dict}},
+		{"!has(self.l) || self.l.all(i, x, !has(x.v) || x.v > i)", []string{list}},
+		{"!has(self.s) || !sets.contains(['x', 'y'], self.s)", []string{ss}},
+		{"!has(self.s) || self.s.join(',') != 'x'", []string{ss}},
+		{"!has(self.a) || !has(oldSelf.a) || self.a == oldSelf.a", []string{a}},
+		{"!has(oldSelf.c) || has(self.c)", []string{n}},
+		{"!has(self.c) || !has(oldSelf.c) || self.c >= oldSelf.c", []string{n}},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			s := searching(t, specWith(test.rule, test.properties...), Config{})
+			for _, want := range []Want{Refused, Accepted} {
+				a, err := s.Find(t.Context(), s.Rules()[0], want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Status != Found {
+					t.Errorf("%s: %s after %d: %s", want, a.Status, a.Searched, a.Reason)
+					continue
+				}
+				holds(t, s, s.Rules()[0], want, a.Witness)
+			}
+		})
+	}
+}
+
+// holds asks the engine once more, as anybody could.
+func holds(t testing.TB, s *Search, ref engine.RuleRef, want Want, w *Witness) {
+	t.Helper()
+	req := w.Request()
+	req.Trace = true
+	res, err := s.engine.Validate(t.Context(), req)
+	if err != nil {
+		t.Errorf("%s: %s: %v", ref.Path, ref.Rule, err)
+		return
+	}
+	if res.Allowed != (want == Accepted) {
+		t.Errorf("%s: %s: %s, and allowed is %v", ref.Path, ref.Rule, want, res.Allowed)
+	}
+	for _, c := range res.Causes {
+		if w.Alone && (c.Rule == nil || *c.Rule != ref) {
+			t.Errorf("%s: %s: not alone: %s: %s", ref.Path, ref.Rule, c.Field, c.Message)
+		}
+	}
+	ran := slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool {
+		return r.RuleRef == ref && r.Runs > 0 && (r.Failed > 0) == (want != Accepted)
+	})
+	if !ran {
+		t.Errorf("%s: %s: %s, and the rule did not do that", ref.Path, ref.Rule, want)
+	}
+	if w.Old == nil {
+		return
+	}
+	old := engine.Request{Object: without(w.Old, "status")}
+	if res, err := s.engine.Validate(t.Context(), old); err != nil || !res.Allowed {
+		t.Errorf("%s: %s: the old object cannot be created: %v %v", ref.Path, ref.Rule, res, err)
+	}
+	if w.Old["status"] == nil || !s.split {
+		return
+	}
+	status := engine.Request{Object: w.Old, OldObject: old.Object, Subresource: "status"}
+	if res, err := s.engine.Validate(t.Context(), status); err != nil || !res.Allowed {
+		t.Errorf("%s: %s: the old object cannot get its status: %v %v", ref.Path, ref.Rule, res, err)
+	}
+}
+
+func without(obj map[string]any, name string) map[string]any {
+	out := map[string]any{}
+	for k, v := range obj {
+		if k != name {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func TestFindErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule, message string
+		properties    []string
+	}{
+		{"self.a == 'x'", "no such key: a", []string{"a: {type: string}"}},
+		{"!has(self.c) || 10 / self.c > 1", "division by zero", []string{"c: {type: integer}"}},
+		{"!has(self.a) || int(self.a) > 0", "type conversion error", []string{"a: {type: string}"}},
+		{"!has(self.s) || self.s[2] != 'x'", "index out of bounds", []string{"s: {type: array, items: {type: string}}"}},
+		{"!has(self.l) || self.l.all(x, x.k != 'x')", "no such key: k", []string{"l: {type: array, items: {type: object, properties: {k: {type: string}}}}"}},
+	} {
+		s := searching(t, specWith(test.rule, test.properties...), Config{})
+		a, err := s.Find(t.Context(), s.Rules()[0], Errs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Status != Found {
+			t.Errorf("%s: %s", test.rule, a.Status)
+			continue
+		}
+		holds(t, s, s.Rules()[0], Errs, a.Witness)
+		if got := a.Witness.Result.Causes[0].Message; !strings.Contains(got, test.message) {
+			t.Errorf("%s: %s", test.rule, got)
+		}
+	}
+	s := searching(t, specWith("!has(self.a) || self.a == 'x'", "a: {type: string}"), Config{})
+	if a, err := s.Find(t.Context(), s.Rules()[0], Errs); err != nil || a.Status != Unknown {
+		t.Errorf("a rule that cannot fail: %v %v", a, err)
+	}
+}
+
+func TestFindOverBudget(t *testing.T) {
+	t.Parallel()
+	s := searching(t, specWith("!has(self.s) || self.s.all(x, self.s.all(y, self.s.all(z, x != y || y != z || x.size() > 0)))", "s: {type: array, items: {type: string}}"), Config{})
+	a, err := s.Find(t.Context(), s.Rules()[0], OverBudget)
+	if err != nil || a.Status != Found {
+		t.Fatal(a, err)
+	}
+	if got := a.Witness.Result.Causes[0].Message; !strings.Contains(got, "cost exceeds limit") && !strings.Contains(got, "cost budget") {
+		t.Error(got)
+	}
+}
+
+func TestFindInStatus(t *testing.T) {
+	t.Parallel()
+	s := searching(t, `
+properties:
+  spec: {type: object, properties: {c: {type: integer}}}
+  status:
+    type: object
+    properties: {c: {type: integer}, phase: {type: string}}
+    x-kubernetes-validations:
+    - rule: "!has(self.c) || self.c > 3"
+    - rule: "!has(oldSelf.phase) || has(self.phase)"
+x-kubernetes-validations:
+- rule: "!has(self.status) || !has(self.status.c) || !has(self.spec) || !has(self.spec.c) || self.status.c <= self.spec.c"`, Config{})
+	for _, ref := range s.Rules() {
+		a, err := s.Find(t.Context(), ref, Refused)
+		if err != nil || a.Status != Found || !a.Witness.Alone {
+			t.Errorf("%s: %v %v", ref.Rule, a, err)
+			continue
+		}
+		if ref.Path == "status" && a.Witness.Operation != Status {
+			t.Errorf("%s: %s", ref.Rule, a.Witness.Operation)
+		}
+		holds(t, s, ref, Refused, a.Witness)
+	}
+}
+
+// TestFindShrinks: nothing of a witness that could go is left.
+func TestFindShrinks(t *testing.T) {
+	t.Parallel()
+	s := searching(t, `
+properties:
+  spec:
+    type: object
+    required: [kept]
+    properties:
+      kept: {type: string, minLength: 1}
+      other: {type: object, default: {}, properties: {x: {type: integer, default: 3}}}
+      l:
+        type: array
+        maxItems: 9
+        items: {type: object, required: [k], properties: {k: {type: string}, v: {type: integer}, w: {type: integer}}}
+    x-kubernetes-validations:
+    - rule: "!has(self.l) || self.l.all(x, !has(x.v) || x.v < 100)"`, Config{})
+	ref := s.Rules()[0]
+	a, err := s.Find(t.Context(), ref, Refused)
+	if err != nil || a.Status != Found {
+		t.Fatal(a, err)
+	}
+	w := &world{op: Create, obj: a.Witness.Object}
+	for at := 0; ; at++ {
+		path, ok := nth(w.obj, at)
+		if !ok {
+			break
+		}
+		smaller := w.clone()
+		smaller.drop(place{path: path})
+		res, err := s.engine.Validate(t.Context(), engine.Request{Object: smaller.obj})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !res.Allowed && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref }) {
+			t.Errorf("%s can go: %v", engine.FormatPath(path), w.obj)
+		}
+	}
+}
+
+// TestFindIsTheSameEachTime: neither the run nor what was asked before matters.
+func TestFindIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	schema := `
+properties:
+  spec:
+    type: object
+    properties:
+      a: {type: string, enum: [x, y, z]}
+      u: {type: string, format: uri}
+      m: {type: object, additionalProperties: {type: string}}
+      l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}, v: {type: integer}}}}
+    x-kubernetes-validations:
+    - rule: "!has(self.a) || self.a != 'z' || has(self.u) && has(self.m)"
+    - rule: "!has(self.l) || self.l.all(x, has(x.v) && x.v > 2)"
+    - rule: "!has(oldSelf.a) || has(self.a) && self.a == oldSelf.a"`
+	answers := func(backwards bool) map[string]string {
+		s := searching(t, schema, Config{Seed: 7})
+		refs := s.Rules()
+		if backwards {
+			slices.Reverse(refs)
+		}
+		out := map[string]string{}
+		for _, ref := range refs {
+			for _, want := range []Want{Refused, Accepted, Errs} {
+				a, err := s.Find(t.Context(), ref, want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := json.Marshal(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out[ref.Rule+string(want)] = string(data)
+			}
+		}
+		return out
+	}
+	first, second := answers(false), answers(true)
+	for question, answer := range first {
+		if second[question] != answer {
+			t.Errorf("%s:\n%s\n%s", question, answer, second[question])
+		}
+	}
+}

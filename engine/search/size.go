@@ -1,0 +1,87 @@
+package search
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// size brings the number of elements, or of letters, between two bounds; hi < 0
+// is none.
+func (b *bender) size(e ast.Expr, sc *scope, lo, hi int) bool {
+	if b.spent() {
+		return false
+	}
+	if h, ok := b.locate(e, sc); ok {
+		return b.sizeAt(h, lo, hi)
+	}
+	if b.isText(e) {
+		return b.wantText(e, sc, textWant{min: lo, max: hi})
+	}
+	if e.Kind() == ast.CallKind {
+		switch call := e.AsCall(); call.FunctionName() {
+		case operators.Conditional:
+			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
+		case "split":
+			return lo <= maxItems && b.sizeSplit(e, sc, lo, hi)
+		}
+	}
+	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
+}
+
+// sizeSplit gives a text that is split more or fewer parts.
+func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
+	now, _ := b.native(e, sc)
+	parts, _ := now.([]any)
+	for len(parts) < max(lo, 1) {
+		parts = append(parts, "a")
+	}
+	if hi >= 0 && len(parts) > max(hi, 1) {
+		parts = parts[:max(hi, 1)]
+	}
+	return b.equal(e.AsCall().Target(), sc, b.joined(e.AsCall(), sc, parts))
+}
+
+// resize adds and drops elements.
+func (b *bender) resize(elements func() []binding, grow func() bool, lo, hi int) bool {
+	if lo > maxItems {
+		return false
+	}
+	for n := len(elements()); n < lo; {
+		if b.spent() || !grow() {
+			return false
+		}
+		more := len(elements())
+		if more <= n {
+			return false
+		}
+		n = more
+	}
+	for {
+		all := elements()
+		if hi < 0 || len(all) <= hi {
+			return true
+		}
+		if b.spent() || !b.dropElement(all[len(all)-1]) {
+			return false
+		}
+	}
+}
+
+func (b *bender) sizeAt(h handle, lo, hi int) bool {
+	if h.key || h.node.kind() == "string" || h.node.kind() == "intOrString" {
+		return b.textAt(h, textWant{min: lo, max: hi})
+	}
+	if lo > maxItems {
+		return false
+	}
+	if _, ok := b.w.get(h.place); !ok && !b.ensure(h.place) {
+		return false
+	}
+	return b.resize(func() []binding { return b.elementsAt(h.place) }, func() bool { return b.add(h.place) }, lo, hi)
+}
+
+func (b *bender) isText(e ast.Expr) bool {
+	t := b.r.program.parts.Type(e)
+	return t != nil && t.Kind() == celtypes.StringKind
+}

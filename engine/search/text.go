@@ -1,0 +1,255 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/automaton"
+)
+
+// textWant is what a string must be like.
+type textWant struct {
+	// match are patterns that it must match, avoid those that it must not.
+	match, avoid []string
+	// min and max bound it in code points; max < 0 is no bound.
+	min, max int
+}
+
+func anyText() textWant { return textWant{max: -1} }
+
+func (w textWant) key() string { return fmt.Sprintf("%q %q %d %d", w.match, w.avoid, w.min, w.max) }
+
+func (w textWant) and(more textWant) textWant {
+	out := textWant{
+		match: append(append([]string(nil), w.match...), more.match...),
+		avoid: append(append([]string(nil), w.avoid...), more.avoid...),
+		min:   max(w.min, more.min), max: w.max,
+	}
+	if more.max >= 0 && (w.max < 0 || more.max < w.max) {
+		out.max = more.max
+	}
+	return out
+}
+
+// has is true of a text that is as wanted.
+func (t *texts) has(w textWant, s string) bool {
+	n := utf8.RuneCountInString(s)
+	if n < w.min || w.max >= 0 && n > w.max {
+		return false
+	}
+	for _, p := range w.match {
+		if re := t.regexp(p); re == nil || !re.MatchString(s) {
+			return false
+		}
+	}
+	for _, p := range w.avoid {
+		if re := t.regexp(p); re != nil && re.MatchString(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// regexp is nil where the pattern is none.
+func (t *texts) regexp(p string) *regexp.Regexp {
+	re, ok := t.regexps[p]
+	if !ok {
+		re, _ = regexp.Compile(p)
+		t.regexps[p] = re
+	}
+	return re
+}
+
+// texts finds strings, and remembers what it found.
+type texts struct {
+	patterns map[string]*automaton.Language
+	regexps  map[string]*regexp.Regexp
+	found    map[string][]string
+}
+
+func newTexts() *texts {
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string][]string{}}
+}
+
+// samples is how many texts are found for one want: there is choice, and lists
+// have items that differ.
+const samples = 12
+
+// textSteps bounds the work for one want.
+const textSteps = 60_000
+
+// one is a text as wanted; ok is false where none is found.
+func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
+	all := t.all(w)
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[rng.IntN(len(all))], true
+}
+
+func (t *texts) all(w textWant) []string {
+	key := w.key()
+	if found, ok := t.found[key]; ok {
+		return found
+	}
+	found := t.find(w)
+	t.found[key] = found
+	return found
+}
+
+func (t *texts) find(w textWant) []string {
+	if w.max == 0 {
+		if t.has(w, "") {
+			return []string{""}
+		}
+		return nil
+	}
+	if w.min > longText {
+		return t.padded(w)
+	}
+	whole := automaton.All()
+	for _, p := range w.match {
+		l := t.language(p)
+		if l == nil {
+			return t.plain(w)
+		}
+		whole = whole.And(l)
+	}
+	for _, p := range w.avoid {
+		l := t.language(p)
+		if l == nil {
+			return t.plain(w)
+		}
+		whole = whole.And(l.Not())
+	}
+	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
+	found := whole.Find(within)
+	if len(found.Texts) == 0 && !found.Complete {
+		within.Count = 1
+		found = whole.Find(within)
+	}
+	return found.Texts
+}
+
+// language compiles a pattern; nil where it is none, or too large.
+func (t *texts) language(p string) *automaton.Language {
+	if l, ok := t.patterns[p]; ok {
+		return l
+	}
+	l, err := automaton.Compile(p)
+	if err != nil {
+		l = nil
+	}
+	t.patterns[p] = l
+	return l
+}
+
+// longText is how long a text may be that is looked for letter by letter.
+const longText = 300
+
+// maxText bounds the texts that are made.
+const maxText = 1 << 20
+
+// padded are long texts: a short one, and more of its last letter.
+func (t *texts) padded(w textWant) (found []string) {
+	if w.min > maxText {
+		return nil
+	}
+	short := w
+	short.min = 1
+	for _, s := range append(t.all(short), "a") {
+		if n := utf8.RuneCountInString(s); n > 0 && n < w.min {
+			_, size := utf8.DecodeLastRuneInString(s)
+			if s += strings.Repeat(s[len(s)-size:], w.min-n); t.has(w, s) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+// plain tries usual texts where a pattern is too large to be walked through.
+func (t *texts) plain(w textWant) (found []string) {
+	for _, s := range usual {
+		if t.has(w, s) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// usual are texts that something takes that is more than letters: where a
+// function's wish cannot be turned round, one of them may fit.
+var usual = []string{
+	"a", "b", "example", "example.com", "a.example.com", "x-1", "A", "1", "0", "-1", "1.5", "true", "", "*", "*.example.com", "/", "/a", "/a/b",
+	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d", "https://example.com/?a=b", "https://example.com/#a", "https://a@example.com",
+	"10.0.0.1", "10.0.0.2", "192.168.1.1", "127.0.0.1", "224.0.0.1", "169.254.0.1", "0.0.0.0", "::1", "fd00::1", "2001:db8::1", "ff02::1", "fe80::1", "::",
+	"10.0.0.0/8", "10.1.0.0/16", "192.168.0.0/24", "10.0.0.1/8", "fd00::/8", "2001:db8::/64", "0.0.0.0/0", "::/0", "10.0.0.0/30", "10.0.0.0/31", "10.0.0.1/32", "fd00::/126", "fd00::1/128", "fd00::/48",
+	"1Gi", "2Gi", "100m", "0.5", "1k", "-1Gi", "1s", "1m", "5m", "1h", "24h", "0s", "-1s", "720h", "100ms",
+	"2024-01-01", "2024-01-01T00:00:00Z", "2030-01-01T00:00:00Z", "1.2.3", "v1.2.3", "2.0.0", "a/b", "a:b", "a@b.example", "a=b", "a,b", "#", "a b", " ", "%", "[", "\n",
+	"registry.example.com/a/b:v1", "registry.example.com/a@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "aGVsbG8=",
+	"01234567-89ab-cdef-0123-456789abcdef", "arn:aws:iam::123456789012:role/a",
+}
+
+// formats are, of the strings of each format, some that the server takes: a
+// pattern whose texts are all of the format, and that people would write.
+var formats = map[string]string{
+	"bsonobjectid": `^[0-9a-f]{24}$`,
+	"uri":          `^https?://[a-z]{1,8}\.(example|com)(:8443)?(/[a-z0-9]{0,8})?$`,
+	"email":        `^[a-z]{1,8}@[a-z]{1,8}\.example$`,
+	"hostname":     `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,12}){0,2}\.?[a-z]$`,
+	"ipv4":         `^(10|172|192|203|127)\.(0|16|168|255)\.[0-9]\.[0-9]$`,
+	"ipv6":         `^(fd00|2001:db8|fe80)::[1-9a-f]{1,3}$`,
+	"cidr":         `^(10\.[0-9]\.0\.0/(16|24)|192\.168\.[0-9]\.0/24|fd0[0-9]::/(16|48|64)|0\.0\.0\.0/0|::/0)$`,
+	"mac":          `^02:00:00:00:0[0-9a-f]:0[0-9a-f]$`,
+	"uuid":         `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid3":        `^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid4":        `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid5":        `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"isbn":         `^(0321751043|9780321751041)$`,
+	"isbn10":       `^0321751043$`,
+	"isbn13":       `^(9780321751041|978-0321751041)$`,
+	"creditcard":   `^(4111111111111111|5555555555554444)$`,
+	"ssn":          `^[0-9]{3}-[0-9]{2}-[0-9]{4}$`,
+	"hexcolor":     `^#[0-9a-f]{6}$`,
+	"rgbcolor":     `^rgb\([1-9],[1-9],[1-9]\)$`,
+	"byte":         `^([a-zA-Z0-9]{4})+$`,
+	"date":         `^20[0-9]{2}-0[1-9]-1[0-9]$`,
+	"duration":     `^[1-9][0-9]{0,3}(ms|s|m|h)$`,
+	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9]Z$`,
+	"k8sshortname": `^[a-z][a-z0-9]{0,15}$`,
+	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8}){0,2}$`,
+}
+
+// wellFormed are texts for which a function is true. They are wider than those
+// of formats: other rules may ask for more.
+var wellFormed = map[string][]string{
+	"isURL":      {`^https?://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
+	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1)$`},
+	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|3[0-2])|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|12[0-8])|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0)$`},
+	"isQuantity": {`^[0-9]{1,4}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
+}
+
+// shapes are what the texts look like that a function gives.
+var shapes = map[string]string{
+	"getScheme":      `^[a-z]+$`,
+	"getHost":        `^[a-z0-9.-]*(:[1-9][0-9]{0,3})?$`,
+	"getHostname":    `^[a-z0-9.-]*$`,
+	"getPort":        `^([1-9][0-9]{0,3})?$`,
+	"getEscapedPath": `^(/[a-zA-Z0-9._~-]*)*$`,
+	"lowerAscii":     `^[^A-Z]*$`,
+	"upperAscii":     `^[^a-z]*$`,
+	"trim":           `^(\S(.*\S)?)?$`,
+}
+
+// formatPattern is the entry of formats; "" where the server does not look at
+// the format, or it says nothing, as password.
+func formatPattern(format string) string {
+	return formats[strings.ReplaceAll(strings.ReplaceAll(format, "-", ""), "_", "")]
+}
+
+// exactly is the pattern of one text.
+func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }

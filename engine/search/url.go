@@ -1,0 +1,72 @@
+package search
+
+import (
+	"net/url"
+	"regexp"
+
+	"github.com/google/cel-go/common/ast"
+)
+
+// equalURL puts a part into a URL.
+func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
+	now, ok := b.native(call.Target(), sc)
+	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {
+		now, _ = b.native(operandOf(target.AsCall()), sc)
+	}
+	s, _ := now.(string)
+	if b.wantURL(call, sc, part) {
+		return true
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		u = &url.URL{Scheme: "https", Host: "a.example"}
+	}
+	switch call.FunctionName() {
+	case "getScheme":
+		u.Scheme = part
+	case "getHost":
+		u.Host = part
+	case "getHostname":
+		if u.Host = part; u.Port() != "" {
+			u.Host = part + ":" + u.Port()
+		}
+	case "getPort":
+		if u.Host = u.Hostname(); part != "" {
+			u.Host += ":" + part
+		}
+	case "getEscapedPath":
+		if u.Path = part; part != "" && part[0] != '/' {
+			u.Path = "/" + part
+		}
+		u.RawPath = ""
+	}
+	return b.equal(call.Target(), sc, u.String())
+}
+
+// wantURL makes a part of a URL what is wanted, beside what else is wanted of it.
+func (b *bender) wantURL(call ast.CallExpr, sc *scope, part string) bool {
+	target := call.Target()
+	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {
+		return false
+	}
+	quoted := regexp.QuoteMeta(part)
+	p := ""
+	switch call.FunctionName() {
+	case "getScheme":
+		p = `^` + quoted + `://[a-z]`
+	case "getHost", "getHostname":
+		p = `^[a-z]+://` + quoted + `([:/?].*)?$`
+	case "getPort":
+		p = `^[a-z]+://[^/?:]+:` + quoted + `([/?].*)?$`
+	case "getEscapedPath":
+		p = `^[a-z]+://[^/?]+` + quoted + `(\?.*)?$`
+	}
+	arg := target.AsCall().Args()[0]
+	if !b.wantText(arg, sc, textWant{match: []string{p}, max: -1}) {
+		return false
+	}
+	now, _ := b.native(arg, sc)
+	s, _ := now.(string)
+	u, err := url.ParseRequestURI(s)
+	return err == nil && u.Host != ""
+}

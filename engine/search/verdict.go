@@ -1,0 +1,219 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
+)
+
+// All that is asked of the engine is asked here.
+
+// judge asks the engine what it makes of writes, and counts.
+type judge struct {
+	ctx    context.Context
+	engine *engine.Engine
+	asked  int
+	limit  int
+	// weight is what large objects cost beside being asked about.
+	weight int
+	// evaluated counts parts of rules that were evaluated.
+	evaluated int
+}
+
+// perWrite is how many parts of rules are evaluated at the price of one write.
+const perWrite = 16
+
+// perWeight is how many values an object may have at the price of one write.
+const perWeight = 500
+
+// count is how many values there are in one.
+func count(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			n += count(below)
+		}
+	case []any:
+		for _, below := range v {
+			n += count(below)
+		}
+	case string:
+		return 1 + len(v)/256
+	}
+	return n + 1
+}
+
+// overBudget: rules stopped because all together cost too much.
+func overBudget(cause engine.Cause) bool {
+	return cause.Rule == nil && strings.Contains(cause.Detail, "running out of cost budget")
+}
+
+// spent is what was done, in writes.
+func (j *judge) spent() int { return j.asked + j.weight + j.evaluated/perWrite }
+
+// errSpent means that as many writes were asked for as may be.
+var errSpent = errors.New("as many objects as may be were tried")
+
+// verdict is what the engine makes of a world.
+type verdict struct {
+	complaints []complaint
+	// ran are the rules that the write ran.
+	ran map[engine.RuleRef]int
+	// undecided: some rule asks for more work than is done.
+	undecided bool
+	result    *engine.Result
+}
+
+// complaint is why a write is refused or, with old, why there cannot be its old
+// object.
+type complaint struct {
+	old   bool
+	cause engine.Cause
+}
+
+func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
+
+// request is the write itself.
+func (w *world) request() engine.Request {
+	req := engine.Request{Object: w.obj, OldObject: w.old, Trace: true}
+	if w.op == Status {
+		req.Subresource = "status"
+	}
+	return req
+}
+
+// judge decides the write, and those that lead to its old object.
+func (j *judge) judge(w *world) (*verdict, error) {
+	v := &verdict{ran: map[engine.RuleRef]int{}}
+	if err := j.stored(w, v); err != nil {
+		return nil, err
+	}
+	res, err := j.ask(w.request(), v, false)
+	if err != nil {
+		return nil, err
+	}
+	if v.result = res; res != nil {
+		for _, r := range res.Rules {
+			v.ran[r.RuleRef] += r.Runs
+		}
+	}
+	return v, nil
+}
+
+// stored asks for the writes by which the old object comes to be: it is created
+// and, where the status has an operation of its own, gets its status.
+func (j *judge) stored(w *world, v *verdict) error {
+	if w.old == nil {
+		return nil
+	}
+	created := w.old
+	status, ok := w.old["status"]
+	if w.split && ok {
+		created = maps.Clone(w.old)
+		delete(created, "status")
+	}
+	if _, err := j.ask(engine.Request{Object: created}, v, true); err != nil {
+		return err
+	}
+	if !w.split || !ok || status == nil {
+		return nil
+	}
+	_, err := j.ask(engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
+	return err
+}
+
+func (j *judge) ask(req engine.Request, v *verdict, old bool) (*engine.Result, error) {
+	if j.spent() >= j.limit {
+		return nil, errSpent
+	}
+	j.asked++
+	j.weight += count(req.Object) / perWeight
+	res, err := j.engine.Validate(j.ctx, req)
+	var overwork *engine.WorkLimitError
+	if errors.As(err, &overwork) {
+		v.undecided = true
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.undecided = v.undecided || res.Undecided != nil
+	for _, cause := range res.Causes {
+		v.complaints = append(v.complaints, complaint{old, cause})
+	}
+	if !res.Allowed && len(res.Causes) == 0 {
+		v.complaints = append(v.complaints, complaint{old, engine.Cause{Message: res.Failure.Message}})
+	}
+	return res, nil
+}
+
+// outcome is what a rule gives at one place.
+type outcome uint8
+
+const (
+	passes outcome = iota
+	refuses
+	errs
+	exceeds
+	unclear
+)
+
+// unanalysed says why a rule cannot be asked about.
+func unanalysed(err error) string {
+	var bad *engine.CompileError
+	if errors.As(err, &bad) {
+		return bad.Summary()
+	}
+	return err.Error()
+}
+
+// program is a rule that can be asked at one place, as a whole and in parts.
+type program struct {
+	expr  *expr.Expr
+	desk  *expr.Desk
+	parts *tracing.Parts
+}
+
+// compileRule compiles a rule once more, with its parts.
+func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*program, error) {
+	at, err := e.At(ref.Version, ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := at.Desk()
+	if err != nil {
+		return nil, err
+	}
+	x, err := desk.Compile(ref.Rule, optionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := tracing.NewParts(desk, x, optionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
+	return &program{x, desk, parts}, nil
+}
+
+// outcome evaluates the whole rule; old is nil when there is none.
+func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
+	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
+	var overwork *eval.OverworkError
+	switch {
+	case out.Stopped:
+		return exceeds
+	case errors.As(out.Err, &overwork):
+		return unclear
+	case out.Err != nil:
+		return errs
+	case out.False():
+		return refuses
+	}
+	return passes
+}

@@ -1,0 +1,165 @@
+package search
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// textCall makes matches, startsWith, endsWith or contains what is wanted.
+func (b *bender) textCall(call ast.CallExpr, sc *scope, want bool) bool {
+	operand, arg := call.Target(), ast.Expr(nil)
+	switch {
+	case call.IsMemberFunction() && len(call.Args()) == 1:
+		arg = call.Args()[0]
+	case len(call.Args()) == 2:
+		operand, arg = call.Args()[0], call.Args()[1]
+	default:
+		return false
+	}
+	s, ok := b.eval(arg, sc).(celtypes.String)
+	if !ok {
+		b.exist(arg, sc)
+		if s, ok = b.eval(arg, sc).(celtypes.String); !ok {
+			return false
+		}
+	}
+	p := string(s)
+	switch call.FunctionName() {
+	case "startsWith":
+		p = `\A` + regexp.QuoteMeta(p)
+	case "endsWith":
+		p = regexp.QuoteMeta(p) + `\z`
+	case "contains":
+		p = regexp.QuoteMeta(p)
+	}
+	w := textWant{match: []string{p}, max: -1}
+	if !want {
+		w.match, w.avoid = nil, w.match
+	}
+	return b.wantText(operand, sc, w)
+}
+
+// wantText makes a part a text of some kind.
+func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
+	if b.spent() {
+		return false
+	}
+	if h, ok := b.locate(e, sc); ok {
+		return b.textAt(h, w)
+	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "string" {
+		if h, ok := b.locate(e.AsCall().Args()[0], sc); ok && h.node.d != nil && h.node.d.Kind == types.Bytes {
+			return b.bytesAt(h, w)
+		}
+	}
+	done := func() bool {
+		now, _ := b.native(e, sc)
+		s, ok := now.(string)
+		return ok && b.m.texts.has(w, s)
+	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add && b.wantSum(e.AsCall().Args(), sc, w) && done() {
+		return true
+	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "find" && len(e.AsCall().Args()) == 1 {
+		if p, ok := b.eval(e.AsCall().Args()[0], sc).(celtypes.String); ok {
+			if b.wantText(e.AsCall().Target(), sc, w.and(textWant{match: []string{string(p)}, max: -1})) && done() {
+				return true
+			}
+		}
+	}
+	if e.Kind() == ast.CallKind {
+		if shape := shapes[e.AsCall().FunctionName()]; shape != "" {
+			w = w.and(textWant{match: []string{shape}, max: -1})
+		}
+	}
+	if s, ok := b.m.texts.one(w, b.m.rng); ok && b.equal(e, sc, s) && done() {
+		return true
+	}
+	return b.sampleOutcome(e, sc, done)
+}
+
+// wantSum makes one operand of + such that the sum is a text of some kind.
+func (b *bender) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
+	first := b.m.rng.IntN(2)
+	for _, i := range []int{first, 1 - first} {
+		other, ok := b.eval(args[1-i], sc).(celtypes.String)
+		if !ok {
+			continue
+		}
+		p, cut := `\A`+regexp.QuoteMeta(string(other)), strings.TrimPrefix
+		if i == 0 {
+			p, cut = regexp.QuoteMeta(string(other))+`\z`, strings.TrimSuffix
+		}
+		if s, ok := b.m.texts.one(w.and(textWant{match: []string{p}, max: -1}), b.m.rng); ok && b.equal(args[i], sc, cut(s, string(other))) {
+			return true
+		}
+	}
+	return false
+}
+
+// textAt sets a handle to a text of some kind, one that its schema takes and,
+// where there is one, that fits what was wanted of it before.
+func (b *bender) textAt(h handle, w textWant) bool {
+	f := &facts{text: anyText()}
+	if !h.key {
+		f = b.m.facts(h.node, nil)
+	}
+	for _, e := range shuffled(f.enum, b.m.rng) {
+		if s, ok := e.(string); ok && b.m.texts.has(w, s) {
+			return b.assign(h, s)
+		}
+	}
+	if len(f.enum) > 0 {
+		return false
+	}
+	id := h.id()
+	before, had := b.wants[id]
+	tries := []textWant{f.text.and(w), w}
+	if had {
+		tries = []textWant{f.text.and(before).and(w), f.text.and(w), w}
+	}
+	for i, try := range tries {
+		readable := try
+		readable.min = max(try.min, 1)
+		s, ok := b.m.texts.one(readable, b.m.rng)
+		if !ok {
+			s, ok = b.m.texts.one(try, b.m.rng)
+		}
+		if !ok {
+			continue
+		}
+		if b.wants[id] = w; had && i == 0 {
+			b.wants[id] = before.and(w)
+		}
+		return b.assign(h, s)
+	}
+	return false
+}
+
+// bytesAt is textAt for bytes, which an object has in base64: its schema's
+// lengths are those of that.
+func (b *bender) bytesAt(h handle, w textWant) bool {
+	f := b.m.facts(h.node, nil)
+	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}
+	if f.text.max >= 0 {
+		bounds.max = f.text.max / 4 * 3
+	}
+	id := h.id()
+	before, had := b.wants[id]
+	if s, ok := b.m.texts.one(bounds.and(w).and(before), b.m.rng); had && ok {
+		b.wants[id] = before.and(w)
+		return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+	}
+	s, ok := b.m.texts.one(bounds.and(w), b.m.rng)
+	if b.wants[id] = w; !ok {
+		return false
+	}
+	return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+}
