@@ -19,7 +19,7 @@ import (
 // there yet are left out.
 var public = []string{
 	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
-	"engine/admission", "engine/catalog", "repl",
+	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/prove", "engine/search", "repl",
 }
 
 // TestAPI holds what the public packages export in testdata/api, so that a

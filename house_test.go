@@ -24,7 +24,7 @@ var storeys = [][]string{
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
-	{"internal/expr", "engine/internal/respond"},
+	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
 	{"engine/catalog", "engine/compare"},

@@ -5,10 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
 )
@@ -88,15 +84,7 @@ func proverOf(t *testing.T, crd *CRD, version string) *prove.Prover {
 		if v.Name != version {
 			continue
 		}
-		props := &apiextensions.JSONSchemaProps{}
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, props, nil); err != nil {
-			t.Fatal(err)
-		}
-		s, err := schema.NewStructural(props)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := prove.New(version, s, prove.Config{})
+		p, err := prove.New(v, prove.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

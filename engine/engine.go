@@ -6,15 +6,14 @@ import (
 	"reflect"
 	"slices"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 	apiversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/engine/schema"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -132,30 +131,19 @@ func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation) (*
 }
 
 func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
-	if source == nil || source.OpenAPIV3Schema == nil {
-		return nil, fmt.Errorf("no schema: want schema.openAPIV3Schema")
-	}
-	internal := &apiextensions.CustomResourceValidation{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(source, internal, nil); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	// It shares no default with the CRD: the conversion decodes these.
-	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+	props, spine, err := structural.Of(source)
 	if err != nil {
-		return nil, fmt.Errorf("schema is not structural: %w", err)
-	}
-	if err := defaulting.PruneDefaults(structural); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, err
 	}
 	formats, err := formatsVersion(c.cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	values, err := schema.Compile(internal.OpenAPIV3Schema, structural, formats)
+	values, err := schema.Compile(props, spine, formats)
 	if err != nil {
 		return nil, err
 	}
-	return &versionSchema{source, structural, values, c.decls.FromSchema(structural, types.ResourceRoot)}, nil
+	return &versionSchema{source, spine, values, c.decls.FromSchema(spine, types.ResourceRoot)}, nil
 }
 
 // formatsVersion is the minor whose string formats a server checks: the one

@@ -1,7 +1,7 @@
 // Package prove shows that no object exists: none that a rule refuses, none over
 // which it fails to evaluate, none that a CRD accepts.
 //
-//	p, err := prove.New(structural, prove.Config{})
+//	p, err := prove.New(&crd.Spec.Versions[0], prove.Config{})
 //	proof := p.Never(rule, prove.Refused)
 //	if proof != nil {
 //		fmt.Println("no such object: proved", proof) // "(schema; rules 0 and 2 of spec.x)"

@@ -5,30 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// structural reads a schema in YAML.
-func structural(t testing.TB, text string) *schema.Structural {
+// version reads a schema in YAML.
+func version(t testing.TB, text string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	t.Helper()
-	var v1 apiextensionsv1.JSONSchemaProps
-	if err := yaml.UnmarshalStrict([]byte(text), &v1); err != nil {
+	v := &apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{}}
+	if err := yaml.UnmarshalStrict([]byte(text), &v.Schema.OpenAPIV3Schema); err != nil {
 		t.Fatal(err)
 	}
-	props := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, props, nil); err != nil {
-		t.Fatal(err)
-	}
-	s, err := schema.NewStructural(props)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return v
 }
 
 // spec is a schema whose spec has some rules.
@@ -47,7 +37,7 @@ func spec(properties string, rules ...string) string {
 
 func never(t *testing.T, schema string, what Outcome) string {
 	t.Helper()
-	p, err := New("v1", structural(t, schema), Config{})
+	p, err := New(version(t, schema), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +189,7 @@ func TestAcceptsNothing(t *testing.T) {
 		"1 == (has(self.o) ? 1 : 0) + (has(self.p) ? 1 : 0)":       "",
 		"self.kind == 'C'": "schema; rule 0 of spec",
 	} {
-		p, err := New("v1", structural(t, spec(fields, rule)), Config{})
+		p, err := New(version(t, spec(fields, rule)), Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +220,7 @@ func TestLarge(t *testing.T) {
 	deep := strings.Repeat("!(", 2000) + "has(self.e)" + strings.Repeat(")", 2000)
 	wide := strings.Repeat("has(self.e) || ", 5000) + "true"
 	for _, first := range []string{"self.e.matches('^(a|b|ab)*(a|b|ba)*c{200}')", wide, deep} {
-		p, err := New("v1", structural(t, spec("e: {type: string, enum: ["+strings.Join(enum, ", ")+"]}", append([]string{first}, rules...)...)), Config{})
+		p, err := New(version(t, spec("e: {type: string, enum: ["+strings.Join(enum, ", ")+"]}", append([]string{first}, rules...)...)), Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

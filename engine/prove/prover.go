@@ -6,10 +6,12 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -47,14 +49,18 @@ type one struct {
 	usesOld bool
 }
 
-// New makes a prover for the schema of one version of a CRD, by name.
-func New(version string, s *schema.Structural, cfg Config) (*Prover, error) {
+// New makes a prover for one version of a CRD.
+func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prover, error) {
+	_, s, err := structural.Of(of.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("version %s: %w", of.Name, err)
+	}
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	return &Prover{
-		version: version, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
+		version: of.Name, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
 		}),

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
@@ -36,7 +37,7 @@ func TestFindInCorpus(t *testing.T) {
 	for _, file := range files {
 		crd := corpus.ReadCRD(t, file)
 		for _, v := range crd.Spec.Versions {
-			s, err := structural(v.Schema)
+			_, s, err := structural.Of(v.Schema)
 			if err != nil || !v.Served {
 				continue
 			}

@@ -6,11 +6,10 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 )
 
 // Config is how long and from where is searched. The same configuration and the
@@ -121,7 +120,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 		}
 		s.served = v.Served
 		s.split = v.Subresources != nil && v.Subresources.Status != nil
-		if s.root.s, err = structural(v.Schema); err != nil {
+		if _, s.root.s, err = structural.Of(v.Schema); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 	}
@@ -131,17 +130,6 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 		s.byRef[r.ref] = r
 	}
 	return s, nil
-}
-
-func structural(source *apiextensionsv1.CustomResourceValidation) (*schema.Structural, error) {
-	if source == nil || source.OpenAPIV3Schema == nil {
-		return nil, fmt.Errorf("no schema: want schema.openAPIV3Schema")
-	}
-	internal := &apiextensions.CustomResourceValidation{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(source, internal, nil); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	return schema.NewStructural(internal.OpenAPIV3Schema)
 }
 
 // Rules are the version's rules, by place.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 )
 
@@ -44,9 +45,7 @@ func ask(ctx context.Context, o *Options, crd *definition, sum *Summary, step fu
 		if found == nil {
 			continue
 		}
-		if found.Accepted != nil && found.Accepted.Status == search.Unknown {
-			sum.Unknown++
-		}
+		sum.sample(found.Accepted)
 		for _, r := range found.Rules {
 			sum.count(r)
 		}
@@ -82,7 +81,7 @@ func (v *asking) ask() (*VersionPart, error) {
 	if v.o.samples() || v.o.Want == "all" {
 		a, err := s.Sample(v.ctx, v.o.Full)
 		if err == nil {
-			part.Accepted = finding(s, search.Accepted, nil, a)
+			part.Accepted = v.sample(s, a)
 			v.step()
 		} else if v.ctx.Err() == nil {
 			return nil, err
@@ -138,21 +137,61 @@ func (v *asking) work(queue <-chan []*RulePart) error {
 	if err != nil {
 		return err
 	}
+	p := v.prover()
 	for rules := range queue {
 		for _, r := range rules {
 			ref := engine.RuleRef{Version: v.name, Path: r.Path, Index: r.Index, Rule: r.Rule}
 			for _, want := range v.o.wants() {
-				a, err := s.Find(v.ctx, ref, want)
+				f, err := v.find(s, p, ref, want)
 				if v.ctx.Err() != nil {
 					return nil // what is known is told
 				}
 				if err != nil {
 					return err
 				}
-				r.set(want, finding(s, want, &ref, a))
+				r.set(want, f)
 				v.step()
 			}
 		}
 	}
 	return nil
+}
+
+// find asks for a proof first: that takes milliseconds, and no search can end
+// sooner than with all its steps where there is nothing to find.
+func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, want search.Want) (*Finding, error) {
+	outcome, provable := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
+	if p != nil && provable {
+		// What cannot be analysed, the search will say.
+		if proof, _ := p.Never(ref, outcome); proof != nil {
+			return &Finding{Status: never, Proof: proof.String()}, nil
+		}
+	}
+	a, err := s.Find(v.ctx, ref, want)
+	if err != nil {
+		return nil, err
+	}
+	return finding(s, want, &ref, a), nil
+}
+
+// prover is nil for a version of which no object can be written.
+func (v *asking) prover() *prove.Prover {
+	for i := range v.crd.crd.Spec.Versions {
+		if of := &v.crd.crd.Spec.Versions[i]; of.Name == v.name && of.Served {
+			p, _ := prove.New(of, prove.Config{}) // the engine has compiled it
+			return p
+		}
+	}
+	return nil
+}
+
+// sample is what a version accepts, or the proof that that is nothing.
+func (v *asking) sample(s *search.Search, a *search.Answer) *Finding {
+	f := finding(s, search.Accepted, nil, a)
+	if p := v.prover(); p != nil && f.Status == search.Unknown {
+		if proof, _ := p.AcceptsNothing(""); proof != nil {
+			f.Status, f.Proof = never, proof.String()
+		}
+	}
+	return f
 }

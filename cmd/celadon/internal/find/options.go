@@ -70,7 +70,7 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 	case (o.Full || o.Minimal) && (o.at || f.Changed("want") && o.Want != "accepted"):
 		return fmt.Errorf("--full and --minimal are samples of a whole CRD: want no --at, and no --want but accepted")
 	case o.Solver != "":
-		return fmt.Errorf("--solver %q: no proofs are made yet: leave it out", o.Solver)
+		return fmt.Errorf("--solver %q: proofs are made without one: leave it out", o.Solver)
 	}
 	if !o.at {
 		return nil

@@ -99,6 +99,8 @@ func (f *Finding) words(want search.Want) string {
 		return "not asked: " + f.Reason
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
+	case never:
+		return fmt.Sprintf("%s: proved (%s)", impossible[want], foreign.Line(f.Proof))
 	case search.Unknown:
 		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(f.Searched)))
 	}
@@ -114,6 +116,12 @@ func (f *Finding) words(want search.Want) string {
 		return fmt.Sprintf("costs more than it may: this object (%s)", f.Operation)
 	}
 	return fmt.Sprintf("accepted: this object (%s)", f.Operation)
+}
+
+var impossible = map[search.Want]string{
+	search.Refused:  "no such object",
+	search.Accepted: "no object is accepted",
+	search.Errs:     "no object on which the rule fails",
 }
 
 var wanted = map[search.Want]string{
@@ -143,7 +151,7 @@ func (p *textPrinter) end(r *Report) error {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Refused, "refusing an object"}, {s.Errors, "failing or too expensive on one"}, {s.Unknown, "not answered"}} {
+	}{{s.Refused, "refusing an object"}, {s.Never, "never refusing one"}, {s.Errors, "failing or too expensive on one"}, {s.Unknown, "not answered"}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
 		}

@@ -17,7 +17,8 @@ type Report struct {
 // Summary counts rules.
 type Summary struct {
 	Rules int `json:"rules"`
-	// Refused are rules that refuse an object, Never those that never do.
+	// Refused are rules that refuse an object, Never those that never do, and CRDs
+	// that accept none.
 	Refused int `json:"refused"`
 	Never   int `json:"never"`
 	// Unknown are rules, and samples, of which something asked is not known.
@@ -53,6 +54,9 @@ type RulePart struct {
 	Error    *Finding `json:"error,omitempty"`
 	Budget   *Finding `json:"budget,omitempty"`
 }
+
+// never: there is a proof that there is no such object.
+const never search.StatusWord = "never"
 
 // Finding answers one question.
 type Finding struct {
@@ -127,6 +131,8 @@ func (s *Summary) count(r *RulePart) {
 		switch {
 		case a.finding.Status == search.Unknown, a.finding.Status == search.NotAnalysed:
 			unknown = true
+		case a.finding.Status == never && a.want == search.Refused:
+			s.Never++
 		case a.finding.Status != search.Found:
 		case a.want == search.Refused:
 			s.Refused++
@@ -136,6 +142,17 @@ func (s *Summary) count(r *RulePart) {
 	}
 	if unknown {
 		s.Unknown++
+	}
+}
+
+// sample counts that of a CRD; nil is one that nobody asked for.
+func (s *Summary) sample(f *Finding) {
+	switch {
+	case f == nil:
+	case f.Status == search.Unknown:
+		s.Unknown++
+	case f.Status == never:
+		s.Never++
 	}
 }
 
