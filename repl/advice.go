@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -22,11 +23,15 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	if st.crd == nil {
 		return "", errNoCRD
 	}
-	r, err := vet.VetCRD(ctx, st.crd.def, vet.Config{KubeVersion: st.kube, Limits: s.limits})
+	// Unknown keys are told, and the rest is looked at all the same.
+	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn})
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
+	for _, key := range r.Strict {
+		fmt.Fprintf(&b, "the CRD: %s: kubectl and strict servers refuse it, others drop it\n", key.Message)
+	}
 	i := slices.IndexFunc(r.Versions, func(v vet.Version) bool { return v.Name == st.version })
 	if i < 0 {
 		writeCauses(&b, r, func(engine.Cause) bool { return false })

@@ -161,11 +161,11 @@ func (w *World) upstreamWrite(e *engine.Engine) (o outcome, err error) {
 
 // stored is an object with what a server fills in.
 func stored(e *engine.Engine, obj map[string]any) (*unstructured.Unstructured, error) {
-	prepared, err := e.Prepare(engine.Request{Object: obj})
+	prepared, err := e.Prepare(engine.Request{Object: obj, OldObject: obj})
 	if err != nil {
 		return nil, err
 	}
-	u := &unstructured.Unstructured{Object: prepared.Self()}
+	u := &unstructured.Unstructured{Object: prepared.Old()} // the new one has lost its status
 	u.SetUID("1")
 	u.SetCreationTimestamp(metav1.Unix(1, 0))
 	u.SetResourceVersion("1")

@@ -24,23 +24,27 @@ var strictSerializer = sync.OnceValue(func() runtime.Decoder {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Strict: true})
 })
 
-// decode reads a CRD from JSON, with what is wrong with its keys. The status, if
-// any, is the server's answer to a body that it cannot read.
-func decode(raw []byte) (*apiextensionsv1.CustomResourceDefinition, []error, *metav1.Status) {
+// decoded is a body as the server's decoder gives it.
+type decoded struct {
+	crd    *apiextensionsv1.CustomResourceDefinition // nil for one of another version
+	gvk    *runtimeschema.GroupVersionKind
+	strict []error // what is wrong with its keys
+}
+
+// decode reads a CRD from JSON. The status, if any, is the server's answer to a
+// body that it cannot read.
+func decode(raw []byte) (d decoded, failure *metav1.Status) {
 	defaults := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
 	obj, gvk, err := strictSerializer().Decode(raw, &defaults, nil)
-	var strict []error
+	d.gvk = gvk
 	if found, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
-		strict, err = found.Errors(), nil
+		d.strict, err = found.Errors(), nil
 	}
 	if err != nil {
-		return nil, nil, unreadable(gvk, raw, err)
+		return d, unreadable(gvk, raw, err)
 	}
-	crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
-	if !ok {
-		return nil, nil, respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
-	}
-	return crd, strict, nil
+	d.crd, _ = obj.(*apiextensionsv1.CustomResourceDefinition)
+	return d, nil
 }
 
 func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *metav1.Status {

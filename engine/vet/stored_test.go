@@ -214,3 +214,22 @@ func ExampleConfig_stored() {
 	// as a stored one: true
 	// spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[hosts].x-kubernetes-validations[0].rule
 }
+
+// TestOldVersionWithUnknownKeys: a server decodes a CRD of any version, strictly,
+// before it says that it wants another.
+func TestOldVersionWithUnknownKeys(t *testing.T) {
+	t.Parallel()
+	raw := rawCRD(t, unitCRD(schemaProps{Type: "object"}), `apiextensions.k8s.io/v1"`, `apiextensions.k8s.io/v1beta1"`, `"kind":"Thing"`, `"kind":"Thing","nosuch":1`)
+	for directive, want := range map[string]string{
+		"Strict": `CustomResourceDefinition in version "v1beta1" cannot be handled as a CustomResourceDefinition: strict decoding error: unknown field "spec.names.nosuch"`,
+		"Ignore": `the API version in the data (apiextensions.k8s.io/v1beta1) does not match the expected API version (apiextensions.k8s.io/v1)`,
+	} {
+		r, err := Vet(context.Background(), raw, Config{FieldValidation: directive})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status == nil || r.Status.Message != want {
+			t.Errorf("%s: %+v, want %s", directive, r.Status, want)
+		}
+	}
+}

@@ -17,28 +17,32 @@ import (
 // decode reads the CRD, and tells in the report of what strict decoding finds.
 // There is none where it cannot be read, or is refused for that.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
-	crd, strict, failure := decode(raw)
+	d, failure := decode(raw)
 	if failure != nil {
 		r.Status = failure
 		return nil
 	}
+	strict, directive := d.strict, cfg.fieldValidation()
 	if cfg.DuplicateKeys != nil {
 		strict = slices.Insert(strict, 0, cfg.DuplicateKeys)
 	}
-	directive := cfg.fieldValidation()
-	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
-		return crd
+	if directive != metav1.FieldValidationIgnore {
+		for _, err := range strict {
+			r.Strict = append(r.Strict, strictError(err))
+		}
 	}
-	for _, err := range strict {
-		r.Strict = append(r.Strict, strictError(err))
-	}
-	if directive == metav1.FieldValidationWarn {
+	switch {
+	case len(strict) > 0 && directive == metav1.FieldValidationStrict:
+		r.Status = unreadable(d.gvk, raw, runtime.NewStrictDecodingError(strict))
+	case d.crd == nil:
+		r.Status = respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", d.gvk.GroupVersion(), apiextensionsv1.SchemeGroupVersion)
+	case len(strict) > 0 && directive == metav1.FieldValidationWarn:
 		r.Warnings = strictWarnings(strict)
-		return crd
 	}
-	gvk := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
-	r.Status = unreadable(&gvk, raw, runtime.NewStrictDecodingError(strict))
-	return nil
+	if r.Status != nil {
+		return nil
+	}
+	return d.crd
 }
 
 func strictError(err error) engine.StrictError {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -149,7 +150,8 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 		folder.judge = &judge{kubeVersion: o.KubeVersion}
 	}
 	if problems, _ := folder.load(); len(problems) > 0 {
-		return fmt.Errorf("not all CRDs can be served:\n%w", errors.Join(problems...))
+		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")
+		return fmt.Errorf("not all CRDs can be served:%s", text)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
