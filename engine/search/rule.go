@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 )
 
 // rule is one rule of a version.
@@ -27,10 +28,11 @@ func rulesOf(version string, s *schema.Structural) (all []*rule) {
 	walk = func(s *schema.Structural, steps []engine.Step) {
 		for i := range s.XValidations {
 			x := &s.XValidations[i]
+			optional := parts.OptionalOldSelf(x.OptionalOldSelf)
 			all = append(all, &rule{
-				ref:      engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule},
+				ref:      engine.RuleRef{Version: version, Path: engine.FormatPath(steps), Index: i, Rule: x.Rule, OptionalOldSelf: optional},
 				steps:    slices.Clone(steps),
-				optional: x.OptionalOldSelf != nil && *x.OptionalOldSelf,
+				optional: optional,
 			})
 		}
 		if s.Items != nil {

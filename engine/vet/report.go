@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 )
 
 // report fills in what the admission found.
@@ -58,7 +59,7 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		Value:   err.BadValue,
 	}
 	if rule := a.refs[err]; rule != nil {
-		c.Rule = &engine.RuleRef{Path: rule.at.place(), Index: rule.index, Rule: rule.spec.Rule}
+		c.Rule = &engine.RuleRef{Path: rule.at.place(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: parts.OptionalOldSelf(rule.spec.OptionalOldSelf)}
 		if len(rule.unit.versions) == 1 {
 			c.Rule.Version = rule.unit.versions[0]
 		}

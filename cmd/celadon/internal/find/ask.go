@@ -92,7 +92,7 @@ func (v *asking) ask() (*VersionPart, error) {
 	}
 	for _, ref := range s.Rules() {
 		if v.o.selects(ref) {
-			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule})
+			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule, ref: ref})
 		}
 	}
 	if len(part.Rules) == 0 && part.Accepted == nil {
@@ -140,9 +140,8 @@ func (v *asking) work(queue <-chan []*RulePart) error {
 	p := v.prover()
 	for rules := range queue {
 		for _, r := range rules {
-			ref := engine.RuleRef{Version: v.name, Path: r.Path, Index: r.Index, Rule: r.Rule}
 			for _, want := range v.o.wants() {
-				f, err := v.find(s, p, ref, want)
+				f, err := v.find(s, p, r.ref, want)
 				if v.ctx.Err() != nil {
 					return nil // what is known is told
 				}

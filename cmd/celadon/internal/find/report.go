@@ -53,6 +53,8 @@ type RulePart struct {
 	Accepted *Finding `json:"accepted,omitempty"`
 	Error    *Finding `json:"error,omitempty"`
 	Budget   *Finding `json:"budget,omitempty"`
+
+	ref engine.RuleRef
 }
 
 // never: there is a proof that there is no such object.
