@@ -29,7 +29,7 @@ type world struct {
 	// second version.
 	schema, next sat.Lit
 	siblings     []sibling
-	// work is counted in expressions; beyond a bound, nothing is proved.
+	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
 }
