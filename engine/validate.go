@@ -283,7 +283,7 @@ func (w *write) updateStatus() error {
 // sameBut compares what the server calls a change: not metadata, nor the field
 // that is left out.
 func sameBut(out string, obj, old map[string]any) bool {
-	if (obj["metadata"] == nil) != (old["metadata"] == nil) {
+	if (obj["metadata"] == nil) != (old["metadata"] == nil) || without(out, obj) != without(out, old) {
 		return false
 	}
 	for name, v := range obj {
@@ -291,12 +291,15 @@ func sameBut(out string, obj, old map[string]any) bool {
 			return false
 		}
 	}
-	for name := range old {
-		if _, ok := obj[name]; !ok && name != out {
-			return false
-		}
-	}
 	return true
+}
+
+// without counts the fields but one.
+func without(name string, obj map[string]any) int {
+	if _, ok := obj[name]; ok {
+		return len(obj) - 1
+	}
+	return len(obj)
 }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
