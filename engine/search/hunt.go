@@ -21,7 +21,7 @@ type hunt struct {
 	maker *maker
 	rule  *rule // nil: the whole CRD
 	want  Want
-	full  bool  // of a sample: as many fields as can stand together
+	full  bool     // of a sample: as many fields as can stand together
 	hold  *holding // what an object is to have at a place, too
 	// apart is where the other form may refuse what this one admits: that is then
 	// what is wanted.
