@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 )
 
@@ -19,12 +20,22 @@ type asking struct {
 	steps int
 }
 
-// witnesses are the writes by which engine/search shows what the rules of CRDs
-// do, and samples of each version: a group a CRD. A rule that variants of one
+// atATime is of how many CRDs the witnesses are there before they are tried.
+const atATime = 24
+
+// SweepWitnesses tries on a server the writes by which engine/search shows what
+// the rules of CRDs do, and samples of each version. A rule that variants of one
 // CRD share is asked about once.
-func witnesses(ctx context.Context, crds []*CRD, ask asking, report *Report) []*Group {
-	works := make([]*witnessing, len(crds))
+func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, ask asking, report *Report) {
 	asked := map[string]bool{}
+	for some := range slices.Chunk(crds, atATime) {
+		s.Sweep(ctx, witnesses(ctx, some, ask, asked, report), report)
+	}
+}
+
+// witnesses are a group a CRD; asked are the rules that were asked about before.
+func witnesses(ctx context.Context, crds []*CRD, ask asking, asked map[string]bool, report *Report) []*Group {
+	works := make([]*witnessing, len(crds))
 	for i, crd := range crds {
 		works[i] = &witnessing{ctx: ctx, ask: ask, report: report, group: &Group{CRD: crd}}
 		works[i].plan(asked)
@@ -52,10 +63,11 @@ type witnessing struct {
 type versionQuestions struct {
 	name   string
 	search *search.Search
+	prover *prove.Prover
 	rules  []engine.RuleRef
 }
 
-// plan chooses the rules; asked are those that were chosen of other CRDs.
+// plan chooses the rules that were not asked about before.
 func (w *witnessing) plan(asked map[string]bool) {
 	crd := w.group.CRD
 	e, err := compile(crd)
@@ -77,7 +89,7 @@ func (w *witnessing) plan(asked map[string]bool) {
 		if w.ask.rules > 0 {
 			rules = spread(rules, w.ask.rules)
 		}
-		w.versions = append(w.versions, versionQuestions{version, s, rules})
+		w.versions = append(w.versions, versionQuestions{version, s, proverFor(crd, version), rules})
 	}
 }
 
@@ -90,12 +102,37 @@ func (w *witnessing) work() {
 		for _, ref := range v.rules {
 			w.report.Note("rules asked about")
 			for _, want := range w.ask.wants {
+				if v.never(ref, want) {
+					w.report.Note(fmt.Sprintf("questions without a witness: %s, proved", want))
+					continue
+				}
 				a, err := v.search.Find(w.ctx, ref, want)
 				w.add(v.name, string(want), fmt.Sprintf(" %s[%d]", ref.Path, ref.Index), a, err)
 			}
 		}
 	}
 	w.versions = nil // what a search has learnt is large
+}
+
+// never: there is a proof, so a search would only take its time.
+func (v *versionQuestions) never(ref engine.RuleRef, want search.Want) bool {
+	outcome, ok := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
+	if !ok || v.prover == nil {
+		return false
+	}
+	proof, err := v.prover.Never(ref, outcome)
+	return err == nil && proof != nil
+}
+
+// proverFor is nil where there is none for a version.
+func proverFor(crd *CRD, version string) *prove.Prover {
+	for i := range crd.Definition.Spec.Versions {
+		if v := &crd.Definition.Spec.Versions[i]; v.Name == version {
+			p, _ := prove.New(v, prove.Config{})
+			return p
+		}
+	}
+	return nil
 }
 
 // add makes a case of a witness.

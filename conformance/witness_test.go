@@ -20,8 +20,7 @@ func TestWitnessesOnServer(t *testing.T) {
 		crds = oneOfEach(crds)
 	}
 	report := NewReport("witnesses")
-	all := witnesses(t.Context(), crds, ask, report)
-	startServer(t).Sweep(t.Context(), all, report)
+	startServer(t).SweepWitnesses(t.Context(), crds, ask, report)
 	finish(t, report)
 }
 
@@ -36,8 +35,7 @@ func TestWitnessesOfWorlds(t *testing.T) {
 		crds = append(crds, g.CRD)
 	}
 	report := NewReport("world-witnesses")
-	all := witnesses(t.Context(), crds, ask, report)
-	startServer(t).Sweep(t.Context(), all, report)
+	startServer(t).SweepWitnesses(t.Context(), crds, ask, report)
 	finish(t, report)
 }
 
