@@ -33,7 +33,7 @@ type Solver struct {
 // may do, as it counts it.
 var known = map[string][]string{
 	"z3":   {"-in", "-smt2", "rlimit=20000000", "-memory:2048"},
-	"cvc5": {"--lang=smt2", "--strings-exp", "--rlimit=2000000"},
+	"cvc5": {"--lang=smt2", "--incremental", "--strings-exp", "--rlimit=2000000"},
 }
 
 const (
