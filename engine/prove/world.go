@@ -33,6 +33,7 @@ type world struct {
 	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
+	rounds  int // in which the solver was asked
 }
 
 // sibling is a rule that admitted objects satisfy.
