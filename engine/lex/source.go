@@ -24,21 +24,28 @@ func NewSource(src string, checked *cel.Ast) *Source {
 
 // Of is a node's text on one line; "" for what a macro made up.
 func (s *Source) Of(e ast.Expr) string {
-	start, end := math.MaxInt32, -1
+	start, end := s.Range(e)
+	return Flat(string(s.text[start:end]))
+}
+
+// Range is where a node's text stands, in code points; it is empty for what a
+// macro made up.
+func (s *Source) Range(e ast.Expr) (start, end int) {
+	start, end = math.MaxInt32, -1
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if o, ok := s.info.GetOffsetRange(e.ID()); ok {
 			start, end = min(start, int(o.Start)), max(end, int(o.Start))
 		}
 	}))
 	if end < 0 {
-		return ""
+		return 0, 0
 	}
 	first, last := s.token(start), s.token(end)
 	if first < 0 || last < 0 {
-		return ""
+		return 0, 0
 	}
 	first, last = s.balance(s.operand(first), s.field(last))
-	return Flat(string(s.text[s.tokens[first].Start:s.tokens[last].End]))
+	return s.tokens[first].Start, s.tokens[last].End
 }
 
 // token is the token at an offset; -1 when there is none.
