@@ -24,6 +24,16 @@ type Mend struct {
 	Searched int
 }
 
+// Keeping is the mend with which the CRD accepts no more than before; nil where
+// there is none.
+func (l *Lint) Keeping() *Mend {
+	i := slices.IndexFunc(l.Mends, func(m Mend) bool { return m.Keeps })
+	if i < 0 {
+		return nil
+	}
+	return &l.Mends[i]
+}
+
 const (
 	// maxWitnesses is how many objects a rule may fail on, each for another reason.
 	maxWitnesses = 6
