@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -38,6 +39,7 @@ type Session struct {
 	saved   map[string]string
 	history []string // what was answered, each expression or command whole
 	lets    []let
+	found   *search.Witness // by :find
 	// doing is the command that is being answered.
 	doing string
 	// partial is an expression that is not finished yet.

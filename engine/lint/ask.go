@@ -21,6 +21,8 @@ type Answer struct {
 	search.Answer
 	// Proof is there when the status is Never.
 	Proof *prove.Proof
+	// MadeUp are the places of the witness whose values are passwords.
+	MadeUp []string
 }
 
 // Asker answers questions about the rules of one version of a CRD. It is not safe
@@ -47,6 +49,9 @@ func NewAsker(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 	return a, err
 }
 
+// Rules are the version's rules, by place.
+func (a *Asker) Rules() []engine.RuleRef { return a.search.Rules() }
+
 // Ask says by which write a rule does what is wanted. The error is for a cancelled
 // context, a rule that the version does not have, or a bug of ours.
 func (a *Asker) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
@@ -57,7 +62,11 @@ func (a *Asker) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) 
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Answer: *found}, nil
+	answer := &Answer{Answer: *found}
+	if w := found.Witness; w != nil {
+		answer.MadeUp = append(a.search.Passwords(w.Object), a.search.Passwords(w.Old)...)
+	}
+	return answer, nil
 }
 
 // never proves that a rule does not do what is wanted; nil where there is no proof.

@@ -124,7 +124,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 		return nil
 	}
 	l := f.lint(FailsToEvaluate, r, "fails to evaluate where "+fails.place()+": "+fails.err.Error())
-	l.Witness = answer.Witness
+	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
 	if l.Mends, err = f.mends(at, ref, answer.Witness); err != nil {
 		return err
 	}

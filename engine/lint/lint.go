@@ -50,6 +50,8 @@ type Lint struct {
 	vet.Lint
 	// Witness is the write on which the rule fails; nil where there is a proof.
 	Witness *search.Witness
+	// MadeUp are the places of the witness whose values are passwords.
+	MadeUp []string
 	// Proof is why there is no object; nil where there is a witness.
 	Proof *prove.Proof
 	// Mends are other texts for the rule that are known to work; the first is the
@@ -160,7 +162,7 @@ func (f *finder) find() (err error) {
 func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, name) }
 
 func (f *finder) ref(r *vet.Rule) engine.RuleRef {
-	refs := f.asker.search.Rules()
+	refs := f.asker.Rules()
 	i := slices.IndexFunc(refs, func(ref engine.RuleRef) bool { return ref.Path == r.Path && ref.Index == r.Index })
 	if i < 0 {
 		return engine.RuleRef{Version: f.unit.version, Path: r.Path, Index: r.Index, Rule: r.Rule}

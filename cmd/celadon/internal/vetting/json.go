@@ -58,6 +58,8 @@ type witnessReport struct {
 	Operation search.Operation `json:"operation"`
 	Object    map[string]any   `json:"object"`
 	Old       map[string]any   `json:"old,omitempty"`
+	// MadeUp are places of format password.
+	MadeUp []string `json:"madeUp,omitempty"`
 }
 
 type mendReport struct {
@@ -191,7 +193,7 @@ func (one *vetted) lintReports() []lintReport {
 			File: at.File, Line: at.Line, Column: at.Column, Proof: proofText(l.Proof),
 		}
 		if w := l.Witness; w != nil {
-			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old}
+			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old, l.MadeUp}
 		}
 		for _, m := range l.Mends {
 			rep.Mends = append(rep.Mends, mendReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})

@@ -33,6 +33,9 @@ func shown(l *lint.Lint) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("object (%s): %s", w.Operation, compact(w.Object)))
 	}
+	for _, path := range l.MadeUp {
+		lines = append(lines, path+" is made up: its format is password")
+	}
 	for i := range l.Mends {
 		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Mends[i]), lex.Flat(l.Mends[i].Rule)))
 	}
@@ -54,6 +57,9 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 			p.object(b, "old object", w.Old)
 		}
 		p.object(b, fmt.Sprintf("on this object (%s)", w.Operation), w.Object)
+	}
+	for _, path := range l.MadeUp {
+		p.line(b, 10, foreign.Sprintf("%s is made up: its format is password", path))
 	}
 	for i := range l.Mends {
 		m := &l.Mends[i]
