@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/screen"
@@ -46,7 +47,7 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	kube    *kubeVersions
+	funcs   assist.Functions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -78,7 +79,6 @@ func NewSession(cfg Config) (*Session, error) {
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, rule: -1},
 		saved:  map[string]string{},
-		kube:   &kubeVersions{},
 	}, nil
 }
 
