@@ -68,18 +68,30 @@ func (f *finder) isClosed(path string) bool {
 	return false
 }
 
-// neverRefuses looks for rules that the rest makes redundant. Of rules that make
-// each other redundant it tells of all but one.
-func (f *finder) neverRefuses(r *vet.Rule, redundant map[engine.RuleRef]*prove.Proof) {
-	if f.off(NeverRefuses) || f.told("constant-rule", r) {
+// redundant are rules that refuse nothing which the rest lets through. Of rules that
+// make each other redundant the first is left out.
+func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
+	all := map[engine.RuleRef]*prove.Proof{}
+	if f.off(NeverRefuses) {
+		return all
+	}
+	for _, r := range slices.Backward(f.unit.rules) {
+		if r.Broken || f.isClosed(r.Path) || f.told("constant-rule", &r) {
+			continue
+		}
+		ref := f.ref(&r)
+		if proof := f.asker.never(ref, search.Refused); proof != nil && !rests(proof, ref, all) {
+			all[ref] = proof
+		}
+	}
+	return all
+}
+
+// neverRefuses tells of a rule that is redundant; proof is nil for any other.
+func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
+	if proof == nil {
 		return
 	}
-	ref := f.ref(r)
-	proof := f.asker.never(ref, search.Refused)
-	if proof == nil || rests(proof, ref, redundant) {
-		return
-	}
-	redundant[ref] = proof
 	what := "anything that the rest lets through"
 	if !proof.Schema && len(proof.Siblings) == 0 {
 		what = "anything"
@@ -102,13 +114,15 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	if f.off(FailsToEvaluate) {
 		return nil
 	}
-	ref := f.ref(r)
+	ref, with := f.ref(r), f
 	answer, err := f.asker.Ask(f.ctx, ref, search.Errs)
+	if err == nil && f.told(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == Never && len(answer.Proof.Siblings) > 0) {
+		with, answer, err = f.amongFailing(ref, answer)
+	}
 	if err != nil {
 		return err
 	}
-	f.settled[r.Field] = answer.Status == Never || answer.Status == search.Found
-	if answer.Status != search.Found {
+	if f.settled[r.Field] = answer.Status == Never || answer.Status == search.Found; answer.Status != search.Found {
 		return nil
 	}
 	at, err := newSite(f.engine, ref)
@@ -125,7 +139,7 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	}
 	l := f.lint(FailsToEvaluate, r, "fails to evaluate where "+fails.place()+": "+fails.err.Error())
 	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
-	if l.Mends, err = f.mends(at, ref, answer.Witness); err != nil {
+	if l.Mends, err = with.mends(at, ref, answer.Witness); err != nil {
 		return err
 	}
 	if len(l.Mends) > 0 {
@@ -133,4 +147,58 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	}
 	f.lints = append(f.lints, l)
 	return nil
+}
+
+// optionalRead is vet's lint on rules that read what may be absent.
+const optionalRead = "optional-read"
+
+// amongFailing asks about a rule that fails where others do, too, so that no object
+// shows it alone: of a CRD without the others, whose finder it gives. What it finds
+// is refused by rules that fail, and by nothing else. before is the answer where
+// there are no others.
+func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Answer, error) {
+	unknown := &Answer{Answer: search.Answer{Status: search.Unknown}}
+	without := *f
+	for i := range f.unit.rules {
+		if r := &f.unit.rules[i]; f.told(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
+			steps, err := engine.ParsePath(r.Path)
+			if err != nil {
+				return nil, nil, err
+			}
+			without.crd = withRule(without.crd, f.unit.version, steps, r.Index, "true")
+		}
+	}
+	if without.crd == f.crd {
+		return f, before, nil
+	}
+	var err error
+	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {
+		return f, unknown, nil
+	}
+	if without.asker, err = NewAsker(without.crd, without.engine, f.unit.version, *f.cfg); err != nil {
+		return nil, nil, err
+	}
+	answer, err := without.asker.Ask(f.ctx, ref, search.Errs)
+	if err != nil || answer.Status != search.Found {
+		return f, answer, err
+	}
+	if answer.Witness.Result, err = f.engine.Validate(f.ctx, answer.Witness.Request()); err != nil {
+		return f, unknown, f.ctx.Err() // what is undecided shows nothing
+	}
+	for _, c := range answer.Witness.Result.Causes {
+		if c.Rule == nil || !f.fails(*c.Rule, answer.Witness) {
+			return f, unknown, nil
+		}
+	}
+	return &without, answer, nil
+}
+
+// fails is true of a rule that has no value somewhere in a write.
+func (f *finder) fails(ref engine.RuleRef, w *search.Witness) bool {
+	at, err := newSite(f.engine, ref)
+	if err != nil {
+		return false
+	}
+	x, err := at.compile(ref.Rule)
+	return err == nil && at.failure(f.ctx, x, w.Result.Prepared()) != nil
 }

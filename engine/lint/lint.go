@@ -79,7 +79,7 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 		if err := f.find(); err != nil {
 			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
 		}
-		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == "optional-read" && f.settled[l.Field] })
+		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })
 		all = append(all, f.lints...)
 	}
 	return all, nil
@@ -144,14 +144,13 @@ func (f *finder) find() (err error) {
 		return err
 	}
 	f.acceptsNothing()
-	redundant := map[engine.RuleRef]*prove.Proof{}
+	redundant := f.redundant()
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
-		if closed := f.isClosed(r.Path); r.Broken || closed && !f.closed[r.Path] {
+		if r.Broken || f.isClosed(r.Path) && !f.closed[r.Path] {
 			continue
-		} else if !closed {
-			f.neverRefuses(r, redundant)
 		}
+		f.neverRefuses(r, redundant[f.ref(r)])
 		if err := f.failsToEvaluate(r); err != nil {
 			return err
 		}
