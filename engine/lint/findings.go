@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -39,10 +40,11 @@ func (f *finder) acceptsNothing() {
 }
 
 // meant is true of a place that is closed on purpose: its rule is no condition at
-// all, or a rule above says that it may not be there.
+// all, as false or self == null, or a rule above says that it may not be there.
 func (f *finder) meant(path string, proof *prove.Proof) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
-		return ref.Path != path || !strings.Contains(ref.Rule, "self")
+		flat := strings.ReplaceAll(lex.Flat(ref.Rule), " ", "")
+		return ref.Path != path || !strings.Contains(flat, "self") || flat == "self==null" || flat == "null==self"
 	})
 }
 
@@ -92,11 +94,15 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 	if proof == nil {
 		return
 	}
-	what := "anything that the rest lets through"
-	if !proof.Schema && len(proof.Siblings) == 0 {
-		what = "anything"
+	what, then := "anything that the rest lets through", "it adds no more than its message"
+	switch {
+	case len(proof.Siblings) > 0:
+	case proof.Schema:
+		then = "remove it, or see whether it says what is meant"
+	default:
+		what, then = "anything", "remove it, or see whether it says what is meant"
 	}
-	l := f.lint(NeverRefuses, r, "never refuses "+what+": proved ("+proof.String()+"); remove it, or see whether it says what is meant")
+	l := f.lint(NeverRefuses, r, "never refuses "+what+": proved ("+proof.String()+"); "+then)
 	l.Proof = proof
 	f.lints = append(f.lints, l)
 }

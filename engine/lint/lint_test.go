@@ -269,5 +269,5 @@ func ExampleFind() {
 	// spec[0] fails to evaluate where spec is {"mode":"Fixed"}: no such key: replicas; guard it
 	//    !has(self.mode) || self.mode != 'Fixed' || has(self.replicas) && self.replicas > 0
 	//    !has(self.mode) || self.mode != 'Fixed' || !has(self.replicas) || self.replicas > 0
-	// spec[1] never refuses anything that the rest lets through: proved (rule 0 of spec); remove it, or see whether it says what is meant
+	// spec[1] never refuses anything that the rest lets through: proved (rule 0 of spec); it adds no more than its message
 }

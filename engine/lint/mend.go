@@ -22,6 +22,8 @@ type Mend struct {
 	// searched in so many objects.
 	Proof    *prove.Proof
 	Searched int
+
+	how way
 }
 
 // Keeping is the mend with which the CRD accepts no more than before; nil where
@@ -44,13 +46,16 @@ const (
 // mender looks for mends of one rule.
 type mender struct {
 	*finder
-	site  *site
-	rule  engine.RuleRef
-	index int
-	// fails are writes that some text failed on; a mend is tried on all. shown are
-	// others that show what the rule does.
+	site *site
+	rule engine.RuleRef
+	// fails are writes that some text failed on, and reasons why; shown are others
+	// that show what the rule does.
 	fails, shown []*search.Witness
+	reasons      []string
 }
+
+// rounds: what is learned of a rule by one way of guarding it serves the others.
+const rounds = 2
 
 // mends are the texts for a rule that are known to work, one that keeps what is
 // accepted before one that does not.
@@ -69,15 +74,26 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 			m.shown = append(m.shown, answer.Witness)
 		}
 	}
-	for _, how := range ways {
-		if len(all) == 2 {
-			break
+	made := map[bool]*Mend{} // by Keeps
+	learned := map[way]int{} // before it was tried
+	for range rounds {
+		for _, how := range ways {
+			now, known := made[how == refuse], len(m.fails)+len(m.reasons)
+			if now != nil && now.Proof != nil || learned[how] == known {
+				continue
+			}
+			learned[how] = known
+			mend, err := m.mend(how)
+			if err != nil {
+				return nil, err
+			}
+			if now == nil || now.how == how || mend != nil && mend.Proof != nil {
+				made[how == refuse] = mend
+			}
 		}
-		mend, err := m.mend(how)
-		if err != nil {
-			return nil, err
-		}
-		if mend != nil && !slices.ContainsFunc(all, func(other Mend) bool { return other.Keeps == mend.Keeps }) {
+	}
+	for _, keeps := range []bool{true, false} {
+		if mend := made[keeps]; mend != nil {
 			all = append(all, *mend)
 		}
 	}
@@ -92,31 +108,24 @@ func (m *mender) mend(how way) (*Mend, error) {
 		if text = m.guarded(text, how); text == "" {
 			return nil, nil
 		}
-		crd := withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text)
-		e, err := engine.Compile(crd, engine.Config{KubeVersion: m.cfg.KubeVersion})
-		if e == nil {
+		t, err := m.try(text)
+		if err != nil || t == nil {
 			return nil, err
 		}
-		cfg := *m.cfg
-		cfg.Steps = max(cfg.Steps, search.DefaultSteps) // what is offered is looked at longer
-		asker, err := NewAsker(crd, e, m.unit.version, cfg)
-		if err != nil {
-			return nil, err
-		}
-		mended := m.rule
-		mended.Rule = text
-		answer, err := asker.Ask(m.ctx, mended, search.Errs)
-		if err != nil {
-			return nil, err
-		}
-		switch answer.Status {
-		case Never, search.Unknown:
-			if ok, err := m.opens(asker, mended); !ok {
-				return nil, err
+		if t.answer.Status == search.Unknown {
+			if more := m.guardAll(text, how); more != text {
+				if other, err := m.try(more); err != nil {
+					return nil, err
+				} else if other != nil && other.answer.Status == Never {
+					t, text = other, more
+				}
 			}
-			return m.judged(e, crd, &Mend{Rule: text, Keeps: how == refuse, Proof: answer.Proof, Searched: answer.Searched})
+		}
+		switch t.answer.Status {
+		case Never, search.Unknown:
+			return m.judged(t, &Mend{Rule: text, Keeps: how == refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
 		case search.Found:
-			m.fails = append(m.fails, answer.Witness)
+			m.fails = append(m.fails, t.answer.Witness)
 		default:
 			return nil, nil
 		}
@@ -124,30 +133,59 @@ func (m *mender) mend(how way) (*Mend, error) {
 	return nil, nil
 }
 
-// opens is true where the place of the rule accepts something, or did so before.
-func (m *mender) opens(asker *Asker, mended engine.RuleRef) (bool, error) {
-	if !m.isClosed(mended.Path) {
-		return true, nil
+// trial is a CRD with another text for the rule, and whether that fails.
+type trial struct {
+	crd    *apiextensionsv1.CustomResourceDefinition
+	engine *engine.Engine
+	asker  *Asker
+	rule   engine.RuleRef
+	answer *Answer
+}
+
+// try is nil for a text that the CRD cannot have.
+func (m *mender) try(text string) (*trial, error) {
+	t := &trial{crd: withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), rule: m.rule}
+	t.rule.Rule = text
+	var err error
+	if t.engine, err = engine.Compile(t.crd, engine.Config{KubeVersion: m.cfg.KubeVersion}); t.engine == nil {
+		return nil, err
 	}
-	answer, err := asker.Ask(m.ctx, mended, search.Accepted)
-	return err == nil && answer.Status == search.Found, err
+	cfg := *m.cfg
+	cfg.Steps = max(cfg.Steps, search.DefaultSteps) // what is offered is looked at longer
+	if t.asker, err = NewAsker(t.crd, t.engine, m.unit.version, cfg); err != nil {
+		return nil, err
+	}
+	t.answer, err = t.asker.Ask(m.ctx, t.rule, search.Errs)
+	return t, err
 }
 
 // judged is a mend after a last look at what is known of the rule; nil where it is
 // not what it should be, or the server would not take it.
-func (m *mender) judged(e *engine.Engine, crd *apiextensionsv1.CustomResourceDefinition, mend *Mend) (*Mend, error) {
+func (m *mender) judged(t *trial, mend *Mend) (*Mend, error) {
+	closed := m.isClosed(m.rule.Path)
+	if closed { // then it must accept something
+		if answer, err := t.asker.Ask(m.ctx, t.rule, search.Accepted); err != nil || answer.Status != search.Found {
+			return nil, err
+		}
+	}
 	for i, w := range slices.Concat(m.fails[:1], m.shown) {
-		res, err := e.Validate(m.ctx, w.Request())
+		res, err := t.engine.Validate(m.ctx, w.Request())
 		switch {
 		case err != nil:
 			return nil, m.ctx.Err() // what is undecided is no mend
-		case i == 0 && mend.Keeps == res.Allowed && !m.isClosed(m.rule.Path), i > 0 && res.Allowed != w.Result.Allowed:
+		case i == 0 && mend.Keeps == res.Allowed && !closed, i > 0 && res.Allowed != w.Result.Allowed:
 			return nil, nil
 		}
 	}
-	report, err := vet.VetCRD(m.ctx, crd, vet.Config{KubeVersion: m.cfg.KubeVersion, VerdictOnly: true})
+	report, err := vet.VetCRD(m.ctx, t.crd, vet.Config{KubeVersion: m.cfg.KubeVersion, VerdictOnly: mend.Proof != nil})
 	if err != nil || m.report.Accepted && !report.Accepted {
 		return nil, err
+	}
+	// What is not proved must not even look as if it could fail.
+	if slices.ContainsFunc(report.Lints, func(l vet.Lint) bool {
+		return l.Name == optionalRead && l.Path == m.rule.Path && l.Rule == mend.Rule
+	}) {
+		return nil, nil
 	}
 	return mend, nil
 }
@@ -173,11 +211,38 @@ func (m *mender) guarded(text string, how way) string {
 		if fails == nil {
 			return text
 		}
-		if text = guard(x, env, fails.err.Error(), how); text == "" {
+		reason := fails.err.Error()
+		if !slices.Contains(m.reasons, reason) {
+			m.reasons = append(m.reasons, reason)
+		}
+		if text = guard(x, env, reason, how); text == "" {
 			return ""
 		}
 	}
 	return ""
+}
+
+// guardAll is a text with guards for whatever might fail for a reason that some text
+// failed for, though no object is known for it.
+func (m *mender) guardAll(text string, how way) string {
+	env, err := m.site.desk.Env(m.site.optional)
+	if err != nil {
+		return text
+	}
+	for _, reason := range m.reasons {
+		for range maxGuards {
+			x, err := m.site.compile(text)
+			if err != nil {
+				return text
+			}
+			more := guard(x, env, reason, how)
+			if more == "" {
+				break
+			}
+			text = more
+		}
+	}
+	return text
 }
 
 // withRule is a copy of a CRD with another text for a rule of a version.
