@@ -31,7 +31,7 @@ var storeys = [][]string{
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
-	{"internal/crdedit"},
+	{"internal/crdedit", "engine/lint"},
 	{"engine/assist"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
