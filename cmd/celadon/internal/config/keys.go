@@ -60,6 +60,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 		"explain":      FromTree,
 		"all":          FromTree,
+		"find":         FromTree,
 
 		"old":     ByHand,
 		"no-lint": ByHand,
