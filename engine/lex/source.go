@@ -24,28 +24,31 @@ func NewSource(src string, checked *cel.Ast) *Source {
 
 // Of is a node's text on one line; "" for what a macro made up.
 func (s *Source) Of(e ast.Expr) string {
-	start, end := s.Range(e)
+	start, end, ok := s.Range(e)
+	if !ok {
+		return ""
+	}
 	return Flat(string(s.text[start:end]))
 }
 
-// Range is where a node's text stands, in code points; it is empty for what a
+// Range is where a node's text stands, in code points; it is not ok for what a
 // macro made up.
-func (s *Source) Range(e ast.Expr) (start, end int) {
-	start, end = math.MaxInt32, -1
+func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
+	start, end := math.MaxInt32, -1
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if o, ok := s.info.GetOffsetRange(e.ID()); ok {
 			start, end = min(start, int(o.Start)), max(end, int(o.Start))
 		}
 	}))
 	if end < 0 {
-		return 0, 0
+		return 0, 0, false
 	}
 	first, last := s.token(start), s.token(end)
 	if first < 0 || last < 0 {
-		return 0, 0
+		return 0, 0, false
 	}
 	first, last = s.balance(s.operand(first), s.field(last))
-	return s.tokens[first].Start, s.tokens[last].End
+	return s.tokens[first].Start, s.tokens[last].End, true
 }
 
 // token is the token at an offset; -1 when there is none.

@@ -107,8 +107,8 @@ func decisive(x *expr.Expr, s *spot) *spot {
 // insert writes the test before the condition. It is "" where that would come to
 // mean something else.
 func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, and bool) string {
-	start, end := src.Range(at.e)
-	if start == end {
+	start, end, ok := src.Range(at.e)
+	if !ok {
 		return ""
 	}
 	operator, written := operators.LogicalOr, " || "

@@ -87,6 +87,24 @@ var keys = map[string]map[string]Class{
 		"no-config": Never,
 		"help":      Never,
 	},
+	"find": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"version": ByHand,
+		"want":    ByHand,
+		"full":    ByHand,
+		"minimal": ByHand,
+		"steps":   ByHand,
+		"seed":    ByHand,
+
+		"at":        Never, // one question
+		"rule":      Never,
+		"solver":    Never,
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
 	"repl": {
 		"crd":          FromTree,
 		"kube-version": FromTree,
