@@ -34,12 +34,38 @@ func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
+// throughTries is how many texts are tried for one part of them.
+const throughTries = 3
+
+// throughUntil is through, until that did it.
+func (b *bender) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
+	for range throughTries {
+		if !b.through(e, sc, w) {
+			return false
+		}
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *bender) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
 	switch call.FunctionName() {
 	case operators.Index:
 		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
 		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
+	case "find":
+		p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
+		if !ok || len(call.Args()) > 1 {
+			return false
+		}
+		if !strings.HasPrefix(string(p), "^") {
+			f.before = `\A(?s:.*)`
+		}
+		f.after = "" // how far the pattern reaches is seen when it is tried
+		w = w.and(textWant{match: []string{string(p)}, max: -1})
 	case "trim":
 		f.before, f.after = `\A\s*`, `\s*\z`
 	case "lowerAscii", "upperAscii":
