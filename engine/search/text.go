@@ -74,11 +74,26 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
-	found    map[string][]string
+	found    map[string]*foundTexts
+	// spent is the work for one question, in steps; what is remembered counts as
+	// if it were found anew, so that an answer depends on nothing else.
+	spent int
+}
+
+type foundTexts struct {
+	texts []string
+	steps int
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string][]string{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}}
+}
+
+// forQuestion shares what was found, and counts anew.
+func (t *texts) forQuestion() *texts {
+	fresh := *t
+	fresh.spent = 0
+	return &fresh
 }
 
 // samples is how many texts are found for one want: there is choice, and lists
@@ -99,12 +114,15 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 
 func (t *texts) all(w textWant) []string {
 	key := w.key()
-	if found, ok := t.found[key]; ok {
-		return found
+	found, ok := t.found[key]
+	if !ok {
+		before := t.spent
+		found = &foundTexts{texts: t.find(w)}
+		found.steps, t.spent = t.spent-before, before
+		t.found[key] = found
 	}
-	found := t.find(w)
-	t.found[key] = found
-	return found
+	t.spent += found.steps
+	return found.texts
 }
 
 func (t *texts) find(w textWant) []string {
@@ -134,9 +152,11 @@ func (t *texts) find(w textWant) []string {
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	found := whole.Find(within)
+	t.spent += found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
 		within.Count, within.Steps = 1, 4*textSteps
 		found = whole.Find(within)
+		t.spent += found.Spent
 	}
 	if found.Complete || len(found.Texts) == samples {
 		return found.Texts
