@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -259,4 +260,58 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	if changed, err := less.pass(less.drop); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can go: %v %v", ref.Path, ref.Rule, want, w.obj, err)
 	}
+}
+
+// TestCorpusAnswersAreTheSameEachTime: two searches, one asked backwards, give
+// the same bytes.
+func TestCorpusAnswersAreTheSameEachTime(t *testing.T) {
+	files := corpus.CRDFiles(t)
+	var work []string
+	for i := 0; i < len(files); i += 1 + len(files)/5 {
+		work = append(work, files[i])
+	}
+	share(work, func(file string) {
+		crd := corpus.ReadCRD(t, file)
+		first, second := answersOf(t, crd, false), answersOf(t, crd, true)
+		for question, answer := range first {
+			if second[question] != answer {
+				t.Errorf("%s: %s: %s", filepath.Base(file), question, cmp.Diff(answer, second[question]))
+			}
+		}
+	})
+}
+
+// answersOf are those to questions about a few rules of a CRD.
+func answersOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, backwards bool) map[string]string {
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		t.Error(err)
+		return nil
+	}
+	s, err := New(crd, e, "", Config{Steps: 100})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	refs := s.Rules()
+	refs = refs[:min(len(refs), 4)]
+	if backwards {
+		slices.Reverse(refs)
+	}
+	answers := map[string]string{}
+	for _, ref := range refs {
+		for _, want := range []Want{Refused, Accepted, Errs} {
+			a, err := s.Find(t.Context(), ref, want)
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			data, err := json.Marshal(a)
+			if err != nil {
+				t.Error(err)
+			}
+			answers[ref.Path+" "+ref.Rule+" "+string(want)] = string(data)
+		}
+	}
+	return answers
 }

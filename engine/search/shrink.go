@@ -157,7 +157,7 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	var pool []string
 	if short := m.texts.all(f.text); len(short) > 0 {
-		pool = short[:1]
+		pool = slices.Clone(short[:1])
 	}
 	runes := []rune(s)
 	for _, n := range []int{1, len(runes) / 8, len(runes) / 2, len(runes) * 7 / 8, len(runes) - 1} {
