@@ -259,8 +259,14 @@ func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	if !ok || lo > maxRepeat || hi == 0 {
 		return false
 	}
-	p := fmt.Sprintf(`\A(?:%s*%s)%s%s*\z`, s.free, s.sep, repeat(max(lo-1, 0), hi-1), s.free)
-	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+	for _, least := range []string{"+", "*"} { // people write no empty parts
+		part := s.free + least
+		p := fmt.Sprintf(`\A(?:%s%s)%s%s\z`, part, s.sep, repeat(max(lo-1, 0), hi-1), part)
+		if b.wantText(s.of, sc, textWant{match: []string{p}, max: -1}) {
+			return true
+		}
+	}
+	return false
 }
 
 // sizeFound makes a pattern be found so often in a text.
