@@ -37,6 +37,8 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 		"anything":                      {"!has(self.a) || self.a.kind == 'x'", "a: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {kind: {type: string}}}", Found},
 		"anything without a type":       {"!has(self.b) || self.b == 'x'", "a: {x-kubernetes-preserve-unknown-fields: true}\nb: {type: string}", Found},
 		"an embedded resource":          {"!has(self.a) || self.a.kind == 'x'", "a: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}", Found},
+		"a schema of schemas":           {"!has(self.a) || !has(self.a.allOf) || self.a.allOf.size() < 2", "a: {type: object, properties: {$ref: {type: string}, items: {x-kubernetes-preserve-unknown-fields: true}, allOf: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}, properties: {type: object, additionalProperties: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {properties: {type: object, additionalProperties: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}", Found},
+		"parts that contradict":         {"!has(self.a) || self.a.split('/').all(x, x.size() > 900) || self.a.split('/')[0].matches('^a+$')", "a: {type: string, pattern: '^(b{200}/){3}$'}", Found},
 		"required all the way down":     {"!has(self.a) || !has(self.b)", "b: {type: string}\na:\n" + indent(deep, "  "), Found},
 		"one of, and not":               {"!has(self.b) || self.b > 1", "a: {type: string}\nb: {type: integer, not: {enum: [1]}, oneOf: [{minimum: 0, maximum: 5}, {minimum: 7}]}", Found},
 		"an integer or a string":        {"!has(self.a) || type(self.a) == string", "a: {x-kubernetes-int-or-string: true}", Found},
@@ -50,6 +52,9 @@ func TestFindEndsOnBadSchemas(t *testing.T) {
 			a, err := s.Find(t.Context(), s.Rules()[0], Refused)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if a.Searched > 300 {
+				t.Errorf("%d writes (want no more than 300)", a.Searched)
 			}
 			got := a.Status
 			if got == Found {

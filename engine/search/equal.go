@@ -89,6 +89,10 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 	call := e.AsCall()
 	args := call.Args()
 	operand := operandOf(call)
+	done := func() bool {
+		now, ok := b.native(e, sc)
+		return ok && equalJSON(now, v)
+	}
 	switch name := call.FunctionName(); name {
 	case operators.Conditional:
 		return b.conditional(args, sc, func(branch ast.Expr) bool { return b.equal(branch, sc, v) })
@@ -104,8 +108,8 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 		}
 	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "bytes":
 		return b.equal(operand, sc, parsedAs(b, operand, v))
-	case "lowerAscii", "upperAscii", "trim", "substring", operators.Index:
-		if s, ok := v.(string); ok && b.through(e, sc, oneText(s)) {
+	case "lowerAscii", "upperAscii", "trim", "substring", "find", operators.Index:
+		if s, ok := v.(string); ok && b.throughUntil(e, sc, oneText(s), done) {
 			return true
 		}
 		if name == operators.Index {
@@ -140,10 +144,6 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 	}
 	if want, ok := v.(bool); ok {
 		return b.truth(e, sc, want)
-	}
-	done := func() bool {
-		now, ok := b.native(e, sc)
-		return ok && equalJSON(now, v)
 	}
 	if operand != nil && b.equal(operand, sc, v) && done() { // as with find, replace, format
 		return true

@@ -34,12 +34,38 @@ func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
 	return false
 }
 
+// throughTries is how many texts are tried for one part of them.
+const throughTries = 3
+
+// throughUntil is through, until that did it.
+func (b *bender) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
+	for range throughTries {
+		if !b.through(e, sc, w) {
+			return false
+		}
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *bender) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
 	switch call.FunctionName() {
 	case operators.Index:
 		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
 		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
+	case "find":
+		p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
+		if !ok || len(call.Args()) > 1 {
+			return false
+		}
+		if !strings.HasPrefix(string(p), "^") {
+			f.before = `\A(?s:.*)`
+		}
+		f.after = "" // how far the pattern reaches is seen when it is tried
+		w = w.and(textWant{match: []string{string(p)}, max: -1})
 	case "trim":
 		f.before, f.after = `\A\s*`, `\s*\z`
 	case "lowerAscii", "upperAscii":
@@ -233,8 +259,14 @@ func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	if !ok || lo > maxRepeat || hi == 0 {
 		return false
 	}
-	p := fmt.Sprintf(`\A(?:%s*%s)%s%s*\z`, s.free, s.sep, repeat(max(lo-1, 0), hi-1), s.free)
-	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+	for _, least := range []string{"+", "*"} { // people write no empty parts
+		part := s.free + least
+		p := fmt.Sprintf(`\A(?:%s%s)%s%s\z`, part, s.sep, repeat(max(lo-1, 0), hi-1), part)
+		if b.wantText(s.of, sc, textWant{match: []string{p}, max: -1}) {
+			return true
+		}
+	}
+	return false
 }
 
 // sizeFound makes a pattern be found so often in a text.

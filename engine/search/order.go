@@ -22,6 +22,9 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 	if strict {
 		gap = 1
 	}
+	if b.sizeOrder(x, y, sc, gap) && b.is(e, sc, want) {
+		return
+	}
 	if b.m.rng.IntN(4) == 0 {
 		gap += b.m.rng.IntN(3)
 	}
@@ -48,6 +51,29 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 	if b.quiet = quiet; !b.is(e, sc, want) {
 		b.sample(e, sc, want)
 	}
+}
+
+// sizeOrder makes a size be below a number, or above, and leaves it free within.
+func (b *bender) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
+	if of := sizeOf(x); of != nil {
+		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge {
+			return b.size(of, sc, 0, int(n)-gap)
+		}
+	}
+	if of := sizeOf(y); of != nil {
+		if n, ok := b.eval(x, sc).(celtypes.Int); ok && n < huge {
+			return b.size(of, sc, max(int(n)+gap, 0), -1)
+		}
+	}
+	return false
+}
+
+// sizeOf is what a call of size is about; nil where it is no such call.
+func sizeOf(e ast.Expr) ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
+		return nil
+	}
+	return operandOf(e.AsCall())
 }
 
 // shifted is a value so much above another.

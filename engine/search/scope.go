@@ -7,7 +7,6 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/expr"
@@ -67,26 +66,6 @@ func (s *scope) find(name string) *scope {
 
 func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
 
-// variables are an activation of a scope.
-type variables struct {
-	*bender
-	scope *scope
-	root  interpreter.Activation
-}
-
-// ResolveName implements cel-go's activation.
-func (v *variables) ResolveName(name string) (any, bool) {
-	at := v.scope.find(name)
-	if at == nil {
-		return v.root.ResolveName(name)
-	}
-	val := v.bound(at.of)
-	return val, val != nil
-}
-
-// Parent implements cel-go's activation.
-func (v *variables) Parent() interpreter.Activation { return nil }
-
 // bound is a variable's value as things are now; nil where it has none.
 func (b *bender) bound(of binding) ref.Val {
 	switch {
@@ -127,8 +106,12 @@ func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
 	if b.in.hasOld {
 		before, _ = b.w.get(b.in.before)
 	}
-	parts := b.r.program.parts
-	return parts.Value(b.ctx, e, &variables{b, sc, parts.Bind(self, before)})
+	return b.r.program.parts.Value(b.ctx, e, self, before, func(name string) ref.Val {
+		if at := sc.find(name); at != nil {
+			return b.bound(at.of)
+		}
+		return nil
+	})
 }
 
 func (b *bender) is(e ast.Expr, sc *scope, want bool) bool {

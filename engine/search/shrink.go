@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -157,13 +158,15 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	}
 	var pool []string
 	if short := m.texts.all(f.text); len(short) > 0 {
-		pool = short[:1]
+		pool = slices.Clone(short[:1])
 	}
 	runes := []rune(s)
 	for _, n := range []int{1, len(runes) / 8, len(runes) / 2, len(runes) * 7 / 8, len(runes) - 1} {
 		pool = append(pool, string(runes[:n]), string(runes[len(runes)-n:]))
 	}
-	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool { return t == "" || len(t) >= len(s) })
+	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool {
+		return strings.TrimSpace(t) != t || t == "" || len(t) >= len(s) // no blank ends: they are hard to see
+	})
 }
 
 // nth is the nth value of an object that may go, from the outside inwards.

@@ -74,11 +74,27 @@ func (t *texts) regexp(p string) *regexp.Regexp {
 type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
-	found    map[string][]string
+	found    map[string]*foundTexts
+	// spent is the work for one question, in steps. What was found for another one
+	// counts too, once, so that an answer depends on nothing else.
+	spent   int
+	charged map[string]bool
+}
+
+type foundTexts struct {
+	texts []string
+	steps int
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string][]string{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, charged: map[string]bool{}}
+}
+
+// forQuestion shares what was found, and counts anew.
+func (t *texts) forQuestion() *texts {
+	fresh := *t
+	fresh.spent, fresh.charged = 0, map[string]bool{}
+	return &fresh
 }
 
 // samples is how many texts are found for one want: there is choice, and lists
@@ -99,54 +115,67 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 
 func (t *texts) all(w textWant) []string {
 	key := w.key()
-	if found, ok := t.found[key]; ok {
-		return found
+	found := t.lookup(key, w)
+	if !t.charged[key] {
+		t.charged[key] = true
+		t.spent += found.steps
 	}
-	found := t.find(w)
-	t.found[key] = found
+	return found.texts
+}
+
+func (t *texts) lookup(key string, w textWant) *foundTexts {
+	found, ok := t.found[key]
+	if !ok {
+		found = &foundTexts{}
+		found.texts, found.steps = t.find(w)
+		t.found[key] = found
+	}
 	return found
 }
 
-func (t *texts) find(w textWant) []string {
+func (t *texts) find(w textWant) (texts []string, steps int) {
 	if w.max == 0 {
 		if t.has(w, "") {
-			return []string{""}
+			return []string{""}, 0
 		}
-		return nil
+		return nil, 0
 	}
 	if w.min > longText {
-		return t.padded(w)
+		return t.padded(w), 0
 	}
 	whole := automaton.All()
 	for _, p := range w.match {
 		l := t.language(p)
 		if l == nil {
-			return t.plain(w)
+			return t.plain(w), 0
 		}
 		whole = whole.And(l)
 	}
 	for _, p := range w.avoid {
 		l := t.language(p)
 		if l == nil {
-			return t.plain(w)
+			return t.plain(w), 0
 		}
 		whole = whole.And(l.Not())
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	found := whole.Find(within)
+	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
 		within.Count, within.Steps = 1, 4*textSteps
 		found = whole.Find(within)
+		steps += found.Spent
 	}
 	if found.Complete || len(found.Texts) == samples {
-		return found.Texts
+		return found.Texts, steps
 	}
 	if len(found.Texts) == 0 && len(w.avoid) > 0 {
 		free := w
 		free.avoid = nil
-		return t.varied(w, t.all(free), nil)
+		like := t.lookup(free.key(), free)
+		return t.varied(w, like.texts, nil), steps + like.steps
 	}
-	return t.varied(w, found.Texts, found.Texts)
+	return t.varied(w, found.Texts, found.Texts), steps
 }
 
 // varied adds to texts that are as wanted others that differ from some in one
@@ -197,7 +226,7 @@ func (t *texts) padded(w textWant) (found []string) {
 	}
 	short := w
 	short.min = 1
-	for _, s := range append(t.all(short), "a") {
+	for _, s := range append(slices.Clone(t.lookup(short.key(), short).texts), "a") {
 		if n := utf8.RuneCountInString(s); n > 0 && n < w.min {
 			_, size := utf8.DecodeLastRuneInString(s)
 			if s += strings.Repeat(s[len(s)-size:], w.min-n); t.has(w, s) {

@@ -24,6 +24,7 @@ type judge struct {
 	limit  int
 	// weight is what large objects cost beside being asked about.
 	weight int
+	texts  *texts
 	// evaluated counts parts of rules that were evaluated.
 	evaluated int
 }
@@ -57,7 +58,12 @@ func overBudget(cause engine.Cause) bool {
 }
 
 // spent is what was done, in writes.
-func (j *judge) spent() int { return j.asked + j.weight + j.evaluated/perWrite }
+func (j *judge) spent() int {
+	return j.asked + j.weight + j.evaluated/perWrite + j.texts.spent/perText
+}
+
+// perText is how many steps in search of a text are the price of one write.
+const perText = 6000
 
 // errSpent means that as many writes were asked for as may be.
 var errSpent = errors.New("as many objects as may be were tried")
@@ -99,7 +105,8 @@ func (w *world) request() engine.Request {
 
 // newJudge asks the hunt's forms of the CRD.
 func (h *hunt) newJudge(limit int) *judge {
-	j := &judge{ctx: h.ctx, engine: h.engine, limit: limit}
+	h.maker.texts.spent = 0
+	j := &judge{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit}
 	if h.other != nil {
 		j.other = h.other.engine
 	}

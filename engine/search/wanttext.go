@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -62,18 +63,11 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 		s, ok := now.(string)
 		return ok && b.m.texts.has(w, s)
 	}
-	if b.through(e, sc, w) && done() {
+	if b.throughUntil(e, sc, w, done) {
 		return true
 	}
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add && b.wantSum(e.AsCall().Args(), sc, w) && done() {
 		return true
-	}
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "find" && len(e.AsCall().Args()) == 1 {
-		if p, ok := b.eval(e.AsCall().Args()[0], sc).(celtypes.String); ok {
-			if b.wantText(e.AsCall().Target(), sc, w.and(textWant{match: []string{string(p)}, max: -1})) && done() {
-				return true
-			}
-		}
 	}
 	if e.Kind() == ast.CallKind {
 		if shape := shapes[e.AsCall().FunctionName()]; shape != "" {
@@ -93,6 +87,13 @@ func (b *bender) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 		other, ok := b.eval(args[1-i], sc).(celtypes.String)
 		if !ok {
 			continue
+		}
+		if n := utf8.RuneCountInString(string(other)); len(w.match)+len(w.avoid) == 0 { // only of a length
+			rest := textWant{min: max(w.min-n, 0), max: -1}
+			if w.max >= 0 {
+				rest.max = w.max - n
+			}
+			return (w.max < 0 || rest.max >= 0) && b.wantText(args[i], sc, rest)
 		}
 		p, cut := `\A`+regexp.QuoteMeta(string(other)), strings.TrimPrefix
 		if i == 0 {

@@ -67,7 +67,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := c.language.Find(c.search)
-			if diff := cmp.Diff(Found{c.want, c.complete}, got); diff != "" {
+			if diff := cmp.Diff(Found{Texts: c.want, Complete: c.complete, Spent: got.Spent}, got); diff != "" {
 				t.Error(diff)
 			}
 		})

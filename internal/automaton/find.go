@@ -26,6 +26,8 @@ type Found struct {
 	// Complete is true when there are no others within the bounds: with no Texts,
 	// that is a proof. It is false where enough were found or the steps ran out.
 	Complete bool
+	// Spent is the work that it took, in steps.
+	Spent int
 }
 
 // place is a text on the way: the states of all patterns behind it, and the
@@ -41,18 +43,23 @@ type place struct {
 // have the same answer.
 func (l *Language) Find(s Search) Found {
 	f := newFinder(l, s)
+	f.find()
+	f.found.Spent = f.spent()
+	return f.found
+}
+
+func (f *finder) find() {
 	f.visit(place{states: f.begin(), from: -1})
 	for at := 0; at < len(f.places); at++ {
 		if f.enough() {
-			return f.found
+			return
 		}
 		f.expand(at)
 		if f.spent() > f.search.Steps {
-			return f.found
+			return
 		}
 	}
 	f.found.Complete = !f.enough()
-	return f.found
 }
 
 // Contains says whether a text is in the language.

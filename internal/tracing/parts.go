@@ -2,33 +2,38 @@ package tracing
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
+// How it works: a part is planned by the planner of whole expressions. What is
+// a macro's variable in the whole is a root of the part, as self is.
+
 // Parts gives the value of any part of an expression, each on its own: where an
 // object is being made that fits, one part after the other is asked what it
-// would be. Like a Trace it is far slower than what evaluates rules. It is not
-// safe for concurrent use.
+// would be. It is not safe for concurrent use.
 type Parts struct {
-	env      *cel.Env
-	checked  *cel.Ast
-	decl     *types.Decl
-	limit    int64
-	optional bool
-	planned  map[int64]cel.Program
+	planner *eval.Planner
+	checked *cel.Ast
+	decl    *types.Decl
+	limit   int64
+	rule    []types.Root // of the whole
+	planned map[int64]*part
+}
+
+// part is one that was asked before.
+type part struct {
+	program *eval.Program
+	roots   []types.Root
+	err     error
 }
 
 // NewParts is for an expression that the desk compiled with the same
@@ -42,7 +47,10 @@ func NewParts(d *expr.Desk, x *expr.Expr, optionalOldSelf bool) (*Parts, error) 
 	if types.LargePattern(x.AST()) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
 	}
-	return &Parts{env: env, checked: x.AST(), decl: d.Decl(), limit: d.Limit(), optional: optionalOldSelf, planned: map[int64]cel.Program{}}, nil
+	return &Parts{
+		planner: eval.NewPlanner(env), checked: x.AST(), decl: d.Decl(), limit: d.Limit(),
+		rule: types.RuleRoots(d.Decl(), optionalOldSelf), planned: map[int64]*part{},
+	}, nil
 }
 
 // Root is the whole expression.
@@ -51,47 +59,63 @@ func (p *Parts) Root() ast.Expr { return p.checked.NativeRep().Expr() }
 // Type is what the checker knows of a part's type.
 func (p *Parts) Type(part ast.Expr) *celtypes.Type { return p.checked.NativeRep().GetType(part.ID()) }
 
-// Bind is what self and oldSelf are; old is nil when there is none.
-func (p *Parts) Bind(self, old any) interpreter.Activation {
-	vars := eval.BindOld(p.decl, self, old)
-	if p.optional {
-		vars = vars.Optional()
-	}
-	return vars
-}
-
-// Value evaluates a part. vars is what Bind gives, and before it the variables
-// of the macros around the part. What has no value is a CEL error.
-func (p *Parts) Value(ctx context.Context, part ast.Expr, vars interpreter.Activation) (v ref.Val) {
+// Value evaluates a part where self and oldSelf are these; old is nil when there
+// is none. variable is what a variable of a macro around the part stands for;
+// nil is nothing. What has no value is a CEL error, and so is what takes more
+// work than is done for a part.
+func (p *Parts) Value(ctx context.Context, e ast.Expr, self, old any, variable func(name string) ref.Val) (v ref.Val) {
 	defer func() {
 		if r := recover(); r != nil {
 			v = celtypes.NewErr("internal error: %v", r)
 		}
 	}()
-	program, err := p.plan(part)
-	if err != nil {
-		return celtypes.WrapErr(err)
+	at := p.part(e)
+	if at.err != nil {
+		return celtypes.WrapErr(at.err)
 	}
-	v, _, err = program.ContextEval(ctx, vars)
-	if err != nil {
-		return celtypes.WrapErr(err)
+	values := map[string]any{types.Self: self}
+	if old != nil {
+		values[types.OldSelf] = old
 	}
-	return v
+	for _, root := range at.roots[len(p.rule):] {
+		if v := variable(root.Name); v != nil {
+			values[root.Name] = v
+		}
+	}
+	vars := eval.BindRoots(at.roots, values)
+	vars.LimitWork(maxWork)
+	out := at.program.Eval(ctx, vars)
+	if out.Err != nil {
+		return celtypes.WrapErr(out.Err)
+	}
+	return out.Value
 }
 
-func (p *Parts) plan(part ast.Expr) (cel.Program, error) {
-	if program := p.planned[part.ID()]; program != nil {
-		return program, nil
+func (p *Parts) part(e ast.Expr) *part {
+	if known := p.planned[e.ID()]; known != nil {
+		return known
 	}
-	whole := p.checked.NativeRep()
-	sub := ast.NewCheckedAST(ast.NewAST(part, whole.SourceInfo()), whole.TypeMap(), whole.ReferenceMap())
-	program, err := p.env.PlanProgram(sub,
-		cel.CostTracking(cost.Estimator(p.decl)),
-		cel.CostLimit(uint64(p.limit)),
-		cel.InterruptCheckFrequency(celconfig.CheckFrequency))
-	if err != nil {
-		return nil, fmt.Errorf("part of an expression: %w", err)
-	}
-	p.planned[part.ID()] = program
-	return program, nil
+	at := &part{roots: p.free(e)}
+	at.program, at.err = p.planner.PlanPart(p.checked, e, at.roots, p.limit)
+	p.planned[e.ID()] = at
+	return at
+}
+
+// free are the roots of the whole and the variables that a part may take from
+// the macros around it.
+func (p *Parts) free(e ast.Expr) []types.Root {
+	roots := slices.Clone(p.rule)
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.IdentKind {
+			return
+		}
+		name := e.AsIdent()
+		if ref := p.checked.NativeRep().ReferenceMap()[e.ID()]; ref != nil && ref.Value != nil {
+			return // a constant
+		}
+		if !slices.ContainsFunc(roots, func(r types.Root) bool { return r.Name == name }) {
+			roots = append(roots, types.Root{Name: name, Type: p.Type(e)})
+		}
+	}))
+	return roots
 }
