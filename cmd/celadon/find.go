@@ -18,11 +18,12 @@ one. With --want it is one that is accepted and on which the rule ran, one on wh
 the rule fails to evaluate, or one that costs more than it may. --full and --minimal
 write a sample of each CRD instead.
 
-Every object has been decided as the API server would decide it. That none was found
-proves nothing.
+Every object has been decided as the API server would decide it. Where there is no
+such object, a proof says so if there is one; that none was found proves nothing.
 
-Exit codes: 0 all that was asked was found, 1 something was not, or a rule fails or
-costs too much, 2 usage or unreadable input (2 wins over 1), 130 interrupted.`,
+Exit codes: 0 all that was asked was found or proved, 1 something is not known, a
+rule never refuses, fails or costs too much, or a version accepts nothing, 2 usage
+or unreadable input (2 wins over 1), 130 interrupted with what was known.`,
 		Example: `  celadon find --crd crd.yaml
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error

@@ -63,7 +63,13 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 		}
 		for _, r := range v.Rules {
 			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(foreign.Line(lex.Flat(r.Rule)))))
+			last := ""
 			for _, a := range r.answers() {
+				if words := a.finding.words(a.want); words == last {
+					continue // a broken rule is broken whatever is asked
+				} else {
+					last = words
+				}
 				if err := p.finding(&b, "    ", a.want, a.finding, nil); err != nil {
 					return err
 				}
@@ -153,13 +159,24 @@ var wanted = map[search.Want]string{
 	search.OverBudget: " that costs too much",
 }
 
+// What costs too much is large; a sample is shown whole.
+const (
+	maxLines   = 80
+	maxColumns = 300
+)
+
 func indented(b *strings.Builder, indent string, obj map[string]any, schema schemaNode) error {
 	data, err := document(obj, schema)
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(data)) {
-		b.WriteString(indent + line)
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	more := len(lines) - maxLines
+	if schema == nil && more > 0 {
+		lines = append(lines[:maxLines], fmt.Sprintf("# … %s more: -o yaml shows all", phrase.Count(more, "line")))
+	}
+	for _, line := range lines {
+		b.WriteString(indent + screen.Cut(line, maxColumns) + "\n")
 	}
 	return nil
 }
