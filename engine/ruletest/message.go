@@ -54,7 +54,6 @@ func (e *expectedText) matches(text string) bool {
 var (
 	shown = regexp.MustCompile(`(Invalid value|Duplicate value|Unsupported value|Too long|Too many|Required value): ` + value + `(: |[,\]]|$)`)
 	torn  = regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `)
-	sized = regexp.MustCompile(`must be of type (?:int32|int64|integer)`)
 )
 
 // value is a text in quotes, a number or a word, or what Go or JSON shows of a list
@@ -71,10 +70,25 @@ func nested(depth int) string {
 	return `(?:(?:map\[[a-z]+\]|\[\])(?:interface \{\}|any|string))?(?:\{` + inner + `\}|\[` + inner + `\])`
 }
 
+// spelled are other words for the same: a map as Go shows it, and the names of a
+// number's type.
+var spelled = []struct {
+	pattern *regexp.Regexp
+	to      string
+}{
+	{regexp.MustCompile(`map\[string\](?:interface \{\}|any)\{`), `{`},
+	{regexp.MustCompile(`", "`), `","`},
+	{regexp.MustCompile(`must be of type (?:int32|int64|integer)`), `must be of type integer`},
+	{regexp.MustCompile(`"float64"`), `"number"`},
+}
+
 // withoutValues is a text without the values that it shows.
 func withoutValues(text string) string {
 	text = torn.ReplaceAllString(text, "")
 	text = shown.ReplaceAllString(text, "$1: $2")
 	text = strings.ReplaceAll(text, ": : ", ": ")
-	return sized.ReplaceAllString(text, "must be of type integer")
+	for _, s := range spelled {
+		text = s.pattern.ReplaceAllString(text, s.to)
+	}
+	return text
 }

@@ -69,7 +69,7 @@ func (r *reader) own(s *Suite, m map[string]any) {
 		r.bad(r.doc.Root, "suite: apiVersion %q: want %s", apiVersion, APIVersion)
 	}
 	s.Name, s.CRDPath, s.Version = r.text(f[2]), r.text(f[3]), r.text(f[4])
-	s.CRDPlace = s.Place
+	s.CRDPlace, s.whole = s.Place, true
 	if f[3].given() {
 		s.CRDPlace = r.place(f[3].key)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/internal/yamldoc"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
@@ -49,23 +50,33 @@ func (r *reader) fields(what string, n *yamlpos.Node, known ...string) []field {
 		r.bad(n, "%s: want a mapping with %s", what, strings.Join(known, ", "))
 		return make([]field, len(known))
 	}
-	seen := map[string]bool{}
-	for _, key := range n.Keys {
+	seen := map[string]int{}
+	for i, key := range n.Keys {
 		name := key.Value
+		first, twice := seen[name]
 		switch {
 		case key.IsMerge():
 		case key.Kind != yamlpos.Scalar || !slices.Contains(known, name):
 			r.bad(key, "%s: %q is no key here%s", what, name, meant(name, known))
-		case seen[name]:
-			r.bad(key, "%s: %s is given twice: keep one", what, name)
+		case twice:
+			r.dropped(what, n.Keys[first], n.Items[first], key)
 		}
-		seen[name] = true
+		seen[name] = i
 	}
 	out := make([]field, len(known))
 	for i, name := range known {
 		out[i].key, out[i].value = n.Get(name)
 	}
 	return out
+}
+
+// dropped tells of a key that is given again further down, which is what counts.
+func (r *reader) dropped(what string, key, value, again *yamlpos.Node) {
+	loss := ""
+	if items := value.Resolve(); items.Kind == yamlpos.Sequence {
+		loss = fmt.Sprintf(", so what stands here, %s, never runs", phrase.Count(len(items.Items), "test"))
+	}
+	r.bad(key, "%s: %s is given again in line %d, which is what counts%s: keep one", what, key.Value, r.place(again).Line, loss)
 }
 
 func meant(name string, known []string) string {

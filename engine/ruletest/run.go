@@ -66,7 +66,10 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		report.Errors = append(report.Errors, Problem{cmp.Or(s.CRDPlace, s.Place), unresolved.Error()})
 	}
 	if len(on) > 0 {
-		report.CRD, report.Version = on[0].crd.Name, on[0].crd.Spec.Versions[0].Name
+		report.CRD = on[0].crd.Name
+		if len(on[0].crd.Spec.Versions) == 1 {
+			report.Version = on[0].crd.Spec.Versions[0].Name
+		}
 		for _, t := range on {
 			report.CRDFiles = append(report.CRDFiles, t.file)
 		}
@@ -115,7 +118,7 @@ func (s *Suite) alone() bool {
 func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []*target, err error) {
 	seen := map[*target]bool{}
 	for _, crd := range crds {
-		t, wrong := r.targets.get(ask{crd, s.Version, kubeVersion, patches})
+		t, wrong := r.targets.get(ask{crd, s.Version, kubeVersion, patches, s.whole})
 		if wrong == nil && seen[t] {
 			continue
 		}

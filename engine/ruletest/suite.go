@@ -44,6 +44,9 @@ type Suite struct {
 	Problems []Problem
 
 	reader *reader
+	// whole: all versions of the CRD are as they are; else the one alone is served
+	// and stored, as OpenShift's harness has it.
+	whole bool
 }
 
 // Case is one test.

@@ -1,7 +1,6 @@
 package ruletest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +23,7 @@ type CRD struct {
 	Definition *apiextensionsv1.CustomResourceDefinition
 }
 
-// target is one version of a CRD, compiled: alone served, and stored, as OpenShift's
-// harness has it.
+// target is a CRD, or one version of it, compiled.
 type target struct {
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
@@ -50,6 +48,7 @@ type ask struct {
 	crd                  *CRD
 	version, kubeVersion string
 	patches              string
+	whole                bool
 }
 
 type key struct{ name, version, kubeVersion string }
@@ -79,7 +78,7 @@ func (t *targets) get(a ask) (*target, error) {
 			crd, err = patched(crd, []byte(a.patches))
 		}
 		if err == nil {
-			crd, err = only(crd, a.version)
+			crd, err = only(crd, a.version, a.whole)
 		}
 		if err != nil {
 			f.err = err
@@ -92,7 +91,7 @@ func (t *targets) get(a ask) (*target, error) {
 
 // same is a target with that very CRD version.
 func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *target {
-	k := key{crd.Name, crd.Spec.Versions[0].Name, a.kubeVersion}
+	k := key{crd.Name, a.version, a.kubeVersion}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, known := range t.byKey[k] {
@@ -105,14 +104,21 @@ func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *ta
 	return made
 }
 
-// only is a CRD with one version alone, served and stored.
-func only(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.CustomResourceDefinition, error) {
+// only is a CRD with one version alone, served and stored; or the whole CRD, where
+// it has that version.
+func only(crd *apiextensionsv1.CustomResourceDefinition, version string, whole bool) (*apiextensionsv1.CustomResourceDefinition, error) {
+	if whole && version == "" {
+		return crd, nil
+	}
 	var names []string
 	for i := range crd.Spec.Versions {
 		v := crd.Spec.Versions[i]
 		names = append(names, v.Name)
 		if v.Name != version && (version != "" || len(crd.Spec.Versions) > 1) {
 			continue
+		}
+		if whole {
+			return crd, nil
 		}
 		v.Served, v.Storage = true, true
 		out := *crd
@@ -178,10 +184,4 @@ func (t *target) compile() error {
 func (t *target) statusful() bool {
 	s := t.crd.Spec.Versions[0].Subresources
 	return s != nil && s.Status != nil
-}
-
-// why are the values in the rules that refused.
-func (t *target) why(ctx context.Context, res *engine.Result) [][]trace.Value {
-	whys, _ := t.explain.Why(ctx, res.Prepared(), res.Causes)
-	return whys
 }
