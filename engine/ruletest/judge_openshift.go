@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
 // run does what OpenShift's harness does: a create; or a create, the status through
@@ -121,6 +120,7 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 	if b.judge(t, "", nil); len(t.wrong) > 0 || !b.statusful(t, t.on, b.errorPlace) {
 		return
 	}
+	t.status = true
 	req = statusWrite(t.result.Object, status)
 	if t.result = t.write(t.on, req); t.result == nil {
 		return
@@ -160,7 +160,6 @@ func (b *openShift) judge(t *trial, refusal string, expected *embedded) {
 		}
 		t.wrongAt(at, "accepted", "refused: "+res.Failure.Message)
 	default:
-		t.persisted = res.Object
 		if expected != nil {
 			if found := differences(b.unnamed(expected.object), b.unnamed(res.Object)); len(found) > 0 {
 				t.wrongAt(b.reader.place(expected.node), "this object", "another: "+strings.Join(found, "; "))
@@ -176,39 +175,4 @@ func (b *openShift) unnamed(object map[string]any) map[string]any {
 	delete(meta, "namespace")
 	settle(out, meta)
 	return out
-}
-
-// golden is what was said, or stored.
-func (b *openShift) golden(c *Case, got *outcome) []yamlpos.Change {
-	if got.result == nil {
-		return nil
-	}
-	below := func(name string) yamlpos.Path { return append(c.path[:len(c.path):len(c.path)], yamlpos.Key(name)) }
-	errorKey := "expectedError"
-	if b.expectedStatusError != "" && b.expectedError == "" {
-		errorKey = "expectedStatusError"
-	}
-	if got.result.Allowed {
-		changes := []yamlpos.Change{yamlpos.Set(below("expected"), yamlText(b.unnamed(tidy(got.result.Object))))}
-		for _, name := range []string{"expectedError", "expectedStatusError"} {
-			if _, v := b.reader.doc.Find(below(name)); v != nil {
-				changes = append(changes, yamlpos.Remove(below(name)))
-			}
-		}
-		return changes
-	}
-	changes := []yamlpos.Change{yamlpos.Set(below(errorKey), causesText(got.result))}
-	if b.expected != nil {
-		changes = append(changes, yamlpos.Remove(below("expected")))
-	}
-	return changes
-}
-
-// causesText is a refusal without the object's name, which is made up.
-func causesText(res *engine.Result) string {
-	message := res.Failure.Message
-	if _, after, ok := strings.Cut(message, " is invalid: "); ok {
-		message = after
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(message, "["), "]")
 }

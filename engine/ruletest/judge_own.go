@@ -77,9 +77,6 @@ func (b *own) judge(t *trial) {
 	case !e.valid:
 		b.judgeCauses(t)
 	}
-	if res.Allowed {
-		t.persisted = res.Object
-	}
 	b.judgeWarnings(t)
 	if len(t.wrong) > 0 {
 		return
@@ -191,46 +188,4 @@ func (b *own) judgeWarnings(t *trial) {
 	for _, text := range left {
 		t.wrongAt(b.expect.place, "no other warning", text)
 	}
-}
-
-// golden is the answer as an expectation.
-func (b *own) golden(c *Case, got *outcome) []yamlpos.Change {
-	res, e := got.result, &b.expect
-	if res == nil {
-		return nil
-	}
-	var expect yamlpos.Map
-	if !res.Allowed {
-		var causes []any
-		for _, cause := range said(res) {
-			one := yamlpos.Map{}
-			if cause.Field != "" {
-				one = append(one, yamlpos.Entry{Key: "field", Value: cause.Field})
-			}
-			one = append(one, yamlpos.Entry{Key: "reason", Value: string(cause.Reason)}, yamlpos.Entry{Key: "message", Value: cause.Message})
-			causes = append(causes, one)
-		}
-		expect = append(expect, yamlpos.Entry{Key: "causes", Value: causes})
-	}
-	if e.warned {
-		warnings := []any{}
-		for _, text := range res.Warnings {
-			warnings = append(warnings, text)
-		}
-		expect = append(expect, yamlpos.Entry{Key: "warnings", Value: warnings})
-	}
-	if e.object != nil && res.Allowed {
-		expect = append(expect, yamlpos.Entry{Key: "object", Value: tidy(res.Object)})
-	}
-	if e.costed {
-		expect = append(expect, yamlpos.Entry{Key: "maxCost", Value: max(e.maxCost, res.Cost)})
-	}
-	at := append(c.path[:len(c.path):len(c.path)], yamlpos.Key("expect"))
-	if res.Allowed {
-		if len(expect) == 0 {
-			return []yamlpos.Change{yamlpos.Set(at, "valid")}
-		}
-		expect = append(yamlpos.Map{{Key: "valid", Value: true}}, expect...)
-	}
-	return []yamlpos.Change{yamlpos.Set(at, expect)}
 }

@@ -24,7 +24,8 @@ func contains(text, part string, exact bool) (ok bool, by older) {
 	if exact {
 		return false, false
 	}
-	return strings.Contains(withoutValues(text), withoutValues(part)), true
+	text, part = respelled(text), respelled(part)
+	return strings.Contains(text, part) || strings.Contains(withoutValues(text), withoutValues(part)), true
 }
 
 // equals is true of a cause's message that is expected: whole, or without the type
@@ -40,7 +41,7 @@ func (e *expectedText) equals(message, detail string, exact bool) (ok bool, by o
 	case e.text == detail && detail != "":
 		return true, false
 	}
-	return withoutValues(e.text) == withoutValues(message), true
+	return withoutValues(respelled(e.text)) == withoutValues(respelled(message)), true
 }
 
 // matches is equals for a text without parts.
@@ -82,13 +83,15 @@ var spelled = []struct {
 	{regexp.MustCompile(`"float64"`), `"number"`},
 }
 
-// withoutValues is a text without the values that it shows.
-func withoutValues(text string) string {
-	text = torn.ReplaceAllString(text, "")
-	text = shown.ReplaceAllString(text, "$1: $2")
-	text = strings.ReplaceAll(text, ": : ", ": ")
+func respelled(text string) string {
 	for _, s := range spelled {
 		text = s.pattern.ReplaceAllString(text, s.to)
 	}
 	return text
+}
+
+// withoutValues is a text without the values that it shows.
+func withoutValues(text string) string {
+	text = shown.ReplaceAllString(torn.ReplaceAllString(text, ""), "$1: $2")
+	return strings.ReplaceAll(text, ": : ", ": ")
 }

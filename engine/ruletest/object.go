@@ -16,26 +16,31 @@ var generated = []string{
 // maxDifferences is how many are told.
 const maxDifferences = 5
 
-// differences are what a persisted object has otherwise than expected; of metadata
-// that is filled in nothing is compared, and of the names in maybe nothing that is not
-// expected.
+// differences are what a persisted object has otherwise than expected.
 func differences(want, got map[string]any, maybe ...string) []string {
 	d := differ{}
-	want, got = maps.Clone(want), maps.Clone(got)
-	meta, wanted := metadata(want), metadata(got)
-	for _, name := range generated {
-		delete(meta, name)
-		delete(wanted, name)
-	}
-	for _, name := range maybe {
-		if _, ok := meta[name]; !ok {
-			delete(wanted, name)
-		}
-	}
-	settle(want, meta)
-	settle(got, wanted)
+	want, got = compared(want, got, maybe...)
 	d.compare("", want, got)
 	return d.found
+}
+
+// compared are an expected and a persisted object without the metadata that is
+// filled in, and of the names in maybe without those that are not expected.
+func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
+	w, g = maps.Clone(want), maps.Clone(got)
+	wanted, meta := metadata(w), metadata(g)
+	for _, name := range generated {
+		delete(wanted, name)
+		delete(meta, name)
+	}
+	for _, name := range maybe {
+		if _, ok := wanted[name]; !ok {
+			delete(meta, name)
+		}
+	}
+	settle(w, wanted)
+	settle(g, meta)
+	return w, g
 }
 
 // metadata is a copy of an object's.

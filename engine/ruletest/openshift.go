@@ -116,6 +116,7 @@ func (r *reader) openShiftWhole(b *openShift, c *Case, item *yamlpos.Node) {
 	case update && b.updated == nil:
 		r.bad(item, "test %q: updated is missing: want an object", c.Name)
 	case b.expected == nil && b.expectedError == "" && b.expectedStatusError == "":
+		c.open = true
 		r.bad(item, "test %q: no expectation: want expected, expectedError%s", c.Name, map[bool]string{true: " or expectedStatusError"}[update])
 	case b.expectedStatusError != "" && b.expectedError == "" && b.updated.object["status"] == nil:
 		r.bad(item, "test %q: expectedStatusError, but updated has no status, so none is written", c.Name)

@@ -132,7 +132,7 @@ func (r *reader) ownCase(s *Suite, b *own, path yamlpos.Path, decoded map[string
 		b.fieldValidation = r.fieldValidation(f[10])
 	}
 	if c.Skip == "" || f[6].given() {
-		r.expectation(b, f[6], decoded)
+		c.open = r.expectation(b, f[6], decoded) && len(r.problems) == mark+1
 	}
 	r.add(s, c, mark)
 	if s.Kind.Empty() && b.object != nil {
@@ -192,19 +192,19 @@ func (r *reader) fieldValidation(f field) string {
 	return text
 }
 
-// expectation reads expect.
-func (r *reader) expectation(b *own, f field, decoded map[string]any) {
+// expectation reads expect; it is open where that says nothing.
+func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
 	e := &b.expect
 	if !f.given() || f.null() {
 		r.bad(b.item, "test: no expectation: want expect: valid, or the causes")
-		return
+		return true
 	}
 	e.place = r.place(f.key)
 	if v := f.value.Resolve(); v.Kind == yamlpos.Scalar {
 		if e.valid = v.Value == "valid"; !e.valid {
 			r.bad(v, "expect: %q: want valid, or the causes", v.Value)
 		}
-		return
+		return false
 	}
 	p := r.fields("expect", f.value, "valid", "causes", "warnings", "object", "maxCost")
 	e.valid = r.flag(p[0])
@@ -232,9 +232,11 @@ func (r *reader) expectation(b *own, f field, decoded map[string]any) {
 		r.bad(p[1].key, "expect: valid and causes: want one")
 	case !e.valid && e.object != nil:
 		r.bad(p[3].key, "expect: causes and object: what is refused is not persisted")
-	case !e.valid && len(e.causes) == 0 && len(r.problems) == 0:
+	case !e.valid && len(e.causes) == 0:
 		r.bad(f.key, "expect: no expectation: want valid: true, or causes")
+		return true
 	}
+	return false
 }
 
 func (r *reader) expectedCause(n *yamlpos.Node) *expectedCause {

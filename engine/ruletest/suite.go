@@ -66,6 +66,8 @@ type Case struct {
 
 	path yamlpos.Path
 	body body
+	// open: nothing is expected, which is all that is wrong.
+	open bool
 }
 
 // body is what a case does, and what has to come of it.

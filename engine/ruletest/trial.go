@@ -25,10 +25,10 @@ type outcome struct {
 	// of a field of what was written.
 	result *engine.Result
 	where  func(field string) Place
-	// persisted is what is stored in the end.
-	persisted map[string]any
-	wrong     []Mismatch
-	remarks   []string
+	// staged: the case did not get to that write; status: it is one of the status.
+	staged, status bool
+	wrong          []Mismatch
+	remarks        []string
 	// problem is why there is no verdict.
 	problem string
 	bug     error
@@ -91,7 +91,7 @@ func (t *trial) set(on *target, what string, at Place, req engine.Request) *engi
 	if res.Allowed {
 		return res
 	}
-	t.result = res
+	t.result, t.staged = res, true
 	t.wrongAt(at, what+" is accepted", "refused: "+res.Failure.Message)
 	return nil
 }

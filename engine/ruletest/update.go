@@ -2,64 +2,38 @@ package ruletest
 
 import (
 	"fmt"
-	"maps"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
 // Update is the suite's text with what came of its cases in place of what they
 // expect, where that is something else; every other byte is the same. Changed is the
-// number of cases. The error is of what has to be edited by hand; what can be
+// number of cases. The errors are of what has to be edited by hand; what can be
 // changed is changed all the same.
-func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, err error) {
-	if s.reader == nil {
-		return nil, 0, nil
-	}
-	byName := map[*Case]bool{}
+func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) {
 	var all []yamlpos.Change
 	for _, one := range r.Cases {
-		if one.Outcome != Failed || byName[one.of] {
+		t := one.trial
+		if t == nil || t.staged || len(t.wrong) == 0 {
 			continue
 		}
-		byName[one.of] = true
-		changes := one.of.body.golden(one.of, &one.trial.outcome)
+		changes := one.of.body.golden(one.of, &t.outcome)
 		if len(changes) == 0 {
 			continue
 		}
-		if _, wrong := s.reader.doc.Edit(changes...); wrong != nil {
-			err = fmt.Errorf("%s:%d: %s: %w", s.File, one.of.Line, one.of.Name, wrong)
+		if _, err := s.reader.doc.Edit(changes...); err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: %w", s.File, one.of.Line, one.of.Name, err))
 			continue
 		}
 		all = append(all, changes...)
 		changed++
 	}
 	if changed == 0 {
-		return nil, 0, err
+		return nil, 0, errs
 	}
-	text, wrong := s.reader.doc.Edit(all...)
-	if wrong != nil {
-		return nil, 0, fmt.Errorf("%s:%d: %w", s.File, s.Line, wrong)
+	text, err := s.reader.doc.Edit(all...)
+	if err != nil {
+		return nil, 0, append(errs, fmt.Errorf("%s:%d: %w", s.File, s.Line, err))
 	}
-	return text, changed, err
-}
-
-// tidy is a persisted object without what a server fills in.
-func tidy(object map[string]any) map[string]any {
-	out, meta := maps.Clone(object), metadata(object)
-	for _, name := range generated {
-		delete(meta, name)
-	}
-	settle(out, meta)
-	return out
-}
-
-// yamlText is an object as the text of a suite's string.
-func yamlText(object map[string]any) string {
-	data, err := yaml.Marshal(object)
-	if err != nil { // of a decoded object it cannot be
-		return ""
-	}
-	return string(data)
+	return text, changed, errs
 }

@@ -17,7 +17,8 @@ import (
 // found is what a document is to a test run; most are nothing.
 type found struct {
 	suite *ruletest.Suite
-	text  []byte // of the suite
+	text  []byte // of the suite, which begins on a line of its file
+	line  int
 	crd   *definition
 	err   error // of a file that was named, or looks like a suite
 }
@@ -63,9 +64,9 @@ func look(doc *input.Document, named bool) *found {
 	case doc.Err != nil:
 		return &found{}
 	case ruletest.Holds(doc.Object) && !inList:
-		return &found{suite: ruletest.Parse(doc.File, line, text), text: text}
+		return &found{suite: ruletest.Parse(doc.File, line, text), text: text, line: line}
 	case isSuite(doc.File):
-		return &found{suite: ruletest.Parse(doc.File, max(line, 1), text), text: text}
+		return &found{suite: ruletest.Parse(doc.File, max(line, 1), text), text: text, line: max(line, 1)}
 	}
 	return &found{crd: newDefinition(doc)}
 }

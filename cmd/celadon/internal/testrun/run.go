@@ -29,6 +29,7 @@ type run struct {
 	o        *Options
 	crds     *definitions
 	problems []error // of files
+	edits    edits
 	bug      error
 }
 
@@ -68,7 +69,7 @@ func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error 
 	if err != nil && !errors.Is(err, errEnough) && !report.Interrupted {
 		return err
 	}
-	if err := r.update(report, suites); err != nil {
+	if err := r.write(report); err != nil {
 		return err
 	}
 	if err := p.end(report); err != nil {
@@ -91,15 +92,19 @@ func collectLess() func() {
 
 const enoughMemory = 768 << 20
 
+// done is a suite that was run.
+type done struct {
+	of     *found
+	report *ruletest.SuiteReport
+	text   []byte // after --update; nil where nothing changes
+	errs   []error
+}
+
 var errEnough = errors.New("a case has not passed")
 
 // runAll runs suites on all cores and takes what came of them in order.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
-	runner := ruletest.New(ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast})
-	type done struct {
-		of     *found
-		report *ruletest.SuiteReport
-	}
+	runner := ruletest.New(ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update})
 	pipe := ordered.Pipe[*found, done]{
 		Workers: runtime.GOMAXPROCS(0),
 		Produce: func(send func(*found) bool) {
@@ -114,9 +119,14 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ru
 		},
 		Work: func(f *found) done {
 			crds, err := r.crds.find(f.suite)
-			return done{f, runner.Run(ctx, f.suite, crds, err)}
+			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
+			if r.o.Update {
+				d.update(ctx, runner, crds, err)
+			}
+			return d
 		},
 		Take: func(d done) error {
+			r.edited(&d)
 			if err := take(d.of, d.report); err != nil {
 				return err
 			}

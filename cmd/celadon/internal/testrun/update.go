@@ -2,56 +2,62 @@ package testrun
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/engine/ruletest"
 )
 
-// update writes what came of failed cases into their suites.
-func (r *run) update(report *Report, suites []*found) error {
-	if !r.o.Update {
-		return nil
+// update makes the suite expect what came of its failed cases; the report is then
+// that of the suite as it is to be written.
+func (d *done) update(ctx context.Context, runner *ruletest.Runner, crds []*ruletest.CRD, unresolved error) {
+	text, changed, errs := d.of.suite.Update(d.report)
+	d.errs = errs
+	if changed == 0 || ctx.Err() != nil {
+		return
 	}
-	of := map[string][]edit{}
-	var files []string
-	for _, f := range suites {
-		i := indexOf(report, f)
-		if i < 0 {
-			continue
-		}
-		text, changed, err := f.suite.Update(report.Suites[i])
-		if err != nil {
-			r.problems = append(r.problems, fmt.Errorf("--update: %w", err))
-		}
-		if changed == 0 || bytes.Equal(text, f.text) {
-			continue
-		}
-		if of[f.suite.File] == nil {
-			files = append(files, f.suite.File)
-		}
-		of[f.suite.File] = append(of[f.suite.File], edit{f.text, text})
+	after := ruletest.Parse(d.of.suite.File, d.of.line, text)
+	d.text, d.report = text, runner.Run(ctx, after, crds, unresolved)
+}
+
+// edits are the changed documents of files, in their order.
+type edits struct {
+	files []string
+	of    map[string][]edit
+}
+
+type edit struct{ before, after []byte }
+
+// edited notes what a suite becomes.
+func (r *run) edited(d *done) {
+	for _, err := range d.errs {
+		r.problems = append(r.problems, fmt.Errorf("--update: %w", err))
 	}
-	for _, file := range files {
-		if err := rewrite(file, of[file]); err != nil {
+	if d.text == nil || bytes.Equal(d.text, d.of.text) {
+		return
+	}
+	file := d.of.suite.File
+	if r.edits.of == nil {
+		r.edits.of = map[string][]edit{}
+	}
+	if r.edits.of[file] == nil {
+		r.edits.files = append(r.edits.files, file)
+	}
+	r.edits.of[file] = append(r.edits.of[file], edit{d.of.text, d.text})
+}
+
+// write writes the files.
+func (r *run) write(report *Report) error {
+	for _, file := range r.edits.files {
+		if err := rewrite(file, r.edits.of[file]); err != nil {
 			return fmt.Errorf("--update: %w", err)
 		}
 		report.Updated = append(report.Updated, file)
 	}
 	return nil
-}
-
-// edit is a document of a file, before and after.
-type edit struct{ before, after []byte }
-
-func indexOf(report *Report, f *found) int {
-	for i, one := range report.Suites {
-		if one.File == f.suite.File && one.Line == f.suite.Line {
-			return i
-		}
-	}
-	return -1
 }
 
 var errMoved = errors.New("the file has changed since it was read")
