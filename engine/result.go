@@ -24,7 +24,35 @@ type Request struct {
 	FieldValidation string
 	// Trace asks for Result.Rules.
 	Trace bool
+	// Observe, where it is set, is called behind each run of a rule.
+	Observe func(RuleRun)
 }
+
+// RuleRun is one run of a rule at one place of an object.
+type RuleRun struct {
+	Rule *RuleRef
+	// Self and Old are what the rule saw; Old is nil where there is none. They
+	// share memory with the request: treat them as read-only.
+	Self, Old any
+	Outcome   RunOutcome
+}
+
+// RunOutcome is what a run of a rule came to.
+type RunOutcome uint8
+
+const (
+	// Passed: the rule was true.
+	Passed RunOutcome = iota
+	// Refused: the rule was false, and so refused the object.
+	Refused
+	// Ratcheted: the rule was false over what an update leaves alone, and so
+	// only warned.
+	Ratcheted
+	// Failed: the rule could not be evaluated to the end, and so refused.
+	Failed
+	// Undecided: the rule asks for more work than is done.
+	Undecided
+)
 
 // Result is what the API server would answer.
 type Result struct {

@@ -57,11 +57,7 @@ func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	w := &write{engine: e, req: req, ctx: ctx}
-	if req.Trace {
-		w.tally = newTally()
-	}
-	return w, nil
+	return &write{engine: e, req: req, ctx: ctx, tally: req.tally()}, nil
 }
 
 func (r *Request) check() error {

@@ -60,5 +60,32 @@ func testCommand(s cli.Streams) *cobra.Command {
 	for _, flag := range []string{"run", "feature-gates"} {
 		cli.Values(cmd, flag)
 	}
+	cmd.AddCommand(testInitCommand(s))
+	return cmd
+}
+
+func testInitCommand(s cli.Streams) *cobra.Command {
+	var o testrun.InitOptions
+	cmd := &cobra.Command{
+		Use:   "init --crd PATH",
+		Short: "Write a first suite for each version of a CRD",
+		Long: `Init writes a suite with, for each rule of a CRD version, an object that the rule
+refuses, if it can be nothing but this rule, and one that is accepted and that the
+rule ran on: of the samples, or found by search. Each case has passed before it is
+written; a rule for which nothing was found stands there with the reason.
+
+A file that is there already is not touched.`,
+		Example: `  celadon test init --crd crd.yaml --out tests/
+  celadon test init --crd config/crd --from config/samples --out tests/`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Check(); err != nil {
+				return cli.SeeHelp(cmd, err)
+			}
+			return testrun.Init(cmd.Context(), s, &o)
+		},
+	}
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "steps")
 	return cmd
 }

@@ -164,6 +164,7 @@ func (r *reader) ownWrites(b *own, f []field) {
 		r.bad(patch.key, "patch: it changes base, and the suite has none")
 	case b.base.object == nil && oldPatch.given():
 		r.bad(oldPatch.key, "oldPatch: it changes base, and the suite has none")
+	case f[8].given():
 	case b.base.object == nil && !object.given():
 		r.bad(b.item, "test: want object, or patch and a base in the suite")
 	case b.subresource == "status" && !b.updated:

@@ -22,6 +22,9 @@ type Config struct {
 	// Fill runs cases that expect nothing: they fail, and Suite.Update has something
 	// to write.
 	Fill bool
+	// Watch is called once for each CRD version that is compiled; what it returns is
+	// told of each run of a rule, from several goroutines. Nil is nothing.
+	Watch func(*apiextensionsv1.CustomResourceDefinition, *engine.Engine) func(engine.RuleRun)
 	// Writes is told what the cases of a suite wrote to a CRD version, in order. It
 	// is called from several goroutines where Run is. Nil is nothing.
 	Writes func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, suite *Suite, c *Case, writes []Write)
@@ -126,7 +129,7 @@ func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (al
 			continue
 		}
 		if wrong == nil {
-			if wrong = t.compile(); t.engine != nil {
+			if wrong = t.compile(&r.cfg); t.engine != nil {
 				seen[t] = true
 				all = append(all, t)
 			}

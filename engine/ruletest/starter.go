@@ -75,7 +75,7 @@ type starting struct {
 	refs   []engine.RuleRef
 	base   map[string]any // accepted; nil where there is none
 	why    string         // there is none
-	shown  []*evidence       // of each rule
+	shown  []*evidence    // of each rule
 }
 
 // evidence is what was found for one rule.

@@ -33,6 +33,7 @@ type target struct {
 	engine  *engine.Engine
 	explain *trace.Explainer
 	err     error
+	observe func(engine.RuleRun)
 }
 
 // targets are compiled once each: variants of a CRD mostly have a version in
@@ -165,13 +166,16 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 
 // compile compiles the target; the error is of a CRD that cannot be used at all, or
 // of which rules do not compile: these never run.
-func (t *target) compile() error {
+func (t *target) compile(cfg *Config) error {
 	t.once.Do(func() {
 		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion})
 		if t.engine == nil {
 			return
 		}
 		t.explain = trace.NewExplainer(t.engine)
+		if cfg.Watch != nil {
+			t.observe = cfg.Watch(t.crd, t.engine)
+		}
 		var broken *engine.CompileErrors
 		if errors.As(t.err, &broken) {
 			t.err = fmt.Errorf("%s: %w", t.crd.Name, broken.Errors[0])

@@ -57,6 +57,7 @@ func (o *outcome) remark(text string) {
 
 // write asks a target; nil where there is no answer, of which the outcome tells.
 func (t *trial) write(on *target, req engine.Request) *engine.Result {
+	req.Observe = on.observe
 	res, err := on.engine.Validate(t.ctx, req)
 	var limit *engine.WorkLimitError
 	var unchecked *engine.NotCheckedError
