@@ -1,11 +1,9 @@
 package ruletest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
@@ -166,6 +163,14 @@ func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef)
 	} else if err := w.askRefused(out, s, p, ref); err != nil {
 		return nil, err
 	}
+	if out.refused != nil {
+		out.refused = w.nearer(out.refused, func(res *engine.Result) bool { return refusedAlone(res, ref) })
+	}
+	ran := func(res *engine.Result) bool { return res.Allowed && ranIn(res, ref) }
+	if req := (&engine.Request{Object: w.base, Trace: true}); w.base != nil && w.shows(req, ran) {
+		out.accepted = &engine.Request{Object: w.base}
+		return out, nil
+	}
 	if out.accepted = w.sampled(ref, true); out.accepted != nil {
 		return out, nil
 	}
@@ -175,7 +180,7 @@ func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef)
 	}
 	if out.noneAccepted = cmp.Or(a.Reason, "none found"); a.Status == search.Found {
 		req := a.Witness.Request()
-		out.accepted = &req
+		out.accepted = w.nearer(&req, ran)
 	}
 	return out, nil
 }
@@ -207,18 +212,31 @@ func (w *starting) askRefused(out *evidence, s *search.Search, p *prove.Prover, 
 // rule alone refuses.
 func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
 	for _, sample := range w.Samples {
-		req := engine.Request{Object: sample, Trace: true}
-		res, err := w.Engine.Validate(w.ctx, req)
-		if err != nil || res.Allowed != accepted || len(res.Strict) > 0 {
-			continue
+		req := &engine.Request{Object: sample, Trace: true}
+		shows := func(res *engine.Result) bool {
+			return len(res.Strict) == 0 && (accepted && res.Allowed && ranIn(res, ref) || !accepted && refusedAlone(res, ref))
 		}
-		ran := slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
-		alone := len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
-		if accepted && ran || !accepted && alone {
+		if w.shows(req, shows) {
 			return &engine.Request{Object: sample}
 		}
 	}
 	return nil
+}
+
+// shows is true of a write whose answer is wanted.
+func (w *starting) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
+	res, err := w.Engine.Validate(w.ctx, *req)
+	return err == nil && wanted(res)
+}
+
+// ranIn is true of a rule that was evaluated.
+func ranIn(res *engine.Result, ref engine.RuleRef) bool {
+	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
+}
+
+// refusedAlone is true of a refusal by one rule and nothing else.
+func refusedAlone(res *engine.Result, ref engine.RuleRef) bool {
+	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
 }
 
 // started is a case to be written.
@@ -226,28 +244,28 @@ type started struct {
 	name, comment string
 	req           *engine.Request
 	skip          string
-	expect        any
+	causes        []engine.Cause // none: it is accepted
 }
 
 // cases are those of all rules. An accepted object is there once, for the rules that
 // it is for.
 func (w *starting) cases() (all []*started) {
 	if w.base != nil {
-		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}, expect: "valid"})
+		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}})
 	}
 	for i, ref := range w.refs {
 		one, name := w.shown[i], phrase.Rule(ref.Path, ref.Index)
 		refused := &started{name: name + ": refused", comment: ref.Rule, req: one.refused, skip: one.none}
 		if one.refused != nil {
-			refused.expect = w.causes(one.refused)
+			refused.causes = w.causes(one.refused)
 		}
 		all = append(all, refused)
 		if one.accepted == nil {
 			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found that the rule runs on: " + one.noneAccepted})
 			continue
 		}
-		if !slices.ContainsFunc(all, func(c *started) bool { return c.expect == "valid" && sameWrite(c.req, one.accepted) }) {
-			all = append(all, &started{name: name + ": accepted", req: one.accepted, expect: "valid"})
+		if !slices.ContainsFunc(all, func(c *started) bool { return c.req != nil && len(c.causes) == 0 && sameWrite(c.req, one.accepted) }) {
+			all = append(all, &started{name: name + ": accepted", req: one.accepted})
 		}
 	}
 	return all
@@ -258,20 +276,12 @@ func sameWrite(a, b *engine.Request) bool {
 }
 
 // causes are what the engine says of a write.
-func (w *starting) causes(req *engine.Request) any {
+func (w *starting) causes(req *engine.Request) []engine.Cause {
 	res, err := w.Engine.Validate(w.ctx, *req)
 	if err != nil || res.Allowed {
 		return nil // which the run of the suite finds out
 	}
-	var all []any
-	for _, c := range said(res) {
-		one := map[string]any{"field": c.Field, "reason": string(c.Reason), "message": c.Message}
-		if strings.HasPrefix(c.Message, "~") {
-			delete(one, "message")
-		}
-		all = append(all, one)
-	}
-	return map[string]any{"causes": all}
+	return said(res)
 }
 
 // proven writes the suite, runs it, and takes out what does not pass.
@@ -324,95 +334,4 @@ func (w *starting) count(text []byte, cases []*started) *Started {
 		}
 	}
 	return out
-}
-
-// write writes the suite as people would.
-func (w *starting) write(cases []*started) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Written by celadon test init: each case has passed. Make it yours.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
-	put(&b, "", "name", w.Definition.Spec.Names.Plural+" "+w.Version)
-	put(&b, "", "crd", w.CRDPath)
-	put(&b, "", "version", w.Version)
-	if w.base != nil {
-		put(&b, "", "base", w.base)
-	}
-	b.WriteString("tests:\n")
-	for _, c := range cases {
-		for line := range strings.Lines(strings.TrimSpace(c.comment)) {
-			fmt.Fprintf(&b, "# %s\n", strings.TrimRight(line, "\n"))
-		}
-		w.writeCase(&b, c)
-	}
-	return b.Bytes()
-}
-
-func (w *starting) writeCase(b *bytes.Buffer, c *started) {
-	var one bytes.Buffer
-	put(&one, "  ", "name", c.name)
-	switch {
-	case c.skip != "":
-		put(&one, "  ", "skip", c.skip)
-	default:
-		w.put(&one, "object", "patch", c.req.Object)
-		if c.req.OldObject != nil {
-			w.put(&one, "old", "oldPatch", c.req.OldObject)
-		}
-		if c.req.Subresource != "" {
-			put(&one, "  ", "subresource", c.req.Subresource)
-		}
-		put(&one, "  ", "expect", c.expect)
-	}
-	b.WriteString("- ")
-	b.Write(one.Bytes()[2:])
-}
-
-// put writes an object as a patch of base where that is shorter and makes it.
-func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]any) {
-	var long, short bytes.Buffer
-	put(&long, "  ", whole, object)
-	if w.base != nil {
-		p := patchOf(w.base, object)
-		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(merged(w.base, p), any(object)) {
-			b.Write(short.Bytes())
-			return
-		}
-	}
-	b.Write(long.Bytes())
-}
-
-// patchOf is a merge patch (RFC 7386) from one object to another.
-func patchOf(from, to map[string]any) map[string]any {
-	patch := map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		if _, ok := to[key]; !ok {
-			patch[key] = nil
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(to)) {
-		v, was := to[key], from[key]
-		below, isMap := v.(map[string]any)
-		before, wasMap := was.(map[string]any)
-		switch {
-		case reflect.DeepEqual(v, was):
-		case isMap && wasMap:
-			patch[key] = patchOf(before, below)
-		default:
-			patch[key] = v
-		}
-	}
-	return patch
-}
-
-// put writes a key and its value, set in.
-func put(b *bytes.Buffer, indent, key string, v any) {
-	data, err := yaml.Marshal(map[string]any{key: v})
-	if err != nil { // of decoded values it cannot be
-		return
-	}
-	for line := range strings.Lines(string(data)) {
-		if line != "\n" {
-			b.WriteString(indent)
-		}
-		b.WriteString(line)
-	}
 }

@@ -57,7 +57,7 @@ func (o *InitOptions) Check() error {
 
 // Init is the whole of celadon test init.
 func Init(ctx context.Context, s cli.Streams, o *InitOptions) error {
-	i := &initial{Streams: s, o: o, samples: map[string][]map[string]any{}}
+	i := &initial{Streams: s, o: o, samples: map[string][]map[string]any{}, named: map[string]bool{}}
 	if err := i.read(ctx); err != nil {
 		return err
 	}
@@ -94,6 +94,7 @@ type initial struct {
 	crds     []*definition
 	samples  map[string][]map[string]any // by apiVersion and kind
 	problems []error
+	named    map[string]bool
 	parts    int // on standard output
 }
 
@@ -156,8 +157,7 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 		if made == nil {
 			continue
 		}
-		name := crd.Name + "-" + v.Name + ".testsuite.yaml"
-		if err := i.write(name, made); err != nil {
+		if err := i.write(i.name(d, v.Name), made); err != nil {
 			return written, err
 		}
 		written++
@@ -188,6 +188,16 @@ func (i *initial) pathTo(file, name string) string {
 		return name
 	}
 	return filepath.ToSlash(rel)
+}
+
+// name is that of a suite's file; of further CRDs of a name it has their files'.
+func (i *initial) name(d *definition, version string) string {
+	name := d.name + "-" + version
+	if i.named[name] {
+		name = strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file)) + "-" + version
+	}
+	i.named[name] = true
+	return name + ".testsuite.yaml"
 }
 
 // write writes a suite, and what it shows.
