@@ -90,7 +90,7 @@ func (w *starting) begin() error {
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		if err == nil && res.Allowed {
+		if err == nil && res.Allowed && len(res.Strict) == 0 {
 			w.base = sample
 			return nil
 		}
