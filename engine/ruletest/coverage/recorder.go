@@ -3,7 +3,6 @@ package coverage
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -44,7 +44,7 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	if err != nil {
 		return nil, fmt.Errorf("coverage of %s: %w", crd.Name, err)
 	}
-	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), equal: equalVersions(crd), places: map[*engine.RuleRef]*place{}}
+	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), equal: structural.Alike(crd), places: map[*engine.RuleRef]*place{}}
 	r.mu.Lock()
 	r.watches = append(r.watches, w)
 	r.mu.Unlock()
@@ -58,18 +58,6 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 		}
 	}
 	return w, nil
-}
-
-// equalVersions are the names of the first versions with the same schema.
-func equalVersions(crd *apiextensionsv1.CustomResourceDefinition) map[string]string {
-	names := map[string]string{}
-	for i, v := range crd.Spec.Versions {
-		first := slices.IndexFunc(crd.Spec.Versions[:i+1], func(o apiextensionsv1.CustomResourceDefinitionVersion) bool {
-			return reflect.DeepEqual(o.Schema, v.Schema)
-		})
-		names[v.Name] = crd.Spec.Versions[first].Name
-	}
-	return names
 }
 
 // rule finds a rule, or makes it.
