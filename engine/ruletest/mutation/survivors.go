@@ -13,7 +13,8 @@ import (
 
 // judge looks at the survivors of one version of one suite's CRD.
 type judge struct {
-	prover *prove.Prover // nil where the version cannot be analysed
+	prover *prove.Prover  // nil where the version cannot be analysed
+	search *search.Search // nil where it cannot be searched
 }
 
 type judgeKey struct {
@@ -33,6 +34,7 @@ func (h *hunter) judgeOf(t target) *judge {
 			j.prover, _ = prove.New(v, prove.Config{KubeVersion: t.suite.Engine.KubeVersion()})
 		}
 	}
+	j.search, _ = search.New(t.suite.CRD, t.suite.Engine, t.version, search.Config{Steps: h.cfg.Steps})
 	return j
 }
 
@@ -54,40 +56,36 @@ func (h *hunter) judge(ctx context.Context, m *Mutant) error {
 	if h.cfg.Steps < 0 || m.Operator == opFieldPath {
 		return nil
 	}
-	return h.seek(ctx, m, t)
+	return h.seek(ctx, m, t, j)
 }
 
 // seek looks for a write that the original refuses and the mutant accepts, and
 // then for one the other way round.
-func (h *hunter) seek(ctx context.Context, m *Mutant, t target) error {
+func (h *hunter) seek(ctx context.Context, m *Mutant, t target, j *judge) error {
 	changed, err := h.engine(m, t)
-	if err != nil {
+	if err != nil || j.search == nil {
 		return err
 	}
-	crd := m.change.apply(t.suite.CRD, t.version, m.Path, m.Index)
-	for _, allowed := range []bool{false, true} {
-		refuses, admits := t.suite.CRD, crd
-		one, other := t.suite.Engine, changed
-		if allowed {
-			refuses, admits, one, other = admits, refuses, other, one
-		}
-		beside, err := search.New(admits, other, t.version, search.Config{Steps: h.cfg.Steps})
-		if err != nil {
+	mutant := j.search
+	if t.ref == nil {
+		crd := m.change.apply(t.suite.CRD, t.version, m.Path, m.Index)
+		if mutant, err = search.New(crd, changed, t.version, search.Config{Steps: h.cfg.Steps}); err != nil {
 			return nil // it cannot be searched
 		}
-		s, err := search.New(refuses, one, t.version, search.Config{Steps: h.cfg.Steps, Beside: beside})
-		if err != nil {
-			return nil
+	}
+	for _, allowed := range []bool{false, true} {
+		original := func(beside *search.Search) *search.Search { return j.search.Form(t.suite.Engine, beside) }
+		other := func(beside *search.Search) *search.Search { return mutant.Form(changed, beside) }
+		refusing := original(other(nil))
+		if allowed {
+			refusing = other(original(nil))
 		}
-		answer, err := s.Refusal(ctx)
-		if err != nil {
-			var bug *engine.InternalError
-			if errors.As(err, &bug) || ctx.Err() != nil {
-				return err
-			}
-			continue
+		answer, err := refusing.Refusal(ctx)
+		var bug *engine.InternalError
+		if errors.As(err, &bug) || ctx.Err() != nil {
+			return err
 		}
-		if answer.Status == search.Found {
+		if err == nil && answer.Status == search.Found {
 			w := answer.Witness
 			m.Test = &Test{Operation: w.Operation, Object: w.Object, Old: w.Old, Allowed: allowed}
 			return nil
