@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 	"github.com/celadon-cel/celadon/internal/preview"
 )
 
