@@ -76,7 +76,7 @@ func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
 
 // add makes a rule's mutant, or adds a target to one that is there.
 func (b *breeder) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
-	m.Path, m.Index, m.change.spec = at.ref.Path, at.ref.Index, spec
+	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
 	b.put(at, m, at.ref.Rule)
 }
 
@@ -155,4 +155,15 @@ func (m *Mutant) String() string {
 		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, place, m.Operator, m.Rule)
 	}
 	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, place, m.Operator, m.Changed, m.Rule)
+}
+
+// Replacement is what stands instead of the part of the rule that the mutant
+// changes.
+func (m *Mutant) Replacement() string {
+	if m.End == 0 {
+		return m.Changed
+	}
+	changed := []rune(m.Changed)
+	behind := len([]rune(m.Rule)) - m.End
+	return string(changed[m.Start : len(changed)-behind])
 }

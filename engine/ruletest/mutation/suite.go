@@ -77,6 +77,8 @@ type Mutant struct {
 	// what stands there instead, "" where nothing does.
 	Rule    string `json:"rule"`
 	Changed string `json:"mutant"`
+	// Original is the rule that the mutant is one of; "" for a change of the schema.
+	Original string `json:"-"`
 	// Start and End are where in the rule something was replaced, in code points;
 	// both 0 where the rule as a whole, or its fieldPath, was.
 	Start int `json:"start"`
