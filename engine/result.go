@@ -10,7 +10,9 @@ type Request struct {
 	// Object is the object as Decode gives it; it is never modified. A number
 	// that is neither int64 nor float64 is an error of the caller.
 	Object map[string]any
-	// OldObject is what the write replaces; nil is a create.
+	// OldObject is what the write replaces; nil is a create. Without
+	// metadata.managedFields it is taken for an object that was shown without
+	// them; with an empty list, for one that has none.
 	OldObject map[string]any
 	// Raw stands instead of Object: its JSON also shows duplicate keys.
 	Raw []byte

@@ -168,7 +168,7 @@ func (r *run) verdict(report *Report, paths []string) error {
 func (r *run) whyNone(s *ruletest.Summary, paths []string) string {
 	switch {
 	case s.Skipped > 0:
-		return fmt.Sprintf("no case was run: all %s skipped", phrase.Count(s.Skipped, "case"))
+		return fmt.Sprintf("no case was run: %s skipped", phrase.Count(s.Skipped, "case"))
 	case r.o.Run != "":
 		return fmt.Sprintf("no case was run: --run %q matches none", r.o.Run)
 	case r.o.gates != nil:
