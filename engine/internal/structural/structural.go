@@ -4,8 +4,6 @@ package structural
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,16 +30,4 @@ func Of(source *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSc
 		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	return internal.OpenAPIV3Schema, s, nil
-}
-
-// Alike gives for each version of a CRD the first that has the same schema.
-func Alike(crd *apiextensionsv1.CustomResourceDefinition) map[string]string {
-	first := map[string]string{}
-	for _, v := range crd.Spec.Versions {
-		at := slices.IndexFunc(crd.Spec.Versions, func(other apiextensionsv1.CustomResourceDefinitionVersion) bool {
-			return reflect.DeepEqual(other.Schema, v.Schema)
-		})
-		first[v.Name] = crd.Spec.Versions[at].Name
-	}
-	return first
 }

@@ -8,7 +8,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/internal/structural"
 )
 
 // baseline is a suite with what its cases come to without a mutant.
@@ -20,8 +19,6 @@ type baseline struct {
 	ran map[*engine.RuleRef][]hit
 	// reached are the writes by version and place of the schema.
 	reached map[string]map[string][]hit
-	// equal are the first versions with the same schema.
-	equal map[string]string
 }
 
 // hit is a write of a case.
@@ -33,7 +30,7 @@ type hit struct {
 }
 
 func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
-	b := &baseline{Suite: s, failing: map[int]bool{}, ran: map[*engine.RuleRef][]hit{}, reached: map[string]map[string][]hit{}, equal: structural.Alike(s.CRD)}
+	b := &baseline{Suite: s, failing: map[int]bool{}, ran: map[*engine.RuleRef][]hit{}, reached: map[string]map[string][]hit{}}
 	for i := range s.Cases {
 		for n := range s.Cases[i].Writes {
 			if err := b.write(ctx, i, n); err != nil {

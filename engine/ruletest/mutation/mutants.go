@@ -2,6 +2,8 @@ package mutation
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,9 +18,24 @@ type key struct{ crd, version, path, was, is, operator string }
 
 // breeder makes all mutants of all suites.
 type breeder struct {
-	known map[key]*Mutant
-	all   []*Mutant
-	cut   int
+	known    map[key]*Mutant
+	all      []*Mutant
+	cut      int
+	first    map[string]string                                             // of the suite at hand: the version that stands for each
+	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion // by CRD
+}
+
+// version is the first version of a CRD, in whatever suite, with the same schema.
+func (b *breeder) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
+	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
+	v := &crd.Spec.Versions[at]
+	for _, known := range b.versions[crd.Name] {
+		if known.Name == name || reflect.DeepEqual(known.Schema, v.Schema) {
+			return known.Name
+		}
+	}
+	b.versions[crd.Name] = append(b.versions[crd.Name], v)
+	return name
 }
 
 func (b *breeder) suite(s *baseline, rulesOnly bool) error {
@@ -30,8 +47,10 @@ func (b *breeder) suite(s *baseline, rulesOnly bool) error {
 	if err != nil {
 		return err
 	}
+	b.first = map[string]string{}
 	for i := range s.CRD.Spec.Versions {
 		v := &s.CRD.Spec.Versions[i]
+		b.first[v.Name] = b.version(s.CRD, v.Name)
 		if !v.Served {
 			continue // nothing in it can be tested
 		}
@@ -81,7 +100,7 @@ func (b *breeder) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule
 }
 
 func (b *breeder) put(at target, m *Mutant, was string) {
-	m.CRD, m.Version = at.suite.CRD.Name, at.suite.equal[at.version]
+	m.CRD, m.Version = at.suite.CRD.Name, b.first[at.version]
 	k := key{m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}
 	if known := b.known[k]; known != nil {
 		known.change.targets = append(known.change.targets, at)

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // Run makes all mutants of the suites' CRDs and tries them. The error is of a
@@ -19,7 +21,7 @@ func Run(ctx context.Context, suites []Suite, cfg Config) (*Report, error) {
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	breeder := &breeder{known: map[key]*Mutant{}}
+	breeder := &breeder{known: map[key]*Mutant{}, versions: map[string][]*apiextensionsv1.CustomResourceDefinitionVersion{}}
 	report := &Report{Survivors: []*Mutant{}}
 	for i := range suites {
 		s := &suites[i]

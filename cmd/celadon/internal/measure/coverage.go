@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"io"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine/ruletest/coverage"
@@ -13,17 +12,18 @@ import (
 // most is how much of one rule is told.
 const most = 10
 
-// CoverageText shows the rules of which something is not asked, what is not
+// CoverageRules shows the rules of which something is not asked, what is not
 // underlined.
-func CoverageText(w io.Writer, r *coverage.Report) error {
-	b := &strings.Builder{}
+func CoverageRules(b *strings.Builder, r *coverage.Report) {
 	for i := range r.Items {
 		itemText(b, &r.Items[i])
 	}
-	foreign.Fprintf(b, "coverage: %.0f %%: of %s %d ran and %d refused; of %s %d were true and false, %d decided\n",
+}
+
+// CoverageLine is all in one line.
+func CoverageLine(b *strings.Builder, r *coverage.Report) {
+	foreign.Fprintf(b, "coverage: %.1f %%: of %s %d ran and %d refused; of %s %d were true and false, %d decided\n",
 		r.Percent(), phrase.Count(r.Rules, "rule"), r.Ran, r.Refused, phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func itemText(b *strings.Builder, item *coverage.Item) {

@@ -3,7 +3,6 @@ package measure
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -14,17 +13,20 @@ import (
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
-// MutationText shows the mutants that no case kills, each as a difference with a
+// Survivors shows the mutants that no case kills, each as a difference with a
 // write that would kill it.
-func MutationText(w io.Writer, r *mutation.Report) error {
-	b := &strings.Builder{}
+func Survivors(b *strings.Builder, r *mutation.Report) {
 	for _, name := range r.Failing {
 		foreign.Fprintf(b, "left out, for it fails without any mutant: %s\n", name)
 	}
 	for _, m := range r.Survivors {
 		survivor(b, m)
 	}
-	foreign.Fprintf(b, "mutation: score %.1f %%: of %s %d killed, %d survived, %d in what no case reaches", 100*r.Score, phrase.Count(r.Total, "mutant"), r.Killed, r.Survived, r.NotCovered)
+}
+
+// MutationLine is all in one line.
+func MutationLine(b *strings.Builder, r *mutation.Report) {
+	foreign.Fprintf(b, "mutation: score %.1f %%: of %s %d killed, %d survived, %d not covered", 100*r.Score, phrase.Count(r.Total, "mutant"), r.Killed, r.Survived, r.NotCovered)
 	for _, rest := range []struct {
 		n    int
 		what string
@@ -33,12 +35,10 @@ func MutationText(w io.Writer, r *mutation.Report) error {
 			foreign.Fprintf(b, ", %d %s", rest.n, rest.what)
 		}
 	}
-	b.WriteByte('\n')
 	if r.Cut > 0 {
-		foreign.Fprintf(b, "of %s not all mutants were tried: there are too many\n", phrase.Count(r.Cut, "rule"))
+		foreign.Fprintf(b, "; of %s there are too many to try all", phrase.Count(r.Cut, "rule"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	b.WriteByte('\n')
 }
 
 func survivor(b *strings.Builder, m *mutation.Mutant) {
