@@ -25,6 +25,7 @@ type Options struct {
 	Exact         bool
 	Verbose       bool
 	Output        string
+	Measures      Measures
 	Config        config.Flags
 
 	run   *regexp.Regexp
@@ -43,6 +44,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Measures.flags(f)
 	o.Config.Add(f)
 }
 
@@ -71,5 +73,5 @@ func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
 	case o.Update && o.Watch:
 		return errors.New("--update and --watch: want one")
 	}
-	return nil
+	return o.Measures.check(f, o)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/engine/ruletest/coverage"
+	"github.com/celadon-cel/celadon/engine/ruletest/mutation"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
@@ -20,6 +22,9 @@ type Report struct {
 	APIVersion string                  `json:"apiVersion"`
 	Summary    ruletest.Summary        `json:"summary"`
 	Suites     []*ruletest.SuiteReport `json:"suites"`
+	// Coverage and Mutation are there where they are asked for.
+	Coverage *coverage.Report `json:"coverage,omitempty"`
+	Mutation *mutation.Report `json:"mutation,omitempty"`
 	// Updated are the files that --update changed.
 	Updated []string `json:"updated,omitempty"`
 	// Interrupted: not all was run.

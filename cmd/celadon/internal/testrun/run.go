@@ -30,6 +30,7 @@ type run struct {
 	crds     *definitions
 	problems []error // of files
 	edits    edits
+	measures *measures // nil where nothing is measured
 	bug      error
 }
 
@@ -43,7 +44,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 
 func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	defer collectLess()()
-	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs)}
+	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
 	if err := r.readGiven(ctx, o.CRDs); err != nil {
 		return err
 	}
@@ -70,6 +71,9 @@ func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error 
 		return err
 	}
 	if err := r.write(report); err != nil {
+		return err
+	}
+	if err := r.measures.finish(ctx, s, report); err != nil {
 		return err
 	}
 	if err := p.end(report); err != nil {
@@ -104,7 +108,9 @@ var errEnough = errors.New("a case has not passed")
 
 // runAll runs suites on all cores and takes what came of them in order.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
-	runner := ruletest.New(ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update})
+	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	r.measures.attach(&cfg)
+	runner := ruletest.New(cfg)
 	pipe := ordered.Pipe[*found, done]{
 		Workers: runtime.GOMAXPROCS(0),
 		Produce: func(send func(*found) bool) {
@@ -119,6 +125,7 @@ func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ru
 		},
 		Work: func(f *found) done {
 			crds, err := r.crds.find(f.suite)
+			r.measures.use(crds)
 			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
 			if r.o.Update {
 				d.update(ctx, runner, crds, err)
@@ -162,7 +169,7 @@ func (r *run) verdict(report *Report, paths []string) error {
 	case s.Failed > 0:
 		return &cli.ExitError{Code: cli.Findings}
 	}
-	return nil
+	return r.measures.gate(report)
 }
 
 func (r *run) whyNone(s *ruletest.Summary, paths []string) string {

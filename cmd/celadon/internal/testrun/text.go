@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/measure"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -101,6 +102,16 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 
 func (p *textPrinter) end(r *Report) error {
 	var b strings.Builder
+	if r.Coverage != nil {
+		measure.CoverageRules(&b, r.Coverage)
+	}
+	if r.Mutation != nil {
+		measure.Survivors(&b, r.Mutation)
+	}
+	if _, err := io.WriteString(p.w, b.String()); err != nil {
+		return err
+	}
+	b.Reset()
 	counts(&b, r)
 	text := foreign.Own(b.String())
 	if s := &r.Summary; p.w.Colours && s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
@@ -130,6 +141,12 @@ func counts(b *strings.Builder, r *Report) {
 		b.WriteString("; interrupted")
 	}
 	b.WriteByte('\n')
+	if r.Coverage != nil {
+		measure.CoverageLine(b, r.Coverage)
+	}
+	if r.Mutation != nil {
+		measure.MutationLine(b, r.Mutation)
+	}
 }
 
 func (p *textPrinter) fit(text string) string { return text }
