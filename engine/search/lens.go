@@ -185,16 +185,16 @@ func (b *bender) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	} else {
 		part = w.and(textWant{avoid: []string{s.sep}, max: -1})
 	}
-	if one, ok := b.m.texts.one(part, b.m.rng); ok && b.edit(s, sc, i, one) {
+	whole, ok := f.around(w)
+	if one, found := b.m.texts.one(part, b.m.rng); found && b.edit(s, sc, i, one, whole) {
 		return true
 	}
-	whole, ok := f.around(w)
 	return ok && b.wantText(s.of, sc, whole)
 }
 
 // edit changes one part of a text that is there, if all else that was wanted of
 // the text still holds.
-func (b *bender) edit(s splitting, sc *scope, i int, part string) bool {
+func (b *bender) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
 	if !ok || h.key {
 		return false
@@ -211,11 +211,12 @@ func (b *bender) edit(s splitting, sc *scope, i int, part string) bool {
 	}
 	parts[i] = part
 	whole := strings.Join(parts, s.by)
-	wanted := b.m.facts(h.node, nil).text
-	if before, ok := b.wants[h.id()]; ok {
-		wanted = wanted.and(before)
+	before := b.remembered(h)[0]
+	if !b.m.texts.has(b.m.facts(h.node, nil).text.and(before), whole) {
+		return false
 	}
-	return b.m.texts.has(wanted, whole) && b.assign(h, whole)
+	b.remember(h, before, w)
+	return b.assign(h, whole)
 }
 
 // repeat is the pattern's end for from min to max times; max < 0 is no bound.

@@ -135,7 +135,7 @@ func (t *texts) find(w textWant) []string {
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	found := whole.Find(within)
 	if len(found.Texts) == 0 && !found.Complete {
-		within.Count = 1
+		within.Count, within.Steps = 1, 4*textSteps
 		found = whole.Find(within)
 	}
 	if found.Complete || len(found.Texts) == samples {

@@ -60,6 +60,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 		"explain":      FromTree,
 		"all":          FromTree,
+		"find":         FromTree,
 
 		"old":     ByHand,
 		"no-lint": ByHand,
@@ -76,11 +77,17 @@ var keys = map[string]map[string]Class{
 		"output":         FromTree,
 		"verbose":        FromTree,
 		"exact-messages": FromTree, // which is stricter
+		"cover":          FromTree,
+		"cover-min":      FromTree,
 
 		"run":           ByHand,
 		"feature-gates": ByHand,
 		"fail-fast":     ByHand,
 		"update":        ByHand,
+		"cover-out":     ByHand,
+		"mutate":        ByHand, // which is much work
+		"mutate-min":    ByHand,
+		"mutate-out":    ByHand,
 
 		"watch":     Never,
 		"config":    Never,
@@ -99,6 +106,24 @@ var keys = map[string]map[string]Class{
 		"version":     ByHand,
 		"exit-status": ByHand,
 
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
+	"find": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"version": ByHand,
+		"want":    ByHand,
+		"full":    ByHand,
+		"minimal": ByHand,
+		"steps":   ByHand,
+		"seed":    ByHand,
+
+		"at":        Never, // one question
+		"rule":      Never,
+		"solver":    Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
