@@ -19,5 +19,6 @@ package ruletest
 // to give. A Runner (run.go) compiles each CRD version once (target.go), gives each
 // body a trial to do its writes with (trial.go), and the body says what is not as
 // expected (judge_openshift.go, judge_own.go; message.go compares texts, object.go
-// objects). Whoever wrote a suite may be hostile: what it can ask for is bounded
+// objects), and what it would have to expect (golden.go, update.go). A first suite is
+// searched for, brought near its base, written and run (starter*.go). Whoever wrote a suite may be hostile: what it can ask for is bounded
 // (bounds.go).

@@ -184,7 +184,8 @@ func (r *reader) embedded(f field) *embedded {
 // plain is a decoder's error without its own count of lines.
 func plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
-	text = yamlLine.ReplaceAllString(strings.TrimPrefix(text, "yaml: unmarshal errors:\n  "), "")
+	text = strings.TrimPrefix(text, "yaml: ")
+	text = yamlLine.ReplaceAllString(strings.TrimPrefix(text, "unmarshal errors:\n  "), "")
 	return strings.ReplaceAll(text, "\n  ", "; ")
 }
 

@@ -48,8 +48,7 @@ func newPrinter(o *Options, stdout, to io.Writer) (printer, error) {
 		return &githubPrinter{w}, nil
 	case "text":
 		w.Colours = cli.Colour(stdout)
-		width, _ := cli.Width(stdout)
-		return &textPrinter{w: w, verbose: o.Verbose, width: width}, nil
+		return &textPrinter{w: w, verbose: o.Verbose}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
 }

@@ -15,7 +15,6 @@ import (
 type textPrinter struct {
 	w       *foreign.Writer
 	verbose bool
-	width   int
 }
 
 func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
@@ -27,7 +26,7 @@ func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
 	for _, c := range s.Cases {
 		p.one(&b, s, c)
 	}
-	_, err := io.WriteString(p.w, p.fit(b.String()))
+	_, err := io.WriteString(p.w, b.String())
 	return err
 }
 
@@ -148,5 +147,3 @@ func counts(b *strings.Builder, r *Report) {
 		measure.MutationLine(b, r.Mutation)
 	}
 }
-
-func (p *textPrinter) fit(text string) string { return text }
