@@ -1,8 +1,6 @@
 package ruletest
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/internal/yamlpos"
@@ -19,8 +17,6 @@ type Problem struct {
 	Place
 	Message string `json:"message"`
 }
-
-func (p Problem) Error() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message) }
 
 // Suite is a document with tests of one version of one CRD. It is immutable.
 type Suite struct {
