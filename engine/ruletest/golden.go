@@ -63,8 +63,12 @@ func (d *differ) between(want, got any) []string {
 
 func (b *own) golden(c *Case, got *outcome) (changes []yamlpos.Change) {
 	res, e, at := got.result, &b.expect, below(c.path, yamlpos.Key("expect"))
-	if _, n := b.item.Get("expect"); n == nil || n.Kind != yamlpos.Mapping || e.valid != res.Allowed {
+	_, n := b.item.Get("expect")
+	switch {
+	case n == nil || e.valid != res.Allowed:
 		return []yamlpos.Change{yamlpos.Set(at, b.expected(res))}
+	case n.Kind != yamlpos.Mapping:
+		return nil // valid, as it is
 	}
 	if !res.Allowed {
 		changes = b.goldenCauses(below(at, yamlpos.Key("causes")), said(res))
@@ -127,7 +131,8 @@ func causeText(c *engine.Cause) yamlpos.Map {
 }
 
 // goldenCauses keeps the expected causes that there are, gives those of a field that
-// has another now what that says, drops the rest, and adds what is new.
+// has another now what that says, puts what is new in place of the rest, and adds or
+// drops what is left: never all, for there is a cause.
 func (b *own) goldenCauses(at yamlpos.Path, causes []engine.Cause) (changes []yamlpos.Change) {
 	left := make([]*engine.Cause, len(causes))
 	for i := range causes {
@@ -148,30 +153,29 @@ func (b *own) goldenCauses(at yamlpos.Path, causes []engine.Cause) (changes []ya
 			open = append(open, i)
 		}
 	}
-	dropped := 0
+	var spare []int // of which there is nothing of that field
 	for _, i := range open {
-		want := b.expect.causes[i]
+		want, item := b.expect.causes[i], below(at, yamlpos.Item(i))
 		c := take(func(c *engine.Cause) bool { return want.field != nil && *want.field == c.Field })
 		if c == nil {
-			changes = append(changes, yamlpos.Remove(below(at, yamlpos.Item(i))))
-			dropped++
+			spare = append(spare, i)
 			continue
 		}
 		if want.reason != "" && want.reason != string(c.Reason) {
-			changes = append(changes, yamlpos.Set(below(at, yamlpos.Item(i), yamlpos.Key("reason")), string(c.Reason)))
+			changes = append(changes, yamlpos.Set(below(item, yamlpos.Key("reason")), string(c.Reason)))
 		}
 		if want.message != nil && want.message.text != c.Message {
-			changes = append(changes, yamlpos.Set(below(at, yamlpos.Item(i), yamlpos.Key("message")), c.Message))
+			changes = append(changes, yamlpos.Set(below(item, yamlpos.Key("message")), c.Message))
 		}
 	}
-	if dropped > 0 && dropped == len(b.expect.causes) {
-		var all []any
-		for i := range causes {
-			all = append(all, causeText(&causes[i]))
+	for n, i := range spare {
+		if n < len(left) {
+			changes = append(changes, yamlpos.Set(below(at, yamlpos.Item(i)), causeText(left[n])))
+		} else {
+			changes = append(changes, yamlpos.Remove(below(at, yamlpos.Item(i))))
 		}
-		return []yamlpos.Change{yamlpos.Set(at, all)}
 	}
-	for _, c := range left {
+	for _, c := range left[min(len(spare), len(left)):] {
 		changes = append(changes, yamlpos.Insert(below(at, yamlpos.Item(len(b.expect.causes))), causeText(c)))
 	}
 	return changes
@@ -229,5 +233,9 @@ func causesText(res *engine.Result) string {
 	if _, after, ok := strings.Cut(message, " is invalid: "); ok {
 		message = after
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(message, "["), "]")
+	message = strings.TrimSuffix(strings.TrimPrefix(message, "["), "]")
+	if i := strings.LastIndex(message, ", <nil>: Invalid value: null: "+unchecked); i > 0 {
+		message = message[:i]
+	}
+	return message
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
@@ -36,8 +37,8 @@ func (r *reader) openShift(s *Suite, m map[string]any) {
 	name, crdName, crd, gates, version, tests := f[1], f[2], f[3], f[4], f[5], f[6]
 	for _, misplaced := range f[7:9] {
 		if misplaced.given() {
-			n := len(misplaced.value.Resolve().Items)
-			r.bad(misplaced.key, "%s stands beside tests, not in it, so its %d tests never run: move it below tests", misplaced.key.Value, n)
+			n := phrase.Count(len(misplaced.value.Resolve().Items), "test")
+			r.bad(misplaced.key, "%s stands beside tests, not in it, so what it has, %s, never runs: move it below tests", misplaced.key.Value, n)
 		}
 	}
 	if gate := f[9]; gate.given() {

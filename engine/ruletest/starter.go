@@ -90,7 +90,7 @@ func (w *starting) begin() error {
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		if err == nil && res.Allowed {
+		if err == nil && res.Allowed && len(res.Strict) == 0 {
 			w.base = sample
 			return nil
 		}
@@ -186,25 +186,25 @@ func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef)
 }
 
 func (w *starting) askRefused(out *evidence, s *search.Search, p *prove.Prover, ref engine.RuleRef) error {
-	if p != nil {
-		if proof, _ := p.Never(ref, prove.Refused); proof != nil {
-			out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
-			return nil
-		}
-	}
 	a, err := s.Find(w.ctx, ref, search.Refused)
 	if err != nil {
 		return err
 	}
-	if a.Status != search.Found {
-		out.none = fmt.Sprintf("no object found that the rule refuses, of %d", a.Searched)
-		if a.Reason != "" {
-			out.none += ": " + a.Reason
-		}
+	if a.Status == search.Found {
+		req := a.Witness.Request()
+		out.refused, out.alone = &req, a.Witness.Alone
 		return nil
 	}
-	req := a.Witness.Request()
-	out.refused, out.alone = &req, a.Witness.Alone
+	out.none = fmt.Sprintf("no object found that the rule refuses, of %d", a.Searched)
+	if a.Reason != "" {
+		out.none += ": " + a.Reason
+	}
+	if p == nil {
+		return nil
+	}
+	if proof, _ := p.Never(ref, prove.Refused); proof != nil {
+		out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
+	}
 	return nil
 }
 
