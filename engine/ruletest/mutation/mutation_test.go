@@ -280,14 +280,22 @@ func TestHostileRules(t *testing.T) {
 // TestTimedOut: a mutant that asks for more work than is done is no survivor.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
-	rule := "self.min != 1 || lists.range(60000).map(i, 'xxxxxxxxxxxxxxxx').join('y').matches('(x+x+)+z') == false"
-	s := suiteOf(t, widgets(t, apiextensionsv1.ValidationRule{Rule: rule}), map[string]m{"a": {"min": int64(2)}})
+	rule := "self.min != 1 || self.names.exists(n, n.replace('', n) != '')"
+	crd := widgets(t, apiextensionsv1.ValidationRule{Rule: rule})
+	names := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["names"]
+	names.Items.Schema.MaxLength = nil
+	s := suiteOf(t, crd, map[string]m{"a": {"min": int64(2), "names": []any{strings.Repeat("x", 100_000)}}})
 	r, err := Run(context.Background(), []Suite{s}, Config{RulesOnly: true, Steps: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range r.Mutants {
-		t.Log(one.Status, one.KilledBy, one)
+		if strings.HasPrefix(one.Changed, "self.names") && (one.Status != TimedOut || one.KilledBy != "" || one.Reason == "") {
+			t.Errorf("%s: %s by %q (%s)", one, one.Status, one.KilledBy, one.Reason)
+		}
+	}
+	if r.TimedOut == 0 {
+		t.Errorf("none is timed out: %+v", r)
 	}
 }
 
