@@ -187,7 +187,7 @@ func (w *rewriter) call(e ast.Expr) {
 				w.add(opNegation, from, to, "("+string(w.text[start:end])+")")
 			}
 		}
-	case name == operators.Conditional:
+	case name == operators.Conditional && w.source.Token(e) == "?":
 		w.choice(e)
 	case comparisons[name] != [2]string{}:
 		for _, other := range strings.Fields(comparisons[name][1]) {
@@ -317,24 +317,15 @@ func (w *rewriter) literal(e ast.Expr) {
 
 // macro changes a quantifier, turns its predicate round, and goes on below.
 func (w *rewriter) macro(e ast.Expr) {
-	written, ok := w.info.GetMacroCall(e.ID())
-	if !ok || written.Kind() != ast.CallKind {
-		return
-	}
-	switch name := written.AsCall().FunctionName(); name {
-	case "all":
-		w.swap(opQuantifier, e, "all", "exists")
-	case "exists":
-		w.swap(opQuantifier, e, "exists", "all")
-	case "exists_one", "existsOne":
-		w.swap(opQuantifier, e, name, "exists")
+	for _, q := range [...][2]string{{"all", "exists"}, {"exists", "all"}, {"exists_one", "exists"}, {"existsOne", "exists"}} {
+		w.swap(opQuantifier, e, q[0], q[1])
 	}
 	x := e.AsComprehension()
 	w.expr(x.IterRange())
-	w.expr(x.AccuInit())
 	step := x.LoopStep()
 	if x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 {
-		w.expr(x.Result()) // cel.bind
+		w.expr(x.AccuInit())
+		w.expr(x.Result()) // what optMap binds
 		return
 	}
 	if step.Kind() != ast.CallKind {
@@ -348,9 +339,19 @@ func (w *rewriter) macro(e ast.Expr) {
 	case operators.Conditional:
 		w.negate(args[0])
 		w.expr(args[0])
-		w.expr(args[1])
+		w.item(args[1])
 	default:
-		for _, arg := range args {
+		w.item(step)
+	}
+}
+
+// item goes on in what a macro puts into a list; what it counts by is its own.
+func (w *rewriter) item(sum ast.Expr) {
+	if sum.Kind() != ast.CallKind {
+		return
+	}
+	for _, arg := range sum.AsCall().Args() {
+		if arg.Kind() == ast.ListKind || arg.Kind() == ast.MapKind {
 			w.expr(arg)
 		}
 	}

@@ -31,7 +31,7 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	if len(gaps) == 0 && item.Unmeasured == "" {
 		return
 	}
-	foreign.Fprintf(b, "%s %s: %s, rule %d: ran %s, refused %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, times(item.Ran), times(item.Refused))
+	foreign.Fprintf(b, "%s %s: %s, rule %d: ran %s, refused %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {
 		if i == most {
@@ -44,16 +44,6 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 		foreign.Fprintf(b, "  its conditions are not measured: %s\n", item.Unmeasured)
 	}
 	b.WriteByte('\n')
-}
-
-func times(n int) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
-		return "once"
-	}
-	return phrase.Count(n, "time")
 }
 
 // maxColumns is how much of a line of a rule is shown.

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/linediff"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // Survivors shows the mutants that no case kills, each as a difference with a
@@ -95,7 +96,7 @@ func object(b *strings.Builder, name string, v map[string]any) {
 	}
 	foreign.Fprintf(b, "    %s:\n", name)
 	for line := range strings.Lines(string(text)) {
-		foreign.Fprintf(b, "      %s\n", strings.TrimRight(line, "\r\n"))
+		foreign.Fprintf(b, "      %s\n", screen.Cut(strings.TrimRight(line, "\r\n"), maxColumns))
 	}
 	b.WriteString(more)
 }
