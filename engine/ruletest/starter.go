@@ -130,13 +130,15 @@ func (w *starting) ask() error {
 	return cmp.Or(errs...)
 }
 
+// work asks about places, each by a search of its own: what one has found, and which
+// core asked, has no say in what the next finds.
 func (w *starting) work(queue <-chan []int) error {
-	s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
-	if err != nil {
-		return err
-	}
 	p := w.prover()
 	for rules := range queue {
+		s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
+		if err != nil {
+			return err
+		}
 		for _, i := range rules {
 			if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
 				return err
