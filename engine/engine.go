@@ -194,6 +194,9 @@ func (e *Engine) GroupKind() runtimeschema.GroupKind {
 	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}
 }
 
+// KubeVersion is that of the configuration.
+func (e *Engine) KubeVersion() string { return e.config.KubeVersion }
+
 // Namespaced is true when objects live in a namespace.
 func (e *Engine) Namespaced() bool { return e.namespaced }
 

@@ -61,7 +61,8 @@ const maxMade = 1000
 func (e *Engine) Rewriter() *Rewriter { return &Rewriter{engine: e} }
 
 // Rule gives an engine with another rule in place of one, without that rule where
-// spec is nil. The error is a *CompileError where the new rule does not compile.
+// spec is nil. Where the server quotes a rule without a message, the old one stands
+// there still: a text by itself makes no difference. The error is a *CompileError where the new rule does not compile.
 func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -145,6 +146,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		w.compiler, w.made = c, 0
 	}
 	w.made++
+	was := at.Rule
 	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
@@ -152,6 +154,9 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 	if len(w.compiler.errs) > 0 {
 		return nil, w.compiler.errs[0]
 	}
+	shown := *spec
+	shown.Rule = was
+	r.spec = &shown
 	return r, nil
 }
 

@@ -31,7 +31,7 @@ func (r *Request) tally() *tally {
 
 // tell ends a run.
 func (t *tally) tell() {
-	if t != nil && t.observe != nil && t.at.Rule != nil {
+	if t.observe != nil && t.at.Rule != nil {
 		t.observe(t.at)
 		t.at = RuleRun{}
 	}

@@ -309,7 +309,9 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 	for _, rule := range n.rules {
 		r.rule(rule, &at)
-		r.tally.tell()
+		if r.tally != nil {
+			r.tally.tell()
+		}
 		if r.budget < 0 {
 			return
 		}

@@ -44,6 +44,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(findCommand(s))
 	root.AddCommand(serveCommand(s))
+	root.AddCommand(testCommand(s))
 	root.AddCommand(vetCommand(s))
 	cli.Complete(root)
 	return root

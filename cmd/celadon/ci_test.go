@@ -79,13 +79,14 @@ func TestWorkflow(t *testing.T) {
 		for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": strings.Contains(step.Run, "|| true")} {
 			cmd := exec.Command("bash", "-e", "-c", step.Run)
 			cmd.Dir = "../.."
-			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
+			suites := strings.Replace(objects, "objects/good.yaml", "tests", 1)
+			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects, "SUITES="+suites)
 			if out, err := cmd.CombinedOutput(); (err == nil) != want {
 				t.Errorf("%s of %s: %v, want success %t\n%s", step.Name, objects, err, want, out)
 			}
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, "celadon.sarif")); ran != 2 || err != nil || info.Size() == 0 {
+	if info, err := os.Stat(filepath.Join(dir, "celadon.sarif")); ran != 3 || err != nil || info.Size() == 0 {
 		t.Errorf("%d steps ran, the log: %v", ran, err)
 	}
 }
@@ -161,27 +162,32 @@ func TestHook(t *testing.T) {
 		PassFilenames bool   `json:"pass_filenames"`
 		RequireSerial bool   `json:"require_serial"`
 	}
-	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 1 {
+	if err := yaml.UnmarshalStrict(data, &hooks); err != nil || len(hooks) != 2 {
 		t.Fatalf("%d hooks: %v", len(hooks), err)
-	}
-	hook := hooks[0]
-	for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
-		if regexp.MustCompile(hook.Files).MatchString(name) != want {
-			t.Errorf("files %s: %s, want %t", hook.Files, name, want)
-		}
 	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../examples/crontab")); err != nil {
 		t.Fatal(err)
 	}
-	settings := "check:\n  crd: crd.yaml\n  objects: objects\n"
+	settings := "check:\n  crd: crd.yaml\n  objects: objects\ntest:\n  suites: .\n"
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("bash", "-c", hook.Entry)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != cli.Findings || !strings.Contains(string(out), "5 objects checked: 2 valid, 3 invalid") {
-		t.Errorf("%v: %s", err, out)
+	for i, want := range []struct {
+		code int
+		text string
+	}{{cli.Findings, "5 objects checked: 2 valid, 3 invalid"}, {cli.OK, "12 passed, 0 failed"}} {
+		hook := hooks[i]
+		for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
+			if regexp.MustCompile(hook.Files).MatchString(name) != want {
+				t.Errorf("files %s: %s, want %t", hook.Files, name, want)
+			}
+		}
+		cmd := exec.Command("bash", "-c", hook.Entry)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != want.code || !strings.Contains(string(out), want.text) {
+			t.Errorf("%s: %v: %s", hook.ID, err, out)
+		}
 	}
 }

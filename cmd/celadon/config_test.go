@@ -22,15 +22,15 @@ func TestConfigKeys(t *testing.T) {
 			testConfigKeys(t, cmd)
 		}
 	}
-	if served != 5 {
-		t.Errorf("%d commands: want check, eval, find, repl and vet", served)
+	if served != 6 {
+		t.Errorf("%d commands: want check, eval, find, repl, test and vet", served)
 	}
 }
 
 func testConfigKeys(t *testing.T, cmd *cobra.Command) {
 	keys := config.Keys(cmd.Name())
 	cmd.InitDefaultHelpFlag()
-	known := map[string]bool{"objects": true, "crds": true}
+	known := map[string]bool{"objects": true, "crds": true, "suites": true}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		known[f.Name] = true
 		if keys[f.Name] == 0 {

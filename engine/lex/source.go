@@ -51,6 +51,19 @@ func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	return s.tokens[first].Start, s.tokens[last].End, true
 }
 
+// Token is the token that a node stands at, as the operator of a call.
+func (s *Source) Token(e ast.Expr) string {
+	o, ok := s.info.GetOffsetRange(e.ID())
+	if !ok {
+		return ""
+	}
+	i := s.token(int(o.Start))
+	if i < 0 {
+		return ""
+	}
+	return s.tokens[i].Text
+}
+
 // token is the token at an offset; -1 when there is none.
 func (s *Source) token(offset int) int {
 	for i, t := range s.tokens {

@@ -68,6 +68,9 @@ func (r *rule) anywhere() engine.RuleRef {
 
 // schemas collects the places where two schemas ask for other values.
 func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
+	if a == b {
+		return
+	}
 	if !reflect.DeepEqual(itself(a), itself(b)) {
 		d.places = append(d.places, path)
 	}

@@ -118,6 +118,17 @@ func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err erro
 	return text, len(changes) - len(rules), err
 }
 
+// Schema is the node of a place's schema, in the document that it stands in; nil
+// where there is none.
+func (c *CRD) Schema(at Place) (*yamlpos.Document, *yamlpos.Node) {
+	path, err := c.schema(at)
+	if err != nil {
+		return c.doc, nil
+	}
+	_, node := c.doc.Find(path)
+	return c.doc, node
+}
+
 // rules is the path to the rules at a place. All paths here have room of their
 // own behind them.
 func (c *CRD) rules(at Place) (yamlpos.Path, error) {

@@ -4,6 +4,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 // op is what a part of a decision does with those below it.
@@ -35,14 +37,15 @@ type decision struct {
 // decisions.
 type anatomy struct {
 	tree       *ast.AST
+	source     *lex.Source
 	conditions []ast.Expr
 	decisions  []*decision
 }
 
 // dissect finds all decisions of an expression. One that is no operator decides
 // nothing: that a rule was true or false is told of the rule.
-func dissect(tree *ast.AST) *anatomy {
-	a := &anatomy{tree: tree}
+func dissect(tree *ast.AST, source *lex.Source) *anatomy {
+	a := &anatomy{tree: tree, source: source}
 	a.visit(tree.Expr())
 	return a
 }
@@ -59,7 +62,6 @@ func (a *anatomy) visit(e ast.Expr) {
 // decision takes an expression apart that decides something, be it one condition
 // alone.
 func (a *anatomy) decision(e ast.Expr) {
-	e = bound(e, a.visit)
 	d := &decision{root: e.ID()}
 	a.decisions = append(a.decisions, d)
 	a.part(d, e)
@@ -67,7 +69,6 @@ func (a *anatomy) decision(e ast.Expr) {
 
 // part appends an expression to a decision, and says where.
 func (a *anatomy) part(d *decision, e ast.Expr) int {
-	e = bound(e, a.visit)
 	p := part{op: a.op(e)}
 	switch p.op {
 	case leaf:
@@ -89,7 +90,7 @@ func (a *anatomy) part(d *decision, e ast.Expr) int {
 
 // op is what an expression is in a decision.
 func (a *anatomy) op(e ast.Expr) op {
-	if e.Kind() != ast.CallKind || a.isMacro(e) {
+	if e.Kind() != ast.CallKind {
 		return leaf
 	}
 	switch e.AsCall().FunctionName() {
@@ -100,18 +101,16 @@ func (a *anatomy) op(e ast.Expr) op {
 	case operators.LogicalNot:
 		return not
 	case operators.Conditional:
-		if a.tree.GetType(e.ID()).Kind() == celtypes.BoolKind {
+		if a.tree.GetType(e.ID()).Kind() == celtypes.BoolKind && a.written(e) {
 			return choice
 		}
 	}
 	return leaf
 }
 
-// isMacro is true for what a macro made up, as optMap's ?:.
-func (a *anatomy) isMacro(e ast.Expr) bool {
-	_, ok := a.tree.SourceInfo().GetMacroCall(e.ID())
-	return ok
-}
+// written is true for a ?: that the rule's author wrote, and not a macro, as
+// optMap.
+func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
 // terms flattens a nest of one operator.
 func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
@@ -125,15 +124,7 @@ func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
 	return all
 }
 
-// bound is the body of cel.bind, whose value it is, or the expression itself.
-func bound(e ast.Expr, visit func(ast.Expr)) ast.Expr {
-	for e.Kind() == ast.ComprehensionKind && isBind(e.AsComprehension()) {
-		visit(e.AsComprehension().AccuInit())
-		e = e.AsComprehension().Result()
-	}
-	return e
-}
-
+// isBind is true for what binds a variable, as optMap does.
 func isBind(x ast.ComprehensionExpr) bool {
 	return x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 && isFalse(x.LoopCondition())
 }
@@ -175,7 +166,7 @@ func (a *anatomy) call(e ast.Expr) {
 	if call.IsMemberFunction() {
 		a.visit(call.Target())
 	}
-	if call.FunctionName() == operators.Conditional && !a.isMacro(e) {
+	if call.FunctionName() == operators.Conditional && a.written(e) {
 		a.decision(args[0])
 		args = args[1:]
 	}
@@ -188,12 +179,12 @@ func (a *anatomy) call(e ast.Expr) {
 // the macro made up around it is none.
 func (a *anatomy) loop(e ast.Expr) {
 	x := e.AsComprehension()
-	if isBind(x) {
-		a.visit(bound(e, a.visit))
-		return
-	}
 	a.visit(x.IterRange())
 	a.visit(x.AccuInit())
+	if isBind(x) {
+		a.visit(x.Result())
+		return
+	}
 	step := x.LoopStep()
 	if step.Kind() != ast.CallKind {
 		a.visit(step)

@@ -3,7 +3,6 @@ package coverage
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -18,16 +17,18 @@ import (
 type Recorder struct {
 	mu      sync.Mutex
 	watches []*Watch
+	schemas schemas
 	rules   map[key]*rule
 	order   []*rule
 }
 
 // key is what makes two rules one: variants of a CRD, as those of feature gates,
-// share what they have in common, and versions what their schemas do.
+// share what they have in common. Versions with equal schemas are joined when all
+// is seen; see versions.go.
 type key struct{ crd, version, path, rule string }
 
 // New makes a recorder.
-func New() *Recorder { return &Recorder{rules: map[key]*rule{}} }
+func New() *Recorder { return &Recorder{rules: map[key]*rule{}, schemas: schemas{}} }
 
 // Watch lists the rules of a CRD's served versions, and gives what is to be told
 // of the runs of an engine of it: of that CRD, or of a copy in which other
@@ -44,9 +45,10 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	if err != nil {
 		return nil, fmt.Errorf("coverage of %s: %w", crd.Name, err)
 	}
-	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), equal: equalVersions(crd), places: map[*engine.RuleRef]*place{}}
+	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), places: map[*engine.RuleRef]*place{}}
 	r.mu.Lock()
 	r.watches = append(r.watches, w)
+	r.schemas.add(crd)
 	r.mu.Unlock()
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -60,26 +62,14 @@ func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engin
 	return w, nil
 }
 
-// equalVersions are the names of the first versions with the same schema.
-func equalVersions(crd *apiextensionsv1.CustomResourceDefinition) map[string]string {
-	names := map[string]string{}
-	for i, v := range crd.Spec.Versions {
-		first := slices.IndexFunc(crd.Spec.Versions[:i+1], func(o apiextensionsv1.CustomResourceDefinitionVersion) bool {
-			return reflect.DeepEqual(o.Schema, v.Schema)
-		})
-		names[v.Name] = crd.Spec.Versions[first].Name
-	}
-	return names
-}
-
 // rule finds a rule, or makes it.
-func (r *Recorder) rule(crd, version string, ref *engine.RuleRef) *rule {
+func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := key{crd, version, ref.Path, ref.Rule}
+	k := key{crd, ref.Version, ref.Path, ref.Rule}
 	known := r.rules[k]
 	if known == nil {
-		known = &rule{item: Item{CRD: crd, Version: version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}
+		known = &rule{item: Item{CRD: crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}
 		r.rules[k] = known
 		r.order = append(r.order, known)
 	}
@@ -91,7 +81,6 @@ type Watch struct {
 	recorder *Recorder
 	crd      string
 	engine   *engine.Engine
-	equal    map[string]string
 
 	mu      sync.Mutex
 	scope   *types.Scope
@@ -114,11 +103,7 @@ func (w *Watch) place(ref *engine.RuleRef) *place {
 	if p := w.places[ref]; p != nil {
 		return p
 	}
-	version := w.equal[ref.Version]
-	if version == "" {
-		version = ref.Version // of an engine with other versions
-	}
-	p := &place{rule: w.recorder.rule(w.crd, version, ref), ref: ref}
+	p := &place{rule: w.recorder.rule(w.crd, ref), ref: ref}
 	w.places[ref] = p
 	w.order = append(w.order, p)
 	return p

@@ -26,7 +26,7 @@ type Report struct {
 // Item is one rule.
 type Item struct {
 	CRD string `json:"crd"`
-	// Version is the first that has the rule, of those with equal schemas.
+	// Version is the newest of those with equal schemas.
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
@@ -68,14 +68,35 @@ type Condition struct {
 // Report tells what was seen so far.
 func (r *Recorder) Report() *Report {
 	r.mu.Lock()
-	watches, rules := slices.Clone(r.watches), slices.Clone(r.order)
+	watches, rules, known := slices.Clone(r.watches), slices.Clone(r.order), r.schemas
 	r.mu.Unlock()
 	for _, w := range watches {
 		w.finish()
 	}
-	report := &Report{Items: make([]Item, 0, len(rules))}
+	joined, order := map[key]*seen{}, []*seen{}
+	first := map[string]map[string]string{}
 	for _, rule := range rules {
-		report.add(rule.report())
+		one := rule.seen()
+		if first[one.item.CRD] == nil {
+			first[one.item.CRD] = known.first(one.item.CRD)
+		}
+		if version := first[one.item.CRD][one.item.Version]; version != "" {
+			one.item.Version = version
+		}
+		k := key{one.item.CRD, one.item.Version, one.item.Path, one.item.Rule}
+		if joined[k] == nil {
+			joined[k] = one
+			order = append(order, one)
+		} else {
+			joined[k].item.join(&one.item, joined[k].shown, one.shown)
+		}
+	}
+	report := &Report{Items: make([]Item, 0, len(order))}
+	for _, one := range order {
+		for i := range one.item.Conditions {
+			one.item.Conditions[i].MCDC = one.shown[i].counts()
+		}
+		report.add(one.item)
 	}
 	slices.SortStableFunc(report.Items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.CRD, b.CRD), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
@@ -83,19 +104,19 @@ func (r *Recorder) Report() *Report {
 	return report
 }
 
-func (r *rule) report() Item {
+// seen is a copy of what was seen of a rule.
+type seen struct {
+	item  Item
+	shown []shown
+}
+
+func (r *rule) seen() *seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	item := r.item
-	item.Unmeasured = r.unmeasured
-	item.Conditions = slices.Clone(item.Conditions)
-	if item.Conditions == nil {
-		item.Conditions = []Condition{}
-	}
-	for i := range item.Conditions {
-		item.Conditions[i].MCDC = r.shown[i].counts()
-	}
-	return item
+	one := &seen{r.item, slices.Clone(r.shown)}
+	one.item.Unmeasured = r.unmeasured
+	one.item.Conditions = append([]Condition{}, r.item.Conditions...)
+	return one
 }
 
 func (r *Report) add(item Item) {

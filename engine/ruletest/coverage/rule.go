@@ -28,10 +28,10 @@ type rule struct {
 
 // look prepares a rule's conditions, once.
 func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
-	a := dissect(checked.NativeRep())
+	source := lex.NewSource(r.item.Rule, checked)
+	a := dissect(checked.NativeRep(), source)
 	if !r.looked {
 		r.looked = true
-		source := lex.NewSource(r.item.Rule, checked)
 		r.item.Conditions = make([]Condition, len(a.conditions))
 		r.shown = make([]shown, len(a.conditions))
 		for i, e := range a.conditions {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 const (

@@ -71,6 +71,29 @@ var keys = map[string]map[string]Class{
 		"no-config": Never,
 		"help":      Never,
 	},
+	"test": {
+		"suites":         FromTree,
+		"crd":            FromTree,
+		"output":         FromTree,
+		"verbose":        FromTree,
+		"exact-messages": FromTree, // which is stricter
+		"cover":          FromTree,
+		"cover-min":      FromTree,
+
+		"run":           ByHand,
+		"feature-gates": ByHand,
+		"fail-fast":     ByHand,
+		"update":        ByHand,
+		"cover-out":     ByHand,
+		"mutate":        ByHand, // which is much work
+		"mutate-min":    ByHand,
+		"mutate-out":    ByHand,
+
+		"watch":     Never,
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
 	"eval": {
 		"crd":          FromTree,
 		"kube-version": FromTree,
@@ -125,11 +148,11 @@ var keys = map[string]map[string]Class{
 func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
 
 // positional are the keys for what stands on a command line without a flag.
-var positional = []string{"objects", "crds"}
+var positional = []string{"objects", "crds", "suites"}
 
 // pathKeys are the keys whose values are paths, which a file gives from its own
 // folder.
-var pathKeys = []string{"objects", "crds", "crd", "object", "old", "crd-old"}
+var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old"}
 
 // commands are those that a file serves, for messages.
 func commands() string {

@@ -10,7 +10,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 // Document is one object as it stands in a file.

@@ -101,7 +101,7 @@ func (d *Document) Locate(fields []string) []Position {
 		return found
 	}
 	for i, field := range fields {
-		found[i] = d.text.position(nearest(root, field).Start)
+		found[i] = d.text.position(yamlpos.Nearest(root, field).Start)
 	}
 	return found
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/yamldoc"
 	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 const (

@@ -1,4 +1,4 @@
-package input
+package yamlpos
 
 import (
 	"strings"
@@ -18,10 +18,15 @@ const oddObject = `spec:
   "": {"": 11}
 `
 
-// TestLocateOddKeys finds fields as the server names them, their names as they are.
-func TestLocateOddKeys(t *testing.T) {
+// TestNearestOddKeys finds fields as the server names them, their names as they are.
+func TestNearestOddKeys(t *testing.T) {
 	t.Parallel()
-	for field, want := range map[string]Position{
+	type place struct{ Line, Column int }
+	d, err := Parse([]byte(oddObject))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]place{
 		`spec."q"`:                 {2, 3},
 		"spec.a\tb":                {3, 3},
 		"spec.a.b":                 {5, 7},
@@ -42,9 +47,9 @@ func TestLocateOddKeys(t *testing.T) {
 		"[":                        {1, 1},
 		strings.Repeat("a.", 5000): {1, 1},
 	} {
-		d := &Document{text: &text{text: []byte(oddObject), line: 1, column: 1}}
-		if got := d.Locate([]string{field}); got[0] != want {
-			t.Errorf("%.40q: %v, want %v", field, got[0], want)
+		at := d.Position(Nearest(d.Root, field).Start)
+		if got := (place{at.Line, at.Column}); got != want {
+			t.Errorf("%.40q: %v, want %v", field, got, want)
 		}
 	}
 }

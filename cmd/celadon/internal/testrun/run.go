@@ -1,0 +1,229 @@
+// Package testrun is celadon test: it finds suites and their CRDs, runs them on all
+// cores, and reports in the forms that people, scripts and code-review pages read.
+package testrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// run is one celadon test.
+type run struct {
+	cli.Streams
+	o        *Options
+	crds     *definitions
+	problems []error // of files
+	edits    edits
+	measures *measures // nil where nothing is measured
+	bug      error
+}
+
+// Run is the whole of celadon test. Its error carries the exit code.
+func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	if o.Watch {
+		return watch(ctx, s, o, paths)
+	}
+	return test(ctx, s, o, paths)
+}
+
+func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	defer collectLess()()
+	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
+	if err := r.readGiven(ctx, o.CRDs); err != nil {
+		return err
+	}
+	suites, err := r.read(ctx, paths)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	bar := progress.On(s.Stderr, "testing", "suites")
+	out, _ := bar.Beside(s.Stdout)
+	p, err := newPrinter(o, s.Stdout, out)
+	if err != nil {
+		return err
+	}
+	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", Suites: []*ruletest.SuiteReport{}}
+	err = r.runAll(ctx, suites, func(f *found, one *ruletest.SuiteReport) error {
+		bar.Add(1)
+		report.Summary.Add(one)
+		report.Suites = append(report.Suites, one)
+		return p.suite(f, one)
+	})
+	bar.Done()
+	report.Interrupted = ctx.Err() != nil
+	if err != nil && !errors.Is(err, errEnough) && !report.Interrupted {
+		return err
+	}
+	if err := r.write(report); err != nil {
+		return err
+	}
+	if err := r.measures.finish(ctx, s, report); err != nil {
+		return err
+	}
+	if err := p.end(report); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return r.verdict(report, paths)
+}
+
+// collectLess lets garbage grow to a multiple of what lives, which is little.
+func collectLess() func() {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(enoughMemory)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+const enoughMemory = 768 << 20
+
+// done is a suite that was run.
+type done struct {
+	of     *found
+	report *ruletest.SuiteReport
+	text   []byte // after --update; nil where nothing changes
+	errs   []error
+}
+
+var errEnough = errors.New("a case has not passed")
+
+// runAll runs suites on all cores and takes what came of them in order.
+func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
+	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	r.measures.attach(&cfg)
+	runner := ruletest.New(cfg)
+	pipe := ordered.Pipe[*found, done]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*found) bool) {
+			for _, f := range suites {
+				if r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0 {
+					continue
+				}
+				if !send(f) {
+					return
+				}
+			}
+		},
+		Work: func(f *found) done {
+			crds, err := r.crds.find(f.suite)
+			r.measures.use(crds)
+			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
+			if r.o.Update {
+				d.update(ctx, runner, crds, err)
+			}
+			return d
+		},
+		Take: func(d done) error {
+			r.edited(&d)
+			if err := take(d.of, d.report); err != nil {
+				return err
+			}
+			for _, c := range d.report.Cases {
+				if c.Bug != nil && r.bug == nil {
+					r.bug = c.Bug
+				}
+				if r.o.FailFast && (c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error) {
+					return errEnough
+				}
+			}
+			return nil
+		},
+	}
+	return pipe.Run(ctx)
+}
+
+// verdict is the exit code: what is unreadable or was not run wins over what failed.
+func (r *run) verdict(report *Report, paths []string) error {
+	for _, problem := range r.problems {
+		r.Complain(problem)
+	}
+	s := &report.Summary
+	switch {
+	case report.Interrupted:
+		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was run")}
+	case r.bug != nil:
+		return &cli.ExitError{Code: cli.Bug, Err: r.bug}
+	case len(r.problems) > 0 || s.Errors > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case s.Ran() == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: errors.New(r.whyNone(s, paths))}
+	case s.Failed > 0:
+		return &cli.ExitError{Code: cli.Findings}
+	}
+	return r.measures.gate(report)
+}
+
+func (r *run) whyNone(s *ruletest.Summary, paths []string) string {
+	switch {
+	case s.Skipped > 0:
+		return fmt.Sprintf("no case was run: %s skipped", phrase.Count(s.Skipped, "case"))
+	case r.o.Run != "":
+		return fmt.Sprintf("no case was run: --run %q matches none", r.o.Run)
+	case r.o.gates != nil:
+		return "no case was run: no suite goes with --feature-gates"
+	}
+	return "no suite in " + strings.Join(paths, ", ")
+}
+
+// watch tests, and tests again whenever a file changes, until it is interrupted.
+func watch(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	warn := func(path string, err error) {
+		s.Complain(fmt.Errorf("--watch: %s is not watched, or changes were lost: %w", path, err))
+	}
+	watched := slices.Concat(paths, o.CRDs)
+	w, err := watching.New(watched, warn)
+	if err != nil {
+		return fmt.Errorf("--watch: %w", err)
+	}
+	defer w.Close()
+	w.Only = func(path string) bool {
+		info, err := os.Stat(path)
+		return input.Readable(path) || slices.Contains(watched, path) || err == nil && info.IsDir()
+	}
+	_, terminal := cli.Width(s.Stdout)
+	for what := ""; ; {
+		if terminal {
+			_, _ = io.WriteString(s.Stdout, clearScreen)
+		}
+		begin := time.Now().Format(time.TimeOnly)
+		if what != "" {
+			begin += ": " + what + " changed"
+		}
+		s.Complain(errors.New(begin))
+		err := test(ctx, s, o, paths)
+		var exit *cli.ExitError
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil && (!errors.As(err, &exit) || exit.Err != nil):
+			s.Complain(err)
+		}
+		var ok bool
+		if what, ok = w.Wait(ctx); !ok {
+			return &cli.ExitError{Code: cli.Interrupted}
+		}
+	}
+}
+
+// clearScreen moves what was there out of sight, and not out of the terminal's
+// memory.
+const clearScreen = "\x1b[H\x1b[2J"

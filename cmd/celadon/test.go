@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testrun"
+)
+
+const testHelp = `Test runs suites: objects, each with what the API server has to say of it. PATHs
+are suites, or folders in which what is one is found by what it holds: Celadon's
+own (kind: RuleTest), and OpenShift's as they are (crdName and tests).
+
+A suite names its CRD by a file, or by its name; then --crd is where it is, or
+the folder that the layout of the repository has for CRDs. Each case has to
+hold for all CRDs of that name that go with the suite's feature gates.
+
+An expected text that differs from the server's in the printed value alone
+passes, as an older server words it; --exact-messages turns that off.
+
+Exit codes: 0 all passed, 1 a case failed, 2 usage, a suite or CRD that cannot be
+read, a case that is not well written, or nothing was run (2 wins over 1), 3 a bug
+in celadon, 130 interrupted.`
+
+const testExamples = `  # All suites below a folder.
+  celadon test config/
+
+  # Some cases, with a CRD that is elsewhere.
+  celadon test --crd crd.yaml --run 'replicas' tests/
+
+  # A first suite for a CRD, each case proven.
+  celadon test init --crd crd.yaml --out tests/
+
+  # The CRD has changed as it should: write what it says now into the suites.
+  celadon test --update tests/`
+
+func testCommand(s cli.Streams) *cobra.Command {
+	var o testrun.Options
+	cmd := &cobra.Command{
+		Use:     "test PATH...",
+		Short:   "Run tests of CRDs: suites of objects with what the API server has to say of them",
+		Long:    testHelp,
+		Example: testExamples,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			suites, err := o.Config.Defaults(cmd, s.Stderr)
+			if err != nil {
+				return err
+			}
+			if len(paths) == 0 {
+				paths = suites
+			}
+			if err := o.Check(cmd.Flags(), paths); err != nil {
+				return err
+			}
+			return testrun.Run(cmd.Context(), s, &o, paths)
+		},
+	}
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "output", testrun.Outputs...)
+	for _, flag := range []string{"run", "feature-gates"} {
+		cli.Values(cmd, flag)
+	}
+	cmd.AddCommand(testInitCommand(s))
+	return cmd
+}
+
+func testInitCommand(s cli.Streams) *cobra.Command {
+	var o testrun.InitOptions
+	cmd := &cobra.Command{
+		Use:   "init --crd PATH",
+		Short: "Write a first suite for each version of a CRD",
+		Long: `Init writes a suite with, for each rule of a CRD version, an object that the rule
+refuses, if it can be nothing but this rule, and one that is accepted and that the
+rule ran on: of the samples, or found by search. Each case has passed before it is
+written; a rule for which nothing was found stands there with the reason.
+
+A file that is there already is not touched.`,
+		Example: `  celadon test init --crd crd.yaml --out tests/
+  celadon test init --crd config/crd --from config/samples --out tests/`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Check(); err != nil {
+				return cli.SeeHelp(cmd, err)
+			}
+			return testrun.Init(cmd.Context(), s, &o)
+		},
+	}
+	o.Flags(cmd.Flags())
+	cli.Values(cmd, "steps")
+	return cmd
+}

@@ -1,0 +1,178 @@
+package ruletest
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// run does what OpenShift's harness does: a create; or a create, the status through
+// its subresource, an update of the spec, one of the status, and a look at what is
+// stored.
+func (b *openShift) run(t *trial) {
+	t.where = func(field string) Place { return b.reader.cause(b.initial, field) }
+	initial := b.dressed(t.on, b.initial.object)
+	if b.updated == nil {
+		b.create(t, initial)
+		return
+	}
+	stored := b.store(t, initial)
+	if stored == nil {
+		return
+	}
+	t.where = func(field string) Place { return b.reader.cause(b.updated, field) }
+	updated := b.dressed(t.on, b.updated.object)
+	meta := updated["metadata"].(map[string]any)
+	meta["name"] = metadata(stored)["name"]
+	b.update(t, updated, stored)
+}
+
+// dressed is an object with the namespace and name that the harness gives it.
+func (b *openShift) dressed(on *target, object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	meta := metadata(object)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	delete(meta, "namespace")
+	if on.engine.Namespaced() {
+		meta["namespace"] = "default"
+	}
+	switch {
+	case !b.named:
+		meta["generateName"] = defaultName
+	case b.generate:
+		meta["generateName"] = b.name
+	default:
+		meta["name"] = b.name
+	}
+	out["metadata"] = meta
+	return out
+}
+
+func (b *openShift) create(t *trial, initial map[string]any) {
+	req := engine.Request{Object: initial}
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
+	b.judge(t, b.expectedError, b.expected)
+}
+
+// store is the old object as it stands in storage; nil where it does not get there.
+func (b *openShift) store(t *trial, initial map[string]any) map[string]any {
+	at := b.reader.place(b.initial.node)
+	res := t.set(t.before, "initial", at, engine.Request{Object: initial})
+	if res == nil {
+		return nil
+	}
+	stored := res.Object
+	if status := initial["status"]; status != nil {
+		if res = b.status(t, t.before, stored, status, at); res == nil {
+			return nil
+		}
+		stored = res.Object
+	}
+	if t.before == t.on {
+		return stored
+	}
+	// Under today's CRD the harness first updates the object without a change.
+	if res = t.set(t.on, "initial, unchanged under today's CRD,", at, engine.Request{Object: stored, OldObject: stored}); res == nil {
+		return nil
+	}
+	return res.Object
+}
+
+// status sets the stage with a status.
+func (b *openShift) status(t *trial, on *target, stored map[string]any, status any, at Place) *engine.Result {
+	if !b.statusful(t, on, at) {
+		return nil
+	}
+	return t.set(on, "the status of initial", at, statusWrite(stored, status))
+}
+
+func (b *openShift) statusful(t *trial, on *target, at Place) bool {
+	if !on.statusful() {
+		t.wrongAt(at, "a status subresource, to write status to", "none in the CRD version")
+	}
+	return on.statusful()
+}
+
+func statusWrite(stored map[string]any, status any) engine.Request {
+	object := maps.Clone(stored)
+	object["status"] = status
+	return engine.Request{Object: object, OldObject: stored, Subresource: "status"}
+}
+
+func (b *openShift) update(t *trial, updated, stored map[string]any) {
+	req := engine.Request{Object: updated, OldObject: stored}
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	status := updated["status"]
+	if b.expectedError != "" || status == nil {
+		t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
+		b.judge(t, b.expectedError, b.expected)
+		return
+	}
+	t.keep(t.on, req, b.passes(t, "", nil))
+	if b.judge(t, "", nil); len(t.wrong) > 0 || !b.statusful(t, t.on, b.errorPlace) {
+		return
+	}
+	t.status = true
+	req = statusWrite(t.result.Object, status)
+	if t.result = t.write(t.on, req); t.result == nil {
+		return
+	}
+	t.keep(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
+	b.judge(t, b.expectedStatusError, b.expected)
+}
+
+// passes is the judgement on another answer to the same write.
+func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*engine.Result) bool {
+	return func(res *engine.Result) bool {
+		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
+		b.judge(again, refusal, expected)
+		return len(again.wrong) == 0
+	}
+}
+
+// judge holds the answer to the last write against a part of its refusal, or the
+// object that has to be stored; against nothing more than that it is accepted where
+// neither is given.
+func (b *openShift) judge(t *trial, refusal string, expected *embedded) {
+	res := t.result
+	switch {
+	case refusal != "" && res.Allowed:
+		t.wrongAt(b.errorPlace, "refused: …"+refusal+"…", "accepted")
+	case refusal != "":
+		ok, by := contains(res.Failure.Message, refusal, t.cfg.Exact)
+		if !ok {
+			t.wrongAt(b.errorPlace, "refused: …"+refusal+"…", "refused: "+res.Failure.Message)
+		} else if by {
+			t.remark(olderRemark)
+		}
+	case !res.Allowed:
+		at := b.errorPlace
+		if b.expected != nil {
+			at = b.reader.place(b.expected.node)
+		}
+		t.wrongAt(at, "accepted", "refused: "+res.Failure.Message)
+	default:
+		if expected != nil {
+			if found := differences(b.unnamed(expected.object), b.unnamed(res.Object)); len(found) > 0 {
+				t.wrongAt(b.reader.place(expected.node), "this object", "another: "+strings.Join(found, "; "))
+			}
+		}
+	}
+}
+
+// unnamed is an object without the names that the harness gives it.
+func (b *openShift) unnamed(object map[string]any) map[string]any {
+	out, meta := maps.Clone(object), metadata(object)
+	delete(meta, "name")
+	delete(meta, "namespace")
+	settle(out, meta)
+	return out
+}

@@ -1,0 +1,140 @@
+package mutation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// baseline is a suite with what its cases come to without a mutant.
+type baseline struct {
+	*Suite
+	// failing cases kill every mutant, and so none.
+	failing map[int]bool
+	// ran are the writes by the rules that ran in them.
+	ran map[*engine.RuleRef][]hit
+	// reached are the writes by version and place of the schema.
+	reached map[string]map[string][]hit
+}
+
+// hit is a write of a case.
+type hit struct {
+	index, write int
+	// refused: the rule refused there, so that a change of it is likely to be
+	// noticed.
+	refused bool
+}
+
+func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
+	b := &baseline{Suite: s, failing: map[int]bool{}, ran: map[*engine.RuleRef][]hit{}, reached: map[string]map[string][]hit{}}
+	for i := range s.Cases {
+		for n := range s.Cases[i].Writes {
+			if err := b.write(ctx, i, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for ref, hits := range b.ran {
+		b.ran[ref] = b.telling(hits)
+	}
+	return b, nil
+}
+
+// telling are the writes of cases that pass, those first in which the rule
+// refused.
+func (b *baseline) telling(hits []hit) []hit {
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return b.failing[h.index] })
+	slices.SortStableFunc(hits, func(x, y hit) int {
+		switch {
+		case x.refused == y.refused:
+			return 0
+		case x.refused:
+			return -1
+		}
+		return 1
+	})
+	return hits
+}
+
+// write makes one write, and notes what it reaches.
+func (b *baseline) write(ctx context.Context, index, n int) error {
+	w := &b.Cases[index].Writes[n]
+	req := w.Request
+	at := map[*engine.RuleRef]int{}
+	req.Observe = func(run engine.RuleRun) {
+		i, known := at[run.Rule]
+		if !known {
+			i = len(b.ran[run.Rule])
+			at[run.Rule] = i
+			b.ran[run.Rule] = append(b.ran[run.Rule], hit{index: index, write: n})
+		}
+		if run.Outcome != engine.Passed {
+			b.ran[run.Rule][i].refused = true
+		}
+	}
+	res, err := b.Engine.Validate(ctx, req)
+	if ctx.Err() != nil {
+		return fmt.Errorf("mutation of %s: %w", b.CRD.Name, ctx.Err())
+	}
+	if !w.Passes(res, err) {
+		b.failing[index] = true
+		return nil
+	}
+	object := req.Object
+	if object == nil {
+		object, _ = engine.Decode(req.Raw)
+	}
+	if version, err := b.Engine.VersionOf(object); err == nil {
+		b.places(version, object, hit{index: index, write: n})
+	}
+	return nil
+}
+
+// places notes all places that an object has.
+func (b *baseline) places(version string, object map[string]any, h hit) {
+	if b.reached[version] == nil {
+		b.reached[version] = map[string][]hit{}
+	}
+	reached := b.reached[version]
+	schema := schemaOf(b.CRD, version)
+	var visit func(s *schemaProps, v any, steps []engine.Step)
+	visit = func(s *schemaProps, v any, steps []engine.Step) {
+		if s == nil {
+			return
+		}
+		path := engine.FormatPath(steps)
+		if hits := reached[path]; len(hits) == 0 || hits[len(hits)-1] != h {
+			reached[path] = append(hits, h)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for name, sub := range v {
+				if prop, ok := s.Properties[name]; ok {
+					visit(&prop, sub, append(slices.Clip(steps), engine.Step{Name: name}))
+				} else if s.AdditionalProperties != nil {
+					visit(s.AdditionalProperties.Schema, sub, append(slices.Clip(steps), engine.Step{Any: true}))
+				}
+			}
+		case []any:
+			for _, item := range v {
+				if s.Items != nil {
+					visit(s.Items.Schema, item, append(slices.Clip(steps), engine.Step{Any: true}))
+				}
+			}
+		}
+	}
+	visit(schema, object, nil)
+}
+
+func schemaOf(crd *apiextensionsv1.CustomResourceDefinition, version string) *schemaProps {
+	for i := range crd.Spec.Versions {
+		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
+			return v.Schema.OpenAPIV3Schema
+		}
+	}
+	return nil
+}

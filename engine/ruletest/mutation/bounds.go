@@ -1,0 +1,87 @@
+package mutation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// The kinds of changes of schemas.
+const (
+	opBound    = "bound removed"
+	opRequired = "required"
+	opEnum     = "enum"
+)
+
+// loosening is a change of a schema's node that lets more objects through, or one
+// value of an enum fewer.
+type loosening struct {
+	operator string
+	was, is  string // as "maxItems: 3"; "" for nothing
+	edit     func(*schemaProps)
+}
+
+// maxValues is how many values of one enum are taken away.
+const maxValues = 20
+
+// loosenings are the changes of one node.
+func loosenings(s *schemaProps) (all []loosening) {
+	bound := func(name string, value any, there bool, edit func(*schemaProps)) {
+		if there {
+			all = append(all, loosening{opBound, fmt.Sprintf("%s: %v", name, value), "", edit})
+		}
+	}
+	bound("maxItems", deref(s.MaxItems), s.MaxItems != nil, func(s *schemaProps) { s.MaxItems = nil })
+	bound("minItems", deref(s.MinItems), s.MinItems != nil, func(s *schemaProps) { s.MinItems = nil })
+	bound("maxLength", deref(s.MaxLength), s.MaxLength != nil, func(s *schemaProps) { s.MaxLength = nil })
+	bound("minLength", deref(s.MinLength), s.MinLength != nil, func(s *schemaProps) { s.MinLength = nil })
+	bound("maxProperties", deref(s.MaxProperties), s.MaxProperties != nil, func(s *schemaProps) { s.MaxProperties = nil })
+	bound("minProperties", deref(s.MinProperties), s.MinProperties != nil, func(s *schemaProps) { s.MinProperties = nil })
+	bound("maximum", deref(s.Maximum), s.Maximum != nil, func(s *schemaProps) { s.Maximum, s.ExclusiveMaximum = nil, false })
+	bound("minimum", deref(s.Minimum), s.Minimum != nil, func(s *schemaProps) { s.Minimum, s.ExclusiveMinimum = nil, false })
+	bound("pattern", s.Pattern, s.Pattern != "", func(s *schemaProps) { s.Pattern = "" })
+	for _, name := range s.Required {
+		all = append(all, loosening{opRequired, "required: " + name, "", func(s *schemaProps) {
+			s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(other string) bool { return other == name })
+		}})
+	}
+	return append(all, enumChanges(s.Enum)...)
+}
+
+// enumChanges take the whole enum away, and each of its values.
+func enumChanges(enum []apiextensionsv1.JSON) (all []loosening) {
+	if len(enum) == 0 {
+		return nil
+	}
+	was := "enum: " + values(enum)
+	all = append(all, loosening{opEnum, was, "", func(s *schemaProps) { s.Enum = nil }})
+	for i := range enum {
+		if i == maxValues || len(enum) == 1 {
+			break
+		}
+		left := slices.Delete(slices.Clone(enum), i, i+1)
+		all = append(all, loosening{opEnum, was, "enum: " + values(left), func(s *schemaProps) { s.Enum = left }})
+	}
+	return all
+}
+
+func values(enum []apiextensionsv1.JSON) string {
+	raw := make([]json.RawMessage, len(enum))
+	for i, v := range enum {
+		raw[i] = v.Raw
+	}
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return fmt.Sprint(len(enum), " values")
+	}
+	return string(text)
+}
+
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

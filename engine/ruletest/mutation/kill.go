@@ -1,0 +1,110 @@
+package mutation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// hunter tries mutants. Several work at once, each with what it compiled itself.
+type hunter struct {
+	cfg       Config
+	rewriters map[*baseline]*engine.Rewriter
+	judges    map[judgeKey]*judge
+}
+
+func newHunter(cfg Config) *hunter {
+	return &hunter{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, judges: map[judgeKey]*judge{}}
+}
+
+// try finds out what becomes of a mutant.
+func (h *hunter) try(ctx context.Context, m *Mutant) error {
+	m.Status = NotCovered
+	for _, t := range m.change.targets {
+		hits := t.hits(m)
+		if len(hits) == 0 {
+			continue
+		}
+		changed, err := h.engine(m, t)
+		if err != nil {
+			m.Status, m.Reason = NotViable, firstLine(err)
+			return nil
+		}
+		m.Status = Survived
+		if err := m.run(ctx, t.suite, changed, hits); err != nil || m.Status != Survived {
+			return err
+		}
+	}
+	if m.Status == Survived {
+		return h.judge(ctx, m)
+	}
+	return nil
+}
+
+// hits are the writes that may tell the mutant.
+func (t *target) hits(m *Mutant) []hit {
+	switch {
+	case t.ref == nil:
+		return t.suite.telling(t.suite.reached[t.version][m.Path])
+	case aboutChange(m):
+		return t.suite.telling(t.suite.reached[t.version][m.Path])
+	}
+	return t.suite.ran[t.ref]
+}
+
+// engine is the target's engine with the mutant in it.
+func (h *hunter) engine(m *Mutant, t target) (*engine.Engine, error) {
+	w := h.rewriters[t.suite]
+	if w == nil {
+		w = t.suite.Engine.Rewriter()
+		h.rewriters[t.suite] = w
+	}
+	if t.ref != nil {
+		return w.Rule(*t.ref, m.change.spec)
+	}
+	crd := m.change.apply(t.suite.CRD, t.version, m.Path, m.Index)
+	for i := range crd.Spec.Versions {
+		if v := &crd.Spec.Versions[i]; v.Name == t.version {
+			return w.Schema(t.version, v.Schema)
+		}
+	}
+	return nil, fmt.Errorf("version %q: no such version", t.version)
+}
+
+// run asks the mutant about writes until a case fails.
+func (m *Mutant) run(ctx context.Context, s *baseline, changed *engine.Engine, hits []hit) error {
+	for _, at := range hits {
+		c := &s.Cases[at.index]
+		w := &c.Writes[at.write]
+		res, err := changed.Validate(ctx, w.Request)
+		var overwork *engine.WorkLimitError
+		var bug *engine.InternalError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &bug):
+			return err
+		case errors.As(err, &overwork):
+			m.Status, m.Reason = TimedOut, c.Name+": "+overwork.Reason
+			return nil
+		case res != nil && res.Undecided != nil:
+			m.Status, m.Reason = TimedOut, c.Name+": "+res.Undecided.Reason
+			return nil
+		case !w.Passes(res, err):
+			m.Status, m.KilledBy = Killed, c.Name
+			return nil
+		}
+	}
+	return nil
+}
+
+// firstLine is what is wrong with a changed rule, without the excerpt.
+func firstLine(err error) string {
+	var compile *engine.CompileError
+	if errors.As(err, &compile) {
+		return compile.Summary()
+	}
+	return err.Error()
+}

@@ -1,0 +1,188 @@
+package mutation
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// key is what makes two changes one: variants of a CRD, as those of feature
+// gates, share what they have in common, and versions what their schemas do.
+type key struct{ crd, version, path, was, is, operator string }
+
+// breeder makes all mutants of all suites.
+type breeder struct {
+	known    map[key]*Mutant
+	all      []*Mutant
+	cut      int
+	first    map[string]string                                             // of the suite at hand: the version that stands for each
+	versions map[string][]*apiextensionsv1.CustomResourceDefinitionVersion // by CRD
+}
+
+// version is the first version of a CRD, in whatever suite, with the same schema.
+func (b *breeder) version(crd *apiextensionsv1.CustomResourceDefinition, name string) string {
+	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
+	v := &crd.Spec.Versions[at]
+	for _, known := range b.versions[crd.Name] {
+		if known.Name == name || reflect.DeepEqual(known.Schema, v.Schema) {
+			return known.Name
+		}
+	}
+	b.versions[crd.Name] = append(b.versions[crd.Name], v)
+	return name
+}
+
+func (b *breeder) suite(s *baseline, rulesOnly bool) error {
+	env, err := s.Engine.Env()
+	if err != nil {
+		return err
+	}
+	scope, err := env.Scope()
+	if err != nil {
+		return err
+	}
+	b.first = map[string]string{}
+	for i := range s.CRD.Spec.Versions {
+		v := &s.CRD.Spec.Versions[i]
+		b.first[v.Name] = b.version(s.CRD, v.Name)
+		if !v.Served {
+			continue // nothing in it can be tested
+		}
+		for _, ref := range s.Engine.Rules(v.Name) {
+			b.rule(s, scope, ref)
+		}
+		if v.Schema != nil && !rulesOnly {
+			b.schema(s, v.Name, v.Schema.OpenAPIV3Schema)
+		}
+	}
+	return nil
+}
+
+// rule makes the mutants of one rule.
+func (b *breeder) rule(s *baseline, scope *types.Scope, ref *engine.RuleRef) {
+	spec := specOf(s.CRD, ref)
+	node, err := s.Engine.At(ref.Version, ref.Path)
+	if spec == nil || err != nil {
+		return
+	}
+	at := target{s, ref.Version, ref}
+	b.add(at, &Mutant{Rule: ref.Rule, Operator: opRemoved}, nil)
+	if spec.FieldPath != "" {
+		changed := *spec
+		changed.FieldPath = ""
+		b.add(at, &Mutant{Rule: "fieldPath: " + spec.FieldPath, Operator: opFieldPath}, &changed)
+	}
+	checked, err := scope.Compile(node.Decl(), ref.OptionalOldSelf, ref.Rule)
+	if err != nil {
+		return // it is broken, or too complex: there is nothing that could be tested
+	}
+	found, more := edits(checked, ref.Rule)
+	if more {
+		b.cut++
+	}
+	for _, e := range found {
+		changed := *spec
+		changed.Rule = e.apply(ref.Rule)
+		b.add(at, &Mutant{Rule: ref.Rule, Changed: changed.Rule, Start: e.start, End: e.end, Operator: e.operator}, &changed)
+	}
+}
+
+// add makes a rule's mutant, or adds a target to one that is there.
+func (b *breeder) add(at target, m *Mutant, spec *apiextensionsv1.ValidationRule) {
+	m.Path, m.Index, m.Original, m.change.spec = at.ref.Path, at.ref.Index, at.ref.Rule, spec
+	b.put(at, m, at.ref.Rule)
+}
+
+func (b *breeder) put(at target, m *Mutant, was string) {
+	m.CRD, m.Version = at.suite.CRD.Name, b.first[at.version]
+	k := key{m.CRD, m.Version, m.Path, was, m.Changed, m.Operator}
+	if known := b.known[k]; known != nil {
+		known.change.targets = append(known.change.targets, at)
+		return
+	}
+	m.change.targets = []target{at}
+	b.known[k] = m
+	b.all = append(b.all, m)
+}
+
+// schema makes the mutants of a schema's bounds. What is below metadata is the
+// server's own.
+func (b *breeder) schema(s *baseline, version string, root *schemaProps) {
+	eachNode(root, nil, func(steps []engine.Step, node *schemaProps) {
+		if len(steps) > 0 && steps[0].Name == "metadata" {
+			return
+		}
+		path := engine.FormatPath(steps)
+		for _, l := range loosenings(node) {
+			m := &Mutant{Path: path, Index: -1, Rule: l.was, Changed: l.is, Operator: l.operator}
+			m.change.node = l.edit
+			b.put(target{s, version, nil}, m, l.was)
+		}
+	})
+}
+
+// specOf is a rule as the CRD has it.
+func specOf(crd *apiextensionsv1.CustomResourceDefinition, ref *engine.RuleRef) *apiextensionsv1.ValidationRule {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil {
+		return nil
+	}
+	s := schemaOf(crd, ref.Version)
+	for _, step := range steps {
+		switch {
+		case s == nil:
+			return nil
+		case !step.Any:
+			sub, ok := s.Properties[step.Name]
+			if !ok {
+				return nil
+			}
+			s = &sub
+		case s.Items != nil:
+			s = s.Items.Schema
+		case s.AdditionalProperties != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			return nil
+		}
+	}
+	if s == nil || ref.Index >= len(s.XValidations) || s.XValidations[ref.Index].Rule != ref.Rule {
+		return nil
+	}
+	return &s.XValidations[ref.Index]
+}
+
+// aboutChange is true where a rule may run, or may run no more, because of
+// oldSelf.
+func aboutChange(m *Mutant) bool {
+	return strings.Contains(m.Rule, types.OldSelf) && !strings.Contains(m.Changed, types.OldSelf)
+}
+
+// String is the mutant in one line.
+func (m *Mutant) String() string {
+	place := m.Path
+	if place == "" {
+		place = "schema root"
+	}
+	if m.Changed == "" {
+		return fmt.Sprintf("%s %s: %s: %s: without `%s`", m.CRD, m.Version, place, m.Operator, m.Rule)
+	}
+	return fmt.Sprintf("%s %s: %s: %s: `%s` instead of `%s`", m.CRD, m.Version, place, m.Operator, m.Changed, m.Rule)
+}
+
+// Replacement is what stands instead of the part of the rule that the mutant
+// changes.
+func (m *Mutant) Replacement() string {
+	if m.End == 0 {
+		return m.Changed
+	}
+	changed := []rune(m.Changed)
+	behind := len([]rune(m.Rule)) - m.End
+	return string(changed[m.Start : len(changed)-behind])
+}

@@ -1,0 +1,101 @@
+package ruletest
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// What was found begins anywhere; a case reads best where it differs from base in
+// what it is about alone. So each difference is tried without.
+
+// maxNearer is how many writes are tried for one case.
+const maxNearer = 60
+
+// nearer is the write with as few differences from base as still show what is wanted;
+// the write itself where that cannot be told, or it does not.
+func (w *starting) nearer(req *engine.Request, wanted func(*engine.Result) bool) *engine.Request {
+	n := &nearing{starting: w, at: *req, wanted: wanted, left: maxNearer}
+	n.at.Trace = true
+	if w.base == nil || !w.shows(&n.at, wanted) {
+		return req
+	}
+	n.drop(nil)
+	n.at.Trace = false
+	return &n.at
+}
+
+type nearing struct {
+	*starting
+	at     engine.Request
+	wanted func(*engine.Result) bool
+	left   int
+}
+
+// drop takes over base's value at a path, or, where that shows something else, what
+// it can of what is below.
+func (n *nearing) drop(path []string) {
+	keys := map[string]bool{}
+	for _, object := range []map[string]any{n.base, n.at.Object, n.at.OldObject} {
+		m, _ := get(object, path).(map[string]any)
+		for key := range m {
+			keys[key] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		below := append(path[:len(path):len(path)], key)
+		if !n.differs(below) || n.left <= 0 {
+			continue
+		}
+		n.left--
+		next := n.at
+		next.Object = withOf(n.base, n.at.Object, below)
+		if n.at.OldObject != nil {
+			next.OldObject = withOf(n.base, n.at.OldObject, below)
+		}
+		if n.shows(&next, n.wanted) {
+			n.at = next
+		} else if _, ok := get(n.base, below).(map[string]any); ok {
+			n.drop(below)
+		}
+	}
+}
+
+func (n *nearing) differs(path []string) bool {
+	of := get(n.base, path)
+	return !reflect.DeepEqual(get(n.at.Object, path), of) || n.at.OldObject != nil && !reflect.DeepEqual(get(n.at.OldObject, path), of)
+}
+
+// withOf is an object with another's value at a path.
+func withOf(other, object map[string]any, path []string) map[string]any {
+	out := make(map[string]any, len(object)+1)
+	maps.Copy(out, object)
+	v, ok := other[path[0]]
+	switch {
+	case len(path) > 1:
+		out[path[0]] = withOf(inside(other, path[0]), inside(object, path[0]), path[1:])
+	case ok:
+		out[path[0]] = v
+	default:
+		delete(out, path[0])
+	}
+	return out
+}
+
+func inside(object map[string]any, key string) map[string]any {
+	m, _ := object[key].(map[string]any)
+	return m
+}
+
+// get is the value at a path of keys.
+func get(object map[string]any, path []string) any {
+	for i, key := range path {
+		if i == len(path)-1 {
+			return object[key]
+		}
+		object = inside(object, key)
+	}
+	return object
+}

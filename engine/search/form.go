@@ -1,0 +1,32 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Form is a search in another form of the same CRD version, whose schema is this
+// one's and whose engine may have other rules, as an engine.Rewriter makes them.
+// Beside is as in Config. What one of them finds is of no use to the other: the
+// answers are those of a search that is made anew, which takes far longer.
+func (s *Search) Form(e *engine.Engine, beside *Search) *Search {
+	form := *s
+	form.engine, form.cfg.Beside = e, beside
+	form.pools = map[string][]*world{}
+	form.rules, form.byRef = nil, map[engine.RuleRef]*rule{}
+	for _, ref := range e.Rules(s.version) {
+		r := s.byRef[*ref]
+		if r == nil {
+			steps, err := engine.ParsePath(ref.Path)
+			if err != nil {
+				continue
+			}
+			r = &rule{ref: *ref, steps: steps, optional: ref.OptionalOldSelf}
+		}
+		form.rules = append(form.rules, r)
+		form.byRef[r.ref] = r
+	}
+	form.rules = slices.Clip(form.rules)
+	return &form
+}
