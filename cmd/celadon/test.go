@@ -18,6 +18,11 @@ hold for all CRDs of that name that go with the suite's feature gates.
 An expected text that differs from the server's in the printed value alone
 passes, as an older server words it; --exact-messages turns that off.
 
+--cover tells what the cases do not test: --cover-min is in percent of the rules
+that ran and refused. --mutate changes the CRD's rules and bounds one at a time, and
+tells which changes no case notices: --mutate-min is in percent of the changes that
+a case notices, of those that are not proved to change nothing.
+
 Exit codes: 0 all passed, 1 a case failed, 2 usage, a suite or CRD that cannot be
 read, a case that is not well written, or nothing was run (2 wins over 1), 3 a bug
 in celadon, 130 interrupted.`
@@ -27,6 +32,9 @@ const testExamples = `  # All suites below a folder.
 
   # Some cases, with a CRD that is elsewhere.
   celadon test --crd crd.yaml --run 'replicas' tests/
+
+  # What the cases do not test, on a page, and at least 80 %.
+  celadon test --cover-out cover.html --cover-min 80 tests/
 
   # A first suite for a CRD, each case proven.
   celadon test init --crd crd.yaml --out tests/
@@ -57,7 +65,7 @@ func testCommand(s cli.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", testrun.Outputs...)
-	for _, flag := range []string{"run", "feature-gates"} {
+	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min"} {
 		cli.Values(cmd, flag)
 	}
 	cmd.AddCommand(testInitCommand(s))
