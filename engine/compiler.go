@@ -85,12 +85,13 @@ func (c *compiler) bug(p any) error {
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}
-	if !hasRules(s) {
+	at := sketchOf(s)
+	if !at.count() {
 		return r, nil
 	}
 	if _, err := c.exprs.Scope(); err != nil {
 		return nil, err
 	}
-	r.root = c.node("", s, s, d)
+	r.root = c.node("", at, s, s, d)
 	return r, nil
 }
