@@ -76,13 +76,13 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node compiles the rules of one schema node, which stand where the sketch says.
+// node collects the rules of one schema node, which stand where the sketch says.
 // Under allOf, rules come from the value validation s while everything else comes
 // from the node itself.
 func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
 	n := &ruleNode{decl: d, schema: node, path: path}
 	if len(s.XValidations) > 0 {
-		c.rulesOf(n, node, s.XValidations)
+		c.rulesOf(n, s.XValidations)
 	}
 	if at.items != nil && node.Items != nil {
 		n.items = c.node(path+"[*]", at.items, s.Items, node.Items, elem(d, node.Items))
@@ -99,8 +99,26 @@ func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *
 	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
 		return nil
 	}
-	n.transition = n.onlyTransition()
 	return n
+}
+
+// settle notes what takes compiled rules, here and below.
+func (n *ruleNode) settle() {
+	if n == nil {
+		return
+	}
+	for _, f := range n.fields {
+		f.node.settle()
+	}
+	for _, sub := range n.allOf {
+		sub.settle()
+	}
+	n.items.settle()
+	n.values.settle()
+	for _, r := range n.rules {
+		n.usesOld = n.usesOld || r.usesOld()
+	}
+	n.transition = n.onlyTransition()
 }
 
 func (n *ruleNode) onlyTransition() bool {
@@ -136,7 +154,7 @@ func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	return d.Elem
 }
 
-// fields compiles the rules below properties, by name so that errors have an
+// fields collects the rules below properties, by name so that errors have an
 // order.
 func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
 	for _, f := range at.fields {
@@ -177,25 +195,19 @@ func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Struc
 	return nil
 }
 
-func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiextensionsv1.ValidationRule) {
-	all := make([]*compiledRule, len(rules))
+func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) {
+	if n.decl.Kind == types.Hidden {
+		n.noType = rule.ErrNoType
+	}
 	for i := range rules {
-		all[i] = &compiledRule{spec: &rules[i], ref: RuleRef{
+		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
 			OptionalOldSelf: rule.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
-	}
-	if n.decl.Kind == types.Hidden {
-		n.noType = rule.ErrNoType
-		for _, r := range all {
-			c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
+		c.todo = append(c.todo, placedRule{n, r})
+		if n.noType == nil {
+			n.rules = append(n.rules, r)
 		}
-		return
-	}
-	n.rules = all
-	for _, r := range all {
-		c.rule(r, n.decl, node)
-		n.usesOld = n.usesOld || r.usesOld()
 	}
 }
 
