@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -58,7 +59,26 @@ func (x *reading) same(a, b alt) sat.Lit {
 	if q < p {
 		p, q = q, p
 	}
-	return x.world.named(p + " == " + q)
+	l, known := x.world.relation(p + " == " + q)
+	if known {
+		return l
+	}
+	x.world.atom(l, isEqual, a, b)
+	if scalars(a, b) {
+		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
+	} else {
+		x.world.vague++
+	}
+	return l
+}
+
+// scalars: both are the values of places of one type that contents model.
+func scalars(a, b alt) bool {
+	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
+		return false
+	}
+	k := a.place.decl.Kind
+	return k == b.place.decl.Kind && (k == types.String || k == types.Int)
 }
 
 func constantly(g *gates, holds bool) sat.Lit {
@@ -105,28 +125,38 @@ func (a alt) order() *order {
 	return nil
 }
 
-// compare is left < right. It does not fail for numbers and strings.
-func (x *reading) compare(left, right ast.Expr) truth {
-	switch x.kind(left) {
-	case celtypes.IntKind, celtypes.StringKind:
-	case celtypes.DoubleKind:
-		if !x.plainDoubles(left) || !x.plainDoubles(right) {
-			return x.unordered(left, right)
-		}
-	default:
-		return x.unordered(left, right)
+// compare is left < right or, where closed, left <= right.
+func (x *reading) compare(left, right ast.Expr, closed bool) truth {
+	if !x.ordered(left, right) {
+		return x.unordered(left, right, closed)
 	}
-	if x.kind(right) != x.kind(left) {
-		return x.unordered(left, right)
+	if closed {
+		return x.pairs(right, left, x.less).not()
 	}
 	return x.pairs(left, right, x.less)
 }
 
-// unordered is a comparison of which nothing is known, nor of its opposite: NaN
-// is neither below nor above.
-func (x *reading) unordered(left, right ast.Expr) truth {
+// ordered: a comparison does not fail, and of two that differ one is less.
+func (x *reading) ordered(left, right ast.Expr) bool {
+	if x.kind(left) != x.kind(right) {
+		return false
+	}
+	switch x.kind(left) {
+	case celtypes.IntKind, celtypes.StringKind, celtypes.DurationKind, celtypes.TimestampKind:
+		return true
+	case celtypes.DoubleKind:
+		return x.plainDoubles(left) && x.plainDoubles(right)
+	}
+	return false
+}
+
+// unordered is a comparison of which only the text is known, and nothing of its
+// opposite: NaN is neither below nor above.
+func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	g := &x.world.gates
-	return g.anything(g.both(x.defined(left), x.defined(right)))
+	key := fmt.Sprintf("less %v (%s, %s)", closed, x.key(left), x.key(right))
+	defined := g.all(x.defined(left), x.defined(right), x.world.named("defined: "+key))
+	return g.given(defined, x.world.named(key))
 }
 
 // plainDoubles: no arithmetic, which could give NaN.
@@ -157,7 +187,18 @@ func (x *reading) less(a, b alt) sat.Lit {
 	case a.name() == b.name():
 		return g.no()
 	}
-	return x.world.named(a.name() + " < " + b.name())
+	l, known := x.world.relation(a.name() + " < " + b.name())
+	if !known { // of three, one
+		more, _ := x.world.relation(b.name() + " < " + a.name())
+		x.world.atom(l, isLess, a, b)
+		x.world.atom(more, isLess, b, a)
+		same := x.same(a, b)
+		x.world.clause(l, more, same)
+		x.world.clause(l.Not(), more.Not())
+		x.world.clause(l.Not(), same.Not())
+		x.world.clause(more.Not(), same.Not())
+	}
+	return l
 }
 
 // below is the proposition that a number is less than a constant or, where
@@ -195,16 +236,32 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 		return g.given(defined, some)
 	}
 	if x.kind(right) != celtypes.MapKind {
-		return x.unmodelled(e)
+		return x.listMembership(e, left, right)
 	}
 	return x.pairs(left, right, func(key, m alt) sat.Lit {
-		if name, ok := key.constant.(celtypes.String); ok {
-			if q := element(m, key); q != nil && name != "" {
-				return q.present
-			}
+		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
+			return q.present
 		}
 		return x.world.named(key.name() + " in " + m.name())
 	})
+}
+
+// listMembership is exists, of an item that is equal to left.
+func (x *reading) listMembership(e, left, right ast.Expr) truth {
+	lists, values := x.value(right), x.value(left)
+	if !elements(lists) || x.isBool(left) {
+		return x.unmodelled(e)
+	}
+	g := &x.world.gates
+	some := x.world.quantified(x.key(e), lists, false, func(q *place) truth {
+		t, f := g.no(), g.no()
+		for _, a := range values {
+			eq := x.same(a, alt{place: q})
+			t, f = g.any(t, g.both(a.when, eq)), g.any(f, g.both(a.when, eq.Not()))
+		}
+		return truth{t, f}
+	})
+	return g.given(g.both(x.defined(left), x.defined(right)), some.t)
 }
 
 // textual is a function that tells texts apart.
@@ -228,7 +285,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	return x.pairs(args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.world.gates
 		if s, ok := a.constant.(celtypes.String); ok {
-			return constantly(g, told(name, string(s), text, pattern))
+			return constantly(g, tells(name, string(s), text, pattern))
 		}
 		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
 			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
@@ -239,7 +296,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-func told(name, s, text string, pattern *regexp.Regexp) bool {
+func tells(name, s, text string, pattern *regexp.Regexp) bool {
 	switch name {
 	case "startsWith":
 		return strings.HasPrefix(s, text)

@@ -19,6 +19,10 @@ import (
 // API server does.
 type Config struct {
 	KubeVersion string
+	// Outside is an external solver, asked what ours leaves open; nil is none. It
+	// says whether what a script in SMT-LIB 2 asserts cannot be true together with
+	// some Boolean constants, and which of these that needs.
+	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
 // Outcome is what is to be shown to be impossible.
@@ -39,6 +43,7 @@ type Prover struct {
 	schema   *schema.Structural
 	decl     *types.Decl
 	compiler *rule.Compiler[*rule.Checked]
+	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
 // one is a rule that compiles.
@@ -60,6 +65,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 		return nil, err
 	}
 	return &Prover{
+		outside: cfg.Outside,
 		version: of.Name, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
@@ -73,31 +79,19 @@ var ErrNotAnalysed = errors.New("not analysed")
 // Never proves that a rule cannot do something on any object; it is nil where
 // there is no proof. Rules are named by path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
-	steps, err := engine.ParsePath(ref.Path)
+	w := newWorld(p)
+	q, err := w.question(p, ref)
 	if err != nil {
 		return nil, err
 	}
-	ref.Version = p.version
-	w := newWorld(p, &ref)
-	self := w.tree("self", steps)
-	if self == nil || self.schema == nil || ref.Index < 0 || ref.Index >= len(self.schema.XValidations) {
-		return nil, fmt.Errorf("rule %d of %q: %w: the schema has none there", ref.Index, ref.Path, ErrNotAnalysed)
-	}
-	r := p.rule(steps, self.schema, self.decl, ref.Index)
-	if r == nil {
-		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
-	}
-	w.asked = &r.ref
-	var old *place
-	if r.usesOld && !r.checked.Optional {
-		old = w.tree("old", steps)
-	}
-	v := w.reading(r, self, old).truth(r.tree.Expr())
-	w.sat.Add(v.t.Not())
+	w.asked = &q.rule.ref
+	v := q.truth(q.rule)
+	w.clause(v.t.Not())
 	if what == Failed {
-		w.sat.Add(v.f.Not())
+		w.clause(v.f.Not())
 	}
-	return w.prove(), nil
+	w.clause(w.runs(q.rule))
+	return w.prove()
 }
 
 // AcceptsNothing proves that no object has a value at a path that its schema and
@@ -107,21 +101,24 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWorld(p, nil)
-	if w.tree("self", steps) == nil {
+	w := newWorld(p)
+	if w.tree("self", p, steps) == nil {
 		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
 	}
-	return w.prove(), nil
+	return w.prove()
 }
 
 // rule compiles a rule of a place; nil where it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
-	spec := &s.XValidations[index]
-	key := rule.Key{Decl: d, Part: rule.Itself, Optional: rule.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
-	checked, refused, err := p.compiler.Compile(key)
+	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
+	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
+}
+
+func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *one {
+	checked, refused, err := p.compiler.Compile(rule.Key{Decl: d, Part: rule.Itself, Optional: optional, Source: text})
 	if refused != nil || err != nil {
 		return nil
 	}
-	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index, Rule: spec.Rule, OptionalOldSelf: key.Optional}
+	ref.Rule, ref.OptionalOldSelf = text, optional
 	return &one{ref: ref, checked: checked, tree: checked.AST.NativeRep(), usesOld: checked.UsesOldSelf()}
 }
