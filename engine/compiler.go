@@ -13,13 +13,15 @@ import (
 // and expressions.
 type compiler struct {
 	cfg     Config
+	env     *types.Env
 	limits  limits
 	decls   *types.Interner
 	exprs   *rule.Compiler[*expr.Expr]
-	planner *eval.Planner // nil before the first rule
 	schemas []*versionSchema
 	version string
-	errs    []*CompileError
+	// todo are the rules of the version at hand, in the order of their errors.
+	todo []placedRule
+	errs []*CompileError
 	// at is the rule at hand, should it meet a bug.
 	at *RuleRef
 }
@@ -29,15 +31,26 @@ func newCompiler(cfg Config) (*compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{cfg: cfg, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
-	c.exprs = rule.NewCompiler(rule.Config[*expr.Expr]{
-		Env:    env,
-		Finish: c.plan,
+	c := &compiler{cfg: cfg, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	c.exprs = c.newExprs()
+	return c, nil
+}
+
+// newExprs makes a compiler of expressions with a scope and a planner of its own.
+func (c *compiler) newExprs() *rule.Compiler[*expr.Expr] {
+	var planner *eval.Planner // nil before the first rule
+	return rule.NewCompiler(rule.Config[*expr.Expr]{
+		Env: c.env,
+		Finish: func(checked *rule.Checked) (*expr.Expr, error) {
+			if planner == nil {
+				planner = eval.NewPlanner(checked.Env)
+			}
+			return plan(planner, checked, c.limits.PerCall)
+		},
 		Complex: func(key rule.Key, why *types.ComplexError) *expr.Expr {
 			return expr.Overworked(key.Decl, key.Source, why)
 		},
 	})
-	return c, nil
 }
 
 // envOf is what the rules of a configuration know.
@@ -53,11 +66,8 @@ func envOf(cfg Config) (*types.Env, error) {
 }
 
 // plan makes of a checked expression what objects need.
-func (c *compiler) plan(checked *rule.Checked) (*expr.Expr, error) {
-	if c.planner == nil {
-		c.planner = eval.NewPlanner(checked.Env)
-	}
-	x, err := expr.Plan(c.planner, checked.Decl, checked.AST, checked.Source, c.limits.PerCall)
+func plan(planner *eval.Planner, checked *rule.Checked, limit int64) (*expr.Expr, error) {
+	x, err := expr.Plan(planner, checked.Decl, checked.AST, checked.Source, limit)
 	if err != nil {
 		return nil, checked.Unplannable(err)
 	}
@@ -85,12 +95,19 @@ func (c *compiler) bug(p any) error {
 func (c *compiler) compile(version string, s *schema.Structural, d *types.Decl) (*Rules, error) {
 	c.version = version
 	r := &Rules{schema: s, decl: d, limits: c.limits, ratchet: !c.cfg.NoRatcheting}
-	if !hasRules(s) {
+	at := sketchOf(s)
+	if !at.count() {
 		return r, nil
 	}
 	if _, err := c.exprs.Scope(); err != nil {
 		return nil, err
 	}
-	r.root = c.node("", s, s, d)
+	c.todo = nil
+	r.root = c.node("", at, s, s, d)
+	c.ahead()
+	for _, p := range c.todo {
+		c.rule(p.rule, p.node)
+	}
+	r.root.settle()
 	return r, nil
 }

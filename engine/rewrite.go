@@ -150,7 +150,7 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}
 	w.compiler.errs = nil
-	w.compiler.rule(r, n.decl, n.schema)
+	w.compiler.rule(r, n)
 	if len(w.compiler.errs) > 0 {
 		return nil, w.compiler.errs[0]
 	}

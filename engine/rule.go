@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/internal/rule"
@@ -50,19 +49,29 @@ func (r *compiledRule) defaultMessage() string {
 	return strings.TrimSpace(r.spec.Message)
 }
 
+// placedRule is a rule that is to be compiled, and where it stands.
+type placedRule struct {
+	node *ruleNode
+	rule *compiledRule
+}
+
 // rule fills in what compiling gives.
-func (c *compiler) rule(r *compiledRule, d *types.Decl, node *schema.Structural) {
+func (c *compiler) rule(r *compiledRule, n *ruleNode) {
+	if n.noType != nil {
+		c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
+		return
+	}
 	if strings.TrimSpace(r.spec.Rule) == "" {
 		return
 	}
 	c.at = &r.ref
 	var refused *rule.Refusal
-	if r.expr, refused = c.part(r, d, rule.Itself, r.spec.Rule); refused != nil {
+	if r.expr, refused = c.part(r, n.decl, rule.Itself, r.spec.Rule); refused != nil {
 		r.compileErr = refused.Detail
 		return
 	}
 	if r.spec.MessageExpression != "" {
-		if r.message, refused = c.part(r, d, rule.Message, r.spec.MessageExpression); refused != nil {
+		if r.message, refused = c.part(r, n.decl, rule.Message, r.spec.MessageExpression); refused != nil {
 			return
 		}
 	}
@@ -70,14 +79,14 @@ func (c *compiler) rule(r *compiledRule, d *types.Decl, node *schema.Structural)
 		return
 	}
 	var err error
-	if r.fieldPath, err = rule.FieldPath(r.spec.FieldPath, node); err != nil {
+	if r.fieldPath, err = rule.FieldPath(r.spec.FieldPath, n.schema); err != nil {
 		c.fail(r.ref, "fieldPath", err, err.Error())
 	}
 }
 
 // part compiles one expression of a rule.
 func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string) (*expr.Expr, *rule.Refusal) {
-	key := rule.Key{Decl: d, Part: p, Optional: r.ref.OptionalOldSelf, Source: src}
+	key := r.key(d, p, src)
 	x, refused, err := c.exprs.Compile(key)
 	if err != nil {
 		refused = key.Uncompilable(err)
@@ -86,6 +95,10 @@ func (c *compiler) part(r *compiledRule, d *types.Decl, p rule.Part, src string)
 		c.fail(r.ref, p.String(), refused.Err, refused.Detail)
 	}
 	return x, refused
+}
+
+func (r *compiledRule) key(d *types.Decl, p rule.Part, src string) rule.Key {
+	return rule.Key{Decl: d, Part: p, Optional: r.ref.OptionalOldSelf, Source: src}
 }
 
 func (c *compiler) fail(ref RuleRef, part string, err error, detail string) {

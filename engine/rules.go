@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sort"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -77,32 +76,49 @@ func CompileRules(s *schema.Structural, cfg Config) (r *Rules, err error) {
 	return r, c.err()
 }
 
-// node compiles the rules of one schema node. Under allOf, rules come from the
-// value validation s while everything else comes from the node itself.
-func (c *compiler) node(path string, s, node *schema.Structural, d *types.Decl) *ruleNode {
+// node collects the rules of one schema node, which stand where the sketch says.
+// Under allOf, rules come from the value validation s while everything else comes
+// from the node itself.
+func (c *compiler) node(path string, at *sketch, s, node *schema.Structural, d *types.Decl) *ruleNode {
 	n := &ruleNode{decl: d, schema: node, path: path}
 	if len(s.XValidations) > 0 {
-		c.rulesOf(n, node, s.XValidations)
+		c.rulesOf(n, s.XValidations)
 	}
-	if s.Items != nil && node.Items != nil {
-		n.items = c.node(path+"[*]", s.Items, node.Items, elem(d, node.Items))
+	if at.items != nil && node.Items != nil {
+		n.items = c.node(path+"[*]", at.items, s.Items, node.Items, elem(d, node.Items))
 	}
-	c.fields(n, s, node)
-	if values := additional(s); values != nil && additional(node) != nil {
-		n.values = c.node(path+"[*]", values, additional(node), elem(d, additional(node)))
+	c.fields(n, at, s, node)
+	if at.values != nil && additional(node) != nil {
+		n.values = c.node(path+"[*]", at.values, additional(s), additional(node), elem(d, additional(node)))
 	}
-	if s.ValueValidation != nil {
-		for i := range s.ValueValidation.AllOf {
-			if sub := c.node(path, nested(&s.ValueValidation.AllOf[i]), node, d); sub != nil {
-				n.allOf = append(n.allOf, sub)
-			}
+	for _, v := range at.allOf {
+		if sub := c.node(path, v.sketch, v.schema, node, d); sub != nil {
+			n.allOf = append(n.allOf, sub)
 		}
 	}
 	if len(n.rules) == 0 && n.noType == nil && n.items == nil && n.values == nil && len(n.fields) == 0 && len(n.allOf) == 0 {
 		return nil
 	}
-	n.transition = n.onlyTransition()
 	return n
+}
+
+// settle notes what takes compiled rules, here and below.
+func (n *ruleNode) settle() {
+	if n == nil {
+		return
+	}
+	for _, f := range n.fields {
+		f.node.settle()
+	}
+	for _, sub := range n.allOf {
+		sub.settle()
+	}
+	n.items.settle()
+	n.values.settle()
+	for _, r := range n.rules {
+		n.usesOld = n.usesOld || r.usesOld()
+	}
+	n.transition = n.onlyTransition()
 }
 
 func (n *ruleNode) onlyTransition() bool {
@@ -138,26 +154,21 @@ func elem(d *types.Decl, node *schema.Structural) *types.Decl {
 	return d.Elem
 }
 
-// fields compiles the rules below properties, by name so that errors have an
+// fields collects the rules below properties, by name so that errors have an
 // order.
-func (c *compiler) fields(n *ruleNode, s, node *schema.Structural) {
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		prop := s.Properties[name]
-		nodeProp, ok := node.Properties[name]
+func (c *compiler) fields(n *ruleNode, at *sketch, s, node *schema.Structural) {
+	for _, f := range at.fields {
+		prop := s.Properties[f.name]
+		nodeProp, ok := node.Properties[f.name]
 		if !ok {
 			continue
 		}
-		d := c.fieldDecl(n.decl, name, &nodeProp)
+		d := c.fieldDecl(n.decl, f.name, &nodeProp)
 		if d == nil {
 			continue
 		}
-		if sub := c.node(child(n.path, name), &prop, &nodeProp, d); sub != nil {
-			n.fields = append(n.fields, fieldRules{name, sub})
+		if sub := c.node(child(n.path, f.name), f.sketch, &prop, &nodeProp, d); sub != nil {
+			n.fields = append(n.fields, fieldRules{f.name, sub})
 		}
 	}
 }
@@ -184,25 +195,19 @@ func (c *compiler) fieldDecl(parent *types.Decl, name string, prop *schema.Struc
 	return nil
 }
 
-func (c *compiler) rulesOf(n *ruleNode, node *schema.Structural, rules []apiextensionsv1.ValidationRule) {
-	all := make([]*compiledRule, len(rules))
+func (c *compiler) rulesOf(n *ruleNode, rules []apiextensionsv1.ValidationRule) {
+	if n.decl.Kind == types.Hidden {
+		n.noType = rule.ErrNoType
+	}
 	for i := range rules {
-		all[i] = &compiledRule{spec: &rules[i], ref: RuleRef{
+		r := &compiledRule{spec: &rules[i], ref: RuleRef{
 			Version: c.version, Path: n.path, Index: i, Rule: rules[i].Rule,
 			OptionalOldSelf: rule.OptionalOldSelf(rules[i].OptionalOldSelf),
 		}}
-	}
-	if n.decl.Kind == types.Hidden {
-		n.noType = rule.ErrNoType
-		for _, r := range all {
-			c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
+		c.todo = append(c.todo, placedRule{n, r})
+		if n.noType == nil {
+			n.rules = append(n.rules, r)
 		}
-		return
-	}
-	n.rules = all
-	for _, r := range all {
-		c.rule(r, n.decl, node)
-		n.usesOld = n.usesOld || r.usesOld()
 	}
 }
 
@@ -233,51 +238,4 @@ func (r *Rules) Validate(ctx context.Context, path *field.Path, obj, old any, bu
 		return append(errs, run.unknown.internal()), -1
 	}
 	return errs, run.budget
-}
-
-// hasRules looks where the API server looks: not below allOf.
-func hasRules(s *schema.Structural) bool {
-	if s == nil {
-		return false
-	}
-	if len(s.XValidations) > 0 || hasRules(s.Items) || hasRules(additional(s)) {
-		return true
-	}
-	for _, prop := range s.Properties {
-		if hasRules(&prop) {
-			return true
-		}
-	}
-	return false
-}
-
-func additional(s *schema.Structural) *schema.Structural {
-	if s.AdditionalProperties == nil {
-		return nil
-	}
-	return s.AdditionalProperties.Structural
-}
-
-// nested reads a value validation as if it were a schema node.
-func nested(v *schema.NestedValueValidation) *schema.Structural {
-	if v == nil {
-		return nil
-	}
-	s := &schema.Structural{
-		Items:                nested(v.Items),
-		Generic:              v.ForbiddenGenerics,
-		Extensions:           v.ForbiddenExtensions,
-		ValueValidation:      &v.ValueValidation,
-		ValidationExtensions: v.ValidationExtensions,
-	}
-	if len(v.Properties) > 0 {
-		s.Properties = make(map[string]schema.Structural, len(v.Properties))
-		for name, prop := range v.Properties {
-			s.Properties[name] = *nested(&prop)
-		}
-	}
-	if v.AdditionalProperties != nil {
-		s.AdditionalProperties = &schema.StructuralOrBool{Structural: nested(v.AdditionalProperties)}
-	}
-	return s
 }

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +20,7 @@ func causes(findings []finding) []Cause {
 			Type:    f.err.Type,
 			Reason:  metav1.CauseType(f.err.Type),
 			Field:   f.err.Field,
-			Message: f.err.ErrorBody(),
+			Message: bodyOf(f.err),
 			Detail:  f.err.Detail,
 			Value:   f.err.BadValue,
 		}
@@ -32,6 +32,20 @@ func causes(findings []finding) []Cause {
 		}
 	}
 	return out
+}
+
+// bodyOf is err.ErrorBody(), made without fmt of the errors that most rules give.
+func bodyOf(err *field.Error) string {
+	if err.Type != field.ErrorTypeInvalid || err.Detail == "" {
+		return err.ErrorBody()
+	}
+	switch value := err.BadValue.(type) {
+	case field.OmitValueType:
+		return err.Type.String() + ": " + err.Detail
+	case string:
+		return err.Type.String() + ": " + strconv.Quote(value) + ": " + err.Detail
+	}
+	return err.ErrorBody()
 }
 
 func sortCauses(causes []Cause) {
@@ -49,7 +63,7 @@ func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,
 		Reason:  metav1.StatusReasonInvalid,
-		Message: fmt.Sprintf("%s %q is invalid: %s", gk, obj.GetName(), messages(causes)),
+		Message: gk.String() + " " + strconv.Quote(obj.GetName()) + " is invalid: " + messages(causes),
 		Details: &metav1.StatusDetails{Group: gk.Group, Kind: gk.Kind, Name: obj.GetName()},
 	}
 	sortCauses(causes)

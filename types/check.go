@@ -73,34 +73,69 @@ func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*celcheck.Vari
 		return false
 	}
 	*parsed.NativeRep() = *checked
-	if !validated(checked.Expr()) {
+	todo := validated(checked.Expr())
+	if len(todo) == 0 {
 		return true
 	}
 	issues := cel.NewIssuesWithSourceInfo(common.NewErrors(parsed.Source()), checked.SourceInfo())
 	defer hidePatterns(checked.Expr()).show(checked.Expr())
 	for _, v := range c.validators {
-		v.Validate(c.env, c.config, checked, issues)
+		if todo[v.Name()] {
+			v.Validate(c.env, c.config, checked, issues)
+		}
 	}
 	return len(issues.Errors()) == 0
 }
 
-// validated says whether an expression has anything that some validator looks
-// at: each goes through it twice.
-func validated(e ast.Expr) (found bool) {
+// validated are the validators that look at something in an expression: each goes
+// through it twice.
+func validated(e ast.Expr) map[string]bool {
+	var names map[string]bool
+	note := func(name string) {
+		if names == nil {
+			names = map[string]bool{}
+		}
+		names[name] = true
+	}
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.CallKind:
-			found = found || validatedCalls[e.AsCall().FunctionName()]
-		case ast.ListKind, ast.MapKind:
-			found = true
+			if name := validators[e.AsCall().FunctionName()]; name != "" {
+				note(name)
+			}
+		case ast.ListKind:
+			if !alike(e.AsList()) {
+				note(literalsValidator)
+			}
+		case ast.MapKind:
+			note(literalsValidator)
 		}
 	}))
-	return found
+	return names
 }
 
-// validatedCalls are the functions that the validators of all versions look
-// at, beside lists and maps.
-var validatedCalls = map[string]bool{"duration": true, "timestamp": true, "matches": true, "format": true}
+// validators are those of all versions, by the functions that they look at.
+var validators = map[string]string{
+	"duration": "cel.validator.duration", "timestamp": "cel.validator.timestamp", "matches": "cel.validator.matches", "format": "cel.validator.string_format",
+}
+
+// literalsValidator looks at lists and maps.
+const literalsValidator = "cel.validator.homogeneous_literals"
+
+// alike is true of lists of one item, as most macros make, and of literals of one
+// type.
+func alike(list ast.ListExpr) bool {
+	items := list.Elements()
+	if len(items) < 2 {
+		return len(list.OptionalIndices()) == 0
+	}
+	for _, e := range items {
+		if e.Kind() != ast.LiteralKind || e.AsLiteral().Type() != items[0].AsLiteral().Type() {
+			return false
+		}
+	}
+	return true
+}
 
 // validatorConfig is a cel.MutableValidatorConfig.
 type validatorConfig map[string]any

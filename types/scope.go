@@ -63,6 +63,16 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	return compile(env, src)
 }
 
+// Join counts what another scope compiled as if it were compiled here, behind what
+// was; false where that is too complex for one scope.
+func (s *Scope) Join(other *Scope) bool {
+	if s.complexity+other.complexity > scopeComplexity {
+		return false
+	}
+	s.complexity += other.complexity
+	return true
+}
+
 // compile gives nil where the expression takes cel-go's checker.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 	parsed, err := Parse(s.env.base, src)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/cel"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
@@ -51,8 +49,9 @@ type compiling struct {
 }
 
 type expression struct {
-	env *cel.Env
-	src string
+	decl     *types.Decl
+	optional bool
+	src      string
 }
 
 // compileRatios are medians of the turns.
@@ -61,14 +60,14 @@ type compileRatios struct {
 	// for each, Compile less what it takes for a CRD without rules, Compile.
 	each, shared, whole float64
 	// What the first and the others would be if all our time went into parsing
-	// and checking in environments that are there.
+	// and checking.
 	eachMost, most float64
 }
 
 func printCompile(out io.Writer, subjects []*subject, turns int) error {
 	fmt.Fprintln(out, "compile a CRD in all versions, against cel.NewValidator of each: CompileRules of each; the rules' part of Compile, where")
 	fmt.Fprintln(out, "versions share; and all of Compile, which makes the schemas too. At most: if it did no more than parse and check each")
-	fmt.Fprintln(out, "distinct expression once, in environments that are there.")
+	fmt.Fprintln(out, "distinct expression once.")
 	var each, shared, whole []float64
 	for _, s := range subjects {
 		c, err := newCompiling(s)
@@ -111,9 +110,7 @@ func newCompiling(s *subject) (*compiling, error) {
 	for _, s := range schemas {
 		one := newExpressions()
 		for _, x := range []*expressions{one, all} {
-			if err := x.node(s, x.decls.FromSchema(s, types.ResourceRoot)); err != nil {
-				return nil, err
-			}
+			x.node(s, x.decls.FromSchema(s, types.ResourceRoot))
 		}
 		c.versions = append(c.versions, one.list)
 	}
@@ -168,76 +165,51 @@ func (c *compiling) measure(turns int) compileRatios {
 }
 
 func parseAndCheck(list []expression) {
+	scope, err := types.StoredEnv(types.Version{Minor: types.Newest}).Scope()
+	if err != nil {
+		panic(err) // there is no such error
+	}
 	for _, x := range list {
-		_, _ = types.Check(x.env, x.src)
+		_, _ = scope.Compile(x.decl, x.optional, x.src)
 	}
 }
 
 // expressions collects those that differ in text or declaration.
 type expressions struct {
 	decls *types.Interner
-	base  *types.Env
-	envs  map[place]*cel.Env
 	seen  map[expression]bool
 	list  []expression
 }
 
-type place struct {
-	decl     *types.Decl
-	optional bool
-}
-
 func newExpressions() *expressions {
-	return &expressions{
-		decls: types.NewInterner(),
-		base:  types.StoredEnv(types.Version{Minor: types.Newest}),
-		envs:  map[place]*cel.Env{},
-		seen:  map[expression]bool{},
-	}
+	return &expressions{decls: types.NewInterner(), seen: map[expression]bool{}}
 }
 
-func (x *expressions) node(s *schema.Structural, d *types.Decl) error {
+func (x *expressions) node(s *schema.Structural, d *types.Decl) {
 	if d.Kind == types.Hidden {
-		return nil
+		return
 	}
 	for _, rule := range s.XValidations {
-		at := place{d, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf}
-		if err := x.add(at, rule.Rule); err != nil {
-			return err
-		}
-		if err := x.add(at, rule.MessageExpression); err != nil {
-			return err
+		for _, src := range []string{rule.Rule, rule.MessageExpression} {
+			x.add(expression{d, rule.OptionalOldSelf != nil && *rule.OptionalOldSelf, src})
 		}
 	}
 	for name, prop := range s.Properties {
 		if f := d.Fields[name]; f != nil {
-			if err := x.node(&prop, f.Decl); err != nil {
-				return err
-			}
+			x.node(&prop, f.Decl)
 		}
 	}
 	if s.Items != nil {
-		return x.node(s.Items, d.Elem)
+		x.node(s.Items, d.Elem)
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
-		return x.node(s.AdditionalProperties.Structural, d.Elem)
+		x.node(s.AdditionalProperties.Structural, d.Elem)
 	}
-	return nil
 }
 
-func (x *expressions) add(at place, src string) (err error) {
-	if src == "" {
-		return nil
-	}
-	if x.envs[at] == nil {
-		if x.envs[at], err = x.base.For(at.decl, at.optional); err != nil {
-			return err
-		}
-	}
-	e := expression{x.envs[at], src}
-	if !x.seen[e] {
+func (x *expressions) add(e expression) {
+	if e.src != "" && !x.seen[e] {
 		x.seen[e] = true
 		x.list = append(x.list, e)
 	}
-	return nil
 }

@@ -5,6 +5,9 @@ package lex
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/celscan"
 )
 
 // Token is a piece of a CEL expression; positions count code points, as
@@ -29,48 +32,48 @@ const (
 	Comment
 )
 
-// Tokens splits an expression, whole or not. White space is left out; characters
-// that CEL does not know are operators.
+// Tokens splits an expression, whole or not, as cel-go's lexer does; words of the
+// language are names, and .? and [? one operator. White space is left out;
+// characters that CEL does not know are operators.
 func Tokens(src []rune) []Token {
+	text := string(src)
+	scan := celscan.WithComments(text)
 	var tokens []Token
-	for i := 0; i < len(src); {
-		if unicode.IsSpace(src[i]) {
-			i++
+	seen, points := int32(0), 0
+	for t := scan.Next(); t.Kind != celscan.EOF; t = scan.Next() {
+		points += utf8.RuneCountInString(text[seen:t.Start])
+		one := Token{Kind: kindOf(t.Kind), Start: points, Open: t.Open, Text: text[t.Start:t.End]}
+		points += utf8.RuneCountInString(one.Text)
+		one.End, seen = points, t.End
+		last := len(tokens) - 1
+		switch {
+		case t.Kind == celscan.Bad && strings.TrimSpace(one.Text) == "":
+			continue // white space that is none of CEL's
+		case t.Kind == celscan.Question && last >= 0 && tokens[last].End == one.Start && (tokens[last].Text == "." || tokens[last].Text == "["):
+			tokens[last].End, tokens[last].Text = one.End, tokens[last].Text+"?"
 			continue
+		case t.Kind == celscan.Float && one.Text[0] == '.' && last >= 0 && EndsOperand(tokens[last]) && adjacent(tokens[last], one):
+			// a.0, of which somebody wants an item
+			tokens = append(tokens, Token{Kind: Operator, Start: one.Start, End: one.Start + 1, Text: "."})
+			one.Start, one.Text = one.Start+1, one.Text[1:]
 		}
-		t := next(src, i)
-		t.Text = string(src[t.Start:t.End])
-		tokens = append(tokens, t)
-		i = t.End
+		tokens = append(tokens, one)
 	}
 	return tokens
 }
 
-func next(src []rune, i int) Token {
-	switch r := src[i]; {
-	case r == '/' && at(src, i+1) == '/':
-		return Token{Kind: Comment, Start: i, End: span(src, i, func(r rune) bool { return r != '\n' })}
-	case r == '"' || r == '\'':
-		return lexString(src, i, i, false)
-	case Letter(r):
-		if quote, raw := StringPrefix(src, i); quote > i {
-			return lexString(src, i, quote, raw)
-		}
-		return Token{Kind: Ident, Start: i, End: span(src, i, LetterOrDigit)}
-	case digit(r):
-		return Token{Kind: Number, Start: i, End: lexNumber(src, i)}
+func kindOf(kind celscan.Kind) Kind {
+	switch kind {
+	case celscan.Ident, celscan.EscapedIdent, celscan.True, celscan.False, celscan.Null, celscan.In:
+		return Ident
+	case celscan.Int, celscan.Uint, celscan.Float:
+		return Number
+	case celscan.String, celscan.Bytes:
+		return String
+	case celscan.Comment:
+		return Comment
 	}
-	if two := string(src[i:min(i+2, len(src))]); strings.Contains(" && || == != <= >= .? [? ", " "+two+" ") && len(two) == 2 {
-		return Token{Kind: Operator, Start: i, End: i + 2}
-	}
-	return Token{Kind: Operator, Start: i, End: i + 1}
-}
-
-func at(src []rune, i int) rune {
-	if i < len(src) {
-		return src[i]
-	}
-	return 0
+	return Operator
 }
 
 // Letter is true for what a name can begin with.
@@ -80,24 +83,6 @@ func Letter(r rune) bool { return r == '_' || r < 128 && unicode.IsLetter(r) }
 func LetterOrDigit(r rune) bool { return Letter(r) || digit(r) }
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
-
-func span(src []rune, i int, in func(rune) bool) int {
-	for i < len(src) && in(src[i]) {
-		i++
-	}
-	return i
-}
-
-func lexNumber(src []rune, i int) int {
-	end := span(src, i, LetterOrDigit)
-	if at(src, end) == '.' && digit(at(src, end+1)) {
-		end = span(src, end+1, LetterOrDigit)
-	}
-	if last := src[end-1]; (last == 'e' || last == 'E') && (at(src, end) == '-' || at(src, end) == '+') {
-		end = span(src, end+1, digit)
-	}
-	return end
-}
 
 // StringPrefix is where the quote stands after r, b or both; i when none does.
 func StringPrefix(src []rune, i int) (quote int, raw bool) {
@@ -113,28 +98,6 @@ func StringPrefix(src []rune, i int) (quote int, raw bool) {
 		}
 	}
 	return i, false
-}
-
-func lexString(src []rune, start, quote int, raw bool) Token {
-	q := src[quote]
-	triple := at(src, quote+1) == q && at(src, quote+2) == q
-	i := quote + 1
-	if triple {
-		i = quote + 3
-	}
-	for ; i < len(src); i++ {
-		switch {
-		case src[i] == '\\' && !raw:
-			i++
-		case src[i] == '\n' && !triple:
-			return Token{Kind: String, Start: start, End: i, Open: true}
-		case src[i] == q && !triple:
-			return Token{Kind: String, Start: start, End: i + 1}
-		case src[i] == q && at(src, i+1) == q && at(src, i+2) == q:
-			return Token{Kind: String, Start: start, End: i + 3}
-		}
-	}
-	return Token{Kind: String, Start: start, End: len(src), Open: true}
 }
 
 // Unfinished is true when an expression goes on in the next line: a bracket or

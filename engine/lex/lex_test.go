@@ -1,6 +1,7 @@
 package lex
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/cel-go/cel"
@@ -43,6 +44,28 @@ func TestJoin(t *testing.T) {
 		got, ok := Join(src)
 		if got != want || ok != (want != "") {
 			t.Errorf("%q: %q (%v), want %q", src, got, ok, want)
+		}
+	}
+}
+
+// TestTokens splits what cel-go's lexer does not split so.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string][]string{
+		"a.?b[?0]":                 {"a", ".?", "b", "[?", "0", "]"},
+		"a.0 + .5 - 1.5":           {"a", ".", "0", "+", ".5", "-", "1.5"},
+		"a.`b-c` in null":          {"a", ".", "`b-c`", "in", "null"},
+		"語 == '語' // é":            {"語", "==", "'語'", "// é"},
+		"a\u00a0\v& $b ? .c : [d]": {"a", "&", "$", "b", "?", ".", "c", ":", "[", "d", "]"},
+	} {
+		var got []string
+		for _, token := range Tokens([]rune(src)) {
+			if got = append(got, token.Text); token.Text != string([]rune(src)[token.Start:token.End]) {
+				t.Errorf("%q: %q is not at %d to %d", src, token.Text, token.Start, token.End)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", src, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ package rule
 
 import (
 	"errors"
+	"maps"
 
 	"github.com/google/cel-go/cel"
 
@@ -125,6 +126,18 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 		return value, x.mistyped()
 	}
 	return c.Finish(x)
+}
+
+// Knows is true of expressions that were compiled.
+func (c *Compiler[T]) Knows(key Key) bool { return c.known[key] != nil }
+
+// Join takes over what another compiler of the same Config compiled; nothing where
+// both together compiled more than one may.
+func (c *Compiler[T]) Join(other *Compiler[T]) {
+	if c.scope == nil || other.scope == nil || !c.scope.Join(other.scope) {
+		return
+	}
+	maps.Copy(c.known, other.known)
 }
 
 // Scope is the one environment of all declarations.

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// sketch is where rules stand at a schema node and below: the larger part of most
+// schemas has none, and to walk through it copies each property.
+type sketch struct {
+	fields        []fieldSketch // sorted by name
+	items, values *sketch
+	allOf         []validationSketch
+	counts        bool
+}
+
+type fieldSketch struct {
+	name   string
+	sketch *sketch
+}
+
+// validationSketch is of a value validation, as if it were a schema node.
+type validationSketch struct {
+	schema *schema.Structural
+	sketch *sketch
+}
+
+// sketchOf is nil where there is no rule.
+func sketchOf(s *schema.Structural) *sketch {
+	if s == nil {
+		return nil
+	}
+	return sketchNode(*s)
+}
+
+// sketchNode takes a copy, since a pointer to one would put each property into the
+// heap.
+func sketchNode(s schema.Structural) *sketch {
+	items, values := sketchOf(s.Items), sketchOf(additional(&s))
+	counts := len(s.XValidations) > 0 || items.count() || values.count()
+	var fields []fieldSketch
+	for name, prop := range s.Properties {
+		if sub := sketchNode(prop); sub != nil {
+			fields, counts = append(fields, fieldSketch{name, sub}), counts || sub.counts
+		}
+	}
+	slices.SortFunc(fields, func(a, b fieldSketch) int { return strings.Compare(a.name, b.name) })
+	allOf := sketchesOf(s.ValueValidation)
+	if !counts && items == nil && values == nil && len(fields) == 0 && len(allOf) == 0 {
+		return nil
+	}
+	return &sketch{fields, items, values, allOf, counts}
+}
+
+// sketchesOf are those under allOf, where there are rules.
+func sketchesOf(v *schema.ValueValidation) (all []validationSketch) {
+	if v == nil {
+		return nil
+	}
+	for i := range v.AllOf {
+		s := nested(&v.AllOf[i])
+		if sub := sketchOf(s); sub != nil {
+			all = append(all, validationSketch{s, sub})
+		}
+	}
+	return all
+}
+
+// count is true where the API server looks for rules, and finds some: not below
+// allOf.
+func (at *sketch) count() bool { return at != nil && at.counts }
+
+func additional(s *schema.Structural) *schema.Structural {
+	if s.AdditionalProperties == nil {
+		return nil
+	}
+	return s.AdditionalProperties.Structural
+}
+
+// nested reads a value validation as if it were a schema node.
+func nested(v *schema.NestedValueValidation) *schema.Structural {
+	if v == nil {
+		return nil
+	}
+	s := &schema.Structural{
+		Items:                nested(v.Items),
+		Generic:              v.ForbiddenGenerics,
+		Extensions:           v.ForbiddenExtensions,
+		ValueValidation:      &v.ValueValidation,
+		ValidationExtensions: v.ValidationExtensions,
+	}
+	if len(v.Properties) > 0 {
+		s.Properties = make(map[string]schema.Structural, len(v.Properties))
+		for name, prop := range v.Properties {
+			s.Properties[name] = *nested(&prop)
+		}
+	}
+	if v.AdditionalProperties != nil {
+		s.AdditionalProperties = &schema.StructuralOrBool{Structural: nested(v.AdditionalProperties)}
+	}
+	return s
+}

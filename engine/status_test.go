@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// TestBodyOf makes the texts of errors as upstream does.
+func TestBodyOf(t *testing.T) {
+	t.Parallel()
+	types := []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeForbidden, field.ErrorTypeDuplicate, field.ErrorTypeTypeInvalid}
+	values := []any{nil, field.OmitValueType{}, "", "a\"\n\x00é\xff", int64(1), 1.5, true, map[string]any{"a": "b"}, []any{1}}
+	for _, kind := range types {
+		for _, value := range values {
+			for _, detail := range []string{"", "why: %s"} {
+				err := &field.Error{Type: kind, Field: "x", BadValue: value, Detail: detail}
+				if got, want := bodyOf(err), err.ErrorBody(); got != want {
+					t.Errorf("%v %v: got %q, want %q", kind, value, got, want)
+				}
+			}
+		}
+	}
+}
