@@ -55,7 +55,7 @@ func (w *world) prove() *Proof {
 	if w.tooMuch {
 		return nil
 	}
-	assumed := []sat.Lit{w.schema}
+	assumed := []sat.Lit{w.schema, w.next}
 	for _, s := range w.siblings {
 		assumed = append(assumed, s.lit)
 	}
@@ -68,7 +68,7 @@ func (w *world) prove() *Proof {
 			core = fewer
 		}
 	}
-	proof := &Proof{Schema: slices.Contains(core, w.schema)}
+	proof := &Proof{Schema: slices.Contains(core, w.schema) || slices.Contains(core, w.next)}
 	for _, s := range w.siblings {
 		if slices.Contains(core, s.lit) {
 			proof.Siblings = append(proof.Siblings, s.ref)

@@ -18,7 +18,7 @@ func (w *world) bound(p *place) {
 	if p.schema == nil || p.schema.ValueValidation == nil {
 		return
 	}
-	w.implies(p.satisfies(p.schema.ValueValidation), p.present, w.schema)
+	w.implies(p.satisfies(p.schema.ValueValidation), p.present, w.schemaOf(p))
 }
 
 // satisfies is the proposition that a value, if there is one, is as its schema

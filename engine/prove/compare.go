@@ -58,7 +58,21 @@ func (x *reading) same(a, b alt) sat.Lit {
 	if q < p {
 		p, q = q, p
 	}
-	return x.world.named(p + " == " + q)
+	known := len(x.world.names)
+	l := x.world.named(p + " == " + q)
+	if len(x.world.names) > known && scalars(a, b) {
+		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
+	}
+	return l
+}
+
+// scalars: both are the values of places of one type that contents model.
+func scalars(a, b alt) bool {
+	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
+		return false
+	}
+	k := a.place.decl.Kind
+	return k == b.place.decl.Kind && (k == types.String || k == types.Int)
 }
 
 func constantly(g *gates, holds bool) sat.Lit {
@@ -195,16 +209,32 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 		return g.given(defined, some)
 	}
 	if x.kind(right) != celtypes.MapKind {
-		return x.unmodelled(e)
+		return x.listMembership(e, left, right)
 	}
 	return x.pairs(left, right, func(key, m alt) sat.Lit {
-		if name, ok := key.constant.(celtypes.String); ok {
-			if q := element(m, key); q != nil && name != "" {
-				return q.present
-			}
+		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
+			return q.present
 		}
 		return x.world.named(key.name() + " in " + m.name())
 	})
+}
+
+// listMembership is exists, of an item that is equal to left.
+func (x *reading) listMembership(e, left, right ast.Expr) truth {
+	lists, values := x.value(right), x.value(left)
+	if !elements(lists) || x.isBool(left) {
+		return x.unmodelled(e)
+	}
+	g := &x.world.gates
+	some := x.world.quantified(x.key(e), lists, false, func(q *place) truth {
+		t, f := g.no(), g.no()
+		for _, a := range values {
+			eq := x.same(a, alt{place: q})
+			t, f = g.any(t, g.both(a.when, eq)), g.any(f, g.both(a.when, eq.Not()))
+		}
+		return truth{t, f}
+	})
+	return g.given(g.both(x.defined(left), x.defined(right)), some.t)
 }
 
 // textual is a function that tells texts apart.
@@ -228,7 +258,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	return x.pairs(args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.world.gates
 		if s, ok := a.constant.(celtypes.String); ok {
-			return constantly(g, told(name, string(s), text, pattern))
+			return constantly(g, tells(name, string(s), text, pattern))
 		}
 		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
 			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
@@ -239,7 +269,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	})
 }
 
-func told(name, s, text string, pattern *regexp.Regexp) bool {
+func tells(name, s, text string, pattern *regexp.Regexp) bool {
 	switch name {
 	case "startsWith":
 		return strings.HasPrefix(s, text)

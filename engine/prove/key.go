@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,10 @@ type keyWriter struct {
 
 func (k *keyWriter) expr(e ast.Expr) {
 	k.world.spend()
+	if p := k.place(e); p != nil {
+		k.out.WriteString("{" + p.key + "}")
+		return
+	}
 	switch e.Kind() {
 	case ast.LiteralKind:
 		v := e.AsLiteral()
@@ -61,6 +66,27 @@ func (k *keyWriter) expr(e ast.Expr) {
 	case ast.ComprehensionKind:
 		k.loop(e.AsComprehension())
 	}
+}
+
+// place is where an expression surely finds its value, if there is one; nil
+// where that is not so plain. Two versions may show one place on other paths.
+func (k *keyWriter) place(e ast.Expr) *place {
+	switch e.Kind() {
+	case ast.IdentKind:
+		alts := k.vars[e.AsIdent()].alts
+		if len(alts) == 1 && alts[0].place != nil && !alts[0].size && alts[0].plus == 0 && alts[0].when == k.world.yes && !slices.Contains(k.hidden, e.AsIdent()) {
+			return alts[0].place
+		}
+	case ast.SelectKind:
+		s := e.AsSelect()
+		if s.IsTestOnly() {
+			return nil
+		}
+		if p := k.place(s.Operand()); p != nil {
+			return p.selected(s.FieldName())
+		}
+	}
+	return nil
 }
 
 func (k *keyWriter) ident(name string) {

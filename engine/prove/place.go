@@ -5,80 +5,84 @@ import (
 	"slices"
 	"strconv"
 
+	celtypes "github.com/google/cel-go/common/types"
+
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/automaton"
-	"github.com/celadon-cel/celadon/internal/sat"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // place is where a value of the object may stand: a field, or one item of a list
 // or entry of a map.
 type place struct {
+	*content
 	world  *world
-	key    string // names it in this world
+	of     *Prover // whose version reads the object
+	key    string  // names it in this world
 	path   []engine.Step
 	parent *place
 	schema *schema.Structural // nil where the CRD says nothing
 	decl   *types.Decl
+	below  map[string]*place
 
-	// present: there is a value, and it is not null.
-	present sat.Lit
-	below   map[string]*place
-
-	flag sat.Lit // the value of a bool
-	// numbers orders the value of a number; sizes the code points of a string,
-	// the items of a list, the entries of a map.
-	numbers, sizes *order
-	members        []*member // what a string is a member of
-	byKey          map[string]*member
-}
-
-// member is the proposition that a string is in a language.
-type member struct {
-	language *automaton.Language
-	text     string // the one text of the language, where exact
-	exact    bool
-	lit      sat.Lit
+	twin *twin // of a place that a second version reads
+	// index is where an item or entry stands in what holds it.
+	index *alt
+	// element is what stands at this place, which is an index or a key.
+	element *place
+	id      string // names it below its parent
 }
 
 // maxPlaces bounds a world.
 const maxPlaces = 3000
 
-func (w *world) newPlace(parent *place, key string, path []engine.Step, s *schema.Structural, d *types.Decl) *place {
-	p := &place{world: w, key: key, path: path, parent: parent, schema: s, decl: d, present: w.free(), below: map[string]*place{}, byKey: map[string]*member{}}
-	p.flag = w.free()
-	p.numbers, p.sizes = newOrder(&w.gates), newOrder(&w.gates)
-	w.sat.Add(p.sizes.less(cut{i: 0}).Not())
-	if parent != nil {
-		w.implies(parent.present, p.present)
+// newPlace makes a place from what is known of it.
+func (w *world) newPlace(p place) *place {
+	if p.content == nil {
+		p.content = w.newContent()
+	}
+	p.world, p.below = w, map[string]*place{}
+	if p.parent != nil {
+		w.implies(p.parent.present, p.present)
 	}
 	if len(w.places) >= maxPlaces {
 		w.tooMuch = true
-		return p // of which nothing more is said
+		return &p // of which nothing more is said
 	}
-	w.places = append(w.places, p)
-	return p
+	w.places = append(w.places, &p)
+	return &p
 }
 
-// field is the place of a field; nil where rules cannot see it.
+// field is the place of a field.
 func (p *place) field(f *types.Field) *place {
 	if q := p.below[f.Name]; q != nil {
 		return q
 	}
-	var s *schema.Structural
-	if p.schema != nil {
-		if prop, ok := p.schema.Properties[f.Name]; ok {
-			s = &prop
+	q := place{
+		of: p.of, parent: p, decl: f.Decl, schema: propertyOf(p.schema, f.Name),
+		key: p.key + "." + strconv.Quote(f.Name), path: below(p.path, engine.Step{Name: f.Name}),
+	}
+	made := p.world.twinned(&q, func(like *place) *place {
+		if g := like.decl.Fields[f.Name]; g != nil {
+			return like.field(g)
+		}
+		return nil
+	})
+	p.below[f.Name] = made
+	if p.hasAlways(f, q.schema) {
+		p.world.implies(made.present, p.present, p.world.schemaOf(p))
+	}
+	return made
+}
+
+func propertyOf(s *schema.Structural, name string) *schema.Structural {
+	if s != nil {
+		if prop, ok := s.Properties[name]; ok {
+			return &prop
 		}
 	}
-	q := p.world.newPlace(p, p.key+"."+strconv.Quote(f.Name), below(p.path, engine.Step{Name: f.Name}), s, f.Decl)
-	p.below[f.Name] = q
-	if p.hasAlways(f, s) {
-		p.world.implies(q.present, p.present, p.world.schema)
-	}
-	return q
+	return nil
 }
 
 func below(path []engine.Step, step engine.Step) []engine.Step {
@@ -106,12 +110,7 @@ func (p *place) hasAlways(f *types.Field, s *schema.Structural) bool {
 
 // entry is the place of a map's value; item that of a list's.
 func (p *place) entry(name string) *place {
-	id := "entry " + strconv.Quote(name)
-	if q := p.below[id]; q != nil {
-		return q
-	}
-	q := p.one(id)
-	return q
+	return p.one("entry "+strconv.Quote(name), &alt{when: p.world.yes, constant: celtypes.String(name)})
 }
 
 func (p *place) item(index int64) *place {
@@ -119,7 +118,7 @@ func (p *place) item(index int64) *place {
 	if q := p.below[id]; q != nil {
 		return q
 	}
-	q := p.one(id)
+	q := p.one(id, &alt{when: p.world.yes, constant: celtypes.Int(index)})
 	there := p.sizes.less(cut{i: index + 1}).Not()
 	p.world.implies(there, q.present)
 	if !p.decl.Elem.Nullable {
@@ -128,108 +127,96 @@ func (p *place) item(index int64) *place {
 	return q
 }
 
-// one is some item or entry.
-func (p *place) one(id string) *place {
-	if q := p.below[id]; q != nil {
-		return q
-	}
-	var s *schema.Structural
-	if p.schema != nil {
-		switch {
-		case p.schema.Items != nil:
-			s = p.schema.Items
-		case p.schema.AdditionalProperties != nil:
-			s = p.schema.AdditionalProperties.Structural
-		}
-	}
-	q := p.world.newPlace(p, p.key+"["+id+"]", below(p.path, engine.Step{Any: true}), s, p.decl.Elem)
-	p.below[id] = q
-	p.world.implies(p.sizes.less(cut{i: 1}).Not(), q.present)
+// some is an item or entry that id tells from others.
+func (p *place) some(id string) *place {
+	q := p.one(id, nil)
+	p.world.implies(q.present, p.present, p.sizes.less(cut{i: 1}).Not())
 	return q
 }
 
-// in is the proposition that a string is in a language, which key names.
-func (p *place) in(key string, language func() (*automaton.Language, error)) (sat.Lit, bool) {
-	if m := p.byKey[key]; m != nil {
-		return m.lit, true
+// one is the item or entry at an index; nil is one that is not known.
+func (p *place) one(id string, index *alt) *place {
+	if q := p.below[id]; q != nil {
+		return q
 	}
-	l, err := language()
-	if err != nil {
-		return 0, false
+	q := place{
+		of: p.of, parent: p, id: id, decl: p.decl.Elem, schema: elementOf(p.schema),
+		key: p.key + "[" + id + "]", path: below(p.path, engine.Step{Any: true}),
 	}
-	m := &member{language: l, lit: p.world.free()}
-	p.members = append(p.members, m)
-	p.byKey[key] = m
-	return m.lit, true
-}
-
-// is is the proposition that a string is one text.
-func (p *place) is(text string) (lit sat.Lit, ok bool) {
-	key := "=" + text
-	if lit, ok = p.in(key, func() (*automaton.Language, error) { return automaton.Text(text) }); ok {
-		m := p.byKey[key]
-		m.exact, m.text = true, text
-	}
-	return lit, ok
-}
-
-// cut parts numbers: those less than i, or than f, with f itself where closed.
-type cut struct {
-	i      int64
-	f      float64
-	closed bool
-}
-
-func (c cut) before(d cut) bool {
-	switch {
-	case c.i != d.i:
-		return c.i < d.i
-	case c.f != d.f:
-		return c.f < d.f
-	}
-	return !c.closed && d.closed
-}
-
-// order has a proposition for each cut: the number is below it. They follow from
-// each other in the order of the cuts, and between two cuts there is always a
-// number.
-type order struct {
-	gates *gates
-	cuts  []cut // sorted
-	lits  []sat.Lit
-}
-
-func newOrder(g *gates) *order { return &order{gates: g} }
-
-func (o *order) less(c cut) sat.Lit {
-	at, ok := slices.BinarySearchFunc(o.cuts, c, func(a, b cut) int {
-		switch {
-		case a.before(b):
-			return -1
-		case b.before(a):
-			return 1
+	made := p.world.twinned(&q, func(like *place) *place {
+		if like.decl.Elem == nil {
+			return nil
 		}
-		return 0
+		return like.one(id, index)
 	})
-	if ok {
-		return o.lits[at]
+	p.below[id] = made
+	switch {
+	case made.index != nil: // what both versions read alike
+	case index != nil:
+		made.index = index
+	case made.twin != nil:
+		made.index = made.twin.index
+	default:
+		made.index = made.someIndex()
 	}
-	l := o.gates.free()
-	o.cuts, o.lits = slices.Insert(o.cuts, at, c), slices.Insert(o.lits, at, l)
-	if at > 0 {
-		o.gates.implies(l, o.lits[at-1])
-	}
-	if at+1 < len(o.lits) {
-		o.gates.implies(o.lits[at+1], l)
-	}
-	return l
+	p.world.implies(p.sizes.less(cut{i: 1}).Not(), made.present)
+	return made
 }
 
-// equal is the proposition that the number is c, a whole one.
-func (o *order) equal(c int64) sat.Lit {
-	low := o.less(cut{i: c}).Not()
-	if c == maxInt {
-		return low
+// someIndex is a key of a map, or the number of an item, of which no more is
+// known.
+func (p *place) someIndex() *alt {
+	d := &types.Decl{Kind: types.Int}
+	if p.parent.decl.Kind == types.Map {
+		d = &types.Decl{Kind: types.String}
 	}
-	return o.gates.both(low, o.less(cut{i: c + 1}))
+	at := p.world.newPlace(place{of: p.of, key: "index of " + p.key, path: p.path, decl: d, element: p})
+	p.world.sat.Add(at.present)
+	if d.Kind == types.Int {
+		p.world.sat.Add(at.numbers.less(cut{i: 0}).Not())
+	}
+	return &alt{when: p.world.yes, place: at}
+}
+
+// name says that a map with a key has the entry of that name.
+func (p *place) name() {
+	if p.decl.Kind != types.Map {
+		return
+	}
+	for _, id := range sortedKeys(p.below) {
+		one := p.below[id]
+		if one.index == nil || one.index.constant == nil {
+			continue
+		}
+		text := string(one.index.constant.(celtypes.String))
+		for _, other := range sortedKeys(p.below) {
+			some := p.below[other]
+			if some.index == nil || some.index.place == nil || p.world.spend() {
+				continue
+			}
+			if l, ok := some.index.place.is(text); ok {
+				p.world.implies(one.present, some.present, l)
+			}
+		}
+	}
+}
+
+// at is the element of which a place is the index or the key; nil where it is
+// another's.
+func (p *place) at(index *place) *place {
+	if e := index.element; e != nil && (e.parent == p || p.twin != nil && e.parent == p.twin.place) {
+		return p.below[e.id]
+	}
+	return nil
+}
+
+func elementOf(s *schema.Structural) *schema.Structural {
+	switch {
+	case s == nil:
+	case s.Items != nil:
+		return s.Items
+	case s.AdditionalProperties != nil:
+		return s.AdditionalProperties.Structural
+	}
+	return nil
 }

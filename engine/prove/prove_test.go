@@ -118,7 +118,7 @@ func TestNeverRefused(t *testing.T) {
 		"!has(self.l) || size(self.l[1].a) < 4":                                        "", // there may be no second
 		"!has(self.map) || size(self.map) <= 2":                                        "schema",
 		"!has(self.map) || !('k' in self.map) || self.map['k'] >= 0":                   "schema",
-		"!has(self.map) || self.map.all(k, self.map[k] >= 0)":                          "", // not modelled
+		"!has(self.map) || self.map.all(k, self.map[k] >= 0)":                          "schema",
 		"!has(self.num) || self.num + 1 > self.num":                                    "", // not modelled
 		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 2":                         "the rule itself",
 		"(has(self.num) ? 1 : 0) + (has(self.m) ? 1 : 0) <= 1":                         "",

@@ -73,30 +73,18 @@ var ErrNotAnalysed = errors.New("not analysed")
 // Never proves that a rule cannot do something on any object; it is nil where
 // there is no proof. Rules are named by path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
-	steps, err := engine.ParsePath(ref.Path)
+	w := newWorld(p)
+	q, err := w.question(p, ref)
 	if err != nil {
 		return nil, err
 	}
-	ref.Version = p.version
-	w := newWorld(p, &ref)
-	self := w.tree("self", steps)
-	if self == nil || self.schema == nil || ref.Index < 0 || ref.Index >= len(self.schema.XValidations) {
-		return nil, fmt.Errorf("rule %d of %q: %w: the schema has none there", ref.Index, ref.Path, ErrNotAnalysed)
-	}
-	r := p.rule(steps, self.schema, self.decl, ref.Index)
-	if r == nil {
-		return nil, fmt.Errorf("rule %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
-	}
-	w.asked = &r.ref
-	var old *place
-	if r.usesOld && !r.checked.Optional {
-		old = w.tree("old", steps)
-	}
-	v := w.reading(r, self, old).truth(r.tree.Expr())
+	w.asked = &q.rule.ref
+	v := q.truth(q.rule)
 	w.sat.Add(v.t.Not())
 	if what == Failed {
 		w.sat.Add(v.f.Not())
 	}
+	w.sat.Add(w.runs(q.rule))
 	return w.prove(), nil
 }
 
@@ -107,8 +95,8 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWorld(p, nil)
-	if w.tree("self", steps) == nil {
+	w := newWorld(p)
+	if w.tree("self", p, steps) == nil {
 		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
 	}
 	return w.prove(), nil
@@ -116,12 +104,15 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 
 // rule compiles a rule of a place; nil where it does not compile.
 func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
-	spec := &s.XValidations[index]
-	key := rule.Key{Decl: d, Part: rule.Itself, Optional: rule.OptionalOldSelf(spec.OptionalOldSelf), Source: spec.Rule}
-	checked, refused, err := p.compiler.Compile(key)
+	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
+	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
+}
+
+func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *one {
+	checked, refused, err := p.compiler.Compile(rule.Key{Decl: d, Part: rule.Itself, Optional: optional, Source: text})
 	if refused != nil || err != nil {
 		return nil
 	}
-	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index, Rule: spec.Rule, OptionalOldSelf: key.Optional}
+	ref.Rule, ref.OptionalOldSelf = text, optional
 	return &one{ref: ref, checked: checked, tree: checked.AST.NativeRep(), usesOld: checked.UsesOldSelf()}
 }

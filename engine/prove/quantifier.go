@@ -1,10 +1,17 @@
 package prove
 
+// How it works. What all and exists give is said of two elements that stand for
+// the others: one on which the body decides, if any does, and one on which it
+// fails, if any does. What a macro then is, it is of every other element that the
+// world knows of the same list: the ones of other macros, and those at a constant
+// index (instantiate).
+
 import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/sat"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -15,12 +22,22 @@ func (x *reading) loop(e ast.Expr) truth {
 	if !ok {
 		return x.unmodelledLoop(e)
 	}
-	for _, a := range x.value(c.IterRange()) {
+	ranges := x.value(c.IterRange())
+	if !elements(ranges) {
+		return x.unmodelledLoop(e)
+	}
+	return x.world.quantified(x.key(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
+}
+
+// elements: all that an expression may be are lists or maps whose elements are
+// places.
+func elements(ranges []alt) bool {
+	for _, a := range ranges {
 		if a.place == nil || a.size || !a.place.plainElements() {
-			return x.unmodelledLoop(e)
+			return false
 		}
 	}
-	return x.quantified(e, c, body, every)
+	return true
 }
 
 // unmodelledLoop: an error in the range is one of the macro.
@@ -51,28 +68,37 @@ func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// quantified says of all and exists what can be said with two elements that
-// stand for the others: one on which the body decides, if any does, and one on
-// which it fails, if any does.
-func (x *reading) quantified(e ast.Expr, c ast.ComprehensionExpr, body ast.Expr, every bool) truth {
-	g := &x.world.gates
-	key := x.key(e)
-	if v, ok := x.world.loops[key]; ok {
+// quantifier is what a macro says of the elements of one list or map.
+type quantifier struct {
+	over  *place
+	when  sat.Lit // the macro is about it
+	every bool
+	given truth
+	body  func(*place) truth
+	done  map[*place]bool // elements of which it is said
+}
+
+// quantified is all, or exists, of the elements of some lists or maps.
+func (w *world) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
+	if v, ok := w.loops[key]; ok {
 		return v
 	}
+	g := &w.gates
 	defined, empty := g.no(), g.no()
 	decides, fails := g.no(), g.no()
-	for _, a := range x.value(c.IterRange()) {
+	of := make([]*quantifier, len(ranges))
+	for i, a := range ranges {
 		defined = g.any(defined, a.when)
 		empty = g.any(empty, g.both(a.when, a.place.sizes.less(cut{i: 1})))
-		one, v := x.element(a, c, body, key+" decides")
+		one, other := a.place.some(key+" decides"), a.place.some(key+" fails")
+		v := body(one)
 		t := v.t
 		if every {
 			t = v.f
 		}
-		decides = g.any(decides, g.all(a.when, one.present, t))
-		other, w := x.element(a, c, body, key+" fails")
-		fails = g.any(fails, g.all(a.when, other.present, w.defined(g).Not()))
+		decides = g.any(decides, g.both(a.when, t))
+		fails = g.any(fails, g.both(a.when, body(other).defined(g).Not()))
+		of[i] = &quantifier{over: a.place, when: a.when, every: every, body: body, done: map[*place]bool{}}
 	}
 	// With elements, either one decides, or one fails, or the others are so.
 	decided := g.all(defined, empty.Not(), decides, g.free())
@@ -82,29 +108,60 @@ func (x *reading) quantified(e ast.Expr, c ast.ComprehensionExpr, body ast.Expr,
 	if every {
 		v = truth{rest, decided}
 	}
-	x.world.loops[key] = v
+	for _, q := range of {
+		q.given = v
+	}
+	w.quantifiers = append(w.quantifiers, of...)
+	w.loops[key] = v
 	return v
 }
 
-// element is an item or an entry of what a macro goes through, and the body's
-// truth there.
-func (x *reading) element(a alt, c ast.ComprehensionExpr, body ast.Expr, id string) (*place, truth) {
-	g := &x.world.gates
-	q := a.place.one(id)
-	value := variable{key: q.key, alts: []alt{{when: g.yes, place: q}}}
-	if q.decl.Kind == types.Bool {
-		value.truth = &truth{q.flag, q.flag.Not()}
+// maxInstances bounds of how many elements macros are said.
+const maxInstances = 2000
+
+// instantiate says what each macro is of the elements that are known. Each may
+// make further macros and elements; beyond the bound nothing is said.
+func (w *world) instantiate() {
+	for again := true; again; {
+		again = false
+		for i := 0; i < len(w.quantifiers) && !w.tooMuch; i++ {
+			q := w.quantifiers[i]
+			for _, id := range sortedKeys(q.over.below) {
+				one := q.over.below[id]
+				if q.done[one] {
+					continue
+				}
+				if w.instances++; w.instances > maxInstances {
+					return
+				}
+				q.done[one], again = true, true
+				q.say(one)
+			}
+		}
 	}
-	index := "index of " + q.key
-	at := variable{key: index, alts: []alt{{when: g.yes, key: index}}}
-	inner := x
+}
+
+func (q *quantifier) say(one *place) {
+	w := one.world
+	v := q.body(one)
+	if q.every {
+		w.implies(v.t, q.when, one.present, q.given.t)
+		w.implies(q.given.f, q.when, one.present, v.f)
+		return
+	}
+	w.implies(v.f, q.when, one.present, q.given.f)
+	w.implies(q.given.t, q.when, one.present, v.t)
+}
+
+// element is the reading of a macro's body for one item or entry.
+func (x *reading) element(q *place, c ast.ComprehensionExpr) *reading {
+	value := q.variable()
+	at := variable{key: q.index.name(), alts: []alt{*q.index}}
 	switch {
 	case c.HasIterVar2():
-		inner = x.with(c.IterVar(), at).with(c.IterVar2(), value)
-	case a.place.decl.Kind == types.Map:
-		inner = x.with(c.IterVar(), at)
-	default:
-		inner = x.with(c.IterVar(), value)
+		return x.with(c.IterVar(), at).with(c.IterVar2(), value)
+	case q.parent.decl.Kind == types.Map:
+		return x.with(c.IterVar(), at)
 	}
-	return q, inner.truth(body)
+	return x.with(c.IterVar(), value)
 }

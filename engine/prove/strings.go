@@ -11,13 +11,12 @@ import (
 // relate says of the texts that a string may be which languages they are in, how
 // long they are, and that it is one of them at most. The rest is asked of the
 // automata when an example depends on it.
-func (p *place) relate() {
-	w := p.world
-	for i, m := range p.members {
+func (w *world) relate(c *content) {
+	for i, m := range c.members {
 		if !m.exact {
 			continue
 		}
-		for j, other := range p.members {
+		for j, other := range c.members {
 			if j == i || other.exact && j < i {
 				continue
 			}
@@ -28,8 +27,8 @@ func (p *place) relate() {
 			w.implies(literal(other.lit, in), m.lit)
 		}
 		size := int64(utf8.RuneCountInString(m.text))
-		for c, lit := range p.sizes.lits {
-			w.implies(literal(lit, size < p.sizes.cuts[c].i), m.lit)
+		for i, lit := range c.sizes.lits {
+			w.implies(literal(lit, size < c.sizes.cuts[i].i), m.lit)
 		}
 	}
 }
@@ -45,11 +44,11 @@ func literal(l sat.Lit, holds bool) sat.Lit {
 // it, and gives what of it cannot be together; nil where there is none, or none
 // that is known.
 func (w *world) contradiction() []sat.Lit {
-	for _, p := range w.places {
-		if len(p.members) == 0 || !w.sat.True(p.present) {
+	for _, c := range w.contents {
+		if len(c.members) == 0 || !w.sat.True(c.present) {
 			continue
 		}
-		if parts := p.example(); parts != nil && impossible(parts) {
+		if parts := c.example(); parts != nil && impossible(parts) {
 			return lits(shrunk(parts))
 		}
 	}
@@ -65,9 +64,9 @@ type part struct {
 
 // example is what the solver's example says of the string at a place; nil where
 // it is one certain text, of which all is said.
-func (p *place) example() (parts []part) {
-	s := p.world.sat
-	for _, m := range p.members {
+func (c *content) example() (parts []part) {
+	s := c.gates.sat
+	for _, m := range c.members {
 		switch {
 		case !s.True(m.lit):
 			parts = append(parts, part{lit: m.lit.Not(), language: m.language.Not()})
@@ -79,13 +78,13 @@ func (p *place) example() (parts []part) {
 	}
 	// Of the bounds the nearest are enough.
 	least, end := part{}, part{}
-	for i, c := range p.sizes.cuts {
-		lit := p.sizes.lits[i]
+	for i, cut := range c.sizes.cuts {
+		lit := c.sizes.lits[i]
 		if s.True(lit) {
-			end = part{lit: lit, end: c.i}
+			end = part{lit: lit, end: cut.i}
 			break
 		}
-		least = part{lit: lit.Not(), least: c.i}
+		least = part{lit: lit.Not(), least: cut.i}
 	}
 	if least.least > 0 {
 		parts = append(parts, least)

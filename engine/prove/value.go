@@ -175,10 +175,14 @@ func (x *reading) index(of, by ast.Expr) []alt {
 	return out
 }
 
-// element is the place of an item or entry that a constant names.
+// element is the place of an item or entry that a constant names, or the index
+// in a macro.
 func element(of, by alt) *place {
-	if of.place == nil || of.size || by.constant == nil || !of.place.plainElements() {
+	if of.place == nil || of.size || !of.place.plainElements() {
 		return nil
+	}
+	if by.place != nil && !by.size && by.plus == 0 {
+		return of.place.at(by.place)
 	}
 	switch by := by.constant.(type) {
 	case celtypes.String:

@@ -1,8 +1,6 @@
 package prove
 
 import (
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/sat"
 	"github.com/celadon-cel/celadon/types"
@@ -13,13 +11,23 @@ type world struct {
 	gates
 	prover *Prover
 	// asked is the rule that the question is about, which nothing assumes.
-	asked  *engine.RuleRef
-	places []*place
-	names  map[string]sat.Lit
-	loops  map[string]truth
-	// schema and siblings are what the formula assumes.
-	schema   sat.Lit
-	siblings []sibling
+	asked    *engine.RuleRef
+	places   []*place
+	contents []*content
+	names    map[string]sat.Lit
+	loops    map[string]truth
+	// quantifiers are all and exists over lists and maps; see instantiate.
+	quantifiers []*quantifier
+	instances   int
+	equalities  []equality
+	// old is the object that an update replaces, and update that there is one, by
+	// place of the new one; of a question about a transition rule only.
+	old    map[*place]*place
+	update sat.Lit
+	// schema and siblings are what the formula assumes; next is the schema of a
+	// second version.
+	schema, next sat.Lit
+	siblings     []sibling
 	// work is counted in expressions; beyond a bound, nothing is proved.
 	work    int
 	tooMuch bool
@@ -31,9 +39,9 @@ type sibling struct {
 	lit sat.Lit
 }
 
-func newWorld(p *Prover, asked *engine.RuleRef) *world {
-	w := &world{gates: newGates(), prover: p, asked: asked, names: map[string]sat.Lit{}, loops: map[string]truth{}}
-	w.schema = w.free()
+func newWorld(p *Prover) *world {
+	w := &world{gates: newGates(), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}}
+	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
 
@@ -58,23 +66,20 @@ func (w *world) named(key string) sat.Lit {
 	return l
 }
 
-// tree is the place of a path, and all above it up to the item, the entry or the
-// root in which it stands, all present. It is nil where rules cannot see it.
-func (w *world) tree(prefix string, steps []engine.Step) *place {
-	s, d := w.prover.schema, w.prover.decl
+// tree is the place of a path as a version reads it, and all above it up to the
+// item, the entry or the root in which it stands, all present. It is nil where
+// rules cannot see it.
+func (w *world) tree(prefix string, of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
-		if !step.Any {
-			continue
-		}
-		anchor = i + 1
-	}
-	for _, step := range steps[:anchor] {
-		if s, d = descend(s, d, step); d == nil {
-			return nil
+		if step.Any {
+			anchor = i + 1
 		}
 	}
-	p := w.newPlace(nil, prefix, steps[:anchor], s, d)
+	p := w.anchor(prefix, of, steps[:anchor])
+	if p == nil {
+		return nil
+	}
 	w.sat.Add(p.present)
 	for _, step := range steps[anchor:] {
 		f := p.decl.Fields[step.Name]
@@ -87,55 +92,62 @@ func (w *world) tree(prefix string, steps []engine.Step) *place {
 	return p
 }
 
-func descend(s *schema.Structural, d *types.Decl, step engine.Step) (*schema.Structural, *types.Decl) {
-	if !step.Any {
-		f := d.Fields[step.Name]
-		if f == nil || s == nil {
-			return nil, nil
-		}
-		prop, ok := s.Properties[step.Name]
-		if !ok {
-			return nil, f.Decl
-		}
-		return &prop, f.Decl
-	}
-	switch {
-	case s == nil:
-		return nil, d.Elem
-	case s.Items != nil:
-		return s.Items, d.Elem
-	case s.AdditionalProperties != nil:
-		return s.AdditionalProperties.Structural, d.Elem
-	}
-	return nil, d.Elem
-}
-
 // settle says of all places what the schema and the rules there say, and of the
 // places that these speak of.
 func (w *world) settle() {
-	for i := 0; i < len(w.places) && !w.tooMuch; i++ {
-		p := w.places[i]
-		w.bound(p)
-		w.assume(p)
+	for i := 0; i < len(w.places) && !w.tooMuch; {
+		for ; i < len(w.places) && !w.tooMuch; i++ {
+			p := w.places[i]
+			w.bound(p)
+			w.assume(p)
+		}
+		w.instantiate()
 	}
 	for _, p := range w.places {
-		p.relate()
+		p.name()
+	}
+	for _, p := range w.places {
+		w.mirror(p)
+	}
+	for _, e := range w.equalities {
+		w.equate(e)
+	}
+	for _, c := range w.contents {
+		w.relate(c)
 	}
 }
 
-// assume lets the rules of a place hold there. Transition rules are left out:
-// they need not have run.
+// schemaOf is the assumption that the schema of a place's version holds.
+func (w *world) schemaOf(p *place) sat.Lit {
+	if p.of == w.prover {
+		return w.schema
+	}
+	return w.next
+}
+
+// assume lets the rules of a place hold there; those of a second version need
+// not. Transition rules have run where there is an old value.
 func (w *world) assume(p *place) {
-	if p.schema == nil || p.decl.Kind == types.Hidden {
+	if p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
 	}
+	old := w.old[p]
 	for i := range p.schema.XValidations {
 		r := w.prover.rule(p.path, p.schema, p.decl, i)
-		if r == nil || r.usesOld || w.asked != nil && same(r.ref, *w.asked) {
+		if r == nil || r.usesOld && old == nil || w.asked != nil && same(r.ref, *w.asked) {
 			continue
 		}
-		w.implies(w.reading(r, p, nil).truth(r.tree.Expr()).t, p.present, w.sibling(r.ref))
+		w.implies(w.reading(r, p, old).truth(r.tree.Expr()).t, p.present, w.runs(r), w.sibling(r.ref))
 	}
+}
+
+// runs is the proposition that a rule runs where there is a value: one with
+// oldSelf, on updates.
+func (w *world) runs(r *one) sat.Lit {
+	if r.usesOld && !r.checked.Optional {
+		return w.update
+	}
+	return w.yes
 }
 
 // reading is a rule over the values of a place.
@@ -143,7 +155,7 @@ func (w *world) reading(r *one, self, old *place) *reading {
 	x := &reading{world: w, ast: r.tree, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
 	case r.checked.Optional:
-		key := "optional old"
+		key := "optional old " + self.key
 		x.vars[types.OldSelf] = variable{key: key, alts: []alt{{when: w.yes, key: key}}}
 	case old != nil:
 		x.vars[types.OldSelf] = old.variable()

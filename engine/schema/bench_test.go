@@ -31,7 +31,7 @@ func benchCases(b *testing.B) []benchCase {
 	largest := map[string]benchCase{"httproutes": {}, "gateways": {}, "nodepools": {}, "hostedclusters": {}}
 	for _, folder := range corpus.Named(b) {
 		subjects := map[string]*subject{}
-		for c := range corpusCases(b, folder) {
+		for c := range corpus.Cases(b, folder) {
 			name := nameOf(c.CRD)
 			best, ok := largest[name]
 			if !ok || len(encode(c.Object)) <= len(encode(best.obj)) {

@@ -1,36 +1,20 @@
 package schema
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/json"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
-
-// corpusCase is one write of a corpus: see the folders that CELADON_CORPUS
-// lists, each with crds/ and cases/.
-type corpusCase struct {
-	CRD       string         `json:"crd"`
-	Version   string         `json:"version"`
-	Object    map[string]any `json:"object"`
-	OldObject map[string]any `json:"oldObject"`
-}
 
 // TestCorpus compares on real CRDs and objects, and on objects made wrong.
 func TestCorpus(t *testing.T) {
@@ -43,7 +27,7 @@ func TestCorpus(t *testing.T) {
 	cases, objects, compared := 0, 0, 0
 	for _, folder := range folders {
 		subjects := map[string]*subject{}
-		for c := range corpusCases(t, folder) {
+		for c := range corpus.Cases(t, folder) {
 			cases++
 			s := corpusSubject(t, subjects, folder, c)
 			if s == nil {
@@ -62,7 +46,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // compareCase compares a case's objects and mutants of them.
-func compareCase(t *testing.T, s *subject, c corpusCase, random *rand.Rand, mutants int) (objects int) {
+func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mutants int) (objects int) {
 	name := c.CRD + " " + c.Version
 	one := func(obj, old map[string]any) {
 		objects++
@@ -193,7 +177,7 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 }
 
 // corpusSubject is nil where a case's CRD is not in the corpus.
-func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpusCase) *subject {
+func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpus.Case) *subject {
 	t.Helper()
 	key := c.CRD + " " + c.Version
 	if s, ok := known[key]; ok {
@@ -211,56 +195,4 @@ func corpusSubject(t testing.TB, known map[string]*subject, folder string, c cor
 		known[key] = s
 	}
 	return known[key]
-}
-
-// corpusCases are the documents of all case files.
-func corpusCases(t testing.TB, folder string) func(yield func(corpusCase) bool) {
-	return func(yield func(corpusCase) bool) {
-		done := errors.New("done")
-		err := filepath.WalkDir(filepath.Join(folder, "cases"), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".yaml" {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-			for {
-				doc, err := docs.Read()
-				if err == io.EOF {
-					return nil
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", path, err)
-				}
-				var c corpusCase
-				text, err := yaml.YAMLToJSON(doc)
-				if err == nil {
-					err = json.Unmarshal(text, &c)
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", path, err)
-				}
-				c.Object, c.OldObject = decoded(c.Object), decoded(c.OldObject)
-				if c.Object != nil && !yield(c) {
-					return done
-				}
-			}
-		})
-		if err != nil && err != done && !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		}
-	}
-}
-
-// decoded has int64 where a struct's decoding left float64.
-func decoded(obj map[string]any) map[string]any {
-	if obj == nil {
-		return nil
-	}
-	text, _ := json.Marshal(obj)
-	var out map[string]any
-	_ = json.Unmarshal(text, &out)
-	return out
 }

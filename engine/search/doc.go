@@ -12,6 +12,10 @@
 //
 // A witness is always the engine's own verdict. That none was found proves
 // nothing.
+//
+// Two forms of a CRD, as an old and a new one, are told apart by a search in one
+// with the other beside it: then [Search.Refusal] is a write that one refuses and
+// the other admits.
 package search
 
 // How it works: an object is begun (start.go, generate.go), one place in it is
@@ -19,7 +23,7 @@ package search
 // fail.go), and all else that the engine complains of is repaired: rules by
 // bending them to be true, the schema from the schema (repair.go, facts.go).
 // That goes round until the verdict is what is wanted, or another object is begun
-// (hunt.go). What was found is shrunk (shrink.go) or, for a full sample, grown
+// (hunt.go). Goals that are no rule are in hold.go and apart.go. What was found is shrunk (shrink.go) or, for a full sample, grown
 // (grow.go). The engine is asked in verdict.go, parts of rules are evaluated by
 // engine/trace in scope.go.
 //

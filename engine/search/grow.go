@@ -15,7 +15,7 @@ const growTries = 5
 // grow adds to an accepted object whatever the engine goes on accepting: level by
 // level all that is missing at once, or else half of it, down to single fields.
 func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
-	h.judge = &judge{ctx: h.ctx, engine: h.engine, limit: growSteps}
+	h.judge = h.newJudge(growSteps)
 	last, err := h.judge.judge(w)
 	if err != nil {
 		return nil, nil, err

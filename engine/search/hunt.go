@@ -6,19 +6,26 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// hunt is the work on one question.
+// hunt is the work on one question. Its Search is the form of the CRD by which
+// objects are made and repaired.
 type hunt struct {
 	*Search
+	other *Search // the form that decides too; nil where there is none
 	ctx   context.Context
 	judge *judge
 	maker *maker
 	rule  *rule // nil: the whole CRD
 	want  Want
-	full  bool // of a sample: as many fields as can stand together
+	full  bool     // of a sample: as many fields as can stand together
+	hold  *holding // what an object is to have at a place, too
+	// apart is where the other form may refuse what this one admits: that is then
+	// what is wanted.
+	apart *differences
 	// second is what was found where something else is wrong too.
 	second *world
 	// wants are the texts that were wanted on this walk.
@@ -72,6 +79,9 @@ func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 		return nil, err
 	}
 	found := &Witness{Operation: w.op, Object: w.obj, Old: w.old, Alone: alone, Result: v.result}
+	if h.apart != nil {
+		found.Result = v.byOther
+	}
 	return &Answer{Status: Found, Witness: found, Searched: asked}, nil
 }
 
@@ -114,9 +124,14 @@ func (h *hunt) settle(w *world) {
 	if w.split && w.op == Create {
 		delete(w.obj, "status")
 	}
-	defaulting.Default(w.obj, h.root.s)
-	if w.old != nil {
-		defaulting.Default(w.old, h.root.s)
+	for _, obj := range []map[string]any{w.obj, w.old} {
+		if obj == nil {
+			continue
+		}
+		defaulting.Default(obj, h.root.s)
+		if h.other != nil {
+			pruning.Prune(obj, h.other.root.s, true)
+		}
 	}
 }
 
@@ -126,33 +141,40 @@ func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
 	switch {
 	case v.undecided:
 		return false, false
+	case h.apart != nil:
+		return v.refusedByOther(), false
 	case h.want == Accepted:
-		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0), false
+		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0) && (h.hold == nil || h.hold.in(w, h.root)), false
 	}
 	if v.accepted() {
 		return false, false
 	}
 	alone = true
 	for _, c := range v.complaints {
-		if c.old {
+		if c.old || c.other {
 			return false, false
 		}
-		if !h.targets(c.cause) {
+		if !h.targets(c) {
 			alone = false
 		}
 	}
 	if !h.showing(w) {
 		return false, false
 	}
-	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, func(c complaint) bool { return h.targets(c.cause) })
+	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets)
 }
 
-// targets: the cause is the rule that is asked about.
-func (h *hunt) targets(cause engine.Cause) bool {
-	if h.want == OverBudget && overBudget(cause) {
+// targets: the complaint is what is wanted.
+func (h *hunt) targets(c complaint) bool {
+	switch {
+	case h.apart != nil:
+		return c.other && !c.old
+	case c.old || c.other || h.want == Accepted:
+		return false
+	case h.want == OverBudget && overBudget(c.cause):
 		return true
 	}
-	return cause.Rule != nil && h.rule != nil && *cause.Rule == h.rule.ref
+	return c.cause.Rule != nil && h.rule != nil && *c.cause.Rule == h.rule.ref
 }
 
 // showing: the rule does at some place what is wanted, and nothing worse at
@@ -183,7 +205,14 @@ func (h *hunt) goal() outcome {
 
 // aim bends a world at one place until the rule does there what is wanted.
 func (h *hunt) aim(w *world) {
-	if h.rule == nil {
+	switch {
+	case h.hold != nil:
+		h.hold.put(h, w)
+		return
+	case h.apart != nil:
+		h.part(w)
+		return
+	case h.rule == nil:
 		return
 	}
 	at := h.rule.instances(w, h.root, false)
@@ -196,10 +225,14 @@ func (h *hunt) aim(w *world) {
 	if h.want == Accepted || h.showing(w) {
 		return
 	}
-	in := at[h.maker.rng.IntN(len(at))]
-	b := h.bender(w, h.rule, in)
-	root := h.rule.program.parts.Root()
-	switch h.want {
+	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+}
+
+// bend makes a rule do what is wanted at one place.
+func (h *hunt) bend(w *world, r *rule, in instance, want Want) {
+	b := h.bender(w, r, in)
+	root := r.program.parts.Root()
+	switch want {
 	case Refused:
 		b.truth(root, nil, false)
 	case Errs:
@@ -216,26 +249,31 @@ func (h *hunt) bender(w *world, r *rule, in instance) *bender {
 
 // materialise makes a place where the rule runs.
 func (h *hunt) materialise(w *world) {
-	b := h.bender(w, h.rule, instance{})
 	for _, old := range []bool{true, false} {
-		if w.root(old) == nil || old && !h.rule.transition() {
-			continue
+		if w.root(old) != nil && (!old || h.rule.transition()) {
+			h.reach(w, h.rule.steps, old)
 		}
-		p := place{old: old, node: h.root}
-		for _, s := range h.rule.steps {
-			p = h.into(w, p, s)
-			if !b.ensure(p) {
-				return
-			}
-			if old { // the same in the new object, so that both are compared
-				fresh := p
-				if fresh.old = false; !has(w, fresh) {
-					v, _ := w.get(p)
-					w.put(fresh, copied(v))
-				}
+	}
+}
+
+// reach makes the values that lead to a place, and one there.
+func (h *hunt) reach(w *world, steps []engine.Step, old bool) (place, bool) {
+	b := h.bender(w, h.rule, instance{})
+	p := place{old: old, node: h.root}
+	for _, s := range steps {
+		p = h.into(w, p, s)
+		if !b.ensure(p) {
+			return p, false
+		}
+		if old { // the same in the new object, so that both are compared
+			fresh := p
+			if fresh.old = false; !has(w, fresh) {
+				v, _ := w.get(p)
+				w.put(fresh, copied(v))
 			}
 		}
 	}
+	return p, true
 }
 
 func has(w *world, p place) bool {

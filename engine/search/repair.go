@@ -15,7 +15,7 @@ const maxRepairs = 12
 func (h *hunt) repair(w *world, v *verdict) {
 	seen := map[string]bool{}
 	for _, c := range v.complaints {
-		if h.targets(c.cause) && !c.old && h.want != Accepted {
+		if h.targets(c) {
 			continue
 		}
 		id := c.id()
@@ -28,15 +28,26 @@ func (h *hunt) repair(w *world, v *verdict) {
 		if c.old {
 			before = copied(w.old)
 		}
+		by := h
+		if c.other {
+			by = h.as(h.other)
+		}
 		if c.cause.Rule != nil {
-			h.repairRule(w, c, h.stuck[id])
+			by.repairRule(w, c, h.stuck[id])
 		} else {
-			h.repairSchema(w, c, h.stuck[id])
+			by.repairSchema(w, c, h.stuck[id])
 		}
 		if c.old && h.maker.rng.IntN(4) > 0 {
 			w.obj = followed(before, w.old, w.obj).(map[string]any)
 		}
 	}
+}
+
+// as is the hunt as the other form of the CRD sees it.
+func (h *hunt) as(s *Search) *hunt {
+	seen := *h
+	seen.Search = s
+	return &seen
 }
 
 // followed is an object changed as another was, where it was like that.
@@ -83,6 +94,9 @@ func (c *complaint) id() string {
 	id := c.cause.Field + " " + string(c.cause.Reason)
 	if c.old {
 		id = "old " + id
+	}
+	if c.other {
+		id = "other " + id
 	}
 	if r := c.cause.Rule; r != nil {
 		id += " " + r.Path + " " + r.Rule

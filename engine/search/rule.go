@@ -74,38 +74,18 @@ type instance struct {
 // instances are all places where the rule runs in a world or, with old, in the
 // old object when that is created.
 func (r *rule) instances(w *world, root node, old bool) (all []instance) {
-	var walk func(p place, steps []engine.Step)
-	walk = func(p place, steps []engine.Step) {
-		v, ok := w.get(p)
-		if !ok || v == nil || len(all) >= maxInstances {
-			return
+	for _, p := range w.places(place{old: old, node: root}, r.steps, nil) {
+		if v, _ := w.get(p); v == nil {
+			continue
 		}
-		if len(steps) == 0 {
-			in := instance{self: p}
-			if !old && w.old != nil {
-				in.before, in.hasOld = w.correlate(p, root)
-			}
-			if in.hasOld || !r.transition() {
-				all = append(all, in)
-			}
-			return
+		in := instance{self: p}
+		if !old && w.old != nil {
+			in.before, in.hasOld = w.correlate(p, root)
 		}
-		if !steps[0].Any {
-			walk(p.step(steps[0]), steps[1:])
-			return
-		}
-		switch v := v.(type) {
-		case []any:
-			for i := range v {
-				walk(p.item(i), steps[1:])
-			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				walk(p.field(name), steps[1:])
-			}
+		if in.hasOld || !r.transition() {
+			all = append(all, in)
 		}
 	}
-	walk(place{old: old, node: root}, r.steps)
 	return all
 }
 

@@ -129,6 +129,8 @@ func (n node) required() []string {
 	return n.s.ValueValidation.Required
 }
 
+func (n node) nullable() bool { return n.s != nil && n.s.Nullable }
+
 func (n node) hasDefault() bool { return n.s != nil && n.s.Default.Object != nil }
 
 // listKeys are the keys of a map list; nil of another.

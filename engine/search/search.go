@@ -20,6 +20,10 @@ type Config struct {
 	Steps int
 	// Seed chooses among witnesses.
 	Seed uint64
+	// Beside is a search in another form of the same CRD version, as an older one
+	// or one with a changed rule: what is found is a write that that form admits
+	// and prunes nothing from. nil asks for nothing more.
+	Beside *Search
 }
 
 // DefaultSteps is a matter of a second for most CRDs.
@@ -69,7 +73,8 @@ type Witness struct {
 	Object    map[string]any
 	// Old is what the write replaces; nil on create.
 	Old map[string]any
-	// Alone: nothing else is wrong with the write than what was asked for.
+	// Alone: nothing else is wrong with the write than what was asked for. With
+	// Config.Beside that form admits the write in any case.
 	Alone bool
 	// Result is the engine's verdict.
 	Result *engine.Result
@@ -129,6 +134,9 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	for _, r := range s.rules {
 		s.byRef[r.ref] = r
 	}
+	if b := cfg.Beside; b != nil && (b.apiVersion != s.apiVersion || b.kind != s.kind) {
+		return nil, fmt.Errorf("search beside another kind (got %s %s, want %s %s)", b.apiVersion, b.kind, s.apiVersion, s.kind)
+	}
 	return s, nil
 }
 
@@ -149,7 +157,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 		return nil, fmt.Errorf("%s: no such rule in version %s: %q", ref.Path, s.version, ref.Rule)
 	}
 	if !s.served {
-		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
+		return s.unserved(), nil
 	}
 	if err := r.compile(s.engine); err != nil {
 		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
@@ -163,11 +171,15 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 // can stand together if full, else one with as few.
 func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 	if !s.served {
-		return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}, nil
+		return s.unserved(), nil
 	}
 	h := s.hunt(ctx, "sample", s.cfg.Steps)
 	h.want, h.full, h.maker.plain = Accepted, full, full
 	return h.run()
+}
+
+func (s *Search) unserved() *Answer {
+	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
 // hunt begins the work on one question, by a lot of its own: the answer does not
@@ -176,9 +188,7 @@ func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
-	return &hunt{
-		Search: s, ctx: ctx,
-		judge: &judge{ctx: ctx, engine: s.engine, limit: steps},
-		maker: &maker{rng: rng, texts: s.texts},
-	}
+	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, maker: &maker{rng: rng, texts: s.texts}}
+	h.judge = h.newJudge(steps)
+	return h
 }

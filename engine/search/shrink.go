@@ -20,7 +20,7 @@ func (h *hunt) shrinkSteps() int {
 
 // shrink takes fields and items away until each that is left is needed.
 func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
-	h.judge = &judge{ctx: h.ctx, engine: h.engine, limit: h.shrinkSteps()}
+	h.judge = h.newJudge(h.shrinkSteps())
 	last, err := h.judge.judge(w)
 	if err != nil {
 		return nil, nil, err

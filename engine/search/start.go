@@ -5,6 +5,9 @@ import "errors"
 // start is the object that a walk begins with.
 func (h *hunt) start(attempt int) *world {
 	w := h.begin(attempt)
+	if h.hold != nil && w.split && h.hold.steps[0].Name == "status" {
+		w.op, w.old = Status, copied(w.obj).(map[string]any)
+	}
 	// One of the pool may be an update already.
 	if h.rule == nil || w.op != Create {
 		return w

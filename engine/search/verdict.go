@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -18,6 +19,7 @@ import (
 type judge struct {
 	ctx    context.Context
 	engine *engine.Engine
+	other  *engine.Engine // nil where there is none
 	asked  int
 	limit  int
 	// weight is what large objects cost beside being asked about.
@@ -68,16 +70,23 @@ type verdict struct {
 	// undecided: some rule asks for more work than is done.
 	undecided bool
 	result    *engine.Result
+	byOther   *engine.Result
 }
 
 // complaint is why a write is refused or, with old, why there cannot be its old
-// object.
+// object. Those of the other form of the CRD are marked.
 type complaint struct {
-	old   bool
-	cause engine.Cause
+	old, other bool
+	cause      engine.Cause
 }
 
 func (v *verdict) accepted() bool { return len(v.complaints) == 0 && !v.undecided }
+
+// refusedByOther: the write is, by the other form of the CRD alone.
+func (v *verdict) refusedByOther() bool {
+	return !v.undecided && v.byOther != nil && !v.byOther.Allowed &&
+		!slices.ContainsFunc(v.complaints, func(c complaint) bool { return c.old || !c.other })
+}
 
 // request is the write itself.
 func (w *world) request() engine.Request {
@@ -88,27 +97,50 @@ func (w *world) request() engine.Request {
 	return req
 }
 
-// judge decides the write, and those that lead to its old object.
+// newJudge asks the hunt's forms of the CRD.
+func (h *hunt) newJudge(limit int) *judge {
+	j := &judge{ctx: h.ctx, engine: h.engine, limit: limit}
+	if h.other != nil {
+		j.other = h.other.engine
+	}
+	return j
+}
+
+// judge decides the write, and those that lead to its old object, by each form of
+// the CRD.
 func (j *judge) judge(w *world) (*verdict, error) {
 	v := &verdict{ran: map[engine.RuleRef]int{}}
-	if err := j.stored(w, v); err != nil {
+	var err error
+	if v.result, err = j.by(j.engine, w, v); err != nil {
 		return nil, err
 	}
-	res, err := j.ask(w.request(), v, false)
-	if err != nil {
-		return nil, err
-	}
-	if v.result = res; res != nil {
-		for _, r := range res.Rules {
+	if v.result != nil {
+		for _, r := range v.result.Rules {
 			v.ran[r.RuleRef] += r.Runs
+		}
+	}
+	if j.other != nil {
+		mine := len(v.complaints)
+		if v.byOther, err = j.by(j.other, w, v); err != nil {
+			return nil, err
+		}
+		for i := range v.complaints[mine:] {
+			v.complaints[mine+i].other = true
 		}
 	}
 	return v, nil
 }
 
+func (j *judge) by(e *engine.Engine, w *world, v *verdict) (*engine.Result, error) {
+	if err := j.stored(e, w, v); err != nil {
+		return nil, err
+	}
+	return j.ask(e, w.request(), v, false)
+}
+
 // stored asks for the writes by which the old object comes to be: it is created
 // and, where the status has an operation of its own, gets its status.
-func (j *judge) stored(w *world, v *verdict) error {
+func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
 	if w.old == nil {
 		return nil
 	}
@@ -118,23 +150,23 @@ func (j *judge) stored(w *world, v *verdict) error {
 		created = maps.Clone(w.old)
 		delete(created, "status")
 	}
-	if _, err := j.ask(engine.Request{Object: created}, v, true); err != nil {
+	if _, err := j.ask(e, engine.Request{Object: created}, v, true); err != nil {
 		return err
 	}
 	if !w.split || !ok || status == nil {
 		return nil
 	}
-	_, err := j.ask(engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
+	_, err := j.ask(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
 	return err
 }
 
-func (j *judge) ask(req engine.Request, v *verdict, old bool) (*engine.Result, error) {
+func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
 	if j.spent() >= j.limit {
 		return nil, errSpent
 	}
 	j.asked++
 	j.weight += count(req.Object) / perWeight
-	res, err := j.engine.Validate(j.ctx, req)
+	res, err := e.Validate(j.ctx, req)
 	var overwork *engine.WorkLimitError
 	if errors.As(err, &overwork) {
 		v.undecided = true
@@ -145,10 +177,10 @@ func (j *judge) ask(req engine.Request, v *verdict, old bool) (*engine.Result, e
 	}
 	v.undecided = v.undecided || res.Undecided != nil
 	for _, cause := range res.Causes {
-		v.complaints = append(v.complaints, complaint{old, cause})
+		v.complaints = append(v.complaints, complaint{old: old, cause: cause})
 	}
 	if !res.Allowed && len(res.Causes) == 0 {
-		v.complaints = append(v.complaints, complaint{old, engine.Cause{Message: res.Failure.Message}})
+		v.complaints = append(v.complaints, complaint{old: old, cause: engine.Cause{Message: res.Failure.Message}})
 	}
 	return res, nil
 }

@@ -104,6 +104,32 @@ func child(v any, s engine.Step) (any, bool) {
 	return nil, false
 }
 
+// places are those below a place that a path with [*] names and that hold
+// something.
+func (w *world) places(p place, steps []engine.Step, all []place) []place {
+	v, ok := w.get(p)
+	if !ok || len(all) >= maxInstances {
+		return all
+	}
+	if len(steps) == 0 {
+		return append(all, p)
+	}
+	if !steps[0].Any {
+		return w.places(p.step(steps[0]), steps[1:], all)
+	}
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			all = w.places(p.item(i), steps[1:], all)
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			all = w.places(p.field(name), steps[1:], all)
+		}
+	}
+	return all
+}
+
 // shared is true of what the operation cannot change: one value stands in both
 // objects.
 func (w *world) shared(p place) bool {

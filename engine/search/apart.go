@@ -1,0 +1,262 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// How it works: two forms of a CRD differ in some rules and at some places of
+// their schemas. Objects are made and repaired by the form that is to admit them;
+// each walk picks one difference by lot and makes there what the other form
+// refuses: a rule of its own is bent to be false, a bound is crossed.
+
+// differences are where one form of a CRD may refuse what another admits.
+type differences struct {
+	rules  []*rule
+	places [][]engine.Step
+}
+
+// Refusal looks for a write that the version refuses, for whatever reason, and
+// that Config.Beside admits. The witness is alone where one cause is all.
+func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
+	admits := s.cfg.Beside
+	if admits == nil {
+		return nil, errors.New("a refusal is looked for beside another form of the CRD: want Config.Beside")
+	}
+	if !s.served || !admits.served {
+		return s.unserved(), nil
+	}
+	d := s.apart()
+	if len(d.rules)+len(d.places) == 0 {
+		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
+	}
+	h := admits.hunt(ctx, "refusal", s.cfg.Steps)
+	h.other, h.apart, h.want = s, d, Refused
+	h.judge = h.newJudge(s.cfg.Steps)
+	return h.run()
+}
+
+// apart compares the version with the form beside it.
+func (s *Search) apart() *differences {
+	d := &differences{}
+	had := map[engine.RuleRef]bool{}
+	for _, r := range s.cfg.Beside.rules {
+		had[r.anywhere()] = true
+	}
+	for _, r := range s.rules {
+		if !had[r.anywhere()] && r.compile(s.engine) == nil {
+			d.rules = append(d.rules, r)
+		}
+	}
+	d.schemas(s.cfg.Beside.root.s, s.root.s, nil)
+	return d
+}
+
+// anywhere names a rule by what it says and where, not by its index.
+func (r *rule) anywhere() engine.RuleRef {
+	ref := r.ref
+	ref.Index = 0
+	return ref
+}
+
+// schemas collects the places where two schemas ask for other values.
+func (d *differences) schemas(a, b *schema.Structural, path []engine.Step) {
+	if !reflect.DeepEqual(itself(a), itself(b)) {
+		d.places = append(d.places, path)
+	}
+	below := func(a, b *schema.Structural, s engine.Step) {
+		if a != nil && b != nil {
+			d.schemas(a, b, append(path[:len(path):len(path)], s))
+		}
+	}
+	below(a.Items, b.Items, engine.Step{Any: true})
+	for _, name := range (node{s: a}).names() {
+		if to, ok := b.Properties[name]; ok {
+			from := a.Properties[name]
+			below(&from, &to, engine.Step{Name: name})
+		}
+	}
+	if a.AdditionalProperties != nil && b.AdditionalProperties != nil {
+		below(a.AdditionalProperties.Structural, b.AdditionalProperties.Structural, engine.Step{Any: true})
+	}
+}
+
+// itself is what a schema asks of a value, without what stands below it and its
+// rules.
+func itself(s *schema.Structural) schema.Structural {
+	own := *s
+	own.Items, own.Properties, own.AdditionalProperties = nil, nil, nil
+	own.Title, own.Description, own.Default = "", "", schema.JSON{}
+	own.XValidations = nil
+	return own
+}
+
+// part makes at one difference what the other form refuses.
+func (h *hunt) part(w *world) {
+	d, rng := h.apart, h.maker.rng
+	at := rng.IntN(len(d.rules) + len(d.places))
+	if at < len(d.rules) {
+		h.partRule(w, d.rules[at])
+		return
+	}
+	steps := d.places[at-len(d.rules)]
+	p, ok := h.reach(w, steps, false)
+	if !ok || len(steps) == 0 && rng.IntN(4) > 0 {
+		return
+	}
+	there := h.other.root
+	for _, s := range steps {
+		there = there.step(s)
+	}
+	h.cross(w, p, there)
+}
+
+func (h *hunt) partRule(w *world, r *rule) {
+	seen := h.as(h.other)
+	seen.rule = r
+	if w.old == nil && (r.transition() || r.usesOld() && h.maker.rng.IntN(2) == 0) {
+		w.op, w.old = Update, copied(w.obj).(map[string]any)
+	}
+	seen.materialise(w)
+	if at := r.instances(w, seen.root, false); len(at) > 0 {
+		want := Refused
+		if h.maker.rng.IntN(4) == 0 {
+			want = Errs
+		}
+		seen.bend(w, r, at[h.maker.rng.IntN(len(at))], want)
+	}
+}
+
+// cross makes a value that the schema here takes and that of the other form, by
+// lot, does not.
+func (h *hunt) cross(w *world, p place, there node) {
+	m := h.maker
+	mine, other := m.facts(p.node, nil), m.facts(there, nil)
+	b := h.bender(w, nil, instance{})
+	if p.node.nullable() && !there.nullable() && m.rng.IntN(2) == 0 {
+		w.put(p, nil)
+		return
+	}
+	v, _ := w.get(p)
+	switch v := v.(type) {
+	case map[string]any:
+		h.crossObject(b, p, v, other)
+		return
+	case []any:
+		crossList(b, p, v, there, other)
+		return
+	}
+	if fresh := m.beyond(mine, other); fresh != nil && b.assign(handle{place: p}, fresh) {
+		return
+	}
+	if fresh := m.value(p.node, nil, 0); fresh != nil {
+		w.put(p, fresh)
+	}
+}
+
+// crossList has an item twice, or more or fewer than the other form takes.
+func crossList(b *bender, p place, v []any, there node, other *facts) {
+	unique := there.isSet() || there.listKeys() != nil
+	switch {
+	case unique && (len(v) > 0 || b.add(p)) && b.m.rng.IntN(2) == 0:
+		item, _ := b.w.get(p.item(0))
+		list, _ := b.w.get(p)
+		b.w.put(p, append(slices.Clone(list.([]any)), copied(item)))
+	case other.maxItems >= 0 && b.m.rng.IntN(4) > 0:
+		b.sizeAt(handle{place: p}, other.maxItems+1, -1)
+	default:
+		b.sizeAt(handle{place: p}, 0, max(other.minItems-1, 0))
+	}
+}
+
+// crossObject leaves out what the other form requires, or has more or fewer
+// entries than it takes.
+func (h *hunt) crossObject(b *bender, p place, v map[string]any, other *facts) {
+	for _, name := range shuffled(other.required, h.maker.rng) {
+		if at := p.field(name); b.optional(at) && b.w.drop(at) {
+			return
+		}
+	}
+	hi := other.minProperties - 1
+	if hi >= 0 && len(v) > hi {
+		for _, name := range sortedKeys(v)[hi:] {
+			b.w.drop(p.field(name))
+		}
+		return
+	}
+	if other.maxProperties >= 0 && other.maxProperties < maxItems {
+		for range other.maxProperties + 1 - len(v) {
+			b.add(p)
+		}
+		return
+	}
+	b.perturb(handle{place: p})
+}
+
+// beyond is a scalar that fits some facts and, by lot, not others; nil where none
+// is found.
+func (m *maker) beyond(mine, other *facts) any {
+	var pool []any
+	for _, e := range mine.enum {
+		if !slices.ContainsFunc(other.enum, func(o any) bool { return equalJSON(e, o) }) {
+			pool = append(pool, e)
+		}
+	}
+	if len(mine.enum) == 0 {
+		pool = append(beyondNumber(mine, other), m.beyondText(mine, other)...)
+	}
+	if len(pool) == 0 {
+		return nil
+	}
+	return pool[m.rng.IntN(len(pool))]
+}
+
+func beyondNumber(mine, other *facts) (pool []any) {
+	var edges []float64
+	if other.min != nil {
+		edges = append(edges, *other.min)
+	}
+	if other.max != nil {
+		edges = append(edges, *other.max)
+	}
+	if other.multipleOf > 0 {
+		edges = append(edges, other.multipleOf)
+	}
+	for _, edge := range edges {
+		for _, v := range []float64{math.Ceil(edge) - 1, math.Floor(edge) + 1, math.Floor(edge)} {
+			if mine.fits(v) && !other.fits(v) && math.Abs(v) < 1<<53 {
+				pool = append(pool, int64(v))
+			}
+		}
+	}
+	return pool
+}
+
+func (m *maker) beyondText(mine, other *facts) (pool []any) {
+	var wants []textWant
+	for _, p := range other.text.match {
+		wants = append(wants, textWant{avoid: []string{p}, max: -1})
+	}
+	for _, p := range other.text.avoid {
+		wants = append(wants, textWant{match: []string{p}, max: -1})
+	}
+	if other.text.max >= 0 {
+		wants = append(wants, textWant{min: other.text.max + 1, max: -1})
+	}
+	if other.text.min > 0 {
+		wants = append(wants, textWant{max: other.text.min - 1})
+	}
+	for _, w := range wants {
+		if s, ok := m.texts.one(mine.text.and(w), m.rng); ok {
+			pool = append(pool, s)
+		}
+	}
+	return pool
+}

@@ -1,0 +1,183 @@
+package search
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// beside is a search in one form of a CRD beside another.
+func beside(t *testing.T, schema, other string) *Search {
+	t.Helper()
+	crd := widgets(t, schema)
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		t.Fatal(err)
+	}
+	s, err := New(crd, e, "v1", Config{Beside: searching(t, other, Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func admitted(t *testing.T, s *Search, w *Witness) bool {
+	t.Helper()
+	req := w.Request()
+	req.FieldValidation = "Strict"
+	res, err := s.engine.Validate(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Allowed
+}
+
+// TestFindBeside: what is refused alone is admitted by the form beside.
+func TestFindBeside(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, rule, properties, other, otherProperties string
+		want                                           StatusWord
+	}{
+		{"a new rule", "!has(self.a) || self.a != 'x'", "a: {type: string}", "true", "a: {type: string}", Found},
+		{"a narrower rule", "!has(self.c) || self.c < 5", "c: {type: integer}", "!has(self.c) || self.c < 9", "c: {type: integer}", Found},
+		{"a wider rule", "!has(self.c) || self.c < 9", "c: {type: integer}", "!has(self.c) || self.c < 5", "c: {type: integer}", Unknown},
+		{"the other has a rule to be kept", "!has(self.c) || self.c > 5", "c: {type: integer}\nd: {type: integer}", "!has(self.c) || has(self.d) && self.d == self.c * 2", "c: {type: integer}\nd: {type: integer}", Found},
+		{"the other's schema is to be kept", "!has(self.a) || self.a.startsWith('x')", "a: {type: string}", "true", "a: {type: string, pattern: '^[p-r]{5}$'}", Found},
+		{"the other prunes it", "!has(self.b) || self.b < 5", "b: {type: integer}", "true", "c: {type: integer}", Unknown},
+		{"a transition rule", "!has(oldSelf.c) || has(self.c) && self.c >= oldSelf.c", "c: {type: integer}", "!has(self.c) || self.c > 7", "c: {type: integer}", Found},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := beside(t, specWith(test.rule, test.properties), specWith(test.other, test.otherProperties))
+			s.cfg.Steps = 300
+			a, err := s.Find(t.Context(), s.Rules()[0], Refused)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Status != test.want {
+				t.Fatalf("%s after %d (want %s)", a.Status, a.Searched, test.want)
+			}
+			if a.Status != Found {
+				return
+			}
+			holds(t, s, s.Rules()[0], Refused, a.Witness)
+			if !a.Witness.Alone || !admitted(t, s.cfg.Beside, a.Witness) {
+				t.Errorf("beside it is refused: %v", a.Witness.Object)
+			}
+		})
+	}
+}
+
+// TestRefusal: each way in which a new form of a CRD is stricter is found.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, now, before string
+		want              StatusWord
+	}{
+		{"nothing is new", "a: {type: string}", "a: {type: string}", Unknown},
+		{"looser", "a: {type: string, maxLength: 9}", "a: {type: string, maxLength: 5}", Unknown},
+		{"shorter", "a: {type: string, maxLength: 5}", "a: {type: string, maxLength: 90}", Found},
+		{"a pattern", "a: {type: string, pattern: '^[a-y]+$'}", "a: {type: string, pattern: '^[a-z]+$'}", Found},
+		{"less", "c: {type: integer, maximum: 65535}", "c: {type: integer}", Found},
+		{"more", "c: {type: integer, minimum: 5}", "c: {type: integer, minimum: 4}", Found},
+		{"one value less", "a: {type: string, enum: [x, y]}", "a: {type: string, enum: [x, y, z]}", Found},
+		{"required", "o: {type: object, required: [a], properties: {a: {type: string}}}", "o: {type: object, properties: {a: {type: string}}}", Found},
+		{"fewer items", "l: {type: array, maxItems: 3, items: {type: string}}", "l: {type: array, items: {type: string}}", Found},
+		{"a map list", "l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}", "l: {type: array, items: {type: object, required: [k], properties: {k: {type: string}}}}", Found},
+		{"a set", "l: {type: array, x-kubernetes-list-type: set, items: {type: string}}", "l: {type: array, items: {type: string}}", Found},
+		{"fewer entries", "m: {type: object, maxProperties: 2, additionalProperties: {type: string}}", "m: {type: object, additionalProperties: {type: string}}", Found},
+		{"another type", "a: {type: integer}", "a: {type: string}", Found},
+		{"no longer nullable", "l: {type: array, items: {type: string}}", "l: {type: array, items: {type: string, nullable: true}}", Found},
+		{"within items", "l: {type: array, items: {type: object, properties: {a: {type: string, minLength: 3}}}}", "l: {type: array, items: {type: object, properties: {a: {type: string}}}}", Found},
+		{"a rule", "o: {type: object, x-kubernetes-validations: [{rule: 'has(self.a)'}], properties: {a: {type: string}}}", "o: {type: object, properties: {a: {type: string}}}", Found},
+		{"a rule that errs", "o: {type: object, x-kubernetes-validations: [{rule: 'self.a.size() >= 0'}], properties: {a: {type: string}}}", "o: {type: object, properties: {a: {type: string}}}", Found},
+		{"a rule of updates", "a: {type: string, x-kubernetes-validations: [{rule: 'self == oldSelf'}]}", "a: {type: string}", Found},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := beside(t, specWith("true", test.now), specWith("true", test.before))
+			s.cfg.Steps = 600
+			a, err := s.Refusal(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Status != test.want {
+				t.Fatalf("%s after %d (want %s)", a.Status, a.Searched, test.want)
+			}
+			if a.Status == Found && (admitted(t, s, a.Witness) || !admitted(t, s.cfg.Beside, a.Witness) || a.Witness.Result.Allowed) {
+				t.Errorf("not told apart: %v", a.Witness.Object)
+			}
+		})
+	}
+}
+
+func TestHolding(t *testing.T) {
+	t.Parallel()
+	s := searching(t, `
+properties:
+  spec:
+    type: object
+    required: [c]
+    properties:
+      a: {type: string}
+      c: {type: integer}
+      l: {type: array, items: {type: object, properties: {k: {type: string}, v: {type: integer, default: 3}}}}
+      m: {type: object, additionalProperties: {type: string}}
+    x-kubernetes-validations:
+    - rule: "!has(self.a) || self.a != 'x' || self.c == 7"
+    - rule: "!has(self.a) || self.a != 'y'"
+    - rule: "!has(self.l) || self.l.size() > 1"
+  status: {type: object, properties: {c: {type: integer}}}`, Config{Steps: 300})
+	for _, test := range []struct {
+		path  string
+		value any
+		want  StatusWord
+	}{
+		{"spec.a", "x", Found},
+		{"spec.a", "y", Unknown},
+		{"spec.a", int64(1), Unknown},
+		{"spec.l[*].k", "x", Found},
+		{"spec.l[1].k", "x", Found},
+		{"spec.m['b']", "x", Found},
+		{"status.c", int64(5), Found},
+		{"metadata.labels.b", "x", Found},
+	} {
+		a, err := s.Holding(t.Context(), test.path, test.value)
+		if err != nil || a.Status != test.want {
+			t.Errorf("%s %v: %v %v (want %s)", test.path, test.value, a, err, test.want)
+		}
+		if err == nil && a.Status == Found && !admitted(t, s, a.Witness) {
+			t.Errorf("%s %v: refused", test.path, test.value)
+		}
+	}
+	for path, want := range map[string]StatusWord{"spec.c": Unknown, "spec.a": Found, "spec.l": Found, "spec.l[*].k": Found, "spec.l[*].v": Unknown, "spec": Found} {
+		a, err := s.Lacking(t.Context(), path)
+		if err != nil || a.Status != want {
+			t.Errorf("without %s: %v %v (want %s)", path, a, err, want)
+		}
+	}
+	for _, path := range []string{"", "spec.z", "spec.a.b", "spec["} {
+		if _, err := s.Holding(t.Context(), path, "x"); err == nil {
+			t.Errorf("%q is taken for a path", path)
+		}
+	}
+	if _, err := s.Refusal(t.Context()); err == nil {
+		t.Error("a refusal beside nothing")
+	}
+}
+
+func TestBesideAnotherKind(t *testing.T) {
+	t.Parallel()
+	crd := widgets(t, specWith("true", "a: {type: string}"))
+	crd.Spec.Group = "other.example.com"
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(crd, e, "v1", Config{Beside: searching(t, specWith("true", "a: {type: string}"), Config{})}); err == nil || !strings.Contains(err.Error(), "other.example.com") {
+		t.Errorf("another group is taken: %v", err)
+	}
+}

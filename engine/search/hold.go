@@ -1,0 +1,100 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// holding is what an object is to have at a place, or at one of several places of
+// lists and maps; absent is nothing at all.
+type holding struct {
+	steps  []engine.Step
+	value  any
+	absent bool
+}
+
+// Holding looks for a write that the version accepts and whose object holds a
+// value, in the form that Decode gives, at a path: "spec.hosts[2]",
+// "spec.hosts[*].name" (some item's name), "spec.labels['a']". The error is also
+// for a path that the schema does not have.
+func (s *Search) Holding(ctx context.Context, path string, value any) (*Answer, error) {
+	return s.accepting(ctx, path, holding{value: value})
+}
+
+// Lacking looks for a write that the version accepts and whose object, with its
+// defaults, has nothing at a path but has what stands above it: without
+// "spec.hosts[*].name" is an item that has no name.
+func (s *Search) Lacking(ctx context.Context, path string) (*Answer, error) {
+	return s.accepting(ctx, path, holding{absent: true})
+}
+
+func (s *Search) accepting(ctx context.Context, path string, want holding) (*Answer, error) {
+	var err error
+	if want.steps, err = engine.ParsePath(path); err != nil {
+		return nil, err
+	}
+	if len(want.steps) == 0 {
+		return nil, fmt.Errorf("path %q: names no field (want one as spec.hosts[*].name)", path)
+	}
+	if !s.root.has(want.steps) {
+		return nil, fmt.Errorf("path %q: the schema of version %s has no such field", path, s.version)
+	}
+	if !s.served {
+		return s.unserved(), nil
+	}
+	h := s.hunt(ctx, fmt.Sprintf("hold %s %v %v", path, want.absent, want.value), s.cfg.Steps)
+	h.want, h.hold = Accepted, &want
+	return h.run()
+}
+
+// has: values can be at a path.
+func (n node) has(steps []engine.Step) bool {
+	for i, s := range steps {
+		if n.s != nil && n.s.XPreserveUnknownFields || i > 0 && steps[0].Name == "metadata" {
+			return true
+		}
+		if n = n.step(s); !n.known() {
+			return false
+		}
+	}
+	return true
+}
+
+// in: the object has at one of the places what is wanted.
+func (h *holding) in(w *world, root node) bool {
+	up := h.steps[:len(h.steps)-1]
+	for _, p := range w.places(place{node: root}, up, nil) {
+		below := w.places(p, h.steps[len(up):], nil)
+		if h.absent && len(below) == 0 {
+			return true
+		}
+		for _, at := range below {
+			if v, _ := w.get(at); !h.absent && equalJSON(v, h.value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// put gives the object what is wanted at one of the places.
+func (h *holding) put(hunt *hunt, w *world) {
+	if h.in(w, hunt.root) {
+		return
+	}
+	last := len(h.steps) - 1
+	up, ok := hunt.reach(w, h.steps[:last], false)
+	if !ok {
+		return
+	}
+	p := hunt.into(w, up, h.steps[last])
+	if h.absent {
+		w.drop(p)
+		return
+	}
+	if hunt.bender(w, nil, instance{}).ensure(p) {
+		w.put(p, copied(h.value))
+	}
+}
