@@ -28,7 +28,7 @@ func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
 	case g == nil:
 		return nothingAsked, nil
 	case !base.version.Served && !other.version.Served && !base.version.Storage:
-		return answer{proof: "the version is not served"}, nil
+		return answer{proof: unserved}, nil
 	}
 	a := &asking{comparison: c, goal: g, base: base, other: other, relabel: relabelling(base, other)}
 	err := a.ask()
@@ -62,25 +62,53 @@ func (a *asking) ask() error {
 		a.reason = "the place is not there"
 		return nil
 	}
+	if proof, err := a.prove(h); err == nil && proof != nil { // else the search says why
+		a.answer.proof = proof.String()
+		return nil
+	}
 	s, err := a.search(h)
 	if err != nil && a.from != nil { // it speaks of what the base does not have
 		if h, ok = hybridOf(a.base, a.goal, true); ok {
 			s, err = a.search(h)
 		}
 	}
+	switch {
+	case err != nil && a.from == nil:
+		return err
+	case err != nil:
+		a.reason = err.Error()
+	case a.values != nil:
+		return a.try(s, h)
+	default:
+		err = a.find(s, h.ref, h.grafted)
+	}
+	if a.from != nil && a.witness == nil && err == nil {
+		return a.findBeside()
+	}
+	return err
+}
+
+// findBeside searches the other CRD as it is: what keeps a rule's witness from
+// showing may be all else that has changed.
+func (a *asking) findBeside() error {
+	if a.relabel {
+		return nil
+	}
+	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
+	base, err := search.New(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
 	if err != nil {
 		return err
 	}
-	if a.provable() {
-		if proof := a.proveNever(h); proof != nil {
-			a.proof = proof.String()
-			return nil
-		}
+	cfg.Beside = base
+	s, err := search.New(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
+	if err != nil {
+		return err
 	}
-	if a.values != nil {
-		return a.try(s, h)
+	ref := engine.RuleRef{
+		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
+		Rule: a.rule, OptionalOldSelf: optional(a.from),
 	}
-	return a.find(s, h)
+	return a.find(s, ref, false)
 }
 
 // search prepares one in a hybrid; the error is of a rule that does not compile.
@@ -99,36 +127,47 @@ func (a *asking) search(h *hybrid) (*search.Search, error) {
 	return search.New(h.crd, e, h.ref.Version, search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
 }
 
-// provable: what is shown of the base's objects holds for the other side, since
-// it sees the same values. Where defaults or types below the place differ it does
-// not, nor where a loss is looked for.
-func (a *asking) provable() bool {
-	if a.values != nil {
-		return false
-	}
+// prove shows that the goal's rule refuses nothing that base admits; nil is no
+// proof. Where both sides read the same values, what holds in the hybrid holds on
+// the other side.
+func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
 	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
-	return before != nil && after != nil && sameValues(before, after)
+	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
+	if a.values == nil && !a.kept && alike {
+		p, err := prove.New(&h.crd.Spec.Versions[0], prove.Config{})
+		if err != nil {
+			return nil, err
+		}
+		if proof, err := p.Never(h.ref, prove.Refused); err == nil && proof != nil {
+			return proof, nil
+		}
+	}
+	if a.from == nil {
+		return nil, nil
+	}
+	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
 }
 
-func (a *asking) proveNever(h *hybrid) *prove.Proof {
-	p, err := prove.New(&h.crd.Spec.Versions[0], prove.Config{})
+// passes shows that a rule of the other side refuses nothing that base admits.
+func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
+	p, err := prove.New(a.base.version, prove.Config{})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	proof, err := p.Never(h.ref, prove.Refused)
+	next, err := prove.New(a.other.version, prove.Config{})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return proof
+	return p.Passes(next, rule)
 }
 
 // find searches for an object that the rule refuses, or fails on.
-func (a *asking) find(s *search.Search, h *hybrid) error {
+func (a *asking) find(s *search.Search, rule engine.RuleRef, grafted bool) error {
 	for _, want := range []search.Want{search.Refused, search.Errs} {
 		if want == search.Errs && a.from == nil {
 			continue // what is made of the schema does not fail
 		}
-		found, err := s.Find(a.ctx, h.ref, want)
+		found, err := s.Find(a.ctx, rule, want)
 		if err != nil {
 			return err
 		}
@@ -140,7 +179,7 @@ func (a *asking) find(s *search.Search, h *hybrid) error {
 		if found.Witness == nil {
 			continue
 		}
-		if a.witness, err = a.show(found.Witness, h.grafted); a.witness != nil || err != nil {
+		if a.witness, err = a.show(found.Witness, grafted); a.witness != nil || err != nil {
 			return err
 		}
 	}

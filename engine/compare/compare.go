@@ -81,8 +81,8 @@ type CRDChange struct {
 	// Searched is how many objects were tried.
 	Searched int
 	// Refused is served by the old CRD and not by the new one, Admitted the other
-	// way round.
-	Refused, Admitted *Witness
+	// way round. Kept is served by both, and gets values from the new one.
+	Refused, Admitted, Kept *Witness
 }
 
 // Breaks is true where an object shows that the change breaks something, or
@@ -197,6 +197,12 @@ func (c *comparison) decide(ch *change) error {
 	if err != nil {
 		return err
 	}
+	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.loses()) {
+		ch.Kept, breaks.witness = breaks.witness, nil
+		if breaks.proof, err = c.untouched(ch); err != nil {
+			return err
+		}
+	}
 	ch.Refused, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
 	switch {
@@ -212,7 +218,7 @@ func (c *comparison) decide(ch *change) error {
 		ch.Effect = Both
 	case breaks.witness != nil:
 		ch.Effect = Breaking
-	case loosens.witness != nil, ch.By == ByProof && loosens.proof == "":
+	case loosens.witness != nil, ch.Kept != nil, ch.By == ByProof && loosens.proof == "":
 		ch.Effect = Loosening
 	case ch.By == ByProof:
 		ch.Effect = Equivalent
@@ -220,4 +226,23 @@ func (c *comparison) decide(ch *change) error {
 		ch.Effect = Unknown
 	}
 	return nil
+}
+
+// untouched shows that no rule of the new side, nor of the old that it keeps,
+// minds a default: "" is no proof.
+func (c *comparison) untouched(ch *change) (proof string, err error) {
+	a := &asking{comparison: c, base: ch.before, other: ch.after}
+	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
+		here := at(s, steps[:i])
+		if here == nil {
+			return "", nil
+		}
+		for index := range here.XValidations {
+			passes, err := a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index})
+			if err != nil || passes == nil {
+				return "", nil
+			}
+		}
+	}
+	return "no rule minds the default", nil
 }

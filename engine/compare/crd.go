@@ -156,6 +156,9 @@ func (c *comparison) sample(ch *change, old *side) {
 func (c *comparison) version(old, now *side) {
 	o, n := old.version, now.version
 	add := func(field, what, before, after string, effect Effect, why string) *change {
+		if !o.Served && !n.Served {
+			effect, why = Equivalent, unserved
+		}
 		ch := c.fact("", what, before, after, effect, why)
 		if ch != nil {
 			ch.Version, ch.OldVersion = n.Name, o.Name
@@ -186,6 +189,8 @@ func (c *comparison) version(old, now *side) {
 	add(".selectableFields", "selectable fields", strings.Join(was, ", "), strings.Join(is, ", "), effect, "clients select by them")
 	c.subresources(add, o.Subresources, n.Subresources)
 }
+
+const unserved = "the version is not served"
 
 func deprecated(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	switch {

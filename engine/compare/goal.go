@@ -29,6 +29,8 @@ type goal struct {
 	under  string
 	// kept: it is also a loss where less of the object is kept.
 	kept bool
+	// defaulted: a default may fill in the place.
+	defaulted bool
 }
 
 // absent is a value that is not there.
@@ -92,7 +94,7 @@ func (w *walker) nullable(at place, o, n *props) {
 // defaulted compares what is filled in.
 func (w *walker) defaulted(at place, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
-		w.add(at, ".default", "default", old, new, w.without(at), nil)
+		w.add(at, ".default", "default", old, new, w.filled(at), nil)
 	}
 }
 
@@ -134,9 +136,10 @@ func (w *walker) requires(at place, name string, required bool, by *props) *goal
 	if p := by.Properties[name]; !required || p.Default != nil {
 		return nil
 	}
-	g := w.without(at.field(name))
-	g.kept = false
-	return g
+	if ident, ok := types.Escape(name); ok {
+		return &goal{at: place{steps: at.steps}, rule: "has(self." + ident + ")", within: at.field(name)}
+	}
+	return &goal{at: place{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
 }
 
 // logic compares allOf, anyOf, oneOf and not.

@@ -71,7 +71,7 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	case !after.Allowed && a.due(after.Causes):
 		w.Causes = after.Causes
 	case after.Allowed && a.kept:
-		w.Kept = a.lost(before.Object, after.Object)
+		w.Kept = a.otherwise(before.Object, after.Object)
 		if len(w.Kept) == 0 {
 			return nil, nil
 		}
@@ -141,19 +141,27 @@ func covers(schema, object []engine.Step) bool {
 	return true
 }
 
-// lost are the values at the goal's place that base keeps and the other side
-// drops or keeps otherwise.
-func (a *asking) lost(was, is map[string]any) (all []Change) {
+// otherwise are the values at the goal's place that the other side keeps
+// otherwise than base does.
+func (a *asking) otherwise(was, is map[string]any) (all []Change) {
 	steps := a.goal.at.steps
+	if a.under != "" {
+		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
+	}
 	if a.within.steps != nil {
 		steps = a.within.steps
 	}
 	for c := range Values(withoutMetadata(was), withoutMetadata(is)) {
-		if !c.Added && (covers(steps, c.Path) || covers(c.Path, steps)) {
+		if covers(steps, c.Path) || covers(c.Path, steps) {
 			all = append(all, c)
 		}
 	}
 	return slices.DeleteFunc(all, func(c Change) bool { return len(c.Path) == 1 && c.Path[0].Name == "apiVersion" })
+}
+
+// loses: something that was kept is not kept, or not as it was.
+func (w *Witness) loses() bool {
+	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
 // three asks for the three answers: to a create, to an update that brings the
@@ -186,10 +194,18 @@ func (a *asking) three(w *Witness, req engine.Request, before, after *engine.Res
 		}
 	}
 	w.UnchangedUpdate = a.verdict(still, w)
-	if w.UnchangedUpdate == Accepted && !after.Allowed {
-		w.UnchangedUpdate = Ratcheted
+	if !after.Allowed {
+		w.UnchangedUpdate, w.ChangedUpdate = w.UnchangedUpdate.ratcheted(), w.ChangedUpdate.ratcheted()
 	}
 	return nil
+}
+
+// ratcheted: what a create is refused for is let through on an update.
+func (v Verdict) ratcheted() Verdict {
+	if v == Accepted {
+		return Ratcheted
+	}
+	return v
 }
 
 func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
@@ -218,7 +234,7 @@ func (a *asking) variant(obj map[string]any) map[string]any {
 			for _, value := range others(v) {
 				other := runtime.DeepCopyJSON(obj)
 				if !put(other, path, value) {
-					continue
+					continue // an item cannot be taken away
 				}
 				if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: other}); err == nil && res.Allowed && a.admits(obj, other) {
 					made = other

@@ -70,9 +70,8 @@ func put(obj map[string]any, path []engine.Step, value any) bool {
 	switch p := parent.(type) {
 	case map[string]any:
 		if drop {
-			_, had := p[key(last)]
 			delete(p, key(last))
-			return had
+			return true
 		}
 		p[key(last)] = value
 		return true

@@ -10,7 +10,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/types"
 )
 
 type props = apiextensionsv1.JSONSchemaProps
@@ -159,12 +158,15 @@ func (w *walker) added(at place, parent, n *props) {
 	if preserves(parent) || valuesOf(parent) != nil {
 		breaks = &goal{at: place{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: samples(n)}
 	}
-	ch := w.add(at, "", "field", "", typeOf(n), breaks, loosens)
-	ch.OldField = upper(ch.OldField)
-	if n.Default != nil {
-		ch := w.add(at, ".default", "default", "", compact(n.Default), w.without(at), nil)
-		ch.OldField = upper(upper(ch.OldField))
+	text := typeOf(n)
+	if value := compact(n.Default); value != "" {
+		text += ", default " + value
+		if breaks == nil {
+			breaks = w.filled(at)
+		}
 	}
+	ch := w.add(at, "", "field", "", text, breaks, loosens)
+	ch.OldField = upper(ch.OldField)
 }
 
 // upper is the field above.
@@ -181,13 +183,11 @@ func (w *walker) present(at place, s *props, values []any) *goal {
 	return &goal{at: at, rule: "false", of: s, values: values, kept: true}
 }
 
-// without is the goal of an object that has nothing there, but what is above.
-func (w *walker) without(at place) *goal {
-	name, ok := types.Escape(at.last())
-	if !ok {
-		return &goal{at: place{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: []any{absent{}}, kept: true}
-	}
-	return &goal{at: place{steps: at.steps[:len(at.steps)-1]}, rule: "has(self." + name + ")", within: at, kept: true}
+// filled is the goal of an object in which a default stands for a field: it has
+// nothing there.
+func (w *walker) filled(at place) *goal {
+	parent := place{steps: at.steps[:len(at.steps)-1]}
+	return &goal{at: parent, rule: "false", under: at.last(), values: []any{absent{}}, kept: true, defaulted: true}
 }
 
 // compact is JSON on one line.
@@ -196,7 +196,7 @@ func compact(v any) string {
 		return ""
 	}
 	data, err := json.Marshal(v)
-	if err != nil {
+	if err != nil || string(data) == "null" {
 		return ""
 	}
 	return string(data)
