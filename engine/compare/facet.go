@@ -201,6 +201,27 @@ func typeOf(s *props) string {
 	return ""
 }
 
+// shown is what a change is told by: bounds with their names, and nothing of
+// passwords.
+func (f *facet) shown(s *props) string {
+	text := f.text(s)
+	switch {
+	case text == "":
+		return ""
+	case f.what == "enum" && s.Format == password:
+		return hidden
+	case f.what == "bound":
+		return f.key + ": " + text
+	}
+	return text
+}
+
+// password is the format of what is not shown.
+const (
+	password = "password"
+	hidden   = "(hidden)"
+)
+
 // facets compares what both ask of a value.
 func (w *walker) facets(at place, o, n *props) {
 	for i := range facets {
@@ -209,7 +230,7 @@ func (w *walker) facets(at place, o, n *props) {
 		if old == new {
 			continue
 		}
-		w.add(at, "."+f.key, f.what, old, new, w.asked(at, f, n, o), w.asked(at, f, o, n))
+		w.add(at, "."+f.key, f.what, f.shown(o), f.shown(n), w.asked(at, f, n, o), w.asked(at, f, o, n))
 	}
 }
 

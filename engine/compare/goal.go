@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -94,8 +95,51 @@ func (w *walker) nullable(at place, o, n *props) {
 // defaulted compares what is filled in.
 func (w *walker) defaulted(at place, o, n *props) {
 	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
-		w.add(at, ".default", "default", old, new, w.filled(at), nil)
+		w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
 	}
+}
+
+// defaultOf is a schema's default without passwords.
+func defaultOf(s *props) string {
+	if s.Default == nil {
+		return ""
+	}
+	v, err := decoded(s.Default.Raw)
+	if err != nil {
+		return ""
+	}
+	return compact(veiled(s, v))
+}
+
+// veiled is a value without what its schema calls a password; it shares memory
+// with the one given.
+func veiled(s *props, v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		if s.Format == password {
+			return hidden
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = veiled(at(s, []engine.Step{{Any: true}}), item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, field := range v {
+			below := valuesOf(s)
+			if p, ok := s.Properties[name]; ok {
+				below = &p
+			}
+			out[name] = veiled(below, field)
+		}
+		return out
+	}
+	return v
 }
 
 // preserved compares whether unknown fields are kept.

@@ -159,7 +159,7 @@ func (w *walker) added(at place, parent, n *props) {
 		breaks = &goal{at: place{steps: at.steps[:len(at.steps)-1]}, rule: "false", under: at.last(), values: samples(n)}
 	}
 	text := typeOf(n)
-	if value := compact(n.Default); value != "" {
+	if value := defaultOf(n); value != "" {
 		text += ", default " + value
 		if breaks == nil {
 			breaks = w.filled(at)

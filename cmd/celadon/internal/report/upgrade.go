@@ -91,6 +91,13 @@ func (s *UpgradeSummary) show(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
+// Upgraded is what an upgrade does to the object, in a few lines.
+func (o *Object) Upgraded() string {
+	var b strings.Builder
+	o.Upgrade.show(&b, o)
+	return strings.TrimSpace(b.String())
+}
+
 // show tells of one object that the upgrade touches.
 func (u *Upgrade) show(b *strings.Builder, o *Object) {
 	var what []string
