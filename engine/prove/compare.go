@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -58,9 +59,11 @@ func (x *reading) same(a, b alt) sat.Lit {
 	if q < p {
 		p, q = q, p
 	}
-	known := len(x.world.names)
-	l := x.world.named(p + " == " + q)
-	if len(x.world.names) > known && scalars(a, b) {
+	if !scalars(a, b) {
+		return x.world.named(p + " == " + q)
+	}
+	l, known := x.world.relation(p + " == " + q)
+	if !known {
 		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
 	}
 	return l
@@ -119,28 +122,38 @@ func (a alt) order() *order {
 	return nil
 }
 
-// compare is left < right. It does not fail for numbers and strings.
-func (x *reading) compare(left, right ast.Expr) truth {
-	switch x.kind(left) {
-	case celtypes.IntKind, celtypes.StringKind:
-	case celtypes.DoubleKind:
-		if !x.plainDoubles(left) || !x.plainDoubles(right) {
-			return x.unordered(left, right)
-		}
-	default:
-		return x.unordered(left, right)
+// compare is left < right or, where closed, left <= right.
+func (x *reading) compare(left, right ast.Expr, closed bool) truth {
+	if !x.ordered(left, right) {
+		return x.unordered(left, right, closed)
 	}
-	if x.kind(right) != x.kind(left) {
-		return x.unordered(left, right)
+	if closed {
+		return x.pairs(right, left, x.less).not()
 	}
 	return x.pairs(left, right, x.less)
 }
 
-// unordered is a comparison of which nothing is known, nor of its opposite: NaN
-// is neither below nor above.
-func (x *reading) unordered(left, right ast.Expr) truth {
+// ordered: a comparison does not fail, and of two that differ one is less.
+func (x *reading) ordered(left, right ast.Expr) bool {
+	if x.kind(left) != x.kind(right) {
+		return false
+	}
+	switch x.kind(left) {
+	case celtypes.IntKind, celtypes.StringKind, celtypes.DurationKind, celtypes.TimestampKind:
+		return true
+	case celtypes.DoubleKind:
+		return x.plainDoubles(left) && x.plainDoubles(right)
+	}
+	return false
+}
+
+// unordered is a comparison of which only the text is known, and nothing of its
+// opposite: NaN is neither below nor above.
+func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
 	g := &x.world.gates
-	return g.anything(g.both(x.defined(left), x.defined(right)))
+	key := fmt.Sprintf("less %v (%s, %s)", closed, x.key(left), x.key(right))
+	defined := g.all(x.defined(left), x.defined(right), x.world.named("defined: "+key))
+	return g.given(defined, x.world.named(key))
 }
 
 // plainDoubles: no arithmetic, which could give NaN.
@@ -171,7 +184,16 @@ func (x *reading) less(a, b alt) sat.Lit {
 	case a.name() == b.name():
 		return g.no()
 	}
-	return x.world.named(a.name() + " < " + b.name())
+	l, known := x.world.relation(a.name() + " < " + b.name())
+	if !known { // of three, one
+		more, _ := x.world.relation(b.name() + " < " + a.name())
+		same := x.same(a, b)
+		x.world.sat.Add(l, more, same)
+		x.world.sat.Add(l.Not(), more.Not())
+		x.world.sat.Add(l.Not(), same.Not())
+		x.world.sat.Add(more.Not(), same.Not())
+	}
+	return l
 }
 
 // below is the proposition that a number is less than a constant or, where

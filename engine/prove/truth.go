@@ -110,13 +110,13 @@ func (x *reading) call(e ast.Expr) truth {
 	case operators.NotEquals:
 		return x.equal(args[0], args[1]).not()
 	case operators.Less:
-		return x.compare(args[0], args[1])
+		return x.compare(args[0], args[1], false)
 	case operators.LessEquals:
-		return x.compare(args[1], args[0]).not()
+		return x.compare(args[0], args[1], true)
 	case operators.Greater:
-		return x.compare(args[1], args[0])
+		return x.compare(args[1], args[0], false)
 	case operators.GreaterEquals:
-		return x.compare(args[0], args[1]).not()
+		return x.compare(args[1], args[0], true)
 	case operators.In, operators.OldIn:
 		return x.membership(e, args[0], args[1])
 	case "matches", "startsWith", "endsWith", "contains":

@@ -19,6 +19,7 @@ type world struct {
 	// quantifiers are all and exists over lists and maps; see instantiate.
 	quantifiers []*quantifier
 	instances   int
+	vague       int // how often only a text was known
 	equalities  []equality
 	// old is the object that an update replaces, and update that there is one, by
 	// place of the new one; of a question about a transition rule only.
@@ -28,7 +29,7 @@ type world struct {
 	// second version.
 	schema, next sat.Lit
 	siblings     []sibling
-	// work is counted in expressions; beyond a bound, nothing is proved.
+	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
 }
@@ -56,14 +57,20 @@ func (w *world) spend() bool {
 // maxWork is above what one question of a real CRD takes, by far.
 const maxWork = 200_000
 
-// named is a proposition known by its text.
+// named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {
-	if l, ok := w.names[key]; ok {
-		return l
-	}
-	l := w.free()
-	w.names[key] = l
+	w.vague++
+	l, _ := w.relation(key)
 	return l
+}
+
+// relation is a proposition known by its text.
+func (w *world) relation(key string) (l sat.Lit, known bool) {
+	if l, known = w.names[key]; !known {
+		l = w.free()
+		w.names[key] = l
+	}
+	return l, known
 }
 
 // tree is the place of a path as a version reads it, and all above it up to the

@@ -110,8 +110,8 @@ func (b *bender) perturb(h handle) bool {
 	case []any:
 		return b.perturbList(h, v)
 	case int64, float64, string, bool:
-		if s, ok := v.(string); ok && b.m.rng.IntN(2) == 0 {
-			return b.textAt(h, textWant{avoid: []string{exactly(s)}, max: -1})
+		if s, ok := v.(string); ok && b.m.rng.IntN(8) > 0 && b.textAt(h, textWant{avoid: []string{exactly(s)}, max: -1}) {
+			return true
 		}
 		other := b.m.unlike(h.node, v, func(o any) bool { return !equalJSON(o, v) })
 		return !equalJSON(other, v) && b.assign(h, other)

@@ -60,6 +60,9 @@ func (b *bender) equalBinding(of binding, v any) bool {
 	case of.from != nil:
 		return b.equal(of.from, of.in, v)
 	case of.list != nil:
+		if s, ok := v.(string); ok && b.throughPart(of.list, of.in, of.index, oneText(s)) {
+			return true
+		}
 		return b.equalElement(of.list, of.in, of.index, v)
 	}
 	return of.val != nil && equalJSON(expr.Native(of.val), v)
@@ -99,15 +102,20 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 		if n, ok := v.(int64); ok && n >= 0 && n < huge {
 			return b.size(operand, sc, int(n), int(n))
 		}
-	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "lowerAscii", "upperAscii", "trim", "bytes":
+	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "bytes":
 		return b.equal(operand, sc, parsedAs(b, operand, v))
-	case "int", "double", "uint":
-		if b.equal(operand, sc, v) {
+	case "lowerAscii", "upperAscii", "trim", "substring", "charAt", operators.Index:
+		if s, ok := v.(string); ok && b.through(e, sc, oneText(s)) {
 			return true
 		}
-		if s, ok := textOf(v); ok {
-			return b.equal(operand, sc, s)
+		if name == operators.Index {
+			return b.equalIndex(args, sc, v)
 		}
+	case "int", "double", "uint":
+		if s, ok := textOf(v); ok && b.isText(operand) {
+			v = s
+		}
+		return b.equal(operand, sc, v)
 	case "orValue":
 		if known, ok := b.native(args[0], sc); ok && equalJSON(known, v) {
 			if h, ok := b.locate(operand, sc); ok && b.absent(h.place) {
@@ -129,10 +137,6 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 		if s, ok := v.(string); ok {
 			return b.equalURL(call, sc, s)
 		}
-	case operators.Index:
-		return b.equalIndex(args, sc, v)
-	case "substring", "charAt":
-		return b.equalSubstring(call, sc, v)
 	}
 	if want, ok := v.(bool); ok {
 		return b.truth(e, sc, want)
@@ -183,6 +187,8 @@ func textOf(v any) (string, bool) {
 	switch v := v.(type) {
 	case int64:
 		return strconv.FormatInt(v, 10), true
+	case uint64:
+		return strconv.FormatUint(v, 10), true
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), true
 	case string:
@@ -217,27 +223,4 @@ func (b *bender) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
 	}
 	list[i] = v
 	return b.equal(of, sc, list)
-}
-
-func (b *bender) equalSubstring(call ast.CallExpr, sc *scope, v any) bool {
-	s, isText := v.(string)
-	now, _ := b.native(call.Target(), sc)
-	whole, _ := now.(string)
-	from, _ := b.native(call.Args()[0], sc)
-	start, ok := from.(int64)
-	if !isText || !ok || start < 0 || start > maxText {
-		return false
-	}
-	for int64(len(whole)) < start {
-		whole += "a"
-	}
-	end := len(whole)
-	if len(call.Args()) > 1 {
-		if to, _ := b.native(call.Args()[1], sc); to != nil {
-			if n, ok := to.(int64); ok && n >= start {
-				end = min(int(n), end)
-			}
-		}
-	}
-	return b.equal(call.Target(), sc, whole[:start]+s+whole[max(end, int(start)):])
 }

@@ -107,6 +107,9 @@ func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
 		b.sample(e, sc, want)
 		return
 	}
+	if b.fails(l.Over, sc) {
+		b.exist(l.Over, sc)
+	}
 	switch {
 	case l.kind == all && want, l.kind == exists && !want:
 		b.each(l, sc, want)
@@ -122,6 +125,9 @@ func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
 // each makes the body what is wanted for all elements, and drops one where that
 // cannot be.
 func (b *bender) each(l loop, sc *scope, want bool) {
+	if want && b.eachPart(l, sc) {
+		return
+	}
 	elements := b.elements(l.Over, sc)
 	for i := len(elements) - 1; i >= 0; i-- { // dropping moves those behind
 		inner := l.enter(b, sc, elements[i])

@@ -23,23 +23,14 @@ func (b *bender) size(e ast.Expr, sc *scope, lo, hi int) bool {
 		case operators.Conditional:
 			return b.conditional(call.Args(), sc, func(branch ast.Expr) bool { return b.size(branch, sc, lo, hi) })
 		case "split":
-			return lo <= maxItems && b.sizeSplit(e, sc, lo, hi)
+			return b.sizeSplit(e, sc, lo, hi)
+		case "findAll":
+			if len(call.Args()) == 1 {
+				return b.sizeFound(call, sc, lo, hi)
+			}
 		}
 	}
 	return b.resize(func() []binding { return b.elements(e, sc) }, func() bool { return b.grow(e, sc) }, lo, hi)
-}
-
-// sizeSplit gives a text that is split more or fewer parts.
-func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
-	now, _ := b.native(e, sc)
-	parts, _ := now.([]any)
-	for len(parts) < max(lo, 1) {
-		parts = append(parts, "a")
-	}
-	if hi >= 0 && len(parts) > max(hi, 1) {
-		parts = parts[:max(hi, 1)]
-	}
-	return b.equal(e.AsCall().Target(), sc, b.joined(e.AsCall(), sc, parts))
 }
 
 // resize adds and drops elements.

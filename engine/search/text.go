@@ -253,3 +253,6 @@ func formatPattern(format string) string {
 
 // exactly is the pattern of one text.
 func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
+
+// oneText wants one text.
+func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }

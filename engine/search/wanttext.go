@@ -8,8 +8,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
-
-	"github.com/celadon-cel/celadon/types"
 )
 
 // textCall makes matches, startsWith, endsWith or contains what is wanted.
@@ -55,7 +53,7 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 		return b.textAt(h, w)
 	}
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "string" {
-		if h, ok := b.locate(e.AsCall().Args()[0], sc); ok && h.node.d != nil && h.node.d.Kind == types.Bytes {
+		if h, ok := b.locate(e.AsCall().Args()[0], sc); ok && h.isBytes() {
 			return b.bytesAt(h, w)
 		}
 	}
@@ -63,6 +61,9 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 		now, _ := b.native(e, sc)
 		s, ok := now.(string)
 		return ok && b.m.texts.has(w, s)
+	}
+	if b.through(e, sc, w) && done() {
+		return true
 	}
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add && b.wantSum(e.AsCall().Args(), sc, w) && done() {
 		return true

@@ -1,0 +1,247 @@
+package search
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How it works: what is wanted of a part of a text, as self.split(':')[1], is
+// said of the whole text, as a pattern that leaves all else free. So it can stand
+// beside what other rules want of that text: texts.go intersects them.
+
+// maxRepeat is how often a pattern may repeat a part: regexp's own limit.
+const maxRepeat = 1000
+
+// through makes what a function reads such that it gives a text as wanted.
+func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if at := sc.find(e.AsIdent()); at != nil && at.of.list != nil {
+			return b.throughPart(at.of.list, at.of.in, at.of.index, w)
+		}
+	case ast.CallKind:
+		return b.throughCall(e.AsCall(), sc, w)
+	}
+	return false
+}
+
+func (b *bender) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
+	switch name := call.FunctionName(); name {
+	case operators.Index:
+		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
+	case "trim", "lowerAscii", "upperAscii":
+		s, ok := b.m.texts.one(w.and(textWant{match: []string{shapes[name]}, max: -1}), b.m.rng)
+		p := `\A(?i:` + regexp.QuoteMeta(s) + `)\z`
+		if name == "trim" {
+			p = `\A\s*` + regexp.QuoteMeta(s) + `\s*\z`
+		}
+		return ok && b.wantText(call.Target(), sc, textWant{match: []string{p}, max: -1})
+	case "substring", "charAt":
+		return b.throughSlice(call, sc, w)
+	}
+	return false
+}
+
+// throughSlice is through for a part given by where it begins.
+func (b *bender) throughSlice(call ast.CallExpr, sc *scope, w textWant) bool {
+	from, ok := b.eval(call.Args()[0], sc).(celtypes.Int)
+	if !ok || from < 0 || from > maxRepeat {
+		return false
+	}
+	rest := `\z`
+	if call.FunctionName() == "charAt" {
+		w, rest = w.and(textWant{max: 1}), ""
+	} else if len(call.Args()) > 1 {
+		to, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+		if !ok || to < from {
+			return false
+		}
+		w, rest = w.and(textWant{min: int(to - from), max: int(to - from)}), ""
+	}
+	s, ok := b.m.texts.one(w, b.m.rng)
+	p := fmt.Sprintf(`\A(?s:.{%d})%s%s`, from, regexp.QuoteMeta(s), rest)
+	return ok && b.wantText(call.Target(), sc, textWant{match: []string{p}, max: -1})
+}
+
+// splitting is text.split(separator).
+type splitting struct {
+	of    ast.Expr
+	by    string
+	sep   string // by, quoted
+	free  string // the pattern of one letter of a part
+	limit int    // of parts; 0 is none
+}
+
+func (b *bender) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "split" {
+		return s, false
+	}
+	call := e.AsCall()
+	sep, ok := b.eval(call.Args()[0], sc).(celtypes.String)
+	if !ok || sep == "" {
+		return s, false
+	}
+	s = splitting{of: call.Target(), by: string(sep), sep: regexp.QuoteMeta(string(sep)), free: `(?s:.)`}
+	if len(sep) == 1 {
+		s.free = `[^` + s.sep + `]`
+	}
+	if len(call.Args()) > 1 {
+		limit, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+		if !ok || limit <= 0 || limit > maxRepeat {
+			return s, false
+		}
+		s.limit = int(limit)
+	}
+	return s, true
+}
+
+// throughPart is through for one part of a text that is split.
+func (b *bender) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
+	s, ok := b.splittingOf(list, sc)
+	if !ok || s.limit > 0 && i >= s.limit {
+		return false
+	}
+	part, rest := "", `(?:`+s.sep+`(?s:.*))?\z`
+	if i+1 == s.limit {
+		rest = `\z`
+	} else {
+		w = w.and(textWant{avoid: []string{s.sep}, max: -1})
+	}
+	one, ok := b.m.texts.one(w, b.m.rng)
+	if ok && b.edit(s, sc, i, one) {
+		return true
+	}
+	switch {
+	case len(w.match) == 0 && len(w.avoid) < 2 && w.min <= maxRepeat:
+		part = s.free + repeat(w.min, w.max)
+	case ok:
+		part = regexp.QuoteMeta(one)
+	default:
+		return false
+	}
+	p := fmt.Sprintf(`\A(?:%s*%s){%d}%s%s`, s.free, s.sep, i, part, rest)
+	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+}
+
+// edit changes one part of a text that is there, if all else that was wanted of
+// the text still holds.
+func (b *bender) edit(s splitting, sc *scope, i int, part string) bool {
+	h, ok := b.locate(s.of, sc)
+	if !ok || h.key {
+		return false
+	}
+	now, _ := b.w.get(h.place)
+	text, _ := now.(string)
+	limit := s.limit
+	if limit == 0 {
+		limit = -1
+	}
+	parts := strings.SplitN(text, s.by, limit)
+	if i >= len(parts) {
+		return false
+	}
+	parts[i] = part
+	whole := strings.Join(parts, s.by)
+	wanted := b.m.facts(h.node, nil).text
+	if before, ok := b.wants[h.id()]; ok {
+		wanted = wanted.and(before)
+	}
+	return b.m.texts.has(wanted, whole) && b.assign(h, whole)
+}
+
+// repeat is the pattern's end for from min to max times; max < 0 is no bound.
+func repeat(min, max int) string {
+	if max < 0 || max > maxRepeat {
+		return fmt.Sprintf("{%d,}", min)
+	}
+	return fmt.Sprintf("{%d,%d}", min, max)
+}
+
+// sizeSplit gives a text that is split so many parts.
+func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
+	s, ok := b.splittingOf(e, sc)
+	if !ok || lo > maxRepeat || hi == 0 {
+		return false
+	}
+	p := fmt.Sprintf(`\A(?:%s*%s)%s%s*\z`, s.free, s.sep, repeat(max(lo-1, 0), hi-1), s.free)
+	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+}
+
+// sizeFound makes a pattern be found so often in a text.
+func (b *bender) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
+	p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
+	if !ok || max(lo, hi) >= maxRepeat {
+		return false
+	}
+	w := textWant{max: -1}
+	if lo > 0 {
+		w.match = []string{fmt.Sprintf(`(?:(?:%s)(?s:.*)){%d}`, p, lo)}
+	}
+	if hi >= 0 {
+		w.avoid = []string{fmt.Sprintf(`(?:(?:%s)(?s:.*)){%d}`, p, hi+1)}
+	}
+	return b.wantText(call.Target(), sc, w)
+}
+
+// eachPart makes a condition hold for all parts of a text that is split, where
+// it asks for a pattern or a length alone.
+func (b *bender) eachPart(l loop, sc *scope) bool {
+	s, ok := b.splittingOf(l.Over, sc)
+	if !ok || l.Index != "" {
+		return false
+	}
+	part, ok := b.partPattern(l.Body, l.Variable, s.free)
+	if !ok {
+		return false
+	}
+	p := fmt.Sprintf(`\A(?:%s)(?:%s(?:%s))*\z`, part, s.sep, part)
+	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+}
+
+// partPattern is a pattern whose texts, all of free letters, meet a condition on
+// a variable.
+func (b *bender) partPattern(e ast.Expr, variable, free string) (string, bool) {
+	if e.Kind() != ast.CallKind {
+		return "", false
+	}
+	call := e.AsCall()
+	is := func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == variable }
+	switch name := call.FunctionName(); name {
+	case "matches":
+		if !call.IsMemberFunction() || !is(call.Target()) {
+			return "", false
+		}
+		p, ok := b.eval(call.Args()[0], nil).(celtypes.String)
+		inner, from := strings.CutPrefix(string(p), "^")
+		inner, to := strings.CutSuffix(inner, "$")
+		return inner, ok && from && to && !strings.Contains(inner, "|")
+	case operators.LessEquals, operators.Less, operators.GreaterEquals, operators.Greater:
+		n, ok := b.eval(call.Args()[1], nil).(celtypes.Int)
+		size := call.Args()[0]
+		if !ok || n < 1 || n >= maxRepeat || size.Kind() != ast.CallKind || size.AsCall().FunctionName() != "size" || !is(operandOf(size.AsCall())) {
+			return "", false
+		}
+		lo, hi := 0, int(n)
+		switch name {
+		case operators.Less:
+			hi--
+		case operators.GreaterEquals:
+			lo, hi = hi, -1
+		case operators.Greater:
+			lo, hi = hi+1, -1
+		}
+		return free + repeat(lo, hi), true
+	}
+	return "", false
+}
+
+// isBytes: a part of the rule reads bytes there.
+func (h handle) isBytes() bool { return h.node.d != nil && h.node.d.Kind == types.Bytes }
