@@ -13,7 +13,7 @@ nothing; and what is not known, with how far was looked. OLD and NEW are files,
 folders or -, compared by the names of their CRDs; with --base the old CRDs are
 those of PATH at a git revision.
 
-Each object is shown as a create, as an update that brings the value, and as an
+Each object is shown as a create, as an update to it from another object, and as an
 update that changes nothing: ratcheting lets many old objects live. First comes
 what the API server says to the new CRD in the place of the old one.
 

@@ -82,10 +82,15 @@ func (a *asking) ask() error {
 	default:
 		err = a.find(s, h.ref, h.grafted)
 	}
-	if a.from != nil && a.witness == nil && err == nil {
+	switch {
+	case a.witness != nil || err != nil:
+		return err
+	case a.from != nil:
 		return a.findBeside()
+	case a.items > 0:
+		return a.many()
 	}
-	return err
+	return nil
 }
 
 // findBeside searches the other CRD as it is: what keeps a rule's witness from

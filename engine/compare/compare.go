@@ -222,6 +222,9 @@ func (c *comparison) decide(ch *change) error {
 		ch.Effect = Loosening
 	case ch.By == ByProof:
 		ch.Effect = Equivalent
+		if ch.breaks == nil {
+			ch.Proof = loosens.proof // that it asks for less says nothing
+		}
 	default:
 		ch.Effect = Unknown
 	}

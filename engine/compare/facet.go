@@ -241,6 +241,9 @@ func (w *walker) asked(at place, f *facet, by, of *props) *goal {
 		return nil
 	}
 	g := &goal{at: at, of: of, within: at, rule: f.rule(by, by.Type, "self")}
+	if f.key == "maxItems" {
+		g.items = *by.MaxItems + 1
+	}
 	if len(at.steps) > 0 && at.steps[0].Name == "metadata" {
 		g.at, g.rule = place{}, f.rule(by, "string", "self.metadata."+at.last())
 	}

@@ -30,6 +30,8 @@ type goal struct {
 	under  string
 	// kept: it is also a loss where less of the object is kept.
 	kept bool
+	// items is how many a list is to have, where that is the question.
+	items int64
 	// defaulted: a default may fill in the place.
 	defaulted bool
 }

@@ -13,14 +13,17 @@ func at(s *props, steps []engine.Step) *props {
 		switch {
 		case s == nil:
 			return nil
-		case step.Any && s.Items != nil:
+		case (step.Any || step.Item) && s.Items != nil:
 			s = s.Items.Schema
 		case step.Any:
 			s = valuesOf(s)
 		default:
 			field, ok := s.Properties[step.Name]
-			if !ok {
+			if !ok && valuesOf(s) == nil {
 				return nil
+			}
+			if below := valuesOf(s); !ok {
+				field = *below
 			}
 			s = &field
 		}

@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,9 +34,9 @@ type Witness struct {
 	// what it replaces, nil on create.
 	Operation   search.Operation
 	Object, Old map[string]any
-	// Create is the answer to a create of the object, ChangedUpdate to an update
-	// that brings the value, UnchangedUpdate to one of the stored object that
-	// changes nothing.
+	// Create is the answer to a create of the object, ChangedUpdate to an update to
+	// it from another object, as near as can be, UnchangedUpdate to one of the
+	// stored object that changes nothing.
 	Create, ChangedUpdate, UnchangedUpdate Verdict
 	// Causes are those of the first of them that is refused.
 	Causes []engine.Cause
@@ -46,7 +47,8 @@ type Witness struct {
 }
 
 // show is what both sides make of a write that base admits; nil where that shows
-// nothing. Of a hybrid with grafted fields, the object is taken as base keeps it.
+// nothing. The object is taken as it was written or, where that shows nothing, as
+// base keeps it: a default that changes was filled in long ago.
 func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	req := found.Request()
 	req.FieldValidation = "Ignore"
@@ -54,19 +56,32 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	if err != nil || !before.Allowed {
 		return nil, undecidable(err)
 	}
-	if grafted {
-		req.Object = before.Object
-	}
 	if req.OldObject != nil && found.Operation == search.Update {
 		if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: req.OldObject}); err != nil || !res.Allowed {
 			return nil, undecidable(err)
 		}
 	}
+	if !grafted {
+		if w, err := a.shown(req, before); w != nil || err != nil {
+			return w, err
+		}
+	}
+	if a.defaulted {
+		return nil, nil // what is kept has the default
+	}
+	written := req.Object
+	req.Object = maps.Clone(before.Object)
+	req.Object["metadata"] = written["metadata"]
+	return a.shown(req, before)
+}
+
+// shown is the write as a witness, if it is one.
+func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, error) {
 	after, err := a.ask1(req)
 	if err != nil || after == nil {
 		return nil, undecidable(err)
 	}
-	w := &Witness{Operation: found.Operation, Object: req.Object, Old: req.OldObject}
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject}
 	switch {
 	case !after.Allowed && a.due(after.Causes):
 		w.Causes = after.Causes
@@ -78,7 +93,17 @@ func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
 	default:
 		return nil, nil
 	}
-	return w, a.three(w, req, before, after)
+	return w, a.three(w, req, after)
+}
+
+func operation(req engine.Request) search.Operation {
+	switch {
+	case req.Subresource != "":
+		return search.Status
+	case req.OldObject != nil:
+		return search.Update
+	}
+	return search.Create
 }
 
 // undecidable errors show nothing, and are no failure.
@@ -123,9 +148,21 @@ func (a *asking) due(causes []engine.Cause) bool {
 		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
 	}
 	return slices.ContainsFunc(causes, func(c engine.Cause) bool {
-		at, err := engine.ParsePath(c.Field)
+		at, err := engine.ParsePath(fieldOf(c))
 		return err == nil && c.Rule == nil && (covers(steps, at) || covers(at, steps))
 	})
+}
+
+// combined is how the server tells of oneOf and its like: the place stands in the
+// message alone.
+var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
+
+// fieldOf is what a cause is about.
+func fieldOf(c engine.Cause) string {
+	if m := combined.FindStringSubmatch(c.Message); m != nil && c.Field == "<nil>" {
+		return m[1]
+	}
+	return c.Field
 }
 
 // covers: a place in an object is at or below a place of the schema.
@@ -153,6 +190,7 @@ func (a *asking) otherwise(was, is map[string]any) (all []Change) {
 	}
 	for c := range Values(withoutMetadata(was), withoutMetadata(is)) {
 		if covers(steps, c.Path) || covers(c.Path, steps) {
+			c.Before, c.After = veiled(at(a.base.schema(), c.Path), c.Before), veiled(at(a.other.schema(), c.Path), c.After)
 			all = append(all, c)
 		}
 	}
@@ -164,9 +202,9 @@ func (w *Witness) loses() bool {
 	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
 }
 
-// three asks for the three answers: to a create, to an update that brings the
-// value, to one that changes nothing.
-func (a *asking) three(w *Witness, req engine.Request, before, after *engine.Result) error {
+// three asks for the three answers: to a create, to an update from another object,
+// to one that changes nothing.
+func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) error {
 	stored := req.Object
 	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
 	still, err := a.ask1(unchanged)

@@ -85,6 +85,9 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 		for _, secret := range secrets {
 			message = strings.ReplaceAll(message, strconv.Quote(secret), strconv.Quote(report.Hidden))
 		}
+		if what, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
+			message = what + ": " + report.Hidden // the server tells what else there could be
+		}
 		out.Causes = append(out.Causes, Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
 	}
 	for _, c := range w.Kept {

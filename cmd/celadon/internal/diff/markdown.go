@@ -12,8 +12,9 @@ import (
 // markdownPrinter writes a comment for a pull request. What comes from files stands
 // in code, where markdown means nothing, behind fences longer than any inside.
 type markdownPrinter struct {
-	out *foreign.Writer
-	b   strings.Builder
+	out  *foreign.Writer
+	b    strings.Builder
+	file string // of the CRD at hand
 }
 
 // maxComment is somewhat below what GitHub takes of a comment.
@@ -32,6 +33,7 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 		}
 		p.fence("", text)
 	}
+	p.file = crd.NewFile
 	var rows, quiet []*Change
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent || c.Effect == compare.Loosening && !c.unproved() {
@@ -52,7 +54,11 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 
 func (p *markdownPrinter) change(c *Change) {
 	mark := "**" + c.verb() + "**"
-	foreign.Fprintf(&p.b, "- %s %s\n\n", foreign.Own(mark), code(string(c.title())))
+	at := foreign.Own("")
+	if c.NewLine > 0 && p.file != "" {
+		at = " at " + code(place(report.Place{File: p.file, Line: c.NewLine}))
+	}
+	foreign.Fprintf(&p.b, "- %s %s%s\n\n", foreign.Own(mark), code(string(c.title())), at)
 	if c.Allowed != "" {
 		foreign.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
 	}

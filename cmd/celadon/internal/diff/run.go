@@ -70,7 +70,11 @@ type differ struct {
 
 // crds compares all pairs.
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
+	unread := len(d.sides.problems) > 0
 	for _, p := range d.sides.pairs {
+		if unread && p.alone() {
+			continue // its other side may be what cannot be read
+		}
 		crd, err := compared(ctx, p, d.options)
 		switch {
 		case ctx.Err() != nil:

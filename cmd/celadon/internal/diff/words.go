@@ -81,10 +81,13 @@ func flat(c *Change, text string) foreign.Own {
 // says are the three answers, in words.
 func (w *Witness) says() string {
 	var parts []string
+	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
+		return "a create of it is " + verdicts[w.Create] + ", and so is every update"
+	}
 	for _, a := range []struct {
 		verdict compare.Verdict
 		of      string
-	}{{w.Create, "a create of it"}, {w.ChangedUpdate, "an update that brings the value"}, {w.UnchangedUpdate, "an update that changes nothing"}} {
+	}{{w.Create, "a create of it"}, {w.ChangedUpdate, "an update to it from another object"}, {w.UnchangedUpdate, "an update that changes nothing"}} {
 		if words := verdicts[a.verdict]; words != "" {
 			parts = append(parts, a.of+" is "+words)
 		}
@@ -128,7 +131,7 @@ func (r *Report) summary() string {
 	}{
 		{s.Refused, "update of a CRD is refused", "updates of CRDs are refused"},
 		{s.Breaking, "change breaks", "changes break"},
-		{s.Unknown, "is not known to", "are not known to"},
+		{s.Unknown, "is not known", "are not known"},
 		{s.Allowed, "is allowed", "are allowed"},
 		{s.Loosening, "admits more", "admit more"},
 		{s.Equivalent, "changes nothing", "change nothing"},
