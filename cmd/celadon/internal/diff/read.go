@@ -135,10 +135,15 @@ func (s *sides) complete(o *Options, paths []string) error {
 		return none(paths[0])
 	case o.Base == "" && !after:
 		return none(paths[1])
-	case o.Base == "" && len(s.pairs) == 2 && s.pairs[0].alone() && s.pairs[1].alone():
+	case o.Base == "" && len(s.pairs) == 2 && s.pairs[0].of(paths) && s.pairs[1].of(paths):
 		return fmt.Errorf("%s and %s are two CRDs: want two forms of one", s.pairs[0].name, s.pairs[1].name)
 	}
 	return nil
+}
+
+// of: one of two files has the CRD, and the other has not.
+func (p *pair) of(paths []string) bool {
+	return p.before == nil && p.after.doc.File == paths[1] || p.after == nil && p.before.doc.File == paths[0]
 }
 
 func (p *pair) alone() bool { return p.before == nil || p.after == nil }
