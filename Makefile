@@ -51,12 +51,12 @@ fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celscan:FuzzScan; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
-parses: ## Parse made-up and mutated expressions with cel-go's parser and ours (PARSES=n)
-	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse
+parses: ## Parse and check made-up and mutated expressions with cel-go's code and ours (PARSES=n)
+	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse ./internal/celcheck
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known holes in what is linked; needs the network

@@ -20,7 +20,7 @@ const module = "github.com/celadon-cel/celadon"
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
 	{"internal/automaton", "internal/sat", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan"},
-	{"internal/celparse"},
+	{"internal/celparse", "internal/celcheck", "internal/celtexts"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
@@ -32,7 +32,7 @@ var storeys = [][]string{
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
 	{"engine/compare"},
-	{"internal/crdedit"},
+	{"internal/crdedit", "engine/lint"},
 	{"engine/assist"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/yamldoc", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},

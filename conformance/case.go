@@ -51,6 +51,9 @@ type Case struct {
 
 	// Recorded is the API server's own answer; nil where there is none.
 	Recorded *Answer
+	// Claim is all of the answer, as who made up the case says; nil where nobody
+	// does.
+	Claim *Answer
 }
 
 // Update says whether the case replaces an object.
@@ -143,11 +146,11 @@ func sample(all []*Group, crdsPerProject, casesPerCRD int) []*Group {
 }
 
 // spread takes n of the cases, evenly.
-func spread(cases []*Case, n int) []*Case {
+func spread[T any](cases []T, n int) []T {
 	if len(cases) <= n {
 		return cases
 	}
-	out := make([]*Case, n)
+	out := make([]T, n)
 	for i := range out {
 		out[i] = cases[i*len(cases)/n]
 	}

@@ -15,6 +15,11 @@
 //     answers; where it has none, against what the maintainers expect.
 //   - server (TestServer): a corpus on the server: a sample, or with
 //     CELADON_FULL all of it.
+//   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds):
+//     the writes that engine/search finds for the rules of a corpus, and of
+//     made-up CRDs, with samples of each version. The server must answer what the
+//     search says, and have stored the old objects by itself: of some rules, or
+//     with CELADON_FULL of all.
 //   - unit-calls (TestUnitCalls): calls recorded from the API server's own unit
 //     tests, with the exact cost of each.
 //   - vet-corpus, vet-mutants and vet-slips (TestVet): CRDs instead of objects.
@@ -23,8 +28,8 @@
 //     says: a sample, or with CELADON_FULL all CRDs and many more copies.
 //
 // Compared are the verdict, the HTTP code, status.details.causes as a multiset
-// of reason, field and message, the persisted object, and for our own cases
-// the warnings. Not compared are what differences.md calls different on purpose:
+// of reason, field and message, the persisted object, and on a server the
+// warnings. Not compared are what differences.md calls different on purpose:
 // names, the metadata that a server manages, and the order of causes.
 //
 // A case that fails for a known reason stands in known_failures.txt, as

@@ -79,17 +79,9 @@ func contradicted(t *testing.T, p *prove.Prover, ref *engine.RuleRef, failed boo
 
 func proverOf(t *testing.T, crd *CRD, version string) *prove.Prover {
 	t.Helper()
-	for i := range crd.Definition.Spec.Versions {
-		v := &crd.Definition.Spec.Versions[i]
-		if v.Name != version {
-			continue
-		}
-		p, err := prove.New(v, prove.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+	p := proverFor(crd, version)
+	if p == nil {
+		t.Fatalf("%s has no version %s that can be proved of", crd.Path, version)
 	}
-	t.Fatalf("%s has no version %s", crd.Path, version)
-	return nil
+	return p
 }

@@ -163,7 +163,13 @@ func (r *Resource) get(ctx context.Context, version, namespace, name string) (ma
 	if got.code != http.StatusOK {
 		return nil, fmt.Errorf("%w: %d: %s", errOldRefused, got.code, shorten(string(got.body), 300))
 	}
-	return engine.Decode(got.body)
+	object, err := engine.Decode(got.body)
+	if err != nil {
+		return nil, err
+	}
+	// What was put into etcd has none, and this is the whole of it.
+	setDefault(object, "managedFields", []any{})
+	return object, nil
 }
 
 // inNamespace copies an object as deep as a run changes it, and puts it into a

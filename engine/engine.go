@@ -131,19 +131,26 @@ func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation) (*
 }
 
 func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
-	props, spine, err := structural.Of(source)
-	if err != nil {
-		return nil, err
-	}
-	formats, err := formatsVersion(c.cfg.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	values, err := schema.Compile(props, spine, formats)
+	values, spine, err := valuesOf(source, c.cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &versionSchema{source, spine, values, c.decls.FromSchema(spine, types.ResourceRoot)}, nil
+}
+
+// valuesOf compiles what checks values, and gives the schema in the form that all
+// else is made of.
+func valuesOf(source *apiextensionsv1.CustomResourceValidation, cfg Config) (*schema.Schema, *structuralschema.Structural, error) {
+	props, spine, err := structural.Of(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	formats, err := formatsVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := schema.Compile(props, spine, formats)
+	return values, spine, err
 }
 
 // formatsVersion is the minor whose string formats a server checks: the one

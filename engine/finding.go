@@ -66,7 +66,7 @@ func (r *run) giveUp(rule *compiledRule, part string, err error) bool {
 // that mention oldSelf are about change and so never ratcheted.
 func (r *run) ratchet(rule *compiledRule, err *field.Error) {
 	if !rule.expr.UsesOldSelf() && r.frames.unchanged() {
-		r.tally.failed(rule)
+		r.tally.ratcheted(rule)
 		if r.warned++; r.warned > maxFindings {
 			return
 		}

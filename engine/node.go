@@ -114,6 +114,9 @@ func (n *Node) Desk() (*expr.Desk, error) {
 	return expr.NewDesk(env, n.decl, n.engine.limits.PerCall, n.badRule)
 }
 
+// Env is for Celadon's own rooms, as Desk is: what the engine's rules know.
+func (e *Engine) Env() (*types.Env, error) { return envOf(e.config) }
+
 // badRule is the error of an expression here.
 func (n *Node) badRule(src string, err error) error {
 	return newCompileError(RuleRef{Version: n.version, Path: n.path, Rule: src}, rulePart, err, err.Error())

@@ -10,7 +10,9 @@ type Request struct {
 	// Object is the object as Decode gives it; it is never modified. A number
 	// that is neither int64 nor float64 is an error of the caller.
 	Object map[string]any
-	// OldObject is what the write replaces; nil is a create.
+	// OldObject is what the write replaces; nil is a create. Without
+	// metadata.managedFields it is taken for an object that was shown without
+	// them; with an empty list, for one that has none.
 	OldObject map[string]any
 	// Raw stands instead of Object: its JSON also shows duplicate keys.
 	Raw []byte
@@ -24,7 +26,35 @@ type Request struct {
 	FieldValidation string
 	// Trace asks for Result.Rules.
 	Trace bool
+	// Observe, where it is set, is called behind each run of a rule.
+	Observe func(RuleRun)
 }
+
+// RuleRun is one run of a rule at one place of an object.
+type RuleRun struct {
+	Rule *RuleRef
+	// Self and Old are what the rule saw; Old is nil where there is none. They
+	// share memory with the request: treat them as read-only.
+	Self, Old any
+	Outcome   RunOutcome
+}
+
+// RunOutcome is what a run of a rule came to.
+type RunOutcome uint8
+
+const (
+	// Passed: the rule was true.
+	Passed RunOutcome = iota
+	// Refused: the rule was false, and so refused the object.
+	Refused
+	// Ratcheted: the rule was false over what an update leaves alone, and so
+	// only warned.
+	Ratcheted
+	// Failed: the rule could not be evaluated to the end, and so refused.
+	Failed
+	// Undecided: the rule asks for more work than is done.
+	Undecided
+)
 
 // Result is what the API server would answer.
 type Result struct {

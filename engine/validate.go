@@ -57,11 +57,7 @@ func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	w := &write{engine: e, req: req, ctx: ctx}
-	if req.Trace {
-		w.tally = newTally()
-	}
-	return w, nil
+	return &write{engine: e, req: req, ctx: ctx, tally: req.tally()}, nil
 }
 
 func (r *Request) check() error {
@@ -93,9 +89,10 @@ type write struct {
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
-	// unstored: the old object came from a file, not from a server.
-	unstored bool
-	// bodyChanged: an update changes more than metadata.
+	// unmanaged: the server notes of nobody that he wrote the old object.
+	unmanaged bool
+	// bodyChanged: an update asks for a change of more than metadata, of which
+	// the server notes who asked.
 	bodyChanged bool
 	// exactly one of these when refused
 	failure  *metav1.Status
@@ -232,8 +229,8 @@ func (w *write) update() error {
 		return err
 	}
 	w.old = owned(old, w.req.OldObject)
+	w.unmanaged = unmanaged(w.req.OldObject, w.old)
 	if w.old.GetResourceVersion() == "" {
-		w.unstored = true
 		w.old.SetResourceVersion("1")
 	}
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
@@ -244,7 +241,7 @@ func (w *write) update() error {
 	}
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
-	if w.bodyChanged = !sameButMetadata(w.obj.Object, w.old.Object); w.bodyChanged {
+	if w.bodyChanged = !sameBut("", w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
 	return nil
@@ -266,6 +263,9 @@ func (w *write) updateStatus() error {
 	if !w.version.hasStatus {
 		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
 	}
+	// The server notes who asked for other fields before it puts them back;
+	// of spec it does not even note that.
+	w.bodyChanged = !sameBut("spec", w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
 	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)
@@ -273,21 +273,29 @@ func (w *write) updateStatus() error {
 	if ok {
 		w.obj.Object["status"] = status
 	}
-	w.bodyChanged = !schema.Equal(status, w.old.Object["status"])
 	return nil
 }
 
-// sameButMetadata compares all that a generation counts changes of.
-func sameButMetadata(obj, old map[string]any) bool {
-	if len(obj) != len(old) || (obj["metadata"] == nil) != (old["metadata"] == nil) {
+// sameBut compares what the server calls a change: not metadata, nor the field
+// that is left out.
+func sameBut(out string, obj, old map[string]any) bool {
+	if (obj["metadata"] == nil) != (old["metadata"] == nil) || without(out, obj) != without(out, old) {
 		return false
 	}
 	for name, v := range obj {
-		if was, ok := old[name]; name != "metadata" && (!ok || !schema.Equal(v, was)) {
+		if was, ok := old[name]; name != "metadata" && name != out && (!ok || !schema.Equal(v, was)) {
 			return false
 		}
 	}
 	return true
+}
+
+// without counts the fields but one.
+func without(name string, obj map[string]any) int {
+	if _, ok := obj[name]; ok {
+		return len(obj) - 1
+	}
+	return len(obj)
 }
 
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }

@@ -297,7 +297,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 		r.report(nil, r.invalid(n, "rule compiler initialization error: "+n.noType.Error()))
 		return
 	}
-	at := place{node: n, obj: obj, hasOld: old != nil}
+	at := place{node: n, obj: obj, old: old}
 	if r.budget <= 0 {
 		r.stop(nil, r.invalid(n, outOfBudget))
 		return
@@ -309,6 +309,7 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 	}
 	for _, rule := range n.rules {
 		r.rule(rule, &at)
+		r.tally.tell()
 		if r.budget < 0 {
 			return
 		}
@@ -317,9 +318,8 @@ func (r *run) rulesAt(n *ruleNode, obj, old any) {
 
 // place is where a rule runs.
 type place struct {
-	node   *ruleNode
-	obj    any
-	hasOld bool
+	node     *ruleNode
+	obj, old any
 }
 
 func (r *run) rule(rule *compiledRule, at *place) {
@@ -330,13 +330,13 @@ func (r *run) rule(rule *compiledRule, at *place) {
 	if rule.expr == nil {
 		return // no text
 	}
-	if rule.isTransition() && !at.hasOld || r.overworked != nil && slices.Contains(r.overworked, rule) {
+	if rule.isTransition() && at.old == nil || r.overworked != nil && slices.Contains(r.overworked, rule) {
 		return
 	}
 	r.running = rule
 	r.activation.SetOptional(rule.ref.OptionalOldSelf)
 	out := rule.expr.Run(r.ctx, &r.activation)
-	r.tally.ran(rule, out.Cost)
+	r.tally.ran(rule, at, &out)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
 		return

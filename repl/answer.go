@@ -126,20 +126,11 @@ func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) 
 
 func (s *Session) price(x *expr.Expr) *Answer {
 	return &Answer{
-		Type:        s.typeOf(x),
+		Type:        s.helper().TypeOf(x),
 		Estimate:    x.Estimate(),
 		Occurrences: s.state.place.cardinality(),
 		Limit:       uint64(s.limits.WithDefaults().EstimatedPerRule),
 	}
-}
-
-// typeOf is a declaration's own words where the expression names one.
-func (s *Session) typeOf(x *expr.Expr) string {
-	r := resolver{session: s}
-	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
-		return found.decl.String()
-	}
-	return words(x.Type())
 }
 
 func needsSelf(x *expr.Expr) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/internal/spell"
 )
 
@@ -19,7 +20,7 @@ type command struct {
 	// removes is true where a - in place of the expression removes it.
 	removes bool
 	// complete offers arguments.
-	complete func(s *Session, arg string) Completion
+	complete func(s *Session, arg string) assist.Completion
 }
 
 // commands is the table of all there are, in :help's order.
@@ -39,7 +40,7 @@ func lookCommands() []command {
 		{name: "type", args: "EXPR", help: "print an expression's type", run: typeOf, expression: true, complete: completeExpression},
 		{name: "cost", args: "EXPR", help: "print what an expression may cost, and what bounds would help", run: costOf, expression: true, complete: completeExpression},
 		{name: "explain", args: "EXPR", help: "print the value and the cost of every part", run: explain, expression: true, complete: completeExpression},
-		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(completeFuncs)},
+		{name: "funcs", args: "[NAME]", help: "list functions, or explain one", run: funcs, complete: completeWords(functions)},
 	}
 }
 
@@ -55,6 +56,7 @@ func objectCommands() []command {
 func ruleCommands() []command {
 	return []command{
 		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
+		{name: "find", args: "[N] [refused|accepted|error|use]", help: "find an object that a rule refuses, accepts or fails on; use makes it the object", run: find, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
 		{name: "add", args: "RULE", help: "add a rule here", run: add, expression: true, complete: completeExpression},
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},

@@ -6,52 +6,21 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/types"
 )
-
-// Completion is what fits at one place of a line.
-type Completion struct {
-	// Start is the code point from which a candidate replaces what stands
-	// before the cursor.
-	Start      int
-	Candidates []Candidate
-}
-
-// Candidate is one text that fits, and what it is.
-type Candidate struct{ Text, Hint string }
-
-// only keeps the candidates that begin so; where none does, those that do but
-// for their case.
-func (c Completion) only(prefix string) Completion {
-	all := c.Candidates
-	c.Candidates = nil
-	for _, candidate := range all {
-		if strings.HasPrefix(candidate.Text, prefix) {
-			c.Candidates = append(c.Candidates, candidate)
-		}
-	}
-	if len(c.Candidates) > 0 || prefix == "" {
-		return c
-	}
-	for _, candidate := range all {
-		if len(candidate.Text) >= len(prefix) && strings.EqualFold(candidate.Text[:len(prefix)], prefix) {
-			c.Candidates = append(c.Candidates, candidate)
-		}
-	}
-	return c
-}
 
 // Complete offers what fits at a position of a line, counted in code points. It
 // depends on nothing but the session, the line and the position, and changes
 // nothing.
-func (s *Session) Complete(line string, pos int) Completion {
+func (s *Session) Complete(line string, pos int) assist.Completion {
 	src := []rune(line)
 	src = src[:max(0, min(pos, len(src)))]
 	if s.partial != "" {
 		return s.completePartial(src)
 	}
 	if len(src) == 0 {
-		return Completion{Candidates: append(commandCandidates(), s.completeExpr(nil).Candidates...)}
+		return assist.Completion{Candidates: append(commandCandidates(), s.completeExpr(nil).Candidates...)}
 	}
 	if src[0] == ':' {
 		return s.completeCommand(src)
@@ -59,11 +28,20 @@ func (s *Session) Complete(line string, pos int) Completion {
 	return s.completeExpr(src)
 }
 
+// completeExpr offers what can stand at the end of src.
+func (s *Session) completeExpr(src []rune) assist.Completion {
+	p := s.helper()
+	if p == nil {
+		return assist.Completion{Start: len(src)}
+	}
+	return p.Complete(src)
+}
+
 // completePartial completes in the last line of an expression over several.
-func (s *Session) completePartial(src []rune) Completion {
+func (s *Session) completePartial(src []rune) assist.Completion {
 	before := []rune(s.partial + "\n")
 	whole := append(slices.Clone(before), src...)
-	c := Completion{}
+	c := assist.Completion{}
 	if s.partial[0] == ':' {
 		c = s.completeCommand(whole)
 	} else {
@@ -71,32 +49,32 @@ func (s *Session) completePartial(src []rune) Completion {
 	}
 	c.Start -= len(before)
 	if c.Start < 0 {
-		return Completion{Start: len(src)}
+		return assist.Completion{Start: len(src)}
 	}
 	return c
 }
 
-func commandCandidates() []Candidate {
-	var out []Candidate
+func commandCandidates() []assist.Candidate {
+	var out []assist.Candidate
 	for _, c := range commands() {
 		text := ":" + c.name
 		if c.args != "" {
 			text += " "
 		}
-		out = append(out, Candidate{Text: text, Hint: c.help})
+		out = append(out, assist.Candidate{Text: text, Hint: c.help})
 	}
 	return out
 }
 
-func (s *Session) completeCommand(src []rune) Completion {
+func (s *Session) completeCommand(src []rune) assist.Completion {
 	text := string(src)
 	name, arg, hasArg := strings.Cut(text, " ")
 	if !hasArg {
-		return Completion{Candidates: commandCandidates()}.only(text)
+		return assist.Completion{Candidates: commandCandidates()}.Only(text)
 	}
 	cmd, ok := findCommand(name[1:])
 	if !ok || cmd.complete == nil {
-		return Completion{Start: len(src)}
+		return assist.Completion{Start: len(src)}
 	}
 	start := len([]rune(name)) + 1
 	c := cmd.complete(s, arg)
@@ -107,23 +85,23 @@ func (s *Session) completeCommand(src []rune) Completion {
 // The completers of arguments: arg is all that stands behind the command's name
 // up to the cursor.
 
-func completeExpression(s *Session, arg string) Completion {
+func completeExpression(s *Session, arg string) assist.Completion {
 	return s.completeExpr([]rune(arg))
 }
 
 // completeNumbered is a rule's number, then what complete says.
-func completeNumbered(then func(*Session, string) Completion) func(*Session, string) Completion {
-	return func(s *Session, arg string) Completion {
+func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
+	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")
 		if !hasRest && (then == nil || first == "") {
-			c := wordsOf(s.ruleNumbers()...).only(first)
+			c := wordsOf(s.ruleNumbers()...).Only(first)
 			if then != nil {
 				c.Candidates = append(c.Candidates, then(s, "").Candidates...)
 			}
 			return c
 		}
 		if then == nil {
-			return Completion{Start: len([]rune(arg))}
+			return assist.Completion{Start: len([]rune(arg))}
 		}
 		if _, ok := ruleNumber(first); ok && hasRest {
 			c := then(s, rest)
@@ -142,16 +120,16 @@ func (s *Session) ruleNumbers() []string {
 	return out
 }
 
-func wordsOf(texts ...string) Completion {
-	var c Completion
+func wordsOf(texts ...string) assist.Completion {
+	var c assist.Completion
 	for _, text := range texts {
-		c.Candidates = append(c.Candidates, Candidate{Text: text})
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: text})
 	}
 	return c
 }
 
-func completeWords(texts func(*Session) []string) func(*Session, string) Completion {
-	return func(s *Session, arg string) Completion { return wordsOf(texts(s)...).only(arg) }
+func completeWords(texts func(*Session) []string) func(*Session, string) assist.Completion {
+	return func(s *Session, arg string) assist.Completion { return wordsOf(texts(s)...).Only(arg) }
 }
 
 func completeVersions(s *Session) []string {
@@ -169,21 +147,21 @@ func completeKube(*Session) []string {
 	return out
 }
 
-func completeFiles(s *Session, arg string) Completion {
+func completeFiles(s *Session, arg string) assist.Completion {
 	if s.host.Files == nil {
-		return Completion{}
+		return assist.Completion{}
 	}
-	return wordsOf(s.host.Files(arg)...).only(arg)
+	return wordsOf(s.host.Files(arg)...).Only(arg)
 }
 
-func completeLoad(s *Session, arg string) Completion {
+func completeLoad(s *Session, arg string) assist.Completion {
 	what, file, ok := strings.Cut(arg, " ")
 	if ok && slices.Contains(loadable, what) {
 		c := completeFiles(s, file)
 		c.Start = len([]rune(what)) + 1
 		return c
 	}
-	c := wordsOf(loadable...).only(arg)
+	c := wordsOf(loadable...).Only(arg)
 	c.Candidates = append(c.Candidates, completeFiles(s, arg).Candidates...)
 	return c
 }
@@ -191,10 +169,10 @@ func completeLoad(s *Session, arg string) Completion {
 var loadable = []string{"crd", "object", "old"}
 
 // completePath offers the next step of a path.
-func completePath(s *Session, arg string) Completion {
+func completePath(s *Session, arg string) assist.Completion {
 	p := s.state.place
 	if p == nil {
-		return Completion{}
+		return assist.Completion{}
 	}
 	cut := strings.LastIndexAny(arg, ".[/") // never inside a step's name but a quoted one
 	if quoted := strings.LastIndex(arg, "['"); quoted >= 0 && !strings.Contains(arg[quoted:], "']") {
@@ -208,37 +186,44 @@ func completePath(s *Session, arg string) Completion {
 	f := s.pathTo(base)
 	d, values := f.decl, f.values
 	if d == nil {
-		return Completion{Start: len([]rune(arg))}
+		return assist.Completion{Start: len([]rune(arg))}
 	}
-	c := Completion{Start: len([]rune(arg[:cut+1]))}
+	c := assist.Completion{Start: len([]rune(arg[:cut+1]))}
 	switch {
 	case bracket:
 		c.Candidates = elementSteps(d, values)
 	case d.Kind == types.List && last == "":
 		c.Start = len([]rune(arg))
 		for _, step := range elementSteps(d, values) {
-			c.Candidates = append(c.Candidates, Candidate{Text: "[" + step.Text, Hint: step.Hint})
+			c.Candidates = append(c.Candidates, assist.Candidate{Text: "[" + step.Text, Hint: step.Hint})
 		}
 	default:
 		c.Candidates = fieldSteps(d, values, cut < 0 || arg[cut] != '.')
 	}
-	return c.only(last)
+	return c.Only(last)
 }
 
-// pathTo is what a path leads to; found.decl is nil where it leads nowhere.
-func (s *Session) pathTo(arg string) found {
+// target is what a path leads to: a declaration, the schema that has its words, and
+// the values there.
+type target struct {
+	decl   *types.Decl // nil where it leads nowhere
+	schema *schemaNode
+	values []any
+}
+
+func (s *Session) pathTo(arg string) target {
 	p := s.state.place
 	steps, err := p.resolve(arg)
 	if err != nil {
-		return found{}
+		return target{}
 	}
 	d := p.root
 	for _, step := range steps {
 		if d = below(d, step); d == nil {
-			return found{}
+			return target{}
 		}
 	}
-	f := found{decl: d, schema: schemaAt(s.state.crd.schema(s.state.version), steps)}
+	f := target{decl: d, schema: assist.SchemaAt(s.state.crd.schema(s.state.version), steps)}
 	obj := s.state.visible(s.state.object)
 	if v, ok := valueAt(obj, concrete(obj, steps)); ok {
 		f.values = []any{v}
@@ -246,8 +231,8 @@ func (s *Session) pathTo(arg string) found {
 	return f
 }
 
-func elementSteps(d *types.Decl, values []any) []Candidate {
-	var out []Candidate
+func elementSteps(d *types.Decl, values []any) []assist.Candidate {
+	var out []assist.Candidate
 	if d.Elem == nil {
 		return nil
 	}
@@ -255,22 +240,22 @@ func elementSteps(d *types.Decl, values []any) []Candidate {
 	for _, v := range values {
 		if list, ok := v.([]any); ok {
 			for i := range list {
-				out = append(out, Candidate{Text: fmt.Sprintf("%d]", i), Hint: hint})
+				out = append(out, assist.Candidate{Text: fmt.Sprintf("%d]", i), Hint: hint})
 			}
 		}
 	}
-	for _, key := range mapKeys(values) {
-		out = append(out, Candidate{Text: "'" + key + "']", Hint: hint})
+	for _, key := range assist.Keys(values) {
+		out = append(out, assist.Candidate{Text: "'" + key + "']", Hint: hint})
 	}
-	return append(out, Candidate{Text: "*]", Hint: hint})
+	return append(out, assist.Candidate{Text: "*]", Hint: hint})
 }
 
-func fieldSteps(d *types.Decl, values []any, bare bool) []Candidate {
-	var out []Candidate
+func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
+	var out []assist.Candidate
 	if d.Kind == types.Map {
-		for _, key := range mapKeys(values) {
+		for _, key := range assist.Keys(values) {
 			if !strings.ContainsAny(key, ".[]'\" ") {
-				out = append(out, Candidate{Text: key, Hint: d.Elem.String()})
+				out = append(out, assist.Candidate{Text: key, Hint: d.Elem.String()})
 			}
 		}
 		return out
@@ -278,35 +263,35 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []Candidate {
 	for _, name := range d.FieldNames() {
 		text := engine.FormatPath([]engine.Step{{Name: name}})
 		if bare || text[0] != '[' {
-			out = append(out, Candidate{Text: text, Hint: d.Fields[name].Decl.String()})
+			out = append(out, assist.Candidate{Text: text, Hint: d.Fields[name].Decl.String()})
 		}
 	}
 	return out
 }
 
 // completeSet is a path, then a value that fits.
-func completeSet(s *Session, arg string) Completion {
+func completeSet(s *Session, arg string) assist.Completion {
 	path, value, ok := strings.Cut(arg, "=")
 	if !ok || s.state.place == nil {
 		return completePath(s, arg)
 	}
 	trimmed := strings.TrimLeft(value, " ")
-	c := Completion{Start: len([]rune(arg)) - len([]rune(trimmed))}
+	c := assist.Completion{Start: len([]rune(arg)) - len([]rune(trimmed))}
 	f := s.pathTo(strings.TrimSpace(path))
-	for _, text := range enumValues(f.schema) {
-		c.Candidates = append(c.Candidates, Candidate{Text: formatJSON(text)})
+	for _, text := range assist.Enum(f.schema) {
+		c.Candidates = append(c.Candidates, assist.Candidate{Text: formatJSON(text)})
 	}
 	if f.decl != nil && f.decl.Kind == types.Bool {
 		c.Candidates = wordsOf("false", "true").Candidates
 	}
-	return c.only(trimmed)
+	return c.Only(trimmed)
 }
 
 // completeLet is an expression behind the name.
-func completeLet(s *Session, arg string) Completion {
+func completeLet(s *Session, arg string) assist.Completion {
 	before, text, ok := strings.Cut(arg, "=")
 	if !ok {
-		return Completion{Start: len([]rune(arg))}
+		return assist.Completion{Start: len([]rune(arg))}
 	}
 	c := s.completeExpr([]rune(text))
 	c.Start += len([]rune(before)) + 1
@@ -314,10 +299,10 @@ func completeLet(s *Session, arg string) Completion {
 }
 
 // completeOld is what :old can do, then a path.
-func completeOld(s *Session, arg string) Completion {
+func completeOld(s *Session, arg string) assist.Completion {
 	what, rest, ok := strings.Cut(arg, " ")
 	if !ok {
-		return wordsOf("copy", "none", "set", "show", "unset").only(arg)
+		return wordsOf("copy", "none", "set", "show", "unset").Only(arg)
 	}
 	c := completeSet(s, rest)
 	c.Start += len([]rune(what)) + 1

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/types"
@@ -67,7 +68,7 @@ func TestCorpusEdits(t *testing.T) {
 func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
 	e := ruleEdit{op: addRule, at: crdedit.Place{Version: version, Steps: place}, value: "self == self # \"not\" a 'comment'"}
-	if node := schemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
+	if node := assist.SchemaAt(c.def.Spec.Versions[version].Schema.OpenAPIV3Schema, place); node != nil {
 		e.index = len(node.XValidations)
 	}
 	added, err := e.apply(c.doc)
@@ -95,7 +96,7 @@ func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 		return
 	}
 	place := places[random.IntN(len(places))]
-	rules := schemaAt(schema, place).XValidations
+	rules := assist.SchemaAt(schema, place).XValidations
 	i := random.IntN(len(rules))
 	edits := []ruleEdit{
 		{op: setField, field: "rule", value: "true"},
@@ -138,7 +139,7 @@ func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]en
 		d = root.Decl()
 	}
 	var out [][]engine.Step
-	if d.Kind != types.Hidden && schemaAt(v.Schema.OpenAPIV3Schema, at) != nil {
+	if d.Kind != types.Hidden && assist.SchemaAt(v.Schema.OpenAPIV3Schema, at) != nil {
 		out = append(out, slices.Clone(at))
 	}
 	for _, name := range d.FieldNames() {

@@ -8,6 +8,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/engine/lex"
 )
 
 const crdVersion = "apiextensions.k8s.io/v1"
@@ -56,8 +58,7 @@ func (c *crd) compile() error {
 	return nil
 }
 
-// schemaNode is a node of a schema as the CRD has it. A declaration is shared by
-// all nodes that CEL cannot tell apart, so an enum, say, must be looked for here.
+// schemaNode is a node of a schema as the CRD has it.
 type schemaNode = apiextensionsv1.JSONSchemaProps
 
 // schema is a version's schema; nil when it has none.
@@ -77,33 +78,22 @@ func (c *crd) version(name string) int {
 	return -1
 }
 
-// schemaAt is the schema node of a place; nil where the CRD declares none.
-func schemaAt(s *schemaNode, steps []engine.Step) *schemaNode {
-	for _, step := range steps {
-		s = schemaBelow(s, step)
-	}
-	return s
-}
-
-func schemaBelow(s *schemaNode, step engine.Step) *schemaNode {
-	if s == nil {
-		return nil
-	}
-	if !step.Item && !step.Any {
-		if prop, ok := s.Properties[step.Name]; ok {
-			return &prop
-		}
-	}
-	if s.AdditionalProperties != nil && !step.Item {
-		return s.AdditionalProperties.Schema
-	}
-	if s.Items != nil {
-		return s.Items.Schema
-	}
-	return nil
-}
-
 // schemaHere is the schema node of the session's place.
 func (s *Session) schemaHere() *schemaNode {
-	return schemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+}
+
+// helper knows the session's place; nil without a CRD.
+func (s *Session) helper() *assist.Place {
+	p := s.state.place
+	if p == nil {
+		return nil
+	}
+	at := &assist.Place{Node: p.node, Schema: s.schemaHere(), Self: p.self, Old: p.old, Expand: s.expand}
+	for _, l := range s.lets {
+		if l.place == s.standing() {
+			at.Named = append(at.Named, assist.Candidate{Text: l.name, Hint: lex.Flat(l.text)})
+		}
+	}
+	return at
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/internal/linediff"
@@ -132,7 +133,7 @@ func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 		return err
 	}
 	if x.Type() != cel.BoolType {
-		return fmt.Errorf("a rule must be a boolean (got %s)", words(x.Type()))
+		return fmt.Errorf("a rule must be a boolean (got %s)", assist.TypeWords(x.Type()))
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (s *Session) partFits(field, value string, n int) error {
 			return err
 		}
 		if x.Type() != cel.StringType {
-			return fmt.Errorf("a messageExpression must be a string (got %s)", words(x.Type()))
+			return fmt.Errorf("a messageExpression must be a string (got %s)", assist.TypeWords(x.Type()))
 		}
 	case "reason":
 		if !slices.Contains(reasons, value) {
@@ -281,13 +282,13 @@ func (s *Session) save(file string, over bool) (string, error) {
 }
 
 // completeFieldPath offers a path as fieldPath has it, with a leading dot.
-func completeFieldPath(s *Session, arg string) Completion {
+func completeFieldPath(s *Session, arg string) assist.Completion {
 	if arg == "" {
 		arg = "."
 	}
 	p := s.state.place
 	if p == nil || arg[0] != '.' {
-		return Completion{}
+		return assist.Completion{}
 	}
 	c := completePath(s, arg[1:])
 	c.Start++

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/screen"
@@ -100,7 +101,7 @@ func ofMacro(tokens []lex.Token, i int) bool {
 			continue
 		}
 		open = 0 // the token is within this bracket
-		if loopMacros[tokens[j-1].Text] == "" || tokens[j].Text != "(" {
+		if !assist.IsLoop(tokens[j-1].Text) || tokens[j].Text != "(" {
 			continue
 		}
 		for k := j + 1; k < j+4 && k+1 < len(tokens) && tokens[k].Kind == lex.Ident && tokens[k+1].Text == ","; k += 2 {

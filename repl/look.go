@@ -8,14 +8,12 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/google/cel-go/common/ast"
-
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/screen"
-	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -89,7 +87,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	p := s.state.place
 	return table([][]string{{
 		fmt.Sprintf("%s/%s %s", s.state.crd.engine.GroupKind().Kind, s.state.version, phrase.Place(p.path())),
-		p.node.Decl().String(), bounds(p.node.Decl(), s.schemaHere()),
+		p.node.Decl().String(), assist.Bounds(p.node.Decl(), s.schemaHere()),
 	}}, s.Width), nil
 }
 
@@ -116,9 +114,9 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	d := p.node.Decl()
-	schema := schemaAt(s.state.crd.schema(s.state.version), p.steps)
+	schema := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
 	if d.Elem != nil && d.Kind != types.Object {
-		return table([][]string{lsRow("[*]", d.Elem, schemaBelow(schema, engine.Step{Any: true}), false)}, s.Width), nil
+		return table([][]string{lsRow("[*]", d.Elem, assist.SchemaBelow(schema, engine.Step{Any: true}), false)}, s.Width), nil
 	}
 	var rows [][]string
 	for _, name := range d.FieldNames() {
@@ -128,7 +126,7 @@ func ls(_ context.Context, s *Session, arg string) (string, error) {
 		if f.Escaped != name && f.Escaped != "" {
 			text += " (" + f.Escaped + ")"
 		}
-		rows = append(rows, lsRow(text, f.Decl, schemaBelow(schema, step), f.Required))
+		rows = append(rows, lsRow(text, f.Decl, assist.SchemaBelow(schema, step), f.Required))
 	}
 	if len(rows) == 0 {
 		return fmt.Sprintf("%s has no fields: it is %s\n", phrase.Place(p.path()), d), nil
@@ -144,7 +142,7 @@ func lsRow(name string, d *types.Decl, node *schemaNode, required bool) []string
 	if node != nil && len(node.XValidations) > 0 {
 		has = phrase.Count(len(node.XValidations), "rule")
 	}
-	return []string{name, d.String(), must, has, bounds(d, node)}
+	return []string{name, d.String(), must, has, assist.Bounds(d, node)}
 }
 
 func showValue(_ context.Context, s *Session, arg string) (string, error) {
@@ -170,7 +168,7 @@ func typeOf(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := s.typeOf(x)
+	text := s.helper().TypeOf(x)
 	if cel := selfType.ReplaceAllString(x.Type().String(), "self"); cel != text {
 		text += " (CEL: " + cel + ")"
 	}
@@ -196,7 +194,7 @@ func (s *Session) unbounded(x *expr.Expr) [][]string {
 	var rows [][]string
 	seen := map[string]bool{}
 	say := func(text string, d *types.Decl) {
-		if name := boundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
+		if name := assist.BoundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
 			seen[text] = true
 			rows = append(rows, []string{"  " + text, fmt.Sprintf("no %s: %s assumed", name, sizeText(d))})
 		}
@@ -208,20 +206,9 @@ func (s *Session) unbounded(x *expr.Expr) [][]string {
 		}
 		d = below(d, step)
 	}
-	src := lex.NewSource(x.Source(), x.AST())
-	r := resolver{session: s, vars: map[string]found{}}
-	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := tracing.LoopOf(e); ok {
-			over := r.expr(l.Over)
-			r.vars[l.Variable] = over.elements()
-			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
-				r.vars[l.Variable] = found{} // a key
-			}
-		}
-		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
-			say(src.Of(e), f.decl)
-		}
-	}))
+	for _, read := range s.helper().Reads(x) {
+		say(read.Text, read.Decl)
+	}
 	return rows
 }
 

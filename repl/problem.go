@@ -67,7 +67,10 @@ func didYouMean(names []string) string {
 }
 
 func (s *Session) mend(bad *engine.CompileError) assist.Advice {
-	return assist.Mend(bad, func(before string) []string { return s.names([]rune(before)) })
+	if p := s.helper(); p != nil {
+		return assist.Mend(bad, p.Names)
+	}
+	return assist.Mend(bad, nil)
 }
 
 // caret is the line with a mark below the place. Of a line that is wider than

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -31,7 +32,7 @@ func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
 	if s.state.crd == nil {
 		return nil
 	}
-	node := schemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
+	node := s.schemaHere()
 	if node == nil {
 		return nil
 	}
@@ -121,7 +122,7 @@ const (
 // rulesAt lists the rules of one place; with parts, their messages too.
 func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	l := &listing{}
-	node := schemaAt(s.state.crd.schema(s.state.version), p.steps)
+	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
 	if node == nil {
 		return l
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -38,13 +40,14 @@ type Session struct {
 	saved   map[string]string
 	history []string // what was answered, each expression or command whole
 	lets    []let
+	found   *search.Witness // by :find
 	// doing is the command that is being answered.
 	doing string
 	// partial is an expression that is not finished yet.
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	kube    *kubeVersions
+	funcs   assist.Functions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -76,7 +79,6 @@ func NewSession(cfg Config) (*Session, error) {
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, rule: -1},
 		saved:  map[string]string{},
-		kube:   &kubeVersions{},
 	}, nil
 }
 

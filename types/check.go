@@ -1,11 +1,15 @@
 package types
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/internal/celcheck"
 )
 
 // Check parses and checks one expression in an environment that For or Compile
@@ -15,12 +19,11 @@ func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	return compile(env, src)
 }
 
-// checks are what an environment does to a parsed expression. They are
-// immutable.
+// checks are what an environment does to a parsed expression. They are safe for
+// concurrent use.
 type checks struct {
-	env *cel.Env
-	// options give new checkers the functions of the environment.
-	options []checker.Option
+	env     *cel.Env
+	checker *celcheck.Checker
 	// validators look at what is checked; config is what they tell each other.
 	validators []cel.ASTValidator
 	config     validatorConfig
@@ -43,27 +46,15 @@ func (e *Env) checks() (*checks, error) {
 func newChecks(env *cel.Env) (*checks, error) {
 	_, issues := env.Compile("1 < 2.0")
 	c := &checks{
-		env:        env,
-		options:    []checker.Option{checker.CrossTypeNumericComparisons(issues == nil)},
+		env: env,
+		checker: celcheck.New(celcheck.Config{
+			Functions:   slices.Collect(maps.Values(env.Functions())),
+			Variables:   env.Variables(),
+			SameNumbers: issues != nil,
+		}),
 		validators: env.Validators(),
 		config:     validatorConfig{},
 	}
-	declared, err := checker.NewEnv(env.Container, env.CELTypeProvider(), c.options...)
-	if err != nil {
-		return nil, err
-	}
-	if err := declared.AddIdents(env.Variables()...); err != nil {
-		return nil, err
-	}
-	for _, f := range env.Functions() {
-		if f.IsDeclarationDisabled() {
-			continue
-		}
-		if err := declared.AddFunctions(f); err != nil {
-			return nil, err
-		}
-	}
-	c.options = append(c.options, checker.ValidatedDeclarations(declared))
 	for _, v := range c.validators {
 		if v, ok := v.(cel.ASTValidatorConfigurer); ok {
 			if err := v.Configure(c.config); err != nil {
@@ -74,23 +65,18 @@ func newChecks(env *cel.Env) (*checks, error) {
 	return c, nil
 }
 
-// checker makes one to which variables of more types can be added.
-func (c *checks) checker(types *typeTable) (*checker.Env, error) {
-	return checker.NewEnv(c.env.Container, types, c.options...)
-}
-
-// check checks a parsed expression in place. It is false where there is
-// something wrong.
-func (c *checks) check(parsed *cel.Ast, env *checker.Env) bool {
-	checked, errs := checker.Check(parsed.NativeRep(), parsed.Source(), env)
-	if len(errs.GetErrors()) > 0 {
+// check checks a parsed expression in place. It is false where that takes cel-go's
+// checker: most often something is wrong.
+func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*celcheck.Variable) bool {
+	checked, err := c.checker.Check(parsed.NativeRep(), types, roots...)
+	if err != nil {
 		return false
 	}
 	*parsed.NativeRep() = *checked
 	if !validated(checked.Expr()) {
 		return true
 	}
-	issues := cel.NewIssuesWithSourceInfo(errs, checked.SourceInfo())
+	issues := cel.NewIssuesWithSourceInfo(common.NewErrors(parsed.Source()), checked.SourceInfo())
 	defer hidePatterns(checked.Expr()).show(checked.Expr())
 	for _, v := range c.validators {
 		v.Validate(c.env, c.config, checked, issues)

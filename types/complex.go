@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -11,8 +12,9 @@ import (
 
 // ComplexError means that an expression was not checked: cel-go's checker takes
 // time by the square of the calls whose types depend on their arguments' and of
-// the depth of macros, and by the cube of the depth of lists. A server goes on
-// for minutes.
+// the depth of macros, by the cube of the depth of lists, and three times as much
+// for each map whose keys can be maps: [1].map(a, {a: a}).map(b, {b: b}), and so on,
+// doubles the items' type with each macro. A server goes on for minutes.
 type ComplexError struct {
 	Generic, Depth int
 	// flood is why an expression was not even parsed.
@@ -39,6 +41,9 @@ func complexity(e ast.Expr) (units int, err *ComplexError) {
 	c := counter{generic: genericCalls()}
 	c.expr(e, 0)
 	units = c.calls*c.calls + c.depth*c.depth*c.depth/5 + c.loops*c.loops/2
+	if c.doublings > 0 {
+		units += int(math.Pow(3, float64(min(c.doublings, 30))))
+	}
 	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
 }
 
@@ -47,6 +52,7 @@ type counter struct {
 	generic      map[string]bool
 	calls, depth int
 	loops, inner int // macros inside each other, at most and now
+	doublings    int // map literals with keys of any type
 }
 
 // expr goes through an expression that stands inside so many literals.
@@ -72,6 +78,9 @@ func (c *counter) expr(e ast.Expr, depth int) {
 		}
 	case ast.MapKind:
 		for _, entry := range e.AsMap().Entries() {
+			if entry.AsMapEntry().Key().Kind() != ast.LiteralKind {
+				c.doublings++
+			}
 			c.expr(entry.AsMapEntry().Key(), depth+1)
 			c.expr(entry.AsMapEntry().Value(), depth+1)
 		}

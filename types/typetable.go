@@ -1,12 +1,10 @@
 package types
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 )
 
 // typeTable knows the CEL types of declarations and tells the checker their
@@ -16,7 +14,14 @@ type typeTable struct {
 	celtypes.Provider // of all other types
 	keywords          bool
 	types             map[*Decl]*cel.Type
-	decls             map[string]*Decl // of objects, by the type's name
+	objects           map[string]object // by the type's name
+}
+
+// object is a type of objects.
+type object struct {
+	decl *Decl
+	// fields are those that were asked for.
+	fields map[string]*celtypes.FieldType
 }
 
 const ownName = "@"
@@ -27,7 +32,7 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 		Provider: provider,
 		keywords: e.keywords,
 		types:    map[*Decl]*cel.Type{},
-		decls:    map[string]*Decl{},
+		objects:  map[string]object{},
 	}, err
 }
 
@@ -38,58 +43,36 @@ func (t *typeTable) of(d *Decl) *cel.Type {
 	}
 	switch d.Kind {
 	case Object:
-		name := fmt.Sprintf("%s%s%d", Self+typeName, ownName, len(t.decls))
-		t.decls[name] = d
+		name := Self + typeName + ownName + strconv.Itoa(len(t.objects))
+		t.objects[name] = object{d, map[string]*celtypes.FieldType{}}
 		c = cel.ObjectType(name)
 	case Map:
 		c = cel.MapType(cel.StringType, t.of(d.Elem))
 	case List:
 		c = cel.ListType(t.of(d.Elem))
 	default:
-		c = d.DeclType("").CelType()
+		c = d.CELType()
 	}
 	t.types[d] = c
 	return c
 }
 
-func (t *typeTable) FindStructType(name string) (*celtypes.Type, bool) {
-	if !strings.Contains(name, ownName) {
-		return t.Provider.FindStructType(name)
-	}
-	d, ok := t.decls[name]
-	if !ok {
-		return nil, false
-	}
-	return celtypes.NewTypeTypeWithParam(t.of(d)), true
-}
-
 func (t *typeTable) FindStructFieldType(name, field string) (*celtypes.FieldType, bool) {
-	d, ok := t.decls[name]
+	o, ok := t.objects[name]
 	if !ok {
 		return t.Provider.FindStructFieldType(name, field)
 	}
-	f, ok := d.ByIdent(field)
+	if known := o.fields[field]; known != nil {
+		return known, true
+	}
+	f, ok := o.decl.ByIdent(field)
 	if !ok && t.keywords && reserved[field] {
-		f, ok = d.ByIdent("__" + field + "__")
+		f, ok = o.decl.ByIdent("__" + field + "__")
 	}
 	if !ok {
 		return nil, false
 	}
-	return &celtypes.FieldType{Type: t.of(f.Decl)}, true
-}
-
-func (t *typeTable) FindIdent(name string) (ref.Val, bool) {
-	if strings.Contains(name, ownName) {
-		return nil, false
-	}
-	return t.Provider.FindIdent(name)
-}
-
-var errNoEnum = celtypes.NewErr("unknown enum")
-
-func (t *typeTable) EnumValue(name string) ref.Val {
-	if strings.Contains(name, ownName) {
-		return errNoEnum
-	}
-	return t.Provider.EnumValue(name)
+	known := &celtypes.FieldType{Type: t.of(f.Decl)}
+	o.fields[field] = known
+	return known, true
 }

@@ -22,8 +22,8 @@ func TestConfigKeys(t *testing.T) {
 			testConfigKeys(t, cmd)
 		}
 	}
-	if served != 5 {
-		t.Errorf("%d commands: want check, diff, eval, repl and vet", served)
+	if served != 6 {
+		t.Errorf("%d commands: want check, diff, eval, find, repl and vet", served)
 	}
 }
 

@@ -29,6 +29,9 @@ costs too much, 2 usage or unreadable input (2 wins over 1), 130 interrupted.`,
   celadon find --crd crd.yaml --full -o yaml`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
+				return err
+			}
 			if err := o.Check(cmd.Flags()); err != nil {
 				return cli.SeeHelp(cmd, err)
 			}

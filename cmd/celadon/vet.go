@@ -7,7 +7,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/engine/vet"
 )
 
 func vetCommand(s cli.Streams) *cobra.Command {
@@ -21,13 +20,17 @@ make rules fit that cost too much. CRDs are files, folders or -; documents of ot
 kinds are passed over.
 
 Without --kube-version it also tells the lowest Kubernetes version that accepts all
-rules. Lints, each on a page of docs/lints.md, never change the verdict.
+rules. Lints, each with a section in docs/lints.md, never change the verdict. With
+--find vet also looks for objects: one on which a rule fails to evaluate, with a text
+for the rule that does not, or the proof that a rule refuses nothing or a place
+accepts nothing. That takes seconds a CRD.
 
 Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input, no CRD, or a
 CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
-  celadon vet --old released/ config/crd/`,
+  celadon vet --old released/ config/crd/
+  celadon vet --find crd.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			crds, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
@@ -45,6 +48,6 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", vetting.Outputs()...)
 	cli.Values(cmd, "kube-version", vetting.KubeVersions()...)
-	cli.Values(cmd, "no-lint", vet.LintNames()...)
+	cli.Values(cmd, "no-lint", vetting.LintNames()...)
 	return cmd
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/lex"
 )
 
-// operators are those of other languages, and what stands for them in CEL.
-var operators = map[string]string{
+// misused are operators of other languages, and what stands for them in CEL.
+var misused = map[string]string{
 	"=":   "= is no operator: compare with ==",
 	"===": "=== is no operator: compare with ==",
 	"!==": "!== is no operator: compare with !=",
@@ -83,10 +83,10 @@ func (f *fault) syntax() string {
 	if open := slices.IndexFunc(f.tokens, func(t lex.Token) bool { return t.Open }); open >= 0 && open <= f.token {
 		return "the text has no closing quote"
 	}
-	if text := operators[f.run()]; text != "" {
+	if text := misused[f.run()]; text != "" {
 		return text
 	}
-	if text := operators[f.at(f.token)]; text != "" {
+	if text := misused[f.at(f.token)]; text != "" {
 		return text
 	}
 	for _, i := range []int{f.token, f.token - 1} { // "not a" and "if a" fail behind the word
@@ -104,7 +104,7 @@ func (f *fault) syntax() string {
 		return "an element is read with brackets: want [" + f.at(i+1) + "]"
 	}
 	if strings.Contains(string(f.src), "?.") && !strings.Contains(string(f.src), ":") {
-		return operators["?."]
+		return misused["?."]
 	}
 	return f.unbalanced()
 }

@@ -162,13 +162,22 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 		return nil, err
 	}
 	a := &attribute{cond: cond.truth(), typ: p.typeOf(e)}
-	if a.yes, err = p.attribute(args[1]); err != nil {
+	if a.yes, err = p.branch(args[1]); err != nil {
 		return nil, err
 	}
-	if a.no, err = p.attribute(args[2]); err != nil {
+	if a.no, err = p.branch(args[2]); err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// branch plans one of a condition's two.
+func (p *planner) branch(e ast.Expr) (*attribute, error) {
+	if p.probes[e.ID()] == nil {
+		return p.attribute(e)
+	}
+	c, err := p.plan(e)
+	return &attribute{operand: c, typ: p.typeOf(e)}, err
 }
 
 // resolve is the code of an attribute, with or without its own step.

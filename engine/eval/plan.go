@@ -35,12 +35,17 @@ type planner struct {
 	slots int
 	// notes are the codes of all nodes, where they are asked for.
 	notes map[int64]*code
+	// probes are told of conditions, by node; see probe.go.
+	probes map[int64]Probe
 }
 
 func (p *planner) plan(e ast.Expr) (*code, error) {
 	c, err := p.planned(e)
 	if err != nil {
 		return nil, err
+	}
+	if probe := p.probes[e.ID()]; probe != nil {
+		c = probed(c, probe)
 	}
 	c.typ = p.typeOf(e)
 	if p.notes != nil {

@@ -54,7 +54,11 @@ func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, 
 // PlanWith is as Plan, for an expression that starts from any roots: its program
 // is for activations of the same ones, in the same order. It panics with an
 // *InternalError for a bug of ours.
-func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (_ *Program, err error) {
+func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (*Program, error) {
+	return p.program(checked, roots, limit, nil)
+}
+
+func (p *Planner) program(checked *cel.Ast, roots []types.Root, limit int64, probes map[int64]Probe) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			bug := panicked(r)
@@ -66,6 +70,7 @@ func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (_
 	}()
 	tree := checked.NativeRep()
 	one := p.planner(tree, roots)
+	one.probes = probes
 	c, err := one.plan(tree.Expr())
 	if err != nil {
 		return unplanned(p.env, checked)

@@ -24,6 +24,16 @@ func NewSource(src string, checked *cel.Ast) *Source {
 
 // Of is a node's text on one line; "" for what a macro made up.
 func (s *Source) Of(e ast.Expr) string {
+	start, end, ok := s.Range(e)
+	if !ok {
+		return ""
+	}
+	return Flat(string(s.text[start:end]))
+}
+
+// Range is where a node's text stands, in code points; it is not ok for what a
+// macro made up.
+func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	start, end := math.MaxInt32, -1
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if o, ok := s.info.GetOffsetRange(e.ID()); ok {
@@ -31,14 +41,14 @@ func (s *Source) Of(e ast.Expr) string {
 		}
 	}))
 	if end < 0 {
-		return ""
+		return 0, 0, false
 	}
 	first, last := s.token(start), s.token(end)
 	if first < 0 || last < 0 {
-		return ""
+		return 0, 0, false
 	}
 	first, last = s.balance(s.operand(first), s.field(last))
-	return Flat(string(s.text[s.tokens[first].Start:s.tokens[last].End]))
+	return s.tokens[first].Start, s.tokens[last].End, true
 }
 
 // token is the token at an offset; -1 when there is none.

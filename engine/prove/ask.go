@@ -15,6 +15,8 @@ type Proof struct {
 	Schema bool
 	// Siblings are the other rules that it needs.
 	Siblings []engine.RuleRef
+	// Outside: Config.Outside said so.
+	Outside bool
 }
 
 // String is for people: "schema; rules 0 and 2 of spec.x".
@@ -50,24 +52,49 @@ func (p *Proof) String() string {
 const maxRounds = 300
 
 // prove says whether the formula cannot be true, and on what that rests.
-func (w *world) prove() *Proof {
+func (w *world) prove() (*Proof, error) {
 	// Often the question alone is enough; all else takes a hundred times as long.
-	if !w.impossible(nil) {
-		w.settle()
-		assumed := []sat.Lit{w.schema, w.next}
-		for _, s := range w.siblings {
-			assumed = append(assumed, s.lit)
-		}
-		if !w.impossible(assumed) {
-			return nil
-		}
+	if w.impossible(nil) {
+		return w.proof(w.least()), nil
 	}
+	w.settle()
+	assumed := w.assumptions()
+	if w.impossible(assumed) {
+		return w.proof(w.least()), nil
+	}
+	if w.prover.outside == nil {
+		return nil, nil
+	}
+	core, unsat, err := w.askOutside(assumed)
+	if err != nil || !unsat {
+		return nil, err
+	}
+	proof := w.proof(core)
+	proof.Outside = true
+	return proof, nil
+}
+
+// assumptions are what the question does not say itself.
+func (w *world) assumptions() []sat.Lit {
+	assumed := []sat.Lit{w.schema, w.next}
+	for _, s := range w.siblings {
+		assumed = append(assumed, s.lit)
+	}
+	return assumed
+}
+
+// least is what the last answer needs of what was assumed, and no more.
+func (w *world) least() []sat.Lit {
 	core := slices.Clone(w.sat.Core())
 	for i := len(core) - 1; i >= 0; i-- {
 		if fewer := slices.Delete(slices.Clone(core), i, i+1); w.impossible(fewer) {
 			core = fewer
 		}
 	}
+	return core
+}
+
+func (w *world) proof(core []sat.Lit) *Proof {
 	proof := &Proof{Schema: slices.Contains(core, w.schema) || slices.Contains(core, w.next)}
 	for _, s := range w.siblings {
 		if slices.Contains(core, s.lit) {
@@ -98,11 +125,11 @@ func (w *world) impossible(assumed []sat.Lit) bool {
 		if parts == nil {
 			return false
 		}
-		clause := make([]sat.Lit, len(parts))
+		none := make([]sat.Lit, len(parts))
 		for i, l := range parts {
-			clause[i] = l.Not()
+			none[i] = l.Not()
 		}
-		w.sat.Add(clause...)
+		w.sat.Add(none...) // an external solver finds it itself
 	}
 	return false
 }

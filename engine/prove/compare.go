@@ -59,12 +59,15 @@ func (x *reading) same(a, b alt) sat.Lit {
 	if q < p {
 		p, q = q, p
 	}
-	if !scalars(a, b) {
-		return x.world.named(p + " == " + q)
-	}
 	l, known := x.world.relation(p + " == " + q)
-	if !known {
+	if known {
+		return l
+	}
+	x.world.atom(l, isEqual, a, b)
+	if scalars(a, b) {
 		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
+	} else {
+		x.world.vague++
 	}
 	return l
 }
@@ -187,11 +190,13 @@ func (x *reading) less(a, b alt) sat.Lit {
 	l, known := x.world.relation(a.name() + " < " + b.name())
 	if !known { // of three, one
 		more, _ := x.world.relation(b.name() + " < " + a.name())
+		x.world.atom(l, isLess, a, b)
+		x.world.atom(more, isLess, b, a)
 		same := x.same(a, b)
-		x.world.sat.Add(l, more, same)
-		x.world.sat.Add(l.Not(), more.Not())
-		x.world.sat.Add(l.Not(), same.Not())
-		x.world.sat.Add(more.Not(), same.Not())
+		x.world.clause(l, more, same)
+		x.world.clause(l.Not(), more.Not())
+		x.world.clause(l.Not(), same.Not())
+		x.world.clause(more.Not(), same.Not())
 	}
 	return l
 }

@@ -5,11 +5,13 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/automaton"
 	"github.com/celadon-cel/celadon/internal/sat"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // content is the value at a place, in propositions.
 type content struct {
 	gates *gates
+	kind  types.Kind
 	// present: there is a value, and it is not null.
 	present sat.Lit
 	flag    sat.Lit // the value of a bool
@@ -29,12 +31,12 @@ type member struct {
 	lit      sat.Lit
 }
 
-func (w *world) newContent() *content {
+func (w *world) newContent(kind types.Kind) *content {
 	c := &content{
-		gates: &w.gates, present: w.free(), flag: w.free(),
+		gates: &w.gates, kind: kind, present: w.free(), flag: w.free(),
 		numbers: newOrder(&w.gates), sizes: newOrder(&w.gates), byKey: map[string]*member{},
 	}
-	w.sat.Add(c.sizes.less(cut{i: 0}).Not())
+	w.clause(c.sizes.less(cut{i: 0}).Not())
 	w.contents = append(w.contents, c)
 	return c
 }

@@ -1,19 +1,34 @@
 package prove
 
-import "github.com/celadon-cel/celadon/internal/sat"
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/internal/sat"
+)
 
 // gates builds propositions from others, and equal ones once.
 type gates struct {
 	sat *sat.Solver
 	yes sat.Lit
 	and map[[2]sat.Lit]sat.Lit
+	// clauses are kept where an external solver is to see them.
+	keep    bool
+	clauses [][]sat.Lit
 }
 
-func newGates() gates {
-	g := gates{sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}}
+func newGates(keep bool) gates {
+	g := gates{sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, keep: keep}
 	g.yes = g.sat.Var()
-	g.sat.Add(g.yes)
+	g.clause(g.yes)
 	return g
+}
+
+// clause says that one of some propositions is true.
+func (g *gates) clause(lits ...sat.Lit) {
+	g.sat.Add(lits...)
+	if g.keep {
+		g.clauses = append(g.clauses, slices.Clone(lits))
+	}
 }
 
 func (g *gates) no() sat.Lit { return g.yes.Not() }
@@ -51,9 +66,9 @@ func (g *gates) both(a, b sat.Lit) sat.Lit {
 		return l
 	}
 	l := g.free()
-	g.sat.Add(l.Not(), a)
-	g.sat.Add(l.Not(), b)
-	g.sat.Add(l, a.Not(), b.Not())
+	g.clause(l.Not(), a)
+	g.clause(l.Not(), b)
+	g.clause(l, a.Not(), b.Not())
 	g.and[key] = l
 	return l
 }
@@ -64,11 +79,11 @@ func (g *gates) either(condition, then, otherwise sat.Lit) sat.Lit {
 
 // implies makes one proposition follow from others.
 func (g *gates) implies(then sat.Lit, when ...sat.Lit) {
-	clause := []sat.Lit{then}
+	lits := []sat.Lit{then}
 	for _, l := range when {
-		clause = append(clause, l.Not())
+		lits = append(lits, l.Not())
 	}
-	g.sat.Add(clause...)
+	g.clause(lits...)
 }
 
 // truth is what an expression of type bool gives: true, false, or, where it is

@@ -40,7 +40,7 @@ const maxPlaces = 3000
 // newPlace makes a place from what is known of it.
 func (w *world) newPlace(p place) *place {
 	if p.content == nil {
-		p.content = w.newContent()
+		p.content = w.newContent(p.decl.Kind)
 	}
 	p.world, p.below = w, map[string]*place{}
 	if p.parent != nil {
@@ -171,9 +171,9 @@ func (p *place) someIndex() *alt {
 		d = &types.Decl{Kind: types.String}
 	}
 	at := p.world.newPlace(place{of: p.of, key: "index of " + p.key, path: p.path, decl: d, element: p})
-	p.world.sat.Add(at.present)
+	p.world.clause(at.present)
 	if d.Kind == types.Int {
-		p.world.sat.Add(at.numbers.less(cut{i: 0}).Not())
+		p.world.clause(at.numbers.less(cut{i: 0}).Not())
 	}
 	return &alt{when: p.world.yes, place: at}
 }

@@ -19,6 +19,10 @@ import (
 // API server does.
 type Config struct {
 	KubeVersion string
+	// Outside is an external solver, asked what ours leaves open; nil is none. It
+	// says whether what a script in SMT-LIB 2 asserts cannot be true together with
+	// some Boolean constants, and which of these that needs.
+	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
 // Outcome is what is to be shown to be impossible.
@@ -39,6 +43,7 @@ type Prover struct {
 	schema   *schema.Structural
 	decl     *types.Decl
 	compiler *rule.Compiler[*rule.Checked]
+	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 
 // one is a rule that compiles.
@@ -60,6 +65,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 		return nil, err
 	}
 	return &Prover{
+		outside: cfg.Outside,
 		version: of.Name, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
@@ -80,12 +86,12 @@ func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	}
 	w.asked = &q.rule.ref
 	v := q.truth(q.rule)
-	w.sat.Add(v.t.Not())
+	w.clause(v.t.Not())
 	if what == Failed {
-		w.sat.Add(v.f.Not())
+		w.clause(v.f.Not())
 	}
-	w.sat.Add(w.runs(q.rule))
-	return w.prove(), nil
+	w.clause(w.runs(q.rule))
+	return w.prove()
 }
 
 // AcceptsNothing proves that no object has a value at a path that its schema and
@@ -99,7 +105,7 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	if w.tree("self", p, steps) == nil {
 		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
 	}
-	return w.prove(), nil
+	return w.prove()
 }
 
 // rule compiles a rule of a place; nil where it does not compile.

@@ -27,9 +27,9 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 	w.asked = &q.rule.ref
 	w.before(q, other)
 	a, b := q.refuses(q.rule), q.refuses(other)
-	w.sat.Add(a, b)
-	w.sat.Add(a.Not(), b.Not())
-	return w.prove(), nil
+	w.clause(a, b)
+	w.clause(a.Not(), b.Not())
+	return w.prove()
 }
 
 // Passes proves that a rule of another version refuses nothing that this one
@@ -44,8 +44,8 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.sat.Add(q.refuses(q.rule))
-	return w.prove(), nil
+	w.clause(q.refuses(q.rule))
+	return w.prove()
 }
 
 // question is a rule over a place, and over the old value there.

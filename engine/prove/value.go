@@ -26,6 +26,9 @@ type alt struct {
 	size     bool
 	plus     int64
 	key      string
+	// parts, where there are any, say more of what key stands for.
+	op    string
+	parts []alt
 }
 
 // name is equal for equal values.
@@ -131,13 +134,9 @@ func (x *reading) callValue(e ast.Expr) []alt {
 		return x.index(args[0], args[1])
 	case "size":
 		return x.sizes(args[0])
-	case operators.Add:
-		if x.kind(e) == celtypes.IntKind {
-			return x.sum(args[0], args[1], 1)
-		}
-	case operators.Subtract:
-		if x.kind(e) == celtypes.IntKind {
-			return x.sum(args[0], args[1], -1)
+	case operators.Add, operators.Subtract, operators.Multiply:
+		if x.kind(e) == celtypes.IntKind && x.kind(args[0]) == celtypes.IntKind && x.kind(args[1]) == celtypes.IntKind {
+			return x.arithmetic(call.FunctionName(), args[0], args[1])
 		}
 	}
 	return nil
@@ -214,20 +213,25 @@ func (x *reading) sizes(of ast.Expr) []alt {
 
 func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
 
-// sum adds what is known exactly; sign is 1 or -1.
-func (x *reading) sum(left, right ast.Expr, sign int64) []alt {
+// arithmetic is known exactly where sizes and constants are added, and else by
+// its parts. It fails where the result is no int64.
+func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	g := &x.world.gates
+	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]
 	var out []alt
 	for _, a := range x.value(left) {
 		for _, b := range x.value(right) {
 			when := g.both(a.when, b.when)
-			if c, ok := added(a, b, sign); ok {
+			if c, ok := added(a, b, op); ok {
 				c.when = when
 				out = append(out, c)
 				continue
 			}
-			key := fmt.Sprintf("(%s)%+d*(%s)", a.name(), sign, b.name())
-			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
+			c := alt{key: fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name()), op: op, parts: []alt{a, b}}
+			fits := x.world.named("defined: " + c.key)
+			x.world.atom(fits, isInt64, c, c)
+			c.when = g.both(when, fits)
+			out = append(out, c)
 		}
 	}
 	return out
@@ -236,11 +240,15 @@ func (x *reading) sum(left, right ast.Expr, sign int64) []alt {
 // small numbers cannot overflow in sums, and neither can sizes.
 const small = 1 << 40
 
-func added(a, b alt, sign int64) (alt, bool) {
+func added(a, b alt, op string) (alt, bool) {
+	sign := map[string]int64{"+": 1, "-": -1}[op]
+	if sign == 0 {
+		return alt{}, false
+	}
 	n, ok := b.constant.(celtypes.Int)
 	if !ok || n > small || n < -small {
 		if m, ok := a.constant.(celtypes.Int); ok && sign == 1 && b.size && -small <= m && m <= small {
-			return added(b, a, 1)
+			return added(b, a, "+")
 		}
 		return alt{}, false
 	}

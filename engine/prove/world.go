@@ -21,6 +21,7 @@ type world struct {
 	instances   int
 	vague       int // how often only a text was known
 	equalities  []equality
+	atoms       []atom // for an external solver
 	// old is the object that an update replaces, and update that there is one, by
 	// place of the new one; of a question about a transition rule only.
 	old    map[*place]*place
@@ -41,7 +42,7 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}}
+	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
@@ -87,14 +88,14 @@ func (w *world) tree(prefix string, of *Prover, steps []engine.Step) *place {
 	if p == nil {
 		return nil
 	}
-	w.sat.Add(p.present)
+	w.clause(p.present)
 	for _, step := range steps[anchor:] {
 		f := p.decl.Fields[step.Name]
 		if f == nil {
 			return nil
 		}
 		p = p.field(f)
-		w.sat.Add(p.present)
+		w.clause(p.present)
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -123,6 +124,20 @@ func (b *bender) fill(p place) bool {
 	}
 	_, ok := b.w.get(p)
 	return ok
+}
+
+// where names a handle's place in the schema.
+func (h handle) where() string {
+	steps := slices.Clone(h.path)
+	for i := range steps {
+		if steps[i].Item {
+			steps[i] = engine.Step{Any: true}
+		}
+	}
+	if h.key {
+		steps[len(steps)-1] = engine.Step{Name: "?"}
+	}
+	return engine.FormatPath(steps)
 }
 
 // id names a handle in one world.

@@ -104,7 +104,7 @@ func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
 		}
 	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "bytes":
 		return b.equal(operand, sc, parsedAs(b, operand, v))
-	case "lowerAscii", "upperAscii", "trim", "substring", "charAt", operators.Index:
+	case "lowerAscii", "upperAscii", "trim", "substring", operators.Index:
 		if s, ok := v.(string); ok && b.through(e, sc, oneText(s)) {
 			return true
 		}

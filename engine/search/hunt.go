@@ -28,8 +28,9 @@ type hunt struct {
 	apart *differences
 	// second is what was found where something else is wrong too.
 	second *world
-	// wants are the texts that were wanted on this walk.
-	wants map[string]textWant
+	// wants are the texts that were wanted on this walk, by place; known those that
+	// repairs wanted, by the path in the schema.
+	wants, known map[string]textWant
 	// stuck counts how often the same complaint came on this walk.
 	stuck map[string]int
 }
@@ -244,7 +245,7 @@ func (h *hunt) bend(w *world, r *rule, in instance, want Want) {
 
 func (h *hunt) bender(w *world, r *rule, in instance) *bender {
 	h.maker.left = maxValues
-	return &bender{ctx: h.ctx, s: h.Search, judge: h.judge, m: h.maker, w: w, r: r, in: in, wants: h.wants, fuel: fuel}
+	return &bender{ctx: h.ctx, s: h.Search, judge: h.judge, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
 }
 
 // materialise makes a place where the rule runs.

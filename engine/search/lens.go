@@ -3,6 +3,8 @@ package search
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -33,42 +35,109 @@ func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
 }
 
 func (b *bender) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
-	switch name := call.FunctionName(); name {
+	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
+	switch call.FunctionName() {
 	case operators.Index:
 		i, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
 		return ok && i >= 0 && i < maxRepeat && b.throughPart(call.Args()[0], sc, int(i), w)
-	case "trim", "lowerAscii", "upperAscii":
-		s, ok := b.m.texts.one(w.and(textWant{match: []string{shapes[name]}, max: -1}), b.m.rng)
-		p := `\A(?i:` + regexp.QuoteMeta(s) + `)\z`
-		if name == "trim" {
-			p = `\A\s*` + regexp.QuoteMeta(s) + `\s*\z`
-		}
-		return ok && b.wantText(call.Target(), sc, textWant{match: []string{p}, max: -1})
-	case "substring", "charAt":
-		return b.throughSlice(call, sc, w)
-	}
-	return false
-}
-
-// throughSlice is through for a part given by where it begins.
-func (b *bender) throughSlice(call ast.CallExpr, sc *scope, w textWant) bool {
-	from, ok := b.eval(call.Args()[0], sc).(celtypes.Int)
-	if !ok || from < 0 || from > maxRepeat {
-		return false
-	}
-	rest := `\z`
-	if call.FunctionName() == "charAt" {
-		w, rest = w.and(textWant{max: 1}), ""
-	} else if len(call.Args()) > 1 {
-		to, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
-		if !ok || to < from {
+	case "trim":
+		f.before, f.after = `\A\s*`, `\s*\z`
+	case "lowerAscii", "upperAscii":
+		f.before = `(?i)\A`
+		w = w.and(textWant{match: []string{shapes[call.FunctionName()]}, max: -1})
+	case "substring":
+		from, ok := b.eval(call.Args()[0], sc).(celtypes.Int)
+		if !ok || from < 0 || from > maxRepeat {
 			return false
 		}
-		w, rest = w.and(textWant{min: int(to - from), max: int(to - from)}), ""
+		f.before = fmt.Sprintf(`\A(?s:.{%d})`, from)
+		if len(call.Args()) > 1 {
+			to, ok := b.eval(call.Args()[1], sc).(celtypes.Int)
+			s, fits := b.m.texts.one(w.and(textWant{min: int(to - from), max: int(to - from)}), b.m.rng)
+			if !ok || to < from || !fits {
+				return false
+			}
+			f.after, w = "", oneText(s)
+		}
+	default:
+		return false
 	}
-	s, ok := b.m.texts.one(w, b.m.rng)
-	p := fmt.Sprintf(`\A(?s:.{%d})%s%s`, from, regexp.QuoteMeta(s), rest)
-	return ok && b.wantText(call.Target(), sc, textWant{match: []string{p}, max: -1})
+	whole, ok := f.around(w)
+	return ok && b.wantText(call.Target(), sc, whole)
+}
+
+// frame is what stands around a part of a text, and the pattern of one letter of
+// the part.
+type frame struct{ before, free, after string }
+
+// around is what is wanted of the whole text.
+func (f frame) around(w textWant) (whole textWant, ok bool) {
+	whole.max = -1
+	put := func(to *[]string, patterns []string) {
+		for _, p := range patterns {
+			inner, fits := filled(p, f.free)
+			ok = ok && fits
+			*to = append(*to, f.before+`(?:`+inner+`)`+f.after)
+		}
+	}
+	ok = w.min <= maxRepeat
+	put(&whole.match, w.match)
+	put(&whole.avoid, w.avoid)
+	if w.min > 0 || w.max >= 0 || len(w.match) == 0 {
+		whole.match = append(whole.match, f.before+f.free+repeat(w.min, w.max)+f.after)
+	}
+	return whole, ok
+}
+
+// filled is a pattern that matches the whole of a text in which another is found;
+// ok is false where that has an anchor within.
+func filled(p, free string) (whole string, ok bool) {
+	re, err := syntax.Parse(p, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	if re.Op == syntax.OpAlternate {
+		var all []string
+		for _, sub := range re.Sub {
+			one, ok := filled(sub.String(), free)
+			if !ok {
+				return "", false
+			}
+			all = append(all, one)
+		}
+		return strings.Join(all, "|"), true
+	}
+	subs := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		subs = re.Sub
+	}
+	before, after := free+"*", free+"*"
+	if subs[0].Op == syntax.OpBeginText {
+		before, subs = "", subs[1:]
+	}
+	if len(subs) > 0 && subs[len(subs)-1].Op == syntax.OpEndText {
+		after, subs = "", subs[:len(subs)-1]
+	}
+	var inner strings.Builder
+	for _, sub := range subs {
+		if looks(sub) {
+			return "", false
+		}
+		inner.WriteString(`(?:` + sub.String() + `)`)
+	}
+	return before + inner.String() + after, true
+}
+
+// looks: a pattern has an anchor or a boundary.
+func looks(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, looks)
 }
 
 // splitting is text.split(separator).
@@ -109,31 +178,23 @@ func (b *bender) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	if !ok || s.limit > 0 && i >= s.limit {
 		return false
 	}
-	part, rest := "", `(?:`+s.sep+`(?s:.*))?\z`
+	f := frame{before: fmt.Sprintf(`\A(?:%s*%s){%d}`, s.free, s.sep, i), free: s.free, after: `(?:` + s.sep + `(?s:.*))?\z`}
+	part := w
 	if i+1 == s.limit {
-		rest = `\z`
+		f.free, f.after = `(?s:.)`, `\z`
 	} else {
-		w = w.and(textWant{avoid: []string{s.sep}, max: -1})
+		part = w.and(textWant{avoid: []string{s.sep}, max: -1})
 	}
-	one, ok := b.m.texts.one(w, b.m.rng)
-	if ok && b.edit(s, sc, i, one) {
+	whole, ok := f.around(w)
+	if one, found := b.m.texts.one(part, b.m.rng); found && b.edit(s, sc, i, one, whole) {
 		return true
 	}
-	switch {
-	case len(w.match) == 0 && len(w.avoid) < 2 && w.min <= maxRepeat:
-		part = s.free + repeat(w.min, w.max)
-	case ok:
-		part = regexp.QuoteMeta(one)
-	default:
-		return false
-	}
-	p := fmt.Sprintf(`\A(?:%s*%s){%d}%s%s`, s.free, s.sep, i, part, rest)
-	return b.wantText(s.of, sc, textWant{match: []string{p}, max: -1})
+	return ok && b.wantText(s.of, sc, whole)
 }
 
 // edit changes one part of a text that is there, if all else that was wanted of
 // the text still holds.
-func (b *bender) edit(s splitting, sc *scope, i int, part string) bool {
+func (b *bender) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
 	if !ok || h.key {
 		return false
@@ -150,11 +211,12 @@ func (b *bender) edit(s splitting, sc *scope, i int, part string) bool {
 	}
 	parts[i] = part
 	whole := strings.Join(parts, s.by)
-	wanted := b.m.facts(h.node, nil).text
-	if before, ok := b.wants[h.id()]; ok {
-		wanted = wanted.and(before)
+	before := b.remembered(h)[0]
+	if !b.m.texts.has(b.m.facts(h.node, nil).text.and(before), whole) {
+		return false
 	}
-	return b.m.texts.has(wanted, whole) && b.assign(h, whole)
+	b.remember(h, before, w)
+	return b.assign(h, whole)
 }
 
 // repeat is the pattern's end for from min to max times; max < 0 is no bound.
@@ -220,9 +282,10 @@ func (b *bender) partPattern(e ast.Expr, variable, free string) (string, bool) {
 			return "", false
 		}
 		p, ok := b.eval(call.Args()[0], nil).(celtypes.String)
-		inner, from := strings.CutPrefix(string(p), "^")
-		inner, to := strings.CutSuffix(inner, "$")
-		return inner, ok && from && to && !strings.Contains(inner, "|")
+		if !ok {
+			return "", false
+		}
+		return filled(string(p), free)
 	case operators.LessEquals, operators.Less, operators.GreaterEquals, operators.Greater:
 		n, ok := b.eval(call.Args()[1], nil).(celtypes.Int)
 		size := call.Args()[0]

@@ -115,6 +115,7 @@ func (h *hunt) repairRule(w *world, c complaint, times int) {
 			continue
 		}
 		b := h.bender(w, r, in)
+		b.mending = true
 		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
 			if h.remove(b, in.self) {
 				return // what comes behind has moved

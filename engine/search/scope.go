@@ -24,7 +24,10 @@ type bender struct {
 	w     *world
 	r     *rule
 	in    instance
-	wants map[string]textWant
+	wants map[string]textWant // of texts, on this walk
+	known map[string]textWant // of texts at places like these, ever
+	// mending: the rule is to be true like all that are not asked about.
+	mending bool
 	// fuel bounds the steps of one change.
 	fuel int
 	// quiet: no values are tried, for what asks will do that itself.

@@ -188,7 +188,7 @@ func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
-	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, maker: &maker{rng: rng, texts: s.texts}}
+	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, maker: &maker{rng: rng, texts: s.texts}, known: map[string]textWant{}}
 	h.judge = h.newJudge(steps)
 	return h
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -18,66 +19,151 @@ func (h *hunt) shrinkSteps() int {
 	return shrinkSteps
 }
 
-// shrink takes fields and items away until each that is left is needed.
+// shrink takes fields and items away until each that is left is needed, and
+// makes values smaller.
 func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
 	h.judge = h.newJudge(h.shrinkSteps())
 	last, err := h.judge.judge(w)
 	if err != nil {
 		return nil, nil, err
 	}
-	for changed := true; changed; {
-		changed = false
-		for _, old := range []bool{false, true} {
-			for at := 0; ; at++ {
-				p, ok := nth(w.root(old), at)
-				if !ok {
-					break
-				}
-				smaller, v, err := h.without(w, place{old: old, path: p}, alone)
-				if errors.Is(err, errSpent) {
-					return w, last, nil
-				}
-				if err != nil {
-					return nil, nil, err
-				}
-				if smaller != nil {
-					w, last, changed = smaller, v, true
-					at-- // what stood behind stands here now
-				}
+	s := &shrinker{hunt: h, w: w, last: last, alone: alone}
+	for changed := true; changed && err == nil; {
+		if changed, err = s.pass(s.drop); !changed && err == nil {
+			changed, err = s.pass(s.lessen)
+		}
+	}
+	if err != nil && !errors.Is(err, errSpent) {
+		return nil, nil, err
+	}
+	return s.w, s.last, nil
+}
+
+// shrinker is a world that becomes smaller and goes on showing what is wanted.
+type shrinker struct {
+	*hunt
+	w     *world
+	last  *verdict
+	alone bool
+}
+
+// pass tries a change at each place, from the outside inwards, and says whether
+// some held. One that drops the place has what stood behind it stand there.
+func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (changed bool, err error) {
+	for _, old := range []bool{false, true} {
+		for at := 0; ; {
+			path, ok := nth(s.w.root(old), at)
+			if !ok {
+				break
+			}
+			held, gone, err := change(place{old: old, path: path})
+			if err != nil {
+				return changed, err
+			}
+			changed = changed || held
+			if !gone {
+				at++
 			}
 		}
 	}
-	return w, last, nil
+	return changed, nil
 }
 
-// without is a world with one place less, nil where that loses what it shows. It
-// goes from both objects at once, or else from one.
-func (h *hunt) without(w *world, p place, alone bool) (*world, *verdict, error) {
+// drop takes a place away.
+func (s *shrinker) drop(p place) (held, gone bool, err error) {
+	held, err = s.try(p, func(w *world, p place) bool { return w.drop(p) })
+	return held, held, err
+}
+
+// lessen gives a place the smallest of some smaller values that will do.
+func (s *shrinker) lessen(p place) (held, gone bool, err error) {
+	v, _ := s.w.get(p)
+	at := place{old: p.old, node: s.root}
+	for _, step := range p.path {
+		at = at.step(step)
+	}
+	for _, small := range s.maker.smaller(at.node, v) {
+		held, err = s.try(p, func(w *world, p place) bool {
+			now, ok := w.get(p)
+			return ok && equalJSON(now, v) && w.put(p, small)
+		})
+		if held || err != nil {
+			return held, false, err
+		}
+	}
+	return false, false, nil
+}
+
+// try makes a change in both objects at once, or else in one, and keeps it where
+// the write still shows what is wanted.
+func (s *shrinker) try(p place, change func(*world, place) bool) (bool, error) {
 	ways := [][]bool{{p.old}}
-	if w.old != nil && !p.old {
+	if s.w.old != nil && !p.old {
 		ways = [][]bool{{false, true}, {false}}
 	}
 	for _, way := range ways {
-		smaller := w.clone()
-		dropped := false
+		w := s.w.clone()
+		changed := false
 		for _, old := range way {
 			p.old = old
-			dropped = smaller.drop(p) || dropped
+			changed = change(w, p) || changed
 		}
-		if !dropped {
+		if !changed {
 			continue
 		}
-		v, err := h.judge.judge(smaller)
+		v, err := s.judge.judge(w)
 		if err != nil {
-			return nil, nil, err
+			return false, err
 		}
-		seen := smaller.clone()
-		h.settle(seen)
-		if first, second := h.satisfied(seen, v); first || !alone && second {
-			return smaller, v, nil
+		seen := w.clone()
+		s.settle(seen)
+		if first, second := s.satisfied(seen, v); first || !s.alone && second {
+			s.w, s.last = w, v
+			return true, nil
 		}
 	}
-	return nil, nil, nil
+	return false, nil
+}
+
+// smaller are values of a place that are simpler than the one there, the
+// simplest first.
+func (m *maker) smaller(n node, v any) (all []any) {
+	switch v := v.(type) {
+	case string:
+		for _, s := range m.smallerTexts(n, v) {
+			all = append(all, s)
+		}
+	case int64:
+		for _, to := range []int64{1, 0, v / 1000, v / 10, v / 2} {
+			if v != 0 && v != 1 && max(to, -to) < max(v, -v) {
+				all = append(all, to)
+			}
+		}
+	case float64:
+		if v != math.Trunc(v) {
+			all = append(all, int64(1), int64(0))
+		}
+	}
+	return all
+}
+
+func (m *maker) smallerTexts(n node, s string) []string {
+	if len(s) <= 1 {
+		return nil
+	}
+	f := m.facts(n, nil)
+	if len(f.enum) > 0 {
+		return nil // which of them is not a matter of size
+	}
+	var pool []string
+	if short := m.texts.all(f.text); len(short) > 0 {
+		pool = short[:1]
+	}
+	runes := []rune(s)
+	for _, n := range []int{1, len(runes) / 8, len(runes) / 2, len(runes) * 7 / 8, len(runes) - 1} {
+		pool = append(pool, string(runes[:n]), string(runes[len(runes)-n:]))
+	}
+	return slices.DeleteFunc(slices.Compact(pool), func(t string) bool { return t == "" || len(t) >= len(s) })
 }
 
 // nth is the nth value of an object that may go, from the outside inwards.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,13 +24,19 @@ func anyText() textWant { return textWant{max: -1} }
 func (w textWant) key() string { return fmt.Sprintf("%q %q %d %d", w.match, w.avoid, w.min, w.max) }
 
 func (w textWant) and(more textWant) textWant {
-	out := textWant{
-		match: append(append([]string(nil), w.match...), more.match...),
-		avoid: append(append([]string(nil), w.avoid...), more.avoid...),
-		min:   max(w.min, more.min), max: w.max,
-	}
+	out := textWant{match: union(w.match, more.match), avoid: union(w.avoid, more.avoid), min: max(w.min, more.min), max: w.max}
 	if more.max >= 0 && (w.max < 0 || more.max < w.max) {
 		out.max = more.max
+	}
+	return out
+}
+
+func union(a, b []string) []string {
+	out := a[:len(a):len(a)]
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -128,10 +135,40 @@ func (t *texts) find(w textWant) []string {
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
 	found := whole.Find(within)
 	if len(found.Texts) == 0 && !found.Complete {
-		within.Count = 1
+		within.Count, within.Steps = 1, 4*textSteps
 		found = whole.Find(within)
 	}
-	return found.Texts
+	if found.Complete || len(found.Texts) == samples {
+		return found.Texts
+	}
+	if len(found.Texts) == 0 && len(w.avoid) > 0 {
+		free := w
+		free.avoid = nil
+		return t.varied(w, t.all(free), nil)
+	}
+	return t.varied(w, found.Texts, found.Texts)
+}
+
+// varied adds to texts that are as wanted others that differ from some in one
+// letter.
+func (t *texts) varied(w textWant, from, found []string) []string {
+	for _, s := range from {
+		runes := []rune(s)
+		for i := len(runes) - 1; i >= max(0, len(runes)-longText); i-- {
+			was := runes[i]
+			for _, r := range []rune{was + 1, 'b', '1', '-'} {
+				if len(found) >= samples {
+					return found
+				}
+				runes[i] = r
+				if other := string(runes); r != was && t.has(w, other) && !slices.Contains(found, other) {
+					found = append(found, other)
+				}
+			}
+			runes[i] = was
+		}
+	}
+	return found
 }
 
 // language compiles a pattern; nil where it is none, or too large.

@@ -120,29 +120,54 @@ func (b *bender) textAt(h handle, w textWant) bool {
 	if len(f.enum) > 0 {
 		return false
 	}
-	id := h.id()
-	before, had := b.wants[id]
-	tries := []textWant{f.text.and(w), w}
-	if had {
-		tries = []textWant{f.text.and(before).and(w), f.text.and(w), w}
-	}
-	for i, try := range tries {
+	for _, also := range b.remembered(h) {
+		try := f.text.and(also).and(w)
 		readable := try
 		readable.min = max(try.min, 1)
 		s, ok := b.m.texts.one(readable, b.m.rng)
 		if !ok {
 			s, ok = b.m.texts.one(try, b.m.rng)
 		}
-		if !ok {
-			continue
+		if ok {
+			b.remember(h, also, w)
+			return b.assign(h, s)
 		}
-		if b.wants[id] = w; had && i == 0 {
-			b.wants[id] = before.and(w)
-		}
+	}
+	if s, ok := b.m.texts.one(w, b.m.rng); ok { // let the schema be repaired
+		b.remember(h, anyText(), w)
 		return b.assign(h, s)
 	}
 	return false
 }
+
+// remembered is what was wanted before of a text, the most first, nothing last:
+// at this place on this walk, and at such places wherever rules were mended.
+func (b *bender) remembered(h handle) (all []textWant) {
+	before, had := b.wants[h.id()]
+	known, also := b.known[h.where()]
+	if had && also {
+		all = append(all, before.and(known))
+	}
+	if had {
+		all = append(all, before)
+	}
+	if also {
+		all = append(all, known)
+	}
+	return append(all, anyText())
+}
+
+// remember keeps what is wanted of a text beside what it was found to go with.
+func (b *bender) remember(h handle, also, w textWant) {
+	w = also.and(w)
+	b.wants[h.id()] = w
+	if b.mending && len(w.match)+len(w.avoid) <= maxKnown {
+		b.known[h.where()] = w
+	}
+}
+
+// maxKnown is how many patterns are remembered of one place.
+const maxKnown = 8
 
 // bytesAt is textAt for bytes, which an object has in base64: its schema's
 // lengths are those of that.
@@ -152,15 +177,11 @@ func (b *bender) bytesAt(h handle, w textWant) bool {
 	if f.text.max >= 0 {
 		bounds.max = f.text.max / 4 * 3
 	}
-	id := h.id()
-	before, had := b.wants[id]
-	if s, ok := b.m.texts.one(bounds.and(w).and(before), b.m.rng); had && ok {
-		b.wants[id] = before.and(w)
-		return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+	for _, also := range b.remembered(h) {
+		if s, ok := b.m.texts.one(bounds.and(also).and(w), b.m.rng); ok {
+			b.remember(h, also, w)
+			return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+		}
 	}
-	s, ok := b.m.texts.one(bounds.and(w), b.m.rng)
-	if b.wants[id] = w; !ok {
-		return false
-	}
-	return b.assign(h, base64.StdEncoding.EncodeToString([]byte(s)))
+	return false
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/internal/celparse"
 	"github.com/celadon-cel/celadon/internal/celscan"
+	"github.com/celadon-cel/celadon/internal/celtexts"
 )
 
 // TestTolerantTree gives the trees of broken texts. A hole is written as _ and
@@ -100,7 +101,7 @@ func tolerable(t testing.TB, s side, src string) {
 	case (err == nil) != (len(holes) == 0):
 		t.Errorf("%s: %q: got %d holes, accepted %v", s.name, src, len(holes), err == nil)
 	case err == nil:
-		if d := difference(tree, strict); d != "" {
+		if d := celtexts.Difference(tree, strict); d != "" {
 			t.Errorf("%s: %q: %s", s.name, src, d)
 		}
 	}
@@ -179,7 +180,7 @@ func names(root ast.Expr) map[string]bool {
 func TestTolerantPrefixes(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)
-	for i, text := range manyTexts(t) {
+	for i, text := range celtexts.Many(t) {
 		if i%4 != 0 && os.Getenv("CELADON_PARSES") == "" {
 			continue
 		}

@@ -8,12 +8,13 @@ import (
 	"github.com/google/cel-go/common"
 
 	"github.com/celadon-cel/celadon/internal/celparse"
+	"github.com/celadon-cel/celadon/internal/celtexts"
 )
 
 // TestSourceAsUpstream asks our source and cel-go's the same.
 func TestSourceAsUpstream(t *testing.T) {
 	t.Parallel()
-	for _, text := range append([]string{"", "\n", "\n\n", "a\n", "a\nb", "é\n語\n😀", "a\r\nb", "\xff\n\xff"}, expressions()[:300]...) {
+	for _, text := range append([]string{"", "\n", "\n\n", "a\n", "a\nb", "é\n語\n😀", "a\r\nb", "\xff\n\xff"}, celtexts.Kinds()[:300]...) {
 		got, want := celparse.NewSource(text), common.NewTextSource(text)
 		if got.Content() != want.Content() || got.Description() != want.Description() || !slices.Equal(got.LineOffsets(), want.LineOffsets()) {
 			t.Errorf("%q: got %q, %v, want %q, %v", text, got.Content(), got.LineOffsets(), want.Content(), want.LineOffsets())

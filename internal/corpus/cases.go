@@ -19,7 +19,9 @@ import (
 
 // Case is one write of a corpus, as its maintainers' tests have it.
 type Case struct {
-	CRD         string // a file below the folder
+	Name        string
+	CRD         string   // a file below the folder
+	Variants    []string // further files for which the tests run the same write
 	Version     string
 	Subresource string
 	Object      map[string]any
@@ -78,7 +80,13 @@ func readCase(doc []byte) (c Case, err error) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		return c, err
 	}
+	c.Name, _ = all["name"].(string)
 	c.CRD, _ = all["crd"].(string)
+	variants, _ := all["alsoCrds"].([]any)
+	for _, v := range variants {
+		file, _ := v.(string)
+		c.Variants = append(c.Variants, file)
+	}
 	c.Version, _ = all["version"].(string)
 	c.Subresource, _ = all["subresource"].(string)
 	c.Object, _ = all["object"].(map[string]any)

@@ -83,9 +83,24 @@ func (c *CRD) DropPart(at Place, index int, part string) ([]byte, error) {
 	return c.doc.Edit(yamlpos.Remove(append(list, yamlpos.Item(index), yamlpos.Key(part))))
 }
 
-// Follow sets all bounds that a report on the CRD advises; n is their number.
-func (c *CRD) Follow(r *vet.Report) (text []byte, n int, err error) {
+// Text is another text for a rule.
+type Text struct {
+	At    Place
+	Index int
+	Rule  string
+}
+
+// Follow sets all bounds that a report on the CRD advises, and texts of rules; n is
+// the number of bounds.
+func (c *CRD) Follow(r *vet.Report, rules ...Text) (text []byte, n int, err error) {
 	var changes []yamlpos.Change
+	for _, t := range rules {
+		list, err := c.rules(t.At)
+		if err != nil {
+			return nil, 0, err
+		}
+		changes = append(changes, yamlpos.Set(append(list, yamlpos.Item(t.Index), yamlpos.Key("rule")), t.Rule))
+	}
 	for i, v := range r.Versions {
 		for _, a := range v.Advice {
 			steps, err := engine.ParsePath(a.Path)
@@ -100,7 +115,7 @@ func (c *CRD) Follow(r *vet.Report) (text []byte, n int, err error) {
 		}
 	}
 	text, err = c.doc.Edit(changes...)
-	return text, len(changes), err
+	return text, len(changes) - len(rules), err
 }
 
 // rules is the path to the rules at a place. All paths here have room of their

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -92,6 +93,9 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return olds, err
 	}
 	err = gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
+		if slices.ContainsFunc(paths, func(root string) bool { return o.selection().Excludes(root, chunk.File) }) {
+			return ctx.Err()
+		}
 		chunk.Each(func(doc *input.Document) bool {
 			a.addBase(olds, readOldObject(doc), o.Base, crds)
 			return true

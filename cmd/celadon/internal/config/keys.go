@@ -60,6 +60,7 @@ var keys = map[string]map[string]Class{
 		"output":       FromTree,
 		"explain":      FromTree,
 		"all":          FromTree,
+		"find":         FromTree,
 
 		"old":     ByHand,
 		"no-lint": ByHand,
@@ -97,6 +98,24 @@ var keys = map[string]map[string]Class{
 		"version":     ByHand,
 		"exit-status": ByHand,
 
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
+	"find": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"version": ByHand,
+		"want":    ByHand,
+		"full":    ByHand,
+		"minimal": ByHand,
+		"steps":   ByHand,
+		"seed":    ByHand,
+
+		"at":        Never, // one question
+		"rule":      Never,
+		"solver":    Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,

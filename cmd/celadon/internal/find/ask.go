@@ -3,7 +3,6 @@ package find
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,43 +12,67 @@ import (
 	"github.com/celadon-cel/celadon/engine/search"
 )
 
-// nothing is the error where no rule is meant.
-func (o *Options) nothing() error {
-	switch {
-	case o.one:
-		return fmt.Errorf("no rule %d at %q: see celadon vet --all for the rules of a CRD", o.Rule, o.At)
-	case o.at:
-		return fmt.Errorf("no rule at %q: see celadon vet --all for the rules of a CRD", o.At)
-	case o.Version != "":
-		return fmt.Errorf("no version %q with rules in the CRDs", o.Version)
+// answered is what became of one CRD; the part is nil where an interrupt came
+// first.
+type answered struct {
+	part *CRDPart
+	err  error
+}
+
+// askAll asks of CRDs on all cores, and takes their answers in order. Of one CRD
+// more is asked at a time, too: there may be no other.
+func askAll(ctx context.Context, o *Options, crds []*definition, step func(), take func(*definition, answered) error) error {
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	answers := make([]chan answered, len(crds))
+	queue := make(chan int, len(crds))
+	for i := range crds {
+		answers[i] = make(chan answered, 1)
+		queue <- i
 	}
-	return errors.New("no CRD has rules: with --minimal or --full there is a sample all the same")
+	close(queue)
+	for range min(runtime.GOMAXPROCS(0), len(crds)) {
+		workers.Go(func() {
+			for i := range queue {
+				var a answered
+				if ctx.Err() == nil {
+					a.part, a.err = ask(ctx, o, crds[i], step)
+				}
+				answers[i] <- a
+			}
+		})
+	}
+	for i, crd := range crds {
+		if err := take(crd, <-answers[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask asks of all versions of one CRD.
-func ask(ctx context.Context, o *Options, crd *definition, sum *Summary, step func()) (*CRDPart, error) {
+func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPart, error) {
 	part := &CRDPart{File: crd.file, Name: crd.crd.Name, Versions: []*VersionPart{}}
 	e, err := engine.Compile(crd.crd, engine.Config{})
 	if e == nil {
 		return nil, err
 	}
+	costs := sync.OnceValue(func() *estimates { return estimate(ctx, crd.crd) })
 	for _, version := range e.Versions() {
+		part.known.versions = append(part.known.versions, version)
 		if o.Version != "" && version != o.Version {
 			continue
 		}
-		v := &asking{ctx: ctx, o: o, crd: crd, engine: e, name: version, step: step}
+		v := &asking{ctx: ctx, o: o, crd: crd, engine: e, name: version, known: &part.known, step: step, costs: costs}
 		found, err := v.ask()
 		if err != nil {
 			return nil, err
 		}
-		if found == nil {
-			continue
+		if found != nil {
+			part.Versions = append(part.Versions, found)
 		}
-		sum.sample(found.Accepted)
-		for _, r := range found.Rules {
-			sum.count(r)
-		}
-		part.Versions = append(part.Versions, found)
 		if ctx.Err() != nil {
 			break
 		}
@@ -64,7 +87,9 @@ type asking struct {
 	crd    *definition
 	engine *engine.Engine
 	name   string
+	known  *known
 	step   func()
+	costs  func() *estimates
 }
 
 func (v *asking) search() (*search.Search, error) {
@@ -78,21 +103,20 @@ func (v *asking) ask() (*VersionPart, error) {
 		return nil, err
 	}
 	part := &VersionPart{Name: v.name, Rules: []*RulePart{}}
-	if v.o.samples() || v.o.Want == "all" {
-		a, err := s.Sample(v.ctx, v.o.Full)
-		if err == nil {
-			part.Accepted = v.sample(s, a)
-			v.step()
-		} else if v.ctx.Err() == nil {
-			return nil, err
-		}
-	}
-	if v.o.samples() {
-		return part, nil
-	}
 	for _, ref := range s.Rules() {
+		v.known.rules = append(v.known.rules, ref)
 		if v.o.selects(ref) {
 			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule, ref: ref})
+		}
+	}
+	if v.o.samples() || v.o.whole() {
+		a, err := s.Sample(v.ctx, v.o.Full)
+		switch {
+		case err == nil:
+			part.Accepted = v.sample(s, a)
+			v.step()
+		case v.ctx.Err() == nil:
+			return nil, err
 		}
 	}
 	if len(part.Rules) == 0 && part.Accepted == nil {
@@ -121,11 +145,7 @@ func (v *asking) askRules(part *VersionPart) error {
 	errs := make([]error, workers)
 	var all sync.WaitGroup
 	for i := range workers {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			errs[i] = v.work(queue)
-		}()
+		all.Go(func() { errs[i] = v.work(queue) })
 	}
 	all.Wait()
 	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
@@ -159,6 +179,11 @@ func (v *asking) work(queue <-chan []*RulePart) error {
 // find asks for a proof first: that takes milliseconds, and no search can end
 // sooner than with all its steps where there is nothing to find.
 func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, want search.Want) (*Finding, error) {
+	if want == search.OverBudget && p != nil {
+		if proof := v.costs().never(ref); proof != "" {
+			return &Finding{Status: never, Proof: proof}, nil
+		}
+	}
 	outcome, provable := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
 	if p != nil && provable {
 		// What cannot be analysed, the search will say.
@@ -170,7 +195,11 @@ func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, wan
 	if err != nil {
 		return nil, err
 	}
-	return finding(s, want, &ref, a), nil
+	f := finding(s, want, &ref, a)
+	if want == search.Accepted {
+		f.neverAccepted(p, ref.Path)
+	}
+	return f, nil
 }
 
 // prover is nil for a version of which no object can be written.
@@ -187,10 +216,26 @@ func (v *asking) prover() *prove.Prover {
 // sample is what a version accepts, or the proof that that is nothing.
 func (v *asking) sample(s *search.Search, a *search.Answer) *Finding {
 	f := finding(s, search.Accepted, nil, a)
-	if p := v.prover(); p != nil && f.Status == search.Unknown {
-		if proof, _ := p.AcceptsNothing(""); proof != nil {
-			f.Status, f.Proof = never, proof.String()
+	f.neverAccepted(v.prover(), "")
+	return f
+}
+
+// neverAccepted asks for a proof where no object was found that is accepted and
+// has a value at a path: often a field is there for a rule that forbids it, or
+// one above it is. Such an object mostly exists, so the search goes first.
+func (f *Finding) neverAccepted(p *prove.Prover, path string) {
+	if p == nil || f.Status != search.Unknown {
+		return
+	}
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return
+	}
+	for n := range len(steps) + 1 {
+		above := engine.FormatPath(steps[:n])
+		if proof, _ := p.AcceptsNothing(above); proof != nil {
+			f.Status, f.Place, f.Proof = never, above, proof.String()
+			return
 		}
 	}
-	return f
 }

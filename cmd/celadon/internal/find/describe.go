@@ -2,6 +2,7 @@ package find
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
@@ -10,33 +11,25 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
-// description is a schema as it stands in the CRD, with its texts.
-type description struct{ schema map[string]any }
-
-// describe is the schema of a version for a full sample; nil where none is
-// wanted.
-func describe(crd *definition, version string, o *Options) *description {
+// describe is the schema of a version as it stands in the CRD, for a full sample;
+// nil where none is wanted.
+func describe(crd *definition, version string, o *Options) schemaNode {
 	if !o.Full {
 		return nil
 	}
-	spec, _ := crd.source["spec"].(map[string]any)
-	versions, _ := spec["versions"].([]any)
+	versions, _ := schemaNode(crd.source).child("spec")["versions"].([]any)
 	for _, v := range versions {
-		v, _ := v.(map[string]any)
-		if v["name"] != version {
-			continue
+		if v, _ := v.(map[string]any); v["name"] == version {
+			return schemaNode(v).child("schema").child("openAPIV3Schema")
 		}
-		outer, _ := v["schema"].(map[string]any)
-		inner, _ := outer["openAPIV3Schema"].(map[string]any)
-		return &description{inner}
 	}
 	return nil
 }
 
 // document is an object in YAML, with what each field is said to be.
-func document(obj map[string]any, doc *description) ([]byte, error) {
+func document(obj map[string]any, schema schemaNode) ([]byte, error) {
 	data, err := yaml.Marshal(obj)
-	if err != nil || doc == nil {
+	if err != nil || schema == nil {
 		return data, err
 	}
 	var root yaml3.Node
@@ -44,7 +37,7 @@ func document(obj map[string]any, doc *description) ([]byte, error) {
 		return nil, err
 	}
 	for _, n := range root.Content {
-		annotate(n, doc.schema)
+		annotate(n, schema, "apiVersion", "kind", "metadata") // which everybody knows
 	}
 	var b bytes.Buffer
 	enc := yaml3.NewEncoder(&b)
@@ -55,38 +48,59 @@ func document(obj map[string]any, doc *description) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-func annotate(n *yaml3.Node, schema map[string]any) {
+// annotate puts comments to the fields of a value, once to those of several items
+// or entries.
+func annotate(n *yaml3.Node, schema schemaNode, known ...string) {
 	switch n.Kind {
 	case yaml3.MappingNode:
-		properties, _ := schema["properties"].(map[string]any)
+		properties, required := schema.child("properties"), schema["required"]
+		entries := schema.child("additionalProperties")
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			below, ok := properties[n.Content[i].Value].(map[string]any)
-			if !ok {
-				below, _ = schema["additionalProperties"].(map[string]any)
-			} else if text, _ := below["description"].(string); text != "" && len(schema) > 0 {
-				n.Content[i].HeadComment = sentence(text)
+			name := n.Content[i].Value
+			if slices.Contains(known, name) {
+				continue
 			}
-			annotate(n.Content[i+1], below)
+			field := properties.child(name)
+			if field == nil {
+				field, entries = entries, nil
+			} else {
+				names, _ := required.([]any)
+				n.Content[i].HeadComment = comment(field, slices.Contains(names, any(name)))
+			}
+			annotate(n.Content[i+1], field)
 		}
 	case yaml3.SequenceNode:
-		items, _ := schema["items"].(map[string]any)
-		for _, item := range n.Content {
-			annotate(item, items)
+		if len(n.Content) > 0 {
+			annotate(n.Content[0], schema.child("items"))
 		}
 	}
+}
+
+// comment is what a schema says of a value: the first sentence of its
+// description, and its type and bounds.
+func comment(field schemaNode, required bool) string {
+	var lines []string
+	for _, text := range []string{sentence(field.text("description")), field.says(required)} {
+		if text != "" {
+			lines = append(lines, "# "+string(foreign.Line(text)))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // widest is how long a description may be that is shown whole.
 const widest = 120
 
-// sentence is the first of a description, on one line.
+// sentence is the first of a description, on one line; one word, such as
+// "Required.", is none.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if end := strings.Index(text, ". "); end > 0 {
-		text = text[:end+1]
+	word := max(0, strings.Index(text, " "))
+	if end := strings.Index(text[min(word+1, len(text)):], ". "); end > 0 {
+		text = text[:word+1+end+1]
 	}
 	if runes := []rune(text); len(runes) > widest {
 		text = string(runes[:widest-1]) + "…"
 	}
-	return "# " + string(foreign.Line(text))
+	return text
 }

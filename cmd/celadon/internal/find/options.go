@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/search"
 )
@@ -29,6 +30,7 @@ type Options struct {
 	Steps          int
 	Seed           uint64
 	Solver, Output string
+	Config         config.Flags
 
 	at, one bool // --at and --rule were given
 }
@@ -46,6 +48,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
 	f.StringVar(&o.Solver, "solver", "", "an external prover to ask as well: `NAME` or path")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Config.Add(f)
 }
 
 // Check says what is wrong with the flags; f is the set that they were parsed
@@ -98,8 +101,11 @@ func (o *Options) wants() []search.Want {
 
 // selects is true of the rules that are asked about.
 func (o *Options) selects(r engine.RuleRef) bool {
-	return !o.at || r.Path == o.At && (!o.one || r.Index == o.Rule)
+	return !o.samples() && (!o.at || r.Path == o.At && (!o.one || r.Index == o.Rule))
 }
 
-// samples: whole CRDs are asked about, not rules.
+// samples: CRDs are asked about, not rules.
 func (o *Options) samples() bool { return o.Full || o.Minimal }
+
+// whole: the CRD is asked about beside its rules.
+func (o *Options) whole() bool { return o.Want == "all" && !o.at }

@@ -6,11 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/screen"
 )
 
 // printer writes a report as CRDs are done.
@@ -19,14 +20,18 @@ type printer interface {
 	end(*Report) error
 }
 
-func newPrinter(out io.Writer, o *Options) printer {
+// newPrinter writes to a stream, and asks the terminal, if it is one, how wide it
+// is.
+func newPrinter(out, terminal io.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
 		return &jsonPrinter{out}
 	case "yaml":
 		return &yamlPrinter{out: out, o: o}
 	}
-	return &textPrinter{out: out, o: o}
+	p := &textPrinter{out: out, o: o}
+	p.width, _ = cli.Width(terminal)
+	return p
 }
 
 type jsonPrinter struct{ out io.Writer }
@@ -42,8 +47,9 @@ func (p *jsonPrinter) end(r *Report) error {
 
 // textPrinter is for people.
 type textPrinter struct {
-	out io.Writer
-	o   *Options
+	out   io.Writer
+	o     *Options
+	width int // of a terminal; 0 is any
 }
 
 func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
@@ -56,7 +62,7 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 			}
 		}
 		for _, r := range v.Rules {
-			fmt.Fprintf(&b, "  %s: %s\n", ruleName(r), foreign.Line(r.Rule))
+			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(foreign.Line(lex.Flat(r.Rule)))))
 			for _, a := range r.answers() {
 				if err := p.finding(&b, "    ", a.want, a.finding, nil); err != nil {
 					return err
@@ -68,15 +74,27 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 	return err
 }
 
+// cut makes a line fit the terminal.
+func (p *textPrinter) cut(line string) string {
+	if p.width > 0 {
+		return screen.Cut(line, p.width)
+	}
+	return line
+}
+
 func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
 
-func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, doc *description) error {
+func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemaNode) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
 	if f.Object == nil {
 		return nil
 	}
 	if f.Message != "" {
-		fmt.Fprintf(b, "%s  %s\n", indent, foreign.Line(f.Message))
+		field := ""
+		if f.Field != "" {
+			field = f.Field + ": "
+		}
+		fmt.Fprintf(b, "%s  %s\n", indent, foreign.Line(field+f.Message))
 	}
 	for _, path := range f.MadeUp {
 		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, foreign.Line(path))
@@ -89,7 +107,7 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 		fmt.Fprintf(b, "%s  new object:\n", indent)
 		indent += "  "
 	}
-	return indented(b, indent+"  ", f.Object, doc)
+	return indented(b, indent+"  ", f.Object, schema)
 }
 
 // words say what became of a question.
@@ -100,6 +118,9 @@ func (f *Finding) words(want search.Want) string {
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case never:
+		if f.Place != "" {
+			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)", foreign.Line(f.Place), foreign.Line(f.Proof))
+		}
 		return fmt.Sprintf("%s: proved (%s)", impossible[want], foreign.Line(f.Proof))
 	case search.Unknown:
 		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(f.Searched)))
@@ -119,9 +140,10 @@ func (f *Finding) words(want search.Want) string {
 }
 
 var impossible = map[search.Want]string{
-	search.Refused:  "no such object",
-	search.Accepted: "no object is accepted",
-	search.Errs:     "no object on which the rule fails",
+	search.Refused:    "no such object",
+	search.Accepted:   "no object is accepted",
+	search.Errs:       "no object on which the rule fails",
+	search.OverBudget: "no object on which it costs too much",
 }
 
 var wanted = map[search.Want]string{
@@ -131,8 +153,8 @@ var wanted = map[search.Want]string{
 	search.OverBudget: " that costs too much",
 }
 
-func indented(b *strings.Builder, indent string, obj map[string]any, doc *description) error {
-	data, err := document(obj, doc)
+func indented(b *strings.Builder, indent string, obj map[string]any, schema schemaNode) error {
+	data, err := document(obj, schema)
 	if err != nil {
 		return err
 	}
@@ -144,77 +166,21 @@ func indented(b *strings.Builder, indent string, obj map[string]any, doc *descri
 
 func (p *textPrinter) end(r *Report) error {
 	s := &r.Summary
-	if s.Rules == 0 {
+	if s.Rules == 0 && !s.Interrupted {
 		return nil
 	}
 	parts := []string{phrase.Count(s.Rules, "rule")}
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Refused, "refusing an object"}, {s.Never, "never refusing one"}, {s.Errors, "failing or too expensive on one"}, {s.Unknown, "not answered"}} {
+	}{{s.Refused, "refusing an object"}, {s.Never, "never refusing one"}, {s.Errors, "failing or too expensive on one"}, {s.Nothing, "versions that accept nothing"}, {s.Unserved, "not served"}, {s.Unknown, "not answered"}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", n.what, n.count))
 		}
 	}
+	if s.Interrupted {
+		parts = append(parts, "interrupted")
+	}
 	_, err := fmt.Fprintln(p.out, strings.Join(parts, "; "))
 	return err
 }
-
-// yamlPrinter writes the objects themselves, ready to be checked.
-type yamlPrinter struct {
-	out  io.Writer
-	o    *Options
-	more bool
-}
-
-func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
-	for _, v := range part.Versions {
-		name := string(foreign.Line(part.Name) + " " + foreign.Line(v.Name))
-		if v.Accepted != nil {
-			if err := p.finding(name, search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
-				return err
-			}
-		}
-		for _, r := range v.Rules {
-			for _, a := range r.answers() {
-				if err := p.finding(name+", "+ruleName(r), a.want, a.finding, nil); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, doc *description) error {
-	var b strings.Builder
-	if p.more {
-		b.WriteString("---\n")
-	}
-	p.more = true
-	fmt.Fprintf(&b, "# %s: %s\n", name, f.words(want))
-	for _, path := range f.MadeUp {
-		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
-	}
-	if f.Old != nil {
-		old, err := yaml.Marshal(f.Old)
-		if err != nil {
-			return err
-		}
-		b.WriteString("# old object:\n")
-		for line := range strings.Lines(string(old)) {
-			b.WriteString("#   " + line)
-		}
-	}
-	if f.Object != nil {
-		data, err := document(f.Object, doc)
-		if err != nil {
-			return err
-		}
-		b.Write(data)
-	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
-}
-
-func (p *yamlPrinter) end(*Report) error { return nil }

@@ -17,14 +17,17 @@ type Report struct {
 // Summary counts rules.
 type Summary struct {
 	Rules int `json:"rules"`
-	// Refused are rules that refuse an object, Never those that never do, and CRDs
-	// that accept none.
+	// Refused are rules that refuse an object, Never those that never do.
 	Refused int `json:"refused"`
 	Never   int `json:"never"`
 	// Unknown are rules, and samples, of which something asked is not known.
 	Unknown int `json:"unknown"`
 	// Errors are rules that fail to evaluate on an object.
-	Errors     int `json:"errors"`
+	Errors int `json:"errors"`
+	// Nothing are versions that accept no object.
+	Nothing int `json:"nothing,omitempty"`
+	// Unserved are rules of versions in which no object can be written.
+	Unserved   int `json:"unserved,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
 	// Interrupted: not all was asked.
 	Interrupted bool `json:"interrupted,omitempty"`
@@ -35,6 +38,8 @@ type CRDPart struct {
 	File     string         `json:"file"`
 	Name     string         `json:"name"`
 	Versions []*VersionPart `json:"versions"`
+
+	known known
 }
 
 // VersionPart is what was found of one version.
@@ -67,9 +72,12 @@ type Finding struct {
 	Operation search.Operation  `json:"operation,omitempty"`
 	Object    map[string]any    `json:"object,omitempty"`
 	Old       map[string]any    `json:"old,omitempty"`
-	// Message is what the rule says, or why it has no value.
+	// Field and Message are those of the rule's cause.
+	Field   string `json:"field,omitempty"`
 	Message string `json:"message,omitempty"`
 	Proof   string `json:"proof"`
+	// Place is that of which the proof says that no accepted object has it.
+	Place string `json:"place,omitempty"`
 	// Reason is why nothing was found or analysed.
 	Reason   string `json:"reason,omitempty"`
 	Searched int    `json:"searched"`
@@ -91,7 +99,7 @@ func finding(s *search.Search, want search.Want, rule *engine.RuleRef, a *search
 	}
 	for _, c := range w.Result.Causes {
 		if want == search.OverBudget || rule != nil && c.Rule != nil && *c.Rule == *rule {
-			f.Message = c.Message
+			f.Field, f.Message = c.Field, c.Message
 			break
 		}
 	}
@@ -126,37 +134,53 @@ type answer struct {
 	finding *Finding
 }
 
-func (s *Summary) count(r *RulePart) {
-	s.Rules++
-	unknown := false
-	for _, a := range r.answers() {
-		switch {
-		case a.finding.Status == search.Unknown, a.finding.Status == search.NotAnalysed:
-			unknown = true
-		case a.finding.Status == never && a.want == search.Refused:
-			s.Never++
-		case a.finding.Status != search.Found:
-		case a.want == search.Refused:
-			s.Refused++
-		case a.want == search.Errs, a.want == search.OverBudget:
-			s.Errors++
+func (s *Summary) add(part *CRDPart) {
+	for _, v := range part.Versions {
+		nothing := v.Accepted.acceptsNothing()
+		if v.Accepted != nil && v.Accepted.Status == search.Unknown {
+			s.Unknown++
 		}
-	}
-	if unknown {
-		s.Unknown++
+		for _, r := range v.Rules {
+			s.count(r)
+			nothing = nothing || r.Accepted.acceptsNothing()
+		}
+		if nothing {
+			s.Nothing++
+		}
 	}
 }
 
-// sample counts that of a CRD; nil is one that nobody asked for.
-func (s *Summary) sample(f *Finding) {
-	switch {
-	case f == nil:
-	case f.Status == search.Unknown:
-		s.Unknown++
-	case f.Status == never:
-		s.Never++
+// acceptsNothing is false of what was not asked.
+func (f *Finding) acceptsNothing() bool { return f != nil && f.Status == never && f.Place == "" }
+
+func (s *Summary) count(r *RulePart) {
+	s.Rules++
+	unknown, unserved, failing := false, false, false
+	for _, a := range r.answers() {
+		found := a.finding.Status == search.Found
+		switch a.finding.Status {
+		case search.Unknown, search.NotAnalysed:
+			unknown = true
+		case search.Unserved:
+			unserved = true
+		}
+		switch {
+		case a.want == search.Refused && found:
+			s.Refused++
+		case a.want == search.Refused && a.finding.Status == never:
+			s.Never++
+		case found && a.want != search.Accepted:
+			failing = true
+		}
+	}
+	for n, is := range map[*int]bool{&s.Unknown: unknown, &s.Unserved: unserved, &s.Errors: failing} {
+		if is {
+			*n++
+		}
 	}
 }
 
 // settled: all that was asked is known, and nothing that is found is amiss.
-func (s *Summary) settled() bool { return s.Never == 0 && s.Unknown == 0 && s.Errors == 0 }
+func (s *Summary) settled() bool {
+	return s.Never == 0 && s.Nothing == 0 && s.Unknown == 0 && s.Errors == 0
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,7 +43,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 	case len(crds) == 0:
 		return &cli.ExitError{Code: cli.Usage}
 	}
-	sum, err := report(ctx, s, o, crds)
+	bar := newTicker(s)
+	sum, err := report(ctx, s, o, crds, bar, bar.tick)
+	bar.bar.Done()
 	switch {
 	case err != nil:
 		return err
@@ -83,58 +87,60 @@ func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, p
 	return crds, problems, err
 }
 
-// report asks all that the options say and writes the report.
-func report(ctx context.Context, s cli.Streams, o *Options, crds []*definition) (*Summary, error) {
-	bar := newTicker(progress.On(s.Stderr, "finding", "answers"))
-	defer bar.done()
-	out, _ := bar.bar.Beside(foreign.NewWriter(s.Stdout))
+// report asks all that the options say and writes the report; step is called at
+// each answer.
+func report(ctx context.Context, s cli.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
-	p := newPrinter(out, o)
+	p := newPrinter(foreign.NewWriter(out), s.Stdout, o)
+	var known known
 	asked := false
-	for _, crd := range crds {
-		part, err := ask(ctx, o, crd, &all.Summary, bar.tick)
-		if err != nil {
-			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, err))
+	err := askAll(ctx, o, crds, step, func(crd *definition, a answered) error {
+		switch {
+		case a.err != nil:
+			s.Complain(fmt.Errorf("%s: %s: %w", crd.file, crd.crd.Name, a.err))
 			all.Summary.Unreadable++
-			continue
+			return nil
+		case a.part == nil:
+			return nil
 		}
-		asked = asked || len(part.Versions) > 0
-		all.CRDs = append(all.CRDs, part)
-		if err := p.crd(part, crd); err != nil {
-			return nil, err
-		}
-		if all.Summary.Interrupted = ctx.Err() != nil; all.Summary.Interrupted {
-			break
-		}
+		known.add(&a.part.known)
+		asked = asked || len(a.part.Versions) > 0
+		all.CRDs = append(all.CRDs, a.part)
+		all.Summary.add(a.part)
+		return p.crd(a.part, crd)
+	})
+	if err != nil {
+		return nil, err
 	}
+	all.Summary.Interrupted = ctx.Err() != nil
 	if !asked && !all.Summary.Interrupted && all.Summary.Unreadable == 0 {
-		return nil, o.nothing()
+		return nil, o.nothing(&known)
 	}
 	return &all.Summary, p.end(all)
 }
 
-// ticker counts on a bar, which has one writer, what several workers do.
+// ticker shows on a bar what several workers have done, beside the report; both
+// may be on one terminal.
 type ticker struct {
-	bar   *progress.Bar
-	ticks chan struct{}
-	ended chan struct{}
+	mu  sync.Mutex
+	bar *progress.Bar
+	out io.Writer
 }
 
-func newTicker(bar *progress.Bar) *ticker {
-	t := &ticker{bar, make(chan struct{}, 64), make(chan struct{})}
-	go func() {
-		defer close(t.ended)
-		for range t.ticks {
-			bar.Add(1)
-		}
-	}()
+func newTicker(s cli.Streams) *ticker {
+	t := &ticker{bar: progress.On(s.Stderr, "finding", "answers")}
+	t.out, _ = t.bar.Beside(s.Stdout) // the report of a CRD is written at once
 	return t
 }
 
-func (t *ticker) tick() { t.ticks <- struct{}{} }
+func (t *ticker) tick() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bar.Add(1)
+}
 
-func (t *ticker) done() {
-	close(t.ticks)
-	<-t.ended
-	t.bar.Done()
+func (t *ticker) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Write(text)
 }

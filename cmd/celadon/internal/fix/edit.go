@@ -3,10 +3,13 @@ package fix
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // edit is what becomes of a file's text.
@@ -14,6 +17,7 @@ type edit struct {
 	text   []byte
 	pieces []piece
 	bounds int
+	rules  int
 	fixed  int // CRDs
 }
 
@@ -24,7 +28,7 @@ type piece struct {
 	after  []byte
 }
 
-// follow sets the bounds that a CRD's report advises.
+// follow sets the bounds that a CRD's report advises, and the texts of rules.
 func (e *edit) follow(c crd) error {
 	p, err := e.piece(c.doc)
 	if err != nil {
@@ -35,12 +39,13 @@ func (e *edit) follow(c crd) error {
 	if err != nil {
 		return err
 	}
-	after, n, err := text.Follow(c.report)
+	after, n, err := text.Follow(c.Report, c.Rules...)
 	if err != nil {
 		return err
 	}
 	p.after = after
 	e.bounds += n
+	e.rules += len(c.Rules)
 	e.fixed++
 	return nil
 }
@@ -79,6 +84,22 @@ func (e *edit) result() ([]byte, error) {
 		done = p.start + len(p.before)
 	}
 	return append(out, e.text[done:]...), nil
+}
+
+// done says what was done, or is to be.
+func (e *edit) done(dry bool) foreign.Own {
+	set, guarded := "set", "guarded"
+	if dry {
+		set, guarded = "to set", "to guard"
+	}
+	var parts []string
+	if e.bounds > 0 {
+		parts = append(parts, fmt.Sprintf("bounds %s: %d", set, e.bounds))
+	}
+	if e.rules > 0 {
+		parts = append(parts, fmt.Sprintf("rules %s: %d", guarded, e.rules))
+	}
+	return foreign.Own(strings.Join(parts, "; "))
 }
 
 // lineOffset is where a line begins, the text's end where there is none.

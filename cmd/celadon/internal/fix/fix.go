@@ -1,8 +1,9 @@
-// Package fix is celadon vet --fix: it sets the bounds that vet advises in the
-// files that the CRDs were read from, and shows what it changes.
+// Package fix is celadon vet --fix: it sets the bounds that vet advises, and with
+// --find other texts for rules, in the files that the CRDs were read from, and shows
+// what it changes.
 //
 //	f := fix.New(fix.Config{Vet: vet, Out: stdout, Err: stderr})
-//	err := f.Add(ctx, doc, report) // for each CRD, in the order of the input
+//	err := f.Add(ctx, doc, vetted) // for each CRD, in the order of the input
 //	err := f.End(ctx)
 package fix
 
@@ -16,6 +17,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -23,19 +25,27 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/crdedit"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/linediff"
 )
 
 // Config is what a Fixer works with.
 type Config struct {
-	// Vet is the report on a CRD; nil for a document that is none.
-	Vet func(context.Context, *input.Document) (*vet.Report, error)
+	// Vet is what is known of a CRD; nil for a document that is none.
+	Vet func(context.Context, *input.Document) (*Vetted, error)
 	// Out gets the diffs, Err a line a file. Both are written through
 	// foreign.Writer.
 	Out, Err io.Writer
 	// DryRun shows the diffs alone.
 	DryRun bool
+}
+
+// Vetted is what is known of a CRD.
+type Vetted struct {
+	Report *vet.Report
+	// Rules are other texts for rules.
+	Rules []crdedit.Text
 }
 
 // Fixer fixes files one after the other.
@@ -49,17 +59,17 @@ type Fixer struct {
 
 // Summary counts CRDs.
 type Summary struct {
-	// CRDs are all, Fixed those that bounds were set in, Refused those that the
+	// CRDs are all, Fixed those that were changed, Refused those that the
 	// server would not accept, fixed or not.
 	CRDs, Fixed, Refused int
 	// Failed counts files that could not be fixed, and CRDs that could not be read.
 	Failed int
 }
 
-// crd is a CRD with its report.
+// crd is a CRD and what is known of it.
 type crd struct {
-	doc    *input.Document
-	report *vet.Report
+	doc *input.Document
+	*Vetted
 }
 
 // New makes a Fixer.
@@ -69,7 +79,7 @@ func New(cfg Config) *Fixer {
 
 // Add takes the next CRD; one whose file is another than the last one's ends that.
 // The error is one of writing the diff, or the context's.
-func (f *Fixer) Add(ctx context.Context, doc *input.Document, report *vet.Report) error {
+func (f *Fixer) Add(ctx context.Context, doc *input.Document, v *Vetted) error {
 	if doc.File != f.file {
 		if err := f.End(ctx); err != nil {
 			return err
@@ -77,7 +87,7 @@ func (f *Fixer) Add(ctx context.Context, doc *input.Document, report *vet.Report
 		f.file = doc.File
 	}
 	f.sum.CRDs++
-	f.crds = append(f.crds, crd{doc, report})
+	f.crds = append(f.crds, crd{doc, v})
 	return nil
 }
 
@@ -115,7 +125,7 @@ func (f *Fixer) End(ctx context.Context) error {
 			f.failed(err)
 			return nil
 		} else if err != nil {
-			foreign.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Place(), c.report.Name, err.Error())
+			foreign.Fprintf(f.err, "%s: %s: not fixed: %s\n", c.doc.Place(), c.Report.Name, err.Error())
 		}
 	}
 	return f.write(ctx, crds, &e, before)
@@ -136,7 +146,11 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 		f.failed(wholefile.ErrChanged)
 		return nil
 	}
-	if e.bounds == 0 {
+	if i := slices.IndexFunc(now, func(c crd) bool { return len(c.Rules) > 0 }); i >= 0 {
+		f.failed(fmt.Errorf("%s: its rules would still fail: celadon vet --find shows how to guard each", now[i].Report.Name))
+		return nil
+	}
+	if e.fixed == 0 {
 		f.refused(crds)
 		return nil
 	}
@@ -150,11 +164,7 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 		}
 	}
 	f.sum.Fixed += e.fixed
-	done := "set"
-	if f.cfg.DryRun {
-		done = "to set"
-	}
-	foreign.Fprintf(f.err, "%s: bounds %s: %d\n", f.file, done, e.bounds)
+	foreign.Fprintf(f.err, "%s: %s\n", f.file, e.done(f.cfg.DryRun))
 	for i := range now {
 		now[i].doc = crds[i].doc // its line is that of the file as the user knows it
 	}
@@ -166,9 +176,9 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
 	input.Split(f.file, bytes.NewReader(text), func(c input.Chunk) bool {
 		return c.Each(func(doc *input.Document) bool {
-			var r *vet.Report
-			if r, err = f.cfg.Vet(ctx, doc); r != nil {
-				crds = append(crds, crd{doc, r})
+			var v *Vetted
+			if v, err = f.cfg.Vet(ctx, doc); v != nil {
+				crds = append(crds, crd{doc, v})
 			}
 			return err == nil
 		})
@@ -179,9 +189,9 @@ func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error)
 // refused tells which CRDs the server would not accept.
 func (f *Fixer) refused(crds []crd) {
 	for _, c := range crds {
-		if !c.report.Accepted {
+		if !c.Report.Accepted {
 			f.sum.Refused++
-			foreign.Fprintf(f.err, "%s: %s: the API server refuses it: celadon vet says why\n", c.doc.Place(), c.report.Name)
+			foreign.Fprintf(f.err, "%s: %s: the API server refuses it: celadon vet says why\n", c.doc.Place(), c.Report.Name)
 		}
 	}
 }
@@ -201,5 +211,5 @@ func bare(err error) error {
 }
 
 func (c crd) advised() bool {
-	return slices.ContainsFunc(c.report.Versions, func(v vet.Version) bool { return len(v.Advice) > 0 })
+	return len(c.Rules) > 0 || slices.ContainsFunc(c.Report.Versions, func(v vet.Version) bool { return len(v.Advice) > 0 })
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-func vetDocument(ctx context.Context, doc *input.Document) (*vet.Report, error) {
+func vetDocument(ctx context.Context, doc *input.Document) (*Vetted, error) {
 	data, err := doc.JSON()
 	if err != nil || doc.Object["kind"] != "CustomResourceDefinition" {
 		return nil, nil
 	}
-	return vet.Vet(ctx, data, vet.Config{})
+	r, err := vet.Vet(ctx, data, vet.Config{})
+	return &Vetted{Report: r}, err
 }
 
 // read adds the CRDs of a file.

@@ -30,10 +30,24 @@ func (s Selection) Check() error {
 	return nil
 }
 
-func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
-	if d.IsDir() && strings.HasPrefix(d.Name(), ".") {
-		return true
+// Excludes says whether a glob leaves out a file below a folder, or a folder
+// between them.
+func (s Selection) Excludes(root, name string) bool {
+	below, err := filepath.Rel(root, name)
+	for ; err == nil && below != "." && !strings.HasPrefix(below, ".."); below = filepath.Dir(below) {
+		if s.excludes(root, filepath.Join(root, below)) {
+			return true
+		}
 	}
+	return false
+}
+
+func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
+	return d.IsDir() && strings.HasPrefix(d.Name(), ".") || s.excludes(root, name)
+}
+
+// excludes is Excludes for the name alone.
+func (s Selection) excludes(root, name string) bool {
 	below, err := filepath.Rel(root, name)
 	if err != nil {
 		return false
@@ -42,7 +56,7 @@ func (s Selection) leavesOut(root, name string, d fs.DirEntry) bool {
 		glob = strings.TrimPrefix(strings.TrimSuffix(glob, "/"), "./")
 		switch {
 		case !strings.Contains(glob, "/"):
-			if matches(glob, d.Name()) {
+			if matches(glob, filepath.Base(name)) {
 				return true
 			}
 		case matches(glob, filepath.ToSlash(below)) || matches(glob, filepath.ToSlash(filepath.Clean(name))):

@@ -12,8 +12,9 @@ import (
 // finding is one thing to show at one place.
 type finding struct {
 	id, description, message string
-	rule                     string // that it is about; "" is none
-	level                    string // error, warning or note
+	rule                     string   // that it is about; "" is none
+	shown                    []string // lines that show it
+	level                    string   // error, warning or note
 	at                       report.Place
 }
 
@@ -52,9 +53,9 @@ func (one *vetted) findings() (list []finding) {
 		add(finding{id: "warning", description: "A warning of the API server", level: "warning", message: w, at: whole})
 	}
 	for i, at := range one.lintPlaces(0) {
-		l := &r.Lints[i]
+		l := &one.lints[i]
 		at.Field = l.Path + " " + l.Rule // its identity, whatever rules come before it
-		add(finding{id: l.Name, description: "What the API server accepts and authors regret", level: "warning", message: l.Message, rule: l.Rule, at: at})
+		add(finding{id: l.Name, description: "What the API server accepts and authors regret", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
 	}
 	for _, v := range r.Versions {
 		for i, at := range one.advicePlaces(v.Advice) {
@@ -79,6 +80,9 @@ func (p *gitHubPrinter) crd(one *vetted) error {
 		if f.rule != "" {
 			text += "\nrule: " + foreign.Line(lex.Flat(f.rule))
 		}
+		for _, line := range f.shown {
+			text += "\n" + foreign.Line(line)
+		}
 		if err := report.Annotate(p.out, level, f.at, f.id, text); err != nil {
 			return err
 		}
@@ -102,6 +106,9 @@ func (p *sarifPrinter) crd(one *vetted) error {
 		text := f.message
 		if f.rule != "" {
 			text += "\nrule: " + f.rule
+		}
+		for _, line := range f.shown {
+			text += "\n" + line
 		}
 		if err := p.log.Add(f.id, f.description, f.level, f.at, text, f.at.File, name); err != nil {
 			return err

@@ -10,7 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lint"
+	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // fixes says whether files are to be fixed.
@@ -32,12 +36,12 @@ func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) erro
 	if err != nil {
 		return err
 	}
-	again := func(ctx context.Context, doc *input.Document) (*vet.Report, error) {
+	again := func(ctx context.Context, doc *input.Document) (*fix.Vetted, error) {
 		one := v.vet(ctx, doc)
 		if one == nil || one.problem != nil && !one.bug {
 			return nil, nil
 		}
-		return one.report, one.problem
+		return one.fixes(), one.problem
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
 	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
@@ -50,7 +54,10 @@ func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) erro
 			f.Unreadable(one.doc, one.problem)
 			return nil
 		}
-		return f.Add(ctx, one.doc, one.report)
+		for _, l := range one.opening() {
+			foreign.Fprintf(s.Stderr, "%s: %s: %s: not guarded, since what guards it accepts more than now: celadon vet --find shows it\n", one.doc.Place(), one.report.Name, phrase.Rule(l.Path, l.Index))
+		}
+		return f.Add(ctx, one.doc, one.fixes())
 	}).Run(ctx)
 	if err == nil {
 		err = f.End(ctx)
@@ -73,4 +80,34 @@ func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) erro
 		fmt.Fprintln(s.Stderr, "nothing to fix")
 	}
 	return nil
+}
+
+// fixes are what --fix does: what is accepted stays the same but for bounds.
+func (one *vetted) fixes() *fix.Vetted {
+	v := &fix.Vetted{Report: one.report}
+	for i := range one.lints {
+		l := &one.lints[i]
+		m := l.Keeping()
+		steps, err := engine.ParsePath(l.Path)
+		if m == nil || err != nil {
+			continue
+		}
+		for at := range one.report.Versions {
+			if l.Version == "" || l.Version == one.report.Versions[at].Name {
+				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.Place{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
+			}
+		}
+	}
+	return v
+}
+
+// opening are lints whose mends all accept more than now: those are for a person to
+// choose.
+func (one *vetted) opening() (list []*lint.Lint) {
+	for i := range one.lints {
+		if l := &one.lints[i]; len(l.Mends) > 0 && l.Keeping() == nil {
+			list = append(list, l)
+		}
+	}
+	return list
 }

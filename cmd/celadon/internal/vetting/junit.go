@@ -58,6 +58,9 @@ func (f *finding) text() foreign.Own {
 	if f.rule != "" {
 		report.ShowRule(&b, f.rule)
 	}
+	for _, line := range f.shown {
+		foreign.Fprintf(&b, "        %s\n", line)
+	}
 	return foreign.Own(b.String())
 }
 

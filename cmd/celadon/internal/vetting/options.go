@@ -3,12 +3,15 @@ package vetting
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/types"
@@ -21,6 +24,7 @@ type Options struct {
 	Output      string
 	Explain     bool
 	All         bool
+	Find        bool
 	Fix, DryRun bool
 	NoLints     []string
 	Config      config.Flags
@@ -44,7 +48,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
 	f.BoolVar(&o.Explain, "explain", false, "say of every rule why it costs what it does")
 	f.BoolVar(&o.All, "all", false, "text: show every rule, not only the most expensive")
-	f.BoolVar(&o.Fix, "fix", false, "set the bounds that vet advises in the files, and show what changes (see docs/fix.md)")
+	f.BoolVar(&o.Find, "find", false, "look for objects too: on which a rule fails to evaluate, or the proof that it refuses nothing (seconds a CRD)")
+	f.BoolVar(&o.Fix, "fix", false, "set the bounds that vet advises in the files, with --find guard rules that fail, and show what changes (see docs/fix.md)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit code 1 where something is to be fixed")
 	f.StringArrayVar(&o.NoLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
 	o.Config.Add(f)
@@ -55,9 +60,20 @@ func (o *Options) vetConfig() (vet.Config, error) {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return vet.Config{}, fmt.Errorf("--kube-version: %w", err)
 	}
-	cfg := vet.Config{KubeVersion: o.KubeVersion, WithoutLints: o.NoLints, Explain: o.Explain}
+	cfg := vet.Config{KubeVersion: o.KubeVersion, Explain: o.Explain}
+	for _, name := range o.NoLints {
+		switch {
+		case slices.Contains(vet.LintNames(), name):
+			cfg.WithoutLints = append(cfg.WithoutLints, name)
+		case !slices.Contains(lint.Names(), name):
+			return cfg, fmt.Errorf("--no-lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
+		}
+	}
 	return cfg, cfg.Check()
 }
+
+// LintNames are what --no-lint may be.
+func LintNames() []string { return append(vet.LintNames(), lint.Names()...) }
 
 // printer writes a report as CRDs are vetted.
 type printer interface {

@@ -63,8 +63,8 @@ func (one *vetted) causes(width int) []report.Cause {
 
 // lintPlaces are where the rules of lints stand.
 func (one *vetted) lintPlaces(width int) []report.Place {
-	fields := make([]string, len(one.report.Lints))
-	for i, l := range one.report.Lints {
+	fields := make([]string, len(one.lints))
+	for i, l := range one.lints {
 		fields[i] = l.Field
 	}
 	return one.places(fields, width)

@@ -37,7 +37,7 @@ func (s *summary) count(one *vetted) {
 		s.Refused++
 	}
 	s.CRDs++
-	s.Lints += len(one.report.Lints)
+	s.Lints += len(one.lints)
 }
 
 func (s *summary) verdict(paths []string) error {

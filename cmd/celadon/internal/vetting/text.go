@@ -104,7 +104,7 @@ func (one *vetted) kubectl(width int) *report.Object {
 // lints shows each with its rule, as check shows what it finds.
 func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 	for i, at := range one.lintPlaces(p.excerpt()) {
-		l := &one.report.Lints[i]
+		l := &one.lints[i]
 		p.line(b, 2, foreign.Sprintf("lint %s: %s", p.paint(foreign.Yellow, foreign.Line(l.Name)), l.Message))
 		if at.Line > 0 {
 			at.Field = phrase.Rule(l.Path, l.Index)
@@ -113,6 +113,7 @@ func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
 		if !strings.Contains(at.Excerpt.Line, l.Rule) {
 			p.rule(b, l.Rule)
 		}
+		p.shown(b, l)
 	}
 }
 

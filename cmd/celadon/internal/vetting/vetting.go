@@ -16,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
@@ -23,6 +24,8 @@ import (
 type vetted struct {
 	doc    *input.Document
 	report *vet.Report
+	// lints are the report's or, with --find, what lint.Find makes of them.
+	lints []lint.Lint
 	// operation is create, or update where --old has the CRD.
 	operation string
 	// problem says why there is no report.
@@ -77,6 +80,8 @@ func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) e
 // vetter vets documents; it is safe for concurrent use.
 type vetter struct {
 	cfg vet.Config
+	// find is nil without --find.
+	find *lint.Config
 	// olds are the CRDs that vetted ones replace.
 	olds *catalog.Catalog
 }
@@ -87,6 +92,9 @@ func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, e
 		return nil, err
 	}
 	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	if o.Find {
+		v.find = &lint.Config{KubeVersion: o.KubeVersion, Without: o.NoLints}
+	}
 	var given []crdfile.Read
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err = sweep.All(ctx, streams.Stdin, o.Olds, crdfile.One, func(r crdfile.Read) error {
@@ -140,8 +148,23 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	}
 	cfg.DuplicateKeys = doc.Duplicate
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
+	if one.problem == nil {
+		one.lints, one.problem = v.lints(ctx, doc, one.report)
+	}
 	one.bug = one.problem != nil
 	return one
+}
+
+// lints are what is to be said of a CRD that is read.
+func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) ([]lint.Lint, error) {
+	if v.find == nil {
+		return lint.Of(r), nil
+	}
+	crd, err := crdfile.Decode(doc)
+	if err != nil || crd == nil {
+		return lint.Of(r), nil // the report says why
+	}
+	return lint.Find(ctx, crd, r, *v.find)
 }
 
 // undecided is true where nothing but too much work keeps the CRD from being

@@ -1,6 +1,8 @@
-package repl
+package assist
 
 import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
@@ -14,15 +16,15 @@ import (
 // its words, and the values that the loaded object has there.
 type found struct {
 	decl   *types.Decl
-	schema *schemaNode // nil where the CRD's text has none
+	schema *apiextensionsv1.JSONSchemaProps // nil where the CRD's text has none
 	values []any
 }
 
 // resolver finds the declaration of expressions without checking them, so that
 // it also serves those that are half written.
 type resolver struct {
-	session *Session
-	vars    map[string]found
+	place *Place
+	vars  map[string]found
 }
 
 // expr is the declaration of an expression; found.decl is nil where it has
@@ -67,15 +69,11 @@ func (r *resolver) ident(name string) found {
 	if v, ok := r.vars[name]; ok {
 		return v
 	}
-	p := r.session.state.place
-	if p == nil {
-		return found{}
-	}
-	switch name {
+	switch p := r.place; name {
 	case types.Self:
-		return found{p.node.Decl(), r.session.schemaHere(), []any{p.self}}
+		return found{p.Node.Decl(), p.Schema, []any{p.Self}}
 	case types.OldSelf:
-		return found{p.node.Decl(), r.session.schemaHere(), []any{p.old}}
+		return found{p.Node.Decl(), p.Schema, []any{p.Old}}
 	}
 	return found{}
 }
@@ -108,13 +106,13 @@ func (f found) field(ident string) found {
 		return found{}
 	}
 	if f.decl.Kind == types.Map {
-		return found{f.decl.Elem, schemaBelow(f.schema, engine.Step{Any: true}), each(f.values, func(m map[string]any) any { return m[ident] })}
+		return found{f.decl.Elem, SchemaBelow(f.schema, engine.Step{Any: true}), each(f.values, func(m map[string]any) any { return m[ident] })}
 	}
 	field, ok := f.decl.ByIdent(ident)
 	if !ok {
 		return found{}
 	}
-	return found{field.Decl, schemaBelow(f.schema, engine.Step{Name: field.Name}), each(f.values, func(m map[string]any) any { return m[field.Name] })}
+	return found{field.Decl, SchemaBelow(f.schema, engine.Step{Name: field.Name}), each(f.values, func(m map[string]any) any { return m[field.Name] })}
 }
 
 func (f found) index(index ast.Expr) found {
@@ -134,7 +132,7 @@ func (f found) elements() found {
 	if f.decl == nil || f.decl.Elem == nil {
 		return found{}
 	}
-	out := found{decl: f.decl.Elem, schema: schemaBelow(f.schema, engine.Step{Any: true})}
+	out := found{decl: f.decl.Elem, schema: SchemaBelow(f.schema, engine.Step{Any: true})}
 	for _, v := range f.values {
 		switch v := v.(type) {
 		case []any:

@@ -1,4 +1,4 @@
-package repl
+package assist
 
 import (
 	"maps"
@@ -13,12 +13,41 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// completeExpr offers what can stand at the end of src, which is what of an
-// expression is before the cursor.
-func (s *Session) completeExpr(src []rune) Completion {
-	if s.state.place == nil {
-		return Completion{Start: len(src)}
+// Completion is what fits at one place of a line.
+type Completion struct {
+	// Start is the code point from which a candidate replaces what stands
+	// before the cursor.
+	Start      int
+	Candidates []Candidate
+}
+
+// Candidate is one text that fits, and what it is.
+type Candidate struct{ Text, Hint string }
+
+// Only keeps the candidates that begin so; where none does, those that do but
+// for their case.
+func (c Completion) Only(prefix string) Completion {
+	all := c.Candidates
+	c.Candidates = nil
+	for _, candidate := range all {
+		if strings.HasPrefix(candidate.Text, prefix) {
+			c.Candidates = append(c.Candidates, candidate)
+		}
 	}
+	if len(c.Candidates) > 0 || prefix == "" {
+		return c
+	}
+	for _, candidate := range all {
+		if len(candidate.Text) >= len(prefix) && strings.EqualFold(candidate.Text[:len(prefix)], prefix) {
+			c.Candidates = append(c.Candidates, candidate)
+		}
+	}
+	return c
+}
+
+// Complete offers what can stand at the end of src, which is what of an
+// expression is before the cursor.
+func (p *Place) Complete(src []rune) Completion {
 	tokens := lex.Tokens(src)
 	word := lex.Token{Start: len(src), End: len(src)}
 	if n := len(tokens); n > 0 && tokens[n-1].End == len(src) {
@@ -26,23 +55,23 @@ func (s *Session) completeExpr(src []rune) Completion {
 		case last.Kind == lex.Comment, last.Kind == lex.Number:
 			return Completion{Start: len(src)}
 		case last.Open:
-			return s.completeString(src, tokens[:n-1], last)
+			return p.completeString(src, tokens[:n-1], last)
 		case last.Kind == lex.Ident:
 			word, tokens = last, tokens[:n-1]
 		}
 	}
 	c := Completion{Start: word.Start}
-	sc := s.scope(bindings(src, tokens))
+	sc := p.scope(bindings(src, tokens))
 	if n := len(tokens); n > 1 && (tokens[n-1].Text == "." || tokens[n-1].Text == ".?") {
-		c.Candidates = s.members(sc, src, tokens[:n-1], tokens[n-1].Text == ".?")
+		c.Candidates = p.members(sc, src, tokens[:n-1], tokens[n-1].Text == ".?")
 	} else {
-		c.Candidates = s.words(sc)
+		c.Candidates = p.words(sc)
 	}
-	return c.only(word.Text)
+	return c.Only(word.Text)
 }
 
 // members are the fields and methods of the operand that the tokens end with.
-func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
+func (p *Place) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
 	start := lex.Operand(tokens, len(tokens)-1)
 	if start < 0 {
 		return nil
@@ -54,7 +83,7 @@ func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bo
 		out = fieldCandidates(f.decl)
 	}
 	if f.decl != nil && f.decl.Kind == types.Map {
-		for _, key := range mapKeys(f.values) {
+		for _, key := range Keys(f.values) {
 			if identifier(key) {
 				out = append(out, Candidate{Text: key, Hint: f.decl.Elem.String()})
 			}
@@ -65,14 +94,14 @@ func (s *Session) members(sc *scope, src []rune, tokens []lex.Token, optional bo
 	}
 	t := sc.typeOf(text, f)
 	if t == nil {
-		return append(out, namespace(sc.env(), text+".")...)
+		return append(out, namespace(p.env(), text+".")...)
 	}
 	if f.decl == nil && t.Kind() == celtypes.StructKind {
-		if d := declOf(s.state.place.node.Decl(), t); d != nil {
+		if d := declOf(p.Node.Decl(), t); d != nil {
 			out = fieldCandidates(d)
 		}
 	}
-	return append(out, methods(sc.env(), t)...)
+	return append(out, methods(p.env(), t)...)
 }
 
 func fieldCandidates(d *types.Decl) []Candidate {
@@ -173,13 +202,9 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 }
 
 // words are what an expression can begin with.
-func (s *Session) words(sc *scope) []Candidate {
-	out := []Candidate{{Text: types.Self, Hint: s.state.place.node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
-	for _, l := range s.lets {
-		if l.place == s.standing() {
-			out = append(out, Candidate{Text: l.name, Hint: lex.Flat(l.text)})
-		}
-	}
+func (p *Place) words(sc *scope) []Candidate {
+	out := []Candidate{{Text: types.Self, Hint: p.Node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
+	out = append(out, p.Named...)
 	for _, b := range sc.bound {
 		hint := "variable"
 		if d := sc.vars[b.name].decl; d != nil {
@@ -188,7 +213,7 @@ func (s *Session) words(sc *scope) []Candidate {
 		out = append([]Candidate{{Text: b.name, Hint: hint}}, out...)
 	}
 	found := map[string]string{"true": "boolean", "false": "boolean", "null": "null", "has(": "macro"}
-	env := sc.env()
+	env := p.env()
 	if env == nil {
 		return out
 	}
@@ -217,7 +242,7 @@ func identifier(name string) bool {
 
 // completeString offers what can stand in the quotes that are open at the end:
 // the values of an enum, the keys of a map.
-func (s *Session) completeString(src []rune, before []lex.Token, open lex.Token) Completion {
+func (p *Place) completeString(src []rune, before []lex.Token, open lex.Token) Completion {
 	quote, raw := open.Start, false
 	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
 		quote, raw = q, r
@@ -227,8 +252,8 @@ func (s *Session) completeString(src []rune, before []lex.Token, open lex.Token)
 		return c
 	}
 	q := string(src[quote])
-	sc := s.scope(bindings(src, before))
-	for _, text := range s.stringsAt(sc, src, before) {
+	sc := p.scope(bindings(src, before))
+	for _, text := range p.stringsAt(sc, src, before) {
 		if !raw {
 			text = strings.Trim(strconv.Quote(text), `"`)
 			if q == "'" {
@@ -237,10 +262,10 @@ func (s *Session) completeString(src []rune, before []lex.Token, open lex.Token)
 		}
 		c.Candidates = append(c.Candidates, Candidate{Text: text + q})
 	}
-	return c.only(string(src[quote+1:]))
+	return c.Only(string(src[quote+1:]))
 }
 
-func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string {
+func (p *Place) stringsAt(sc *scope, src []rune, before []lex.Token) []string {
 	n := len(before)
 	if n < 2 {
 		return nil
@@ -254,14 +279,14 @@ func (s *Session) stringsAt(sc *scope, src []rune, before []lex.Token) []string 
 	}
 	switch before[n-1].Text {
 	case "==", "!=":
-		return enumOf(operand(n - 2))
+		return Enum(operand(n - 2).schema)
 	case "[", "[?":
 		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && lex.EndsOperand(before[n-2]) {
-			return mapKeys(f.values)
+			return Keys(f.values)
 		}
 	}
 	if i := openList(before); i > 1 && before[i-1].Text == "in" {
-		return enumOf(operand(i - 2))
+		return Enum(operand(i - 2).schema)
 	}
 	return nil
 }
@@ -280,12 +305,8 @@ func openList(tokens []lex.Token) int {
 	return -1
 }
 
-func enumOf(f found) []string {
-	return enumValues(f.schema)
-}
-
-// mapKeys are the keys that the loaded object has there, sorted.
-func mapKeys(values []any) []string {
+// Keys are those of all maps among values, sorted.
+func Keys(values []any) []string {
 	keys := map[string]bool{}
 	for _, v := range values {
 		if m, ok := v.(map[string]any); ok {
@@ -297,9 +318,10 @@ func mapKeys(values []any) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// names are all words that could stand where src ends, without brackets.
-func (s *Session) names(src []rune) []string {
-	c := s.completeExpr(src)
+// Names are all words that could stand where src ends, without brackets: what Mend
+// asks for.
+func (p *Place) Names(src string) []string {
+	c := p.Complete([]rune(src))
 	names := make([]string, len(c.Candidates))
 	for i, candidate := range c.Candidates {
 		names[i], _, _ = strings.Cut(candidate.Text, "(")

@@ -1,4 +1,4 @@
-package celparse_test
+package celtexts
 
 import (
 	"fmt"
@@ -10,9 +10,44 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// difference is where two trees are not the same, node by node, ids, positions and
-// macro calls; "" where they are.
-func difference(got, want *ast.AST) string {
+// Difference is where two parsed expressions are not the same, node by node, ids,
+// positions and macro calls; "" where they are.
+func Difference(got, want *ast.AST) string {
+	if d := treeDifference(got, want); d != "" {
+		return d
+	}
+	if len(got.TypeMap()) > 0 || len(got.ReferenceMap()) > 0 || got.TypeMap() == nil || got.ReferenceMap() == nil {
+		return "types or references before they are checked"
+	}
+	if !reflect.DeepEqual(got, want) {
+		return "the trees differ in what no method shows"
+	}
+	return ""
+}
+
+// CheckedDifference is where two checked expressions are not the same: as
+// Difference, and in types and references.
+func CheckedDifference(got, want *ast.AST) string {
+	if d := treeDifference(got, want); d != "" {
+		return d
+	}
+	for id, t := range want.TypeMap() {
+		if g := got.TypeMap()[id]; g == nil || !g.IsExactType(t) || g.String() != t.String() {
+			return fmt.Sprintf("type of %d: got %v, want %v", id, g, t)
+		}
+	}
+	for id, ref := range want.ReferenceMap() {
+		if g := got.ReferenceMap()[id]; g == nil || g.Name != ref.Name || !slices.Equal(g.OverloadIDs, ref.OverloadIDs) || !g.Equals(ref) {
+			return fmt.Sprintf("reference of %d: got %v, want %v", id, g, ref)
+		}
+	}
+	if len(got.TypeMap()) != len(want.TypeMap()) || len(got.ReferenceMap()) != len(want.ReferenceMap()) {
+		return fmt.Sprintf("got %d types and %d references, want %d and %d", len(got.TypeMap()), len(got.ReferenceMap()), len(want.TypeMap()), len(want.ReferenceMap()))
+	}
+	return ""
+}
+
+func treeDifference(got, want *ast.AST) string {
 	if d := exprDifference("root", got.Expr(), want.Expr()); d != "" {
 		return d
 	}
@@ -28,16 +63,11 @@ func difference(got, want *ast.AST) string {
 		return "base of lines"
 	case len(g.MacroCalls()) != len(w.MacroCalls()):
 		return fmt.Sprintf("macro calls: got %d, want %d", len(g.MacroCalls()), len(w.MacroCalls()))
-	case len(got.TypeMap()) > 0 || len(got.ReferenceMap()) > 0 || got.TypeMap() == nil || got.ReferenceMap() == nil:
-		return "types or references before they are checked"
 	}
 	for id, call := range w.MacroCalls() {
 		if d := exprDifference(fmt.Sprintf("macro call %d", id), g.MacroCalls()[id], call); d != "" {
 			return d
 		}
-	}
-	if !reflect.DeepEqual(got, want) {
-		return "the trees differ in what no method shows"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package repl
+package assist
 
 // examplesOf are one use each of functions, where their libraries give none. A
 // test compiles them.

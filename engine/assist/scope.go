@@ -1,4 +1,4 @@
-package repl
+package assist
 
 import (
 	"fmt"
@@ -28,6 +28,9 @@ var loopMacros = map[string]string{
 	"transformList": "map", "transformMap": "map", "transformMapEntry": "map", "sortBy": "map",
 	"optMap": "optMap", "optFlatMap": "optMap",
 }
+
+// IsLoop is true for the name of a macro that has a variable.
+func IsLoop(name string) bool { return loopMacros[name] != "" }
 
 // bindings are the macro variables in scope behind the tokens, outermost first.
 func bindings(src []rune, tokens []lex.Token) []binding {
@@ -78,8 +81,8 @@ type scope struct {
 	bound []binding
 }
 
-func (s *Session) scope(bound []binding) *scope {
-	sc := &scope{resolver: resolver{session: s, vars: map[string]found{}}, bound: bound}
+func (p *Place) scope(bound []binding) *scope {
+	sc := &scope{resolver: resolver{place: p, vars: map[string]found{}}, bound: bound}
 	for _, b := range bound {
 		over := sc.parse(b.over)
 		switch {
@@ -96,8 +99,8 @@ func (s *Session) scope(bound []binding) *scope {
 
 // parse is the declaration of an operand's text.
 func (sc *scope) parse(text string) found {
-	env := sc.env()
-	text, err := sc.session.expand(text)
+	env := sc.place.env()
+	text, err := sc.place.expand(text)
 	if env == nil || err != nil {
 		return found{}
 	}
@@ -108,18 +111,6 @@ func (sc *scope) parse(text string) found {
 	return sc.expr(parsed.NativeRep().Expr())
 }
 
-func (sc *scope) env() *cel.Env {
-	p := sc.session.state.place
-	if p == nil || p.desk == nil {
-		return nil
-	}
-	env, err := p.desk.Env(false)
-	if err != nil {
-		return nil
-	}
-	return env
-}
-
 // typeOf is the type of an operand's text, by its declaration or by the
 // checker; nil where it has none.
 func (sc *scope) typeOf(text string, f found) *cel.Type {
@@ -128,7 +119,7 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 			return t
 		}
 	}
-	env := sc.env()
+	env := sc.place.env()
 	if env == nil {
 		return nil
 	}
@@ -143,7 +134,7 @@ func (sc *scope) typeOf(text string, f found) *cel.Type {
 			levels++
 		}
 	}
-	text, err := sc.session.expand(text)
+	text, err := sc.place.expand(text)
 	if err != nil {
 		return nil
 	}

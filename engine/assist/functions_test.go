@@ -1,21 +1,15 @@
-package repl
+package assist
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestExamples holds that every function has one, and that ours compile.
 func TestExamples(t *testing.T) {
-	s, err := NewSession(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := s.functionEnv()
-	for _, name := range functionNames(env) {
-		reply := s.Do(t.Context(), ":funcs "+name)
-		if reply.Failed || !strings.Contains(reply.Text, "e.g. ") {
-			t.Errorf("%s: no example:\n%s", name, reply.Text)
+	var k Functions
+	env := k.known(nil, "")
+	for _, name := range k.Names(nil, "") {
+		f := k.Of(name, nil, "")
+		if f == nil || len(f.Forms) == 0 || len(f.Examples) == 0 {
+			t.Errorf("%s: no example: %+v", name, f)
 		}
 		for _, example := range examplesOf[name] {
 			if _, issues := env.Compile(example); issues.Err() != nil {
@@ -24,7 +18,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	for name := range examplesOf {
-		if s.Do(t.Context(), ":funcs "+name).Failed {
+		if k.Of(name, nil, "") == nil {
 			t.Errorf("an example of %s, which does not exist", name)
 		}
 	}

@@ -1,0 +1,70 @@
+package find
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/spell"
+)
+
+// known is what there is to ask about.
+type known struct {
+	versions []string
+	rules    []engine.RuleRef // of the versions that are asked about
+}
+
+func (k *known) add(more *known) {
+	k.versions = append(k.versions, more.versions...)
+	k.rules = append(k.rules, more.rules...)
+}
+
+// nothing is the error where nothing is meant.
+func (o *Options) nothing(k *known) error {
+	if o.Version != "" && !slices.Contains(k.versions, o.Version) {
+		return fmt.Errorf("--version %q: no such version%s", o.Version, offer(o.Version, k.versions))
+	}
+	if len(k.rules) == 0 && o.Version != "" {
+		return fmt.Errorf("--version %q: no rules there: with --minimal or --full there is a sample all the same", o.Version)
+	}
+	if len(k.rules) == 0 {
+		return errors.New("no CRD has rules: with --minimal or --full there is a sample all the same")
+	}
+	var places []string
+	there := 0
+	for _, r := range k.rules {
+		places = append(places, r.Path)
+		if r.Path == o.At {
+			there = max(there, r.Index+1)
+		}
+	}
+	if there > 0 {
+		return fmt.Errorf("--rule %d: no such rule: want less than %d, %s at %s", o.Rule, there, phrase.Count(there, "rule"), phrase.Place(o.At))
+	}
+	return fmt.Errorf("--at %q: no rule there%s", o.At, offer(o.At, places))
+}
+
+// offered is how many names are offered where none is near.
+const offered = 5
+
+// offer ends an error about a name with those that may be meant.
+func offer(word string, names []string) string {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if hint := spell.DidYouMean(word, names); hint != "" {
+		return string(foreign.Line(hint))
+	}
+	quoted := make([]string, 0, offered)
+	for _, name := range names[:min(len(names), offered)] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	more := ""
+	if n := len(names) - offered; n > 0 {
+		more = fmt.Sprintf(" or %d more", n)
+	}
+	return ": want " + strings.Join(quoted, ", ") + more
+}

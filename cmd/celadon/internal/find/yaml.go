@@ -1,0 +1,71 @@
+package find
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// yamlPrinter writes the objects themselves, ready to be checked.
+type yamlPrinter struct {
+	out  io.Writer
+	o    *Options
+	more bool
+}
+
+func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
+	for _, v := range part.Versions {
+		name := string(foreign.Line(part.Name) + " " + foreign.Line(v.Name))
+		if v.Accepted != nil {
+			if err := p.finding(name, search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
+				return err
+			}
+		}
+		for _, r := range v.Rules {
+			for _, a := range r.answers() {
+				if err := p.finding(name+", "+ruleName(r), a.want, a.finding, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemaNode) error {
+	var b strings.Builder
+	if p.more {
+		b.WriteString("---\n")
+	}
+	p.more = true
+	fmt.Fprintf(&b, "# %s: %s\n", name, f.words(want))
+	for _, path := range f.MadeUp {
+		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
+	}
+	if f.Old != nil {
+		old, err := yaml.Marshal(f.Old)
+		if err != nil {
+			return err
+		}
+		b.WriteString("# old object:\n")
+		for line := range strings.Lines(string(old)) {
+			b.WriteString("#   " + line)
+		}
+	}
+	if f.Object != nil {
+		data, err := document(f.Object, schema)
+		if err != nil {
+			return err
+		}
+		b.Write(data)
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *yamlPrinter) end(*Report) error { return nil }

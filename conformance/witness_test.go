@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/corpus"
+)
+
+// TestWitnessesOnServer tries what engine/search finds in the CRDs of a corpus on
+// a real server: verdict, causes, warnings and what is persisted are what the
+// search says. A sample is some rules of one CRD of each project.
+func TestWitnessesOnServer(t *testing.T) {
+	ask := asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}}
+	crds := witnessCRDs(t)
+	if os.Getenv(fullVariable) == "" {
+		ask.rules, ask.steps = 4, 200
+		crds = oneOfEach(crds)
+	}
+	report := NewReport("witnesses")
+	startServer(t).SweepWitnesses(t.Context(), crds, ask, report)
+	finish(t, report)
+}
+
+// TestWitnessesOfWorlds asks the same of made-up CRDs, whose rules nobody wrote.
+func TestWitnessesOfWorlds(t *testing.T) {
+	n, ask := uint64(3), asking{wants: []search.Want{search.Refused, search.Accepted, search.Errs}, rules: 4, steps: 50}
+	if os.Getenv(fullVariable) != "" {
+		n, ask.rules, ask.steps = 100, 20, 200
+	}
+	var crds []*CRD
+	for _, g := range Worlds(*firstWorld, n) {
+		crds = append(crds, g.CRD)
+	}
+	report := NewReport("world-witnesses")
+	startServer(t).SweepWitnesses(t.Context(), crds, ask, report)
+	finish(t, report)
+}
+
+func witnessCRDs(t *testing.T) (all []*CRD) {
+	t.Helper()
+	for _, file := range corpus.CRDFiles(t) {
+		crd, err := ReadCRD(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, crd)
+	}
+	return all
+}
+
+// oneOfEach takes the first CRD of each project, a folder.
+func oneOfEach(all []*CRD) (some []*CRD) {
+	project := ""
+	for _, crd := range all {
+		if dir := filepath.Dir(crd.Path); dir != project {
+			project = dir
+			some = append(some, crd)
+		}
+	}
+	return some
+}

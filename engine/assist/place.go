@@ -1,0 +1,114 @@
+package assist
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/tracing"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Place is where an expression stands, and what is known of it there. All but the
+// node may be left out.
+type Place struct {
+	Node *engine.Node
+	// Schema is the place's as the CRD has it. A declaration is shared by all places
+	// that CEL cannot tell apart, so an enum, say, is looked for here.
+	Schema *apiextensionsv1.JSONSchemaProps
+	// Self and Old are values of self and oldSelf.
+	Self, Old any
+	// Named are other names that an expression may use, and Expand writes in place
+	// of each what it stands for.
+	Named  []Candidate
+	Expand func(src string) (string, error)
+}
+
+// env is what expressions here know; nil where the schema is not visible to rules.
+func (p *Place) env() *cel.Env {
+	if p.Node.Decl().Kind == types.Hidden {
+		return nil
+	}
+	desk, err := p.Node.Desk()
+	if err != nil {
+		return nil
+	}
+	env, err := desk.Env(false)
+	if err != nil {
+		return nil
+	}
+	return env
+}
+
+func (p *Place) expand(src string) (string, error) {
+	if p.Expand == nil {
+		return src, nil
+	}
+	return p.Expand(src)
+}
+
+// TypeOf is an expression's type in a schema's words: those of a declaration where
+// it names one.
+func (p *Place) TypeOf(x *expr.Expr) string {
+	r := resolver{place: p}
+	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
+		return found.decl.String()
+	}
+	return TypeWords(x.Type())
+}
+
+// Read is a value that an expression reads.
+type Read struct {
+	Text string
+	Decl *types.Decl
+}
+
+// Reads are the values that an expression reads of the object and that have
+// declarations, in its order.
+func (p *Place) Reads(x *expr.Expr) (all []Read) {
+	src := lex.NewSource(x.Source(), x.AST())
+	r := resolver{place: p, vars: map[string]found{}}
+	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if l, ok := tracing.LoopOf(e); ok {
+			over := r.expr(l.Over)
+			r.vars[l.Variable] = over.elements()
+			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
+				r.vars[l.Variable] = found{} // a key
+			}
+		}
+		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
+			all = append(all, Read{src.Of(e), f.decl})
+		}
+	}))
+	return all
+}
+
+// SchemaAt is the schema of a place; nil where the CRD declares none.
+func SchemaAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step) *apiextensionsv1.JSONSchemaProps {
+	for _, step := range steps {
+		s = SchemaBelow(s, step)
+	}
+	return s
+}
+
+// SchemaBelow is the schema one step down.
+func SchemaBelow(s *apiextensionsv1.JSONSchemaProps, step engine.Step) *apiextensionsv1.JSONSchemaProps {
+	if s == nil {
+		return nil
+	}
+	if !step.Item && !step.Any {
+		if prop, ok := s.Properties[step.Name]; ok {
+			return &prop
+		}
+	}
+	if s.AdditionalProperties != nil && !step.Item {
+		return s.AdditionalProperties.Schema
+	}
+	if s.Items != nil {
+		return s.Items.Schema
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// way is what a guard makes of a condition that has no value.
+type way uint8
+
+const (
+	// refuse makes the whole rule false: it refuses what it refused, in its own
+	// words.
+	refuse way = iota
+	// accept makes the whole rule true, as far as the condition decides it.
+	accept
+	// asFalse makes the condition false, asTrue true, wherever it stands.
+	asFalse
+	asTrue
+)
+
+// read is a part of an expression that has no value for some reason, and what asks
+// for that: present is true where the part has a value, absent where it has none.
+type read struct {
+	*spot
+	present, absent string
+}
+
+// guard guards the first part of an expression that has no value for a reason and
+// is not guarded yet. It is "" where there is none, or no guard is known for it.
+func guard(x *expr.Expr, env *cel.Env, reason string, how way) string {
+	src := lex.NewSource(x.Source(), x.AST())
+	var todo *read
+	walk(&spot{e: x.AST().NativeRep().Expr()}, func(s *spot) {
+		if todo == nil {
+			if r := readOf(s, src, reason); r != nil && !r.guarded(src) {
+				todo = r
+			}
+		}
+	})
+	if todo == nil {
+		return ""
+	}
+	at := condition(x, todo.spot)
+	if at == nil {
+		return ""
+	}
+	test, and := todo.present, true
+	switch how {
+	case refuse, accept:
+		outer := decisive(x, at)
+		if outer == nil || how == accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
+			return ""
+		}
+		at = outer
+		and = (how == refuse) == (at.polarity() > 0)
+	case asTrue:
+		and = false
+	}
+	if !and {
+		test = todo.absent
+	}
+	return insert(x, env, src, at, test, and)
+}
+
+// condition is the smallest part of type bool that has no value where the one in it
+// has none; nil where there is none.
+func condition(x *expr.Expr, s *spot) *spot {
+	types := x.AST().NativeRep()
+	for ; s != nil; s = s.above {
+		if types.GetType(s.e.ID()) == celtypes.BoolType {
+			for s.above != nil && isCall(s.above.e, operators.LogicalNot) {
+				s = s.above
+			}
+			return s
+		}
+		if s.lazy {
+			return nil
+		}
+	}
+	return nil
+}
+
+// decisive is the condition, or the smallest around it, that has no value where it
+// has none and of which it is known what its truth means for the whole; nil where
+// there is none.
+func decisive(x *expr.Expr, s *spot) *spot {
+	for ; s != nil && !s.lazy && s.polarity() == 0; s = s.above {
+	}
+	if s == nil || s.polarity() == 0 || x.AST().NativeRep().GetType(s.e.ID()) != celtypes.BoolType {
+		return nil
+	}
+	return s
+}
+
+// insert writes the test before the condition. It is "" where that would come to
+// mean something else.
+func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, and bool) string {
+	start, end, ok := src.Range(at.e)
+	if !ok {
+		return ""
+	}
+	operator, written := operators.LogicalOr, " || "
+	if and {
+		operator, written = operators.LogicalAnd, " && "
+	}
+	text := []rune(x.Source())
+	body := string(text[start:end])
+	if isCall(at.e, operators.Conditional) {
+		body = "(" + body + ")"
+	}
+	guarded := test + written + body
+	if !bare(at, and) {
+		guarded = "(" + guarded + ")"
+	}
+	mended := string(text[:start]) + guarded + string(text[end:])
+	parsed, err := types.Parse(env, mended)
+	asked, err2 := types.Parse(env, test)
+	if err != nil || err2 != nil {
+		return ""
+	}
+	want := shape(asked.NativeRep().Expr(), nil) + operator + shape(at.e, nil)
+	root := x.AST().NativeRep().Expr()
+	if shape(parsed.NativeRep().Expr(), nil) != shape(root, map[int64]string{at.e.ID(): want}) {
+		return ""
+	}
+	return mended
+}
+
+// bare is true where a chain of && or || needs no brackets.
+func bare(at *spot, and bool) bool {
+	if at.above == nil {
+		return true
+	}
+	switch above := at.above.e; above.Kind() {
+	case ast.ComprehensionKind:
+		return at.lazy // the body
+	case ast.CallKind:
+		name := above.AsCall().FunctionName()
+		return name == operators.Conditional || and && name == operators.LogicalAnd || !and && name == operators.LogicalOr ||
+			and && name == operators.LogicalOr
+	}
+	return false
+}
+
+// guarded is true of a part that is reached only where it has a value.
+func (r *read) guarded(src *lex.Source) bool {
+	among := func(e ast.Expr, operator, text string) bool {
+		return slices.ContainsFunc(terms(e, operator), func(term ast.Expr) bool { return same(src.Of(term), text) })
+	}
+	for s := r.spot; s.above != nil; s = s.above {
+		above := s.above.e
+		switch {
+		case isCall(above, operators.LogicalAnd) && among(above, operators.LogicalAnd, r.present),
+			isCall(above, operators.LogicalOr) && among(above, operators.LogicalOr, r.absent):
+			return true
+		case isCall(above, operators.Conditional):
+			args := above.AsCall().Args()
+			if s.e.ID() == args[1].ID() && among(args[0], operators.LogicalAnd, r.present) ||
+				s.e.ID() == args[2].ID() && among(args[0], operators.LogicalOr, r.absent) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// same compares two texts but for spaces.
+func same(a, b string) bool {
+	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
+}
+
+var (
+	noKey   = regexp.MustCompile(`^no such key: (.+)$`)
+	noIndex = regexp.MustCompile(`^index out of bounds: (-?\d+)$`)
+)
+
+// readOf is what a part reads, if that can be what has no value.
+func readOf(s *spot, src *lex.Source, reason string) *read {
+	text := src.Of
+	switch {
+	case s.e.Kind() == ast.SelectKind && !s.e.AsSelect().IsTestOnly():
+		sel := s.e.AsSelect()
+		if m := noKey.FindStringSubmatch(reason); m != nil && m[1] == sel.FieldName() {
+			of := fmt.Sprintf("has(%s.%s)", text(sel.Operand()), sel.FieldName())
+			return &read{s, of, "!" + of}
+		}
+	case isCall(s.e, operators.Index):
+		of, index := s.e.AsCall().Args()[0], s.e.AsCall().Args()[1]
+		if m := noIndex.FindStringSubmatch(reason); m != nil {
+			return &read{s, fmt.Sprintf("size(%s) > %s", text(of), text(index)), fmt.Sprintf("size(%s) <= %s", text(of), text(index))}
+		}
+		if key, ok := literal(index); noKey.MatchString(reason) && (!ok || noKey.FindStringSubmatch(reason)[1] == fmt.Sprint(key)) {
+			in := fmt.Sprintf("%s in %s", text(index), text(of))
+			return &read{s, in, "!(" + in + ")"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine/internal/rule"
+)
+
+// How it works: an engine is immutable, and a tree. One that differs in a single
+// rule is made of new nodes from the root down to that rule, and of the old ones
+// otherwise. Bounds have no part in rules but for what these are estimated to
+// cost, and so one that differs in them has the old rules.
+
+// Rules are the rules of a version that have an expression and stand where rules
+// can stand, in the order in which they run.
+func (e *Engine) Rules(version string) []*RuleRef {
+	v := e.versions[version]
+	if v == nil || v.rules.root == nil {
+		return nil
+	}
+	return v.rules.root.refs(nil)
+}
+
+func (n *ruleNode) refs(all []*RuleRef) []*RuleRef {
+	for _, r := range n.rules {
+		if r.expr != nil || r.compileErr != "" {
+			all = append(all, &r.ref)
+		}
+	}
+	for _, sub := range n.allOf {
+		all = sub.refs(all)
+	}
+	for _, below := range []*ruleNode{n.items, n.values} {
+		if below != nil {
+			all = below.refs(all)
+		}
+	}
+	for _, f := range n.fields {
+		all = f.node.refs(all)
+	}
+	return all
+}
+
+// Rewriter makes engines that differ from one in a single rule or in the bounds
+// of a schema; nothing else is compiled anew. It is not safe for concurrent use.
+type Rewriter struct {
+	engine   *Engine
+	compiler *compiler // nil before the first rule
+	made     int       // rules by that compiler
+}
+
+// maxMade is how many rules one compiler makes: it remembers all of them, and
+// bounds what they take together.
+const maxMade = 1000
+
+// Rewriter makes a rewriter.
+func (e *Engine) Rewriter() *Rewriter { return &Rewriter{engine: e} }
+
+// Rule gives an engine with another rule in place of one, without that rule where
+// spec is nil. The error is a *CompileError where the new rule does not compile.
+func (w *Rewriter) Rule(at RuleRef, spec *apiextensionsv1.ValidationRule) (e *Engine, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e, err = nil, bugOf(&at, p)
+		}
+	}()
+	v := w.engine.versions[at.Version]
+	if v == nil {
+		return nil, fmt.Errorf("version %q: no such version", at.Version)
+	}
+	if v.rules.root == nil {
+		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
+	}
+	root, err := w.node(v.rules.root, at, spec)
+	switch {
+	case err != nil:
+		return nil, err
+	case root == nil:
+		return nil, fmt.Errorf("%s: no such rule", at.where(rulePart))
+	}
+	changed := *v
+	changed.rules = &Rules{root: root, schema: v.rules.schema, decl: v.rules.decl, limits: v.rules.limits, ratchet: v.rules.ratchet}
+	return w.engine.with(&changed), nil
+}
+
+// node is a node with the new rule in it, nil where the old one is not below.
+func (w *Rewriter) node(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*ruleNode, error) {
+	changed := *n
+	i := slices.IndexFunc(n.rules, func(r *compiledRule) bool { return r.ref == at })
+	if i >= 0 {
+		changed.rules = slices.Clone(n.rules)
+		if spec == nil {
+			changed.rules = slices.Delete(changed.rules, i, i+1)
+		} else {
+			r, err := w.rule(n, at, spec)
+			if err != nil {
+				return nil, err
+			}
+			changed.rules[i] = r
+		}
+		changed.usesOld = slices.ContainsFunc(changed.rules, (*compiledRule).usesOld)
+		changed.transition = changed.onlyTransition()
+		return &changed, nil
+	}
+	below := func(sub *ruleNode, put func(*ruleNode)) (bool, error) {
+		if sub == nil {
+			return false, nil
+		}
+		made, err := w.node(sub, at, spec)
+		if made != nil {
+			put(made)
+			changed.transition = changed.onlyTransition()
+		}
+		return made != nil || err != nil, err
+	}
+	if found, err := below(n.items, func(sub *ruleNode) { changed.items = sub }); found {
+		return &changed, err
+	}
+	if found, err := below(n.values, func(sub *ruleNode) { changed.values = sub }); found {
+		return &changed, err
+	}
+	for i, f := range n.fields {
+		found, err := below(f.node, func(sub *ruleNode) {
+			changed.fields = slices.Clone(n.fields)
+			changed.fields[i].node = sub
+		})
+		if found {
+			return &changed, err
+		}
+	}
+	return nil, nil
+}
+
+// rule compiles a rule for a node.
+func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.ValidationRule) (*compiledRule, error) {
+	if w.compiler == nil || w.made >= maxMade {
+		c, err := newCompiler(w.engine.config)
+		if err != nil {
+			return nil, err
+		}
+		w.compiler, w.made = c, 0
+	}
+	w.made++
+	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
+	r := &compiledRule{spec: spec, ref: at}
+	w.compiler.errs = nil
+	w.compiler.rule(r, n.decl, n.schema)
+	if len(w.compiler.errs) > 0 {
+		return nil, w.compiler.errs[0]
+	}
+	return r, nil
+}
+
+// Schema gives an engine that checks the values of a version by another schema,
+// which may differ from the version's own in bounds, enums, patterns, formats and
+// required fields, and in nothing that rules, pruning and defaults see.
+func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResourceValidation) (e *Engine, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e, err = nil, bug(p)
+		}
+	}()
+	v := w.engine.versions[version]
+	if v == nil {
+		return nil, fmt.Errorf("version %q: no such version", version)
+	}
+	changed := *v
+	if changed.values, _, err = valuesOf(source, w.engine.config); err != nil {
+		return nil, err
+	}
+	changed.status = changed.values.Property("status")
+	return w.engine.with(&changed), nil
+}
+
+// with is the engine with another form of one version.
+func (e *Engine) with(v *crdVersion) *Engine {
+	changed := *e
+	changed.versions = maps.Clone(e.versions)
+	changed.versions[v.name] = v
+	if e.storage.name == v.name {
+		changed.storage = v
+	}
+	return &changed
+}

@@ -1,0 +1,39 @@
+package smtlib
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxRune is the last character that SMT-LIB has. Those after lastRune are
+	// kept for all that it has not.
+	maxRune  = 0x2FFFF
+	lastRune = 0x2FF00
+)
+
+// Text is a text as a literal.
+func Text(s string) (string, error) {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r > lastRune }) {
+		return "", fmt.Errorf("text: %w", ErrNotExpressible)
+	}
+	return quoted([]rune(s)...), nil
+}
+
+func quoted(text ...rune) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"':
+			b.WriteString(`""`)
+		case r == '\\' || r < ' ' || r > '~':
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

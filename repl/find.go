@@ -1,0 +1,136 @@
+package repl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lint"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// wants are what can be found, as celadon find names it.
+var wants = []string{string(search.Refused), string(search.Accepted), string(search.Errs)}
+
+// useFound in place of one of them makes what was found the session's object.
+const useFound = "use"
+
+// find finds a write that shows what a rule here does.
+func find(ctx context.Context, s *Session, arg string) (string, error) {
+	if arg == useFound {
+		return "", s.useFound()
+	}
+	n, word, err := s.target(arg)
+	if err != nil {
+		return "", err
+	}
+	want := search.Refused
+	if word != "" {
+		if want = search.Want(word); !slices.Contains(wants, word) {
+			return "", fmt.Errorf(":find %s: want %s or %s", word, strings.Join(wants, ", "), useFound)
+		}
+	}
+	answer, err := s.ask(ctx, n, want)
+	switch {
+	case ctx.Err() != nil:
+		return "stopped: none found until now\n", nil
+	case err != nil:
+		return "", err
+	case answer.Witness == nil:
+		return printable(answer.Words(want)) + "\n", nil
+	}
+	s.found = answer.Witness
+	return answerText(answer, want, n)
+}
+
+// ask asks about the rule with a number here.
+func (s *Session) ask(ctx context.Context, n int, want search.Want) (*lint.Answer, error) {
+	st := s.state
+	asker, err := lint.NewAsker(st.crd.def, st.crd.engine, st.version, lint.Config{KubeVersion: st.kube, Steps: search.DefaultSteps})
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(asker.Rules(), func(r engine.RuleRef) bool { return r.Path == st.place.pattern() && r.Index == n })
+	if i < 0 {
+		return nil, errors.New("rules under allOf and the like are not analysed")
+	}
+	return asker.Ask(ctx, asker.Rules()[i], want)
+}
+
+// answerText shows a write that was found.
+func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
+	w := a.Witness
+	var b strings.Builder
+	b.WriteString(printable(a.Words(want)) + "\n")
+	for _, c := range w.Result.Causes {
+		if c.Rule != nil && c.Rule.Index == rule && want != search.Accepted {
+			b.WriteString(indent(printable(c.Message)))
+			break
+		}
+	}
+	for _, path := range a.MadeUp {
+		fmt.Fprintf(&b, "  %s is made up: its format is password\n", printable(path))
+	}
+	for _, part := range []struct {
+		title string
+		obj   map[string]any
+	}{{"old object", w.Old}, {"new object", w.Object}} {
+		if part.obj == nil {
+			continue
+		}
+		text, err := yaml.Marshal(part.obj)
+		if err != nil {
+			return "", err
+		}
+		shown := indent(printable(string(text)))
+		if w.Old != nil {
+			shown = "  " + part.title + ":\n" + indent(shown)
+		}
+		b.WriteString(shown)
+	}
+	b.WriteString(":find use makes it the object\n")
+	return b.String(), nil
+}
+
+// useFound makes what was found last the session's object, and old object.
+func (s *Session) useFound() error {
+	if s.state.crd == nil {
+		return errNoCRD
+	}
+	if s.found == nil {
+		return errors.New("nothing was found yet: :find first")
+	}
+	next := *s.state
+	next.old, next.version = nil, ""
+	for _, part := range []struct {
+		to  **object
+		obj map[string]any
+	}{{&next.object, s.found.Object}, {&next.old, s.found.Old}} {
+		if part.obj == nil {
+			continue
+		}
+		doc, err := foundDocument(part.obj)
+		if err == nil {
+			*part.to, err = newObject(doc)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.commit(&next, next.steps)
+}
+
+// foundDocument is an object that stands in no file.
+func foundDocument(obj map[string]any) (doc Document, err error) {
+	doc.File = "(found)"
+	if doc.JSON, err = json.Marshal(obj); err == nil {
+		doc.Text, err = yaml.Marshal(obj)
+	}
+	return doc, err
+}
