@@ -66,6 +66,7 @@ vulnerabilities: ## Look for known holes in what is linked; needs the network
 nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestFindInCorpus -v ./engine/search
+	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	$(MAKE) conformance
 	$(MAKE) race

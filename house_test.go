@@ -19,7 +19,7 @@ const module = "github.com/celadon-cel/celadon"
 // know each other.
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
-	{"internal/automaton", "internal/sat", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan"},
+	{"internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan"},
 	{"internal/celparse", "internal/celcheck", "internal/celtexts"},
 	{"types"},
 	{"cost"},

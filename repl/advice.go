@@ -135,15 +135,19 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 		which = "the other rules"
 	}
 	fmt.Fprintf(b, "set these bounds in the schema, and %s fit:\n", which)
-	var rows [][]string
+	b.WriteString(table(boundRows(v, "  ", "now"), s.Width))
+}
+
+// boundRows are rows of what to set, and what is or was there.
+func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	for _, a := range v.Advice {
-		now := ""
+		other := ""
 		if a.Now > 0 {
-			now = fmt.Sprintf("(now %d)", a.Now)
+			other = fmt.Sprintf("(%s %d)", before, a.Now)
 		}
-		rows = append(rows, []string{"  " + phrase.Place(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), now})
+		rows = append(rows, []string{indent + phrase.Place(a.Path), fmt.Sprintf("%s: %d", a.Set, a.Value), other})
 	}
-	b.WriteString(table(rows, s.Width))
+	return rows
 }
 
 // writeLints tells what is accepted and regretted, of the rules here and below.

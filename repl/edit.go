@@ -133,7 +133,7 @@ func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 		return err
 	}
 	if x.Type() != cel.BoolType {
-		return fmt.Errorf("a rule must be a boolean (got %s)", assist.TypeWords(x.Type()))
+		return fmt.Errorf("a rule must be a boolean (got %s)", assist.TypeWords(x))
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (s *Session) partFits(field, value string, n int) error {
 			return err
 		}
 		if x.Type() != cel.StringType {
-			return fmt.Errorf("a messageExpression must be a string (got %s)", assist.TypeWords(x.Type()))
+			return fmt.Errorf("a messageExpression must be a string (got %s)", assist.TypeWords(x))
 		}
 	case "reason":
 		if !slices.Contains(reasons, value) {

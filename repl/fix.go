@@ -3,7 +3,6 @@ package repl
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/crdedit"
@@ -65,13 +64,9 @@ func stuck(r *vet.Report) bool {
 
 // advised are rows of what a report advises to set.
 func advised(r *vet.Report) (rows [][]string) {
-	for _, v := range r.Versions {
-		for _, a := range v.Advice {
-			was := ""
-			if a.Now > 0 {
-				was = fmt.Sprintf("(was %d)", a.Now)
-			}
-			row := []string{a.Path, fmt.Sprintf("%s: %d", a.Set, a.Value), was}
+	for i := range r.Versions {
+		v := &r.Versions[i]
+		for _, row := range boundRows(v, "", "was") {
 			if len(r.Versions) > 1 {
 				row = append([]string{v.Name}, row...)
 			}

@@ -210,5 +210,5 @@ func argument(t *cel.Type) string {
 	if t.Kind() == cel.TypeParamKind || t.Kind() == cel.DynKind {
 		return "anything"
 	}
-	return TypeWords(t)
+	return typeWords(t)
 }

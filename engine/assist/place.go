@@ -57,7 +57,7 @@ func (p *Place) TypeOf(x *expr.Expr) string {
 	if found := r.expr(x.AST().NativeRep().Expr()); found.decl != nil && !isOptional(x.Type()) {
 		return found.decl.String()
 	}
-	return TypeWords(x.Type())
+	return TypeWords(x)
 }
 
 // Read is a value that an expression reads.

@@ -10,12 +10,15 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/screen"
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TypeWords are a type as the author of a schema would say it.
-func TypeWords(t *cel.Type) string {
+// TypeWords are an expression's type as the author of a schema would say it.
+func TypeWords(x *expr.Expr) string { return typeWords(x.Type()) }
+
+func typeWords(t *cel.Type) string {
 	switch t.Kind() {
 	case celtypes.BoolKind:
 		return "boolean"
@@ -77,7 +80,7 @@ func element(t *cel.Type, i int) string {
 	if i >= len(params) || params[i].Kind() == celtypes.DynKind || params[i].Kind() == celtypes.TypeParamKind {
 		return "anything"
 	}
-	return TypeWords(params[i])
+	return typeWords(params[i])
 }
 
 // Bounds are what a schema says of a value's size and form, in its own words;

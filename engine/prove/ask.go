@@ -48,8 +48,9 @@ func (p *Proof) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxRounds is how often the automata are asked.
-const maxRounds = 300
+// maxRounds is how often the solver is asked for one question, and the automata
+// about its examples.
+const maxRounds = 500
 
 // prove says whether the formula cannot be true, and on what that rests.
 func (w *world) prove() (*Proof, error) {
@@ -114,7 +115,8 @@ func compareRefs(a, b engine.RuleRef) int {
 
 // impossible: there is no example, not even one whose strings do not exist.
 func (w *world) impossible(assumed []sat.Lit) bool {
-	for range maxRounds {
+	for w.rounds < maxRounds {
+		w.rounds++
 		switch w.sat.Solve(sat.DefaultSteps, assumed...) {
 		case sat.Unsatisfiable:
 			return true

@@ -119,7 +119,7 @@ func TestSolversAgree(t *testing.T) {
 	}
 	words := map[smtlib.Answer]string{smtlib.Unknown: "does not know", smtlib.Satisfiable: "finds none", smtlib.Unsatisfiable: "proves it"}
 	rules := corpusRules(t)
-	count := map[string]int{}
+	count, n := map[string]int{}, 0
 	for i := 0; i < len(rules); i += 5 {
 		r := rules[i]
 		for _, what := range []Outcome{Refused, Failed} {
@@ -136,6 +136,9 @@ func TestSolversAgree(t *testing.T) {
 				line += ", " + s.Name + " " + words[answer]
 			}
 			count[line]++
+			if n++; n%50 == 0 {
+				t.Logf("%d asked", n)
+			}
 		}
 	}
 	for _, line := range sortedKeys(count) {

@@ -205,24 +205,3 @@ func TestAcceptsNothing(t *testing.T) {
 		}
 	}
 }
-
-// TestLarge: what is too much ends without a proof, and soon.
-func TestLarge(t *testing.T) {
-	t.Parallel()
-	var rules, enum []string
-	for i := range 3000 {
-		enum = append(enum, fmt.Sprintf("v%d", i))
-	}
-	for range 500 {
-		rules = append(rules, "self.e in ['"+strings.Join(enum[:200], "', '")+"']")
-	}
-	deep := strings.Repeat("!(", 2000) + "has(self.e)" + strings.Repeat(")", 2000)
-	wide := strings.Repeat("has(self.e) || ", 5000) + "true"
-	for _, first := range []string{"self.e.matches('^(a|b|ab)*(a|b|ba)*c{200}')", wide, deep} {
-		p, err := New(version(t, spec("e: {type: string, enum: ["+strings.Join(enum, ", ")+"]}", append([]string{first}, rules...)...)), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = p.Never(engine.RuleRef{Path: "spec"}, Refused)
-	}
-}

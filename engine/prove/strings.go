@@ -12,19 +12,24 @@ import (
 // long they are, and that it is one of them at most. The rest is asked of the
 // automata when an example depends on it.
 func (w *world) relate(c *content) {
-	for i, m := range c.members {
+	var patterns []*member
+	for _, m := range c.members {
+		if !m.exact {
+			patterns = append(patterns, m)
+		}
+	}
+	before := w.no() // it is one of the texts up to here
+	for _, m := range c.members {
 		if !m.exact {
 			continue
 		}
-		for j, other := range c.members {
-			if j == i || other.exact && j < i {
-				continue
-			}
+		w.implies(before.Not(), m.lit)
+		before = w.any(before, m.lit)
+		for _, p := range patterns {
 			if w.spend() {
 				return
 			}
-			in := other.exact && other.text == m.text || !other.exact && other.language.Contains(m.text)
-			w.implies(literal(other.lit, in), m.lit)
+			w.implies(literal(p.lit, p.language.Contains(m.text)), m.lit)
 		}
 		size := int64(utf8.RuneCountInString(m.text))
 		for i, lit := range c.sizes.lits {

@@ -33,6 +33,7 @@ type world struct {
 	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
+	rounds  int // in which the solver was asked
 }
 
 // sibling is a rule that admitted objects satisfy.
@@ -56,7 +57,7 @@ func (w *world) spend() bool {
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 20_000
+const maxWork = 200_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {

@@ -29,16 +29,16 @@ type Solver struct {
 	args []string
 }
 
-// Names are the programs that are known, and what each is told: how much work it
-// may do, as it counts it.
+// known are the programs whose ways are known, and what each is told: how much
+// work it may do, as it counts it.
 var known = map[string][]string{
-	"z3":   {"-in", "-smt2", "rlimit=20000000", "-memory:2048"},
-	"cvc5": {"--lang=smt2", "--incremental", "--strings-exp", "--rlimit=2000000"},
+	"z3":   {"-in", "-smt2", "rlimit=5000000", "-memory:2048"},
+	"cvc5": {"--lang=smt2", "--incremental", "--strings-exp", "--rlimit=500000"},
 }
 
 const (
 	// maxTime ends what no resource limit ended.
-	maxTime = 30 * time.Second
+	maxTime = 20 * time.Second
 	// maxOutput is how much of an answer is read.
 	maxOutput = 1 << 20
 )
@@ -56,7 +56,11 @@ func Open(ctx context.Context, name string) (*Solver, error) {
 		}
 		name = path
 	}
-	s := &Solver{path: name}
+	path, err := filepath.Abs(name) // it is started in another folder
+	if err != nil {
+		return nil, err
+	}
+	s := &Solver{path: path}
 	said, err := s.run(ctx, "", "--version")
 	if err != nil {
 		return nil, fmt.Errorf("solver %s: %w", name, err)
@@ -165,24 +169,21 @@ func (s *Solver) run(ctx context.Context, stdin string, args ...string) (string,
 		return "", fmt.Errorf("wrote more than %d bytes", maxOutput)
 	}
 	// Solvers end with an error where there is no core to be had.
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && out.Len() > 0 {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && out.buf.Len() > 0 {
 		err = nil
 	}
-	return out.String(), err
+	return out.buf.String(), err
 }
 
 // head keeps the begin of what is written.
 type head struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	max  int
 	more bool
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	room := h.max - h.Len()
-	if len(p) > room {
-		h.more = true
-		return h.Buffer.Write(p[:max(room, 0)])
-	}
-	return h.Buffer.Write(p)
+	room := h.max - h.buf.Len()
+	h.more = h.more || len(p) > room
+	return h.buf.Write(p[:min(len(p), room)]) // a short write ends the copying
 }

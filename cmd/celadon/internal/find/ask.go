@@ -114,6 +114,9 @@ func (v *asking) ask() (*VersionPart, error) {
 		switch {
 		case err == nil:
 			part.Accepted = v.sample(s, a)
+			if err := v.outside(part.Accepted, search.Accepted, nil); err != nil {
+				return nil, err
+			}
 			v.step()
 		case v.ctx.Err() == nil:
 			return nil, err
@@ -184,8 +187,8 @@ func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, wan
 			return &Finding{Status: never, Proof: proof}, nil
 		}
 	}
-	outcome, provable := map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}[want]
-	if p != nil && provable {
+	outcome, one := provable[want]
+	if p != nil && one {
 		// What cannot be analysed, the search will say.
 		if proof, _ := p.Never(ref, outcome); proof != nil {
 			return &Finding{Status: never, Proof: proof.String()}, nil
@@ -199,14 +202,16 @@ func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, wan
 	if want == search.Accepted {
 		f.neverAccepted(p, ref.Path)
 	}
-	return f, nil
+	return f, v.outside(f, want, &ref)
 }
 
 // prover is nil for a version of which no object can be written.
-func (v *asking) prover() *prove.Prover {
+func (v *asking) prover() *prove.Prover { return v.proverWith(prove.Config{}) }
+
+func (v *asking) proverWith(cfg prove.Config) *prove.Prover {
 	for i := range v.crd.crd.Spec.Versions {
 		if of := &v.crd.crd.Spec.Versions[i]; of.Name == v.name && of.Served {
-			p, _ := prove.New(of, prove.Config{}) // the engine has compiled it
+			p, _ := prove.New(of, cfg) // the engine has compiled it
 			return p
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/smtlib"
 )
 
 // Wants and Outputs are what --want and --output may be.
@@ -33,6 +34,7 @@ type Options struct {
 	Config         config.Flags
 
 	at, one bool // --at and --rule were given
+	solver  *smtlib.Solver
 }
 
 // Flags adds the flags to a set.
@@ -46,7 +48,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Minimal, "minimal", false, "no rule: an accepted object with as few fields as can be")
 	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one question, in objects")
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
-	f.StringVar(&o.Solver, "solver", "", "an external prover to ask as well: `NAME` or path")
+	f.StringVar(&o.Solver, "solver", "", "ask an external solver what is left open: `NAME` (z3, cvc5) or the path of one")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Config.Add(f)
 }
@@ -72,8 +74,6 @@ func (o *Options) Check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--full and --minimal both given: want one")
 	case (o.Full || o.Minimal) && (o.at || f.Changed("want") && o.Want != "accepted"):
 		return fmt.Errorf("--full and --minimal are samples of a whole CRD: want no --at, and no --want but accepted")
-	case o.Solver != "":
-		return fmt.Errorf("--solver %q: proofs are made without one: leave it out", o.Solver)
 	}
 	if !o.at {
 		return nil

@@ -119,11 +119,11 @@ func (f *Finding) words(want search.Want) string {
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case never:
 		if f.Place != "" {
-			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)", foreign.Line(f.Place), foreign.Line(f.Proof))
+			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)%s", foreign.Line(f.Place), foreign.Line(f.Proof), f.bySolver())
 		}
-		return fmt.Sprintf("%s: proved (%s)", impossible[want], foreign.Line(f.Proof))
+		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(f.Searched)))
+		return fmt.Sprintf("none found%s: %s objects%s", wanted[want], phrase.Number(uint64(f.Searched)), f.bySolver())
 	}
 	switch want {
 	case search.Refused:

@@ -76,6 +76,8 @@ type Finding struct {
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message,omitempty"`
 	Proof   string `json:"proof"`
+	// Solver is the external solver that was asked, and its version.
+	Solver string `json:"solver,omitempty"`
 	// Place is that of which the proof says that no accepted object has it.
 	Place string `json:"place,omitempty"`
 	// Reason is why nothing was found or analysed.

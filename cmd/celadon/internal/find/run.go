@@ -30,6 +30,9 @@ type definition struct {
 // Run is the whole of celadon find. A cancelled context ends it with what is
 // known until then.
 func Run(ctx context.Context, s cli.Streams, o *Options) error {
+	if err := o.openSolver(ctx); err != nil {
+		return err
+	}
 	crds, problems, err := read(ctx, s, o)
 	if err != nil {
 		return err

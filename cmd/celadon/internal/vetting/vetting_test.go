@@ -77,6 +77,19 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestFoundDocuments holds reports with objects, proofs and mends against the
+// schemas of their formats.
+func TestFoundDocuments(t *testing.T) {
+	t.Parallel()
+	for _, output := range Outputs() {
+		out, code := run(t, "--find", "-o", output, "../../../../examples/unguarded/crd.yaml")
+		if code != cli.OK || !strings.Contains(out, "has(self.replicas)") {
+			t.Errorf("-o %s: exit code %d: %s", output, code, out)
+		}
+		document(t, output, []byte(out))
+	}
+}
+
 // TestInterrupted: a report that ends early is a document, and says so.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,70 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
+	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/smtlib"
+)
+
+// openSolver starts the program of --solver once, to know its version.
+func (o *Options) openSolver(ctx context.Context) (err error) {
+	if o.Solver == "" {
+		return nil
+	}
+	if o.solver, err = smtlib.Open(ctx, o.Solver); err != nil {
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("--solver: %w", err)}
+	}
+	return nil
+}
+
+// provable are the questions that have a proof of their own.
+var provable = map[search.Want]prove.Outcome{search.Refused: prove.Refused, search.Errs: prove.Failed}
+
+// outside asks the external solver, if there is one, what neither a proof nor the
+// search has decided. No rule is a whole version.
+func (v *asking) outside(f *Finding, want search.Want, ref *engine.RuleRef) error {
+	if v.o.solver == nil || f.Status != search.Unknown {
+		return nil
+	}
+	var failed error
+	p := v.proverWith(prove.Config{Outside: func(script string, assumed []string) ([]string, bool, error) {
+		answer, core, err := v.o.solver.Ask(v.ctx, script, assumed)
+		failed = errors.Join(failed, err)
+		return core, answer == smtlib.Unsatisfiable, err
+	}})
+	outcome, one := provable[want]
+	switch {
+	case p == nil:
+		return nil
+	case one:
+		if proof, _ := p.Never(*ref, outcome); proof != nil {
+			f.Status, f.Proof = never, proof.String()
+		}
+	case want == search.Accepted && ref != nil:
+		f.neverAccepted(p, ref.Path)
+	case want == search.Accepted:
+		f.neverAccepted(p, "")
+	default:
+		return nil
+	}
+	f.Solver = v.o.solver.Name
+	return failed
+}
+
+// bySolver names the solver beside its answer.
+func (f *Finding) bySolver() string {
+	switch {
+	case f.Solver == "":
+		return ""
+	case f.Status == never:
+		return ", by " + string(foreign.Line(f.Solver))
+	}
+	return ", and " + string(foreign.Line(f.Solver)) + " has no proof"
+}

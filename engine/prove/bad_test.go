@@ -1,0 +1,88 @@
+package prove
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// numbered joins n texts made of a format.
+func numbered(n int, format, between string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(all, between)
+}
+
+func repeated(n int, first string, rules ...string) []string {
+	out := []string{first}
+	for i := range n {
+		out = append(out, rules[i%len(rules)])
+	}
+	return out
+}
+
+// TestBadInput: what is too much, or makes no sense, ends with an answer, after a
+// bounded number of expressions read and formulas solved.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	enum := "e: {type: string, enum: [" + numbered(5000, "v%d", ", ") + "]}"
+	for name, c := range map[string]struct {
+		fields string
+		rules  []string
+		want   string // the proof; "?" is any, or none
+	}{
+		"10,000 rules":                    {fields, repeated(10_000, "!has(self.num) || self.num > 1", "self.kind == 'A' || has(self.o)", "!has(self.l) || self.l.all(x, x.a != 'b')", "!has(self.t) || self.t.matches('^[a-z]+$')"), "?"},
+		"10,000 rules, one decides":       {fields, repeated(10_000, "self.kind == 'A' || has(self.o)", "self.kind == 'A'"), "?"},
+		"10,000 rules, none needed":       {fields, repeated(10_000, "has(self.num) || !has(self.num)", "self.kind == 'A' || has(self.o)"), "the rule itself"},
+		"an enum of 5,000":                {enum, []string{"!has(self.e) || self.e.startsWith('v')"}, "schema"},
+		"an enum of 5,000, not all":       {enum, []string{"!has(self.e) || self.e != 'v4999'"}, ""},
+		"lists of 5,000":                  {enum, repeated(50, "!has(self.e) || self.e in ['"+numbered(5000, "v%d", "', '")+"']", "self.e in ['"+numbered(2000, "v%d", "', '")+"']"), "?"},
+		"a pattern of 10 kB":              {"s: {type: string, pattern: '^(" + numbered(1500, "w%d", "|") + ")$'}", []string{"!has(self.s) || self.s.matches('^(" + numbered(1500, "w%d", "|") + ")$')"}, "schema"},
+		"two patterns of 10 kB":           {"s: {type: string, pattern: '^(" + numbered(1500, "w%d", "|") + ")$'}", []string{"!has(self.s) || self.s.matches('^(" + numbered(1500, "v%d", "|") + ")$')"}, ""},
+		"a pattern of millions of states": {"s: {type: string, pattern: '^(a{1000}){1000}$'}", []string{"!has(self.s) || self.s.matches('^(a|b|ab)*(a|b|ba)*c{200}')"}, ""},
+		"a bad pattern":                   {"s: {type: string, pattern: '('}", []string{"!has(self.s) || self.s.matches('(')"}, "not analysed"},
+		"minLength over maxLength":        {"s: {type: string, minLength: 5, maxLength: 3}", []string{"!has(self.s)"}, "schema"},
+		"minimum over maximum":            {"i: {type: integer, minimum: 5, maximum: 3}", []string{"!has(self.i)"}, "schema"},
+		"no items at all":                 {"l: {type: array, maxItems: 0, minItems: 1, items: {type: string}}", []string{"!has(self.l)"}, "schema"},
+		"huge bounds":                     {"i: {type: integer, minimum: -1e300, maximum: 1e300}\ns: {type: string, maxLength: 9223372036854775807}", []string{"!has(self.i) || self.i <= 9223372036854775807", "!has(self.s) || size(self.s) >= 0"}, "?"},
+		"negative sizes":                  {"s: {type: string, minLength: -1, maxLength: -5}", []string{"!has(self.s)"}, "schema"},
+		"deep":                            {enum, []string{strings.Repeat("!(", 200) + "has(self.e)" + strings.Repeat(")", 200)}, "?"},
+		"wide":                            {enum, []string{strings.Repeat("has(self.e) || ", 5000) + "true"}, "?"},
+		"macros in macros":                {fields, []string{"!has(self.l) || " + strings.Repeat("self.l.all(x, ", 10) + "x.a == 'a'" + strings.Repeat(")", 10)}, "?"},
+		"many macros over one list":       {fields, []string{"!has(self.l) || (" + numbered(60, "self.l.exists(x%[1]d, x%[1]d.a != 'v%[1]d' && self.l.all(y, y.a != 'w%[1]d'))", " && ") + ")"}, "?"},
+		"many choices":                    {fields, []string{"size([" + numbered(40, "(has(self.num) ? 1 : %d)", ", ") + "]) > 0 && " + numbered(40, "(has(self.num) ? 1 : %d)", " + ") + " > 0"}, "?"},
+		"broken siblings":                 {fields, []string{"!has(self.num) || self.num > 0", "self.", "has(", "self.nosuch == 1", "self.num", "1"}, "schema"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := prover(t, spec(c.fields, c.rules...))
+			w := newWorld(p)
+			q, err := w.question(p, engine.RuleRef{Path: "spec"})
+			if err != nil {
+				if c.want != "not analysed" || !errors.Is(err, ErrNotAnalysed) {
+					t.Error(err)
+				}
+				return
+			}
+			w.asked = &q.rule.ref
+			w.clause(q.refuses(q.rule))
+			proof, err := w.prove()
+			if got := told(t, proof, err); c.want != "?" && got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if w.work > 2*maxWork || w.rounds > maxRounds || len(w.places) > maxPlaces {
+				t.Errorf("%d expressions, %d rounds, %d places: want %d, %d, %d at most", w.work, w.rounds, len(w.places), 2*maxWork, maxRounds, maxPlaces)
+			}
+			if _, err := p.Equal(engine.RuleRef{Path: "spec"}, apiextensionsv1.ValidationRule{Rule: c.rules[0] + " || has(self.none)"}); err == nil {
+				t.Error("a rule that does not compile is compared")
+			}
+		})
+	}
+}
