@@ -31,7 +31,9 @@ var tightenings = []tightening{
 	}},
 	{"bound", func(s *props) bool { return s.Type == "array" && s.MinItems == nil && lower(&s.MaxItems, 3) }},
 	{"bound", func(s *props) bool { return s.Type == "array" && higher(&s.MinItems, 1, s.MaxItems) }},
-	{"bound", func(s *props) bool { return s.AdditionalProperties != nil && s.Type == "object" && lower(&s.MaxProperties, 1) }},
+	{"bound", func(s *props) bool {
+		return s.AdditionalProperties != nil && s.Type == "object" && lower(&s.MaxProperties, 1)
+	}},
 	{"bound", func(s *props) bool {
 		if s.Type != "integer" || s.Maximum != nil && *s.Maximum < 9 || s.Minimum != nil && *s.Minimum > 5 || len(s.Enum) > 0 {
 			return false
