@@ -79,18 +79,18 @@ func (a *asking) ask() error {
 		a.reason = err.Error()
 	case a.values != nil:
 		return a.try(s, h)
+	case a.items > 0: // a copy is quick, where a search mends each pair of items
+		if err := a.many(); a.witness != nil || err != nil {
+			return err
+		}
+		return a.find(s, h.ref, h.grafted)
 	default:
 		err = a.find(s, h.ref, h.grafted)
 	}
-	switch {
-	case a.witness != nil || err != nil:
-		return err
-	case a.from != nil:
+	if a.from != nil && a.witness == nil && err == nil {
 		return a.findBeside()
-	case a.items > 0:
-		return a.many()
 	}
-	return nil
+	return err
 }
 
 // findBeside searches the other CRD as it is: what keeps a rule's witness from
