@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 
@@ -27,12 +28,9 @@ type match struct {
 // expressions, then by what they say to users.
 func (w *walker) rules(at place, o, n *props) {
 	for _, m := range matched(o.XValidations, n.XValidations) {
-		switch {
-		case m.old != nil && m.new != nil && m.same:
+		if m.same {
 			w.reworded(at, m)
-		case m.old == nil:
-			w.rule(at, m, o, n)
-		default:
+		} else {
 			w.rule(at, m, o, n)
 		}
 	}
@@ -158,9 +156,12 @@ func (n normal) of(text string) string {
 	return n[text]
 }
 
+// plain is an environment to parse in: no variable is known to it.
+var plain = sync.OnceValues(func() (*cel.Env, error) { return types.StoredEnv(types.Version{Minor: types.Newest}).With(nil) })
+
 // normalised is the text itself where it is no expression.
 func normalised(text string) string {
-	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).With(nil)
+	env, err := plain()
 	if err != nil {
 		return text
 	}

@@ -320,7 +320,7 @@ func lastLetter(text string) string {
 // maxLeaves bounds the values that are changed one after the other.
 const maxLeaves = 200
 
-// leaves goes through all values, the deepest first.
+// leaves goes through all values, what is below before what is above.
 func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:

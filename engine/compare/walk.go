@@ -35,7 +35,7 @@ func (p place) any(below string) place {
 	return place{append(slices.Clip(p.steps), engine.Step{Any: true}), p.oldField + below, p.newField + below}
 }
 
-// parent is where a field of the last step stands.
+// last is the name of the field that the place is.
 func (p place) last() string { return p.steps[len(p.steps)-1].Name }
 
 // pair compares one version of the old CRD with one of the new.
