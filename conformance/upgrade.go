@@ -9,7 +9,9 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/celadon-cel/celadon/engine"
 	changes "github.com/celadon-cel/celadon/engine/compare"
@@ -50,9 +52,11 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 		}
 		claims = append(claims, c)
 	}
-	if err := s.replace(ctx, r, after); err != nil {
+	if err := s.replace(ctx, r, after); apierrors.IsInvalid(err) {
 		done.refusedUpdates++ // which the report says first of all
 		return done, nil
+	} else if err != nil {
+		return done, err
 	}
 	for _, c := range claims {
 		if err := c.hold(ctx); err != nil {
@@ -66,15 +70,20 @@ func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.Cus
 // replace updates the CRD, and waits until its new versions are served.
 func (s *Server) replace(ctx context.Context, r *Resource, after *apiextensionsv1.CustomResourceDefinition) error {
 	crds := s.crds.ApiextensionsV1().CustomResourceDefinitions()
-	now, err := crds.Get(ctx, after.Name, metav1.GetOptions{})
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // its controllers write to it too
+		now, err := crds.Get(ctx, after.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now.Annotations, now.Spec = after.Annotations, after.DeepCopy().Spec
+		if now, err = crds.Update(ctx, now, metav1.UpdateOptions{}); err == nil {
+			r.crd = now
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	now.Spec = after.DeepCopy().Spec
-	if now, err = crds.Update(ctx, now, metav1.UpdateOptions{}); err != nil {
-		return err
-	}
-	r.crd = now
 	return r.waitUntilServed(ctx)
 }
 
