@@ -22,8 +22,8 @@ func TestConfigKeys(t *testing.T) {
 			testConfigKeys(t, cmd)
 		}
 	}
-	if served != 6 {
-		t.Errorf("%d commands: want check, eval, find, repl, test and vet", served)
+	if served != 7 {
+		t.Errorf("%d commands: want check, diff, eval, find, repl, test and vet", served)
 	}
 }
 

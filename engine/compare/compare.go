@@ -1,92 +1,251 @@
-// Package compare tells what another CRD does to objects: what of an object is
-// kept otherwise, and how two decoded objects differ. It has no I/O.
 package compare
 
 import (
 	"context"
-	"iter"
-	"maps"
-	"reflect"
-	"slices"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Change is a place in which two objects differ.
-type Change struct {
-	Path []engine.Step
-	// Before and After are the values; one that is not there at all is nil and
-	// Added or Removed says so.
-	Before, After  any
-	Added, Removed bool
+// Config is how long is looked. The same configuration and the same CRDs always
+// give the same report.
+type Config struct {
+	// Steps is how many objects may be tried for one question; 0 is DefaultSteps.
+	Steps int
+	// Seed chooses among witnesses.
+	Seed uint64
 }
 
-// Kept is an object as it is kept under the CRDs before and after a change of
-// them, by an update that changes nothing; unchanged is the answer of the CRD
-// after. Where either refuses that, the object is as it is read. Metadata, which
-// no CRD changes, is left out. Nil is one that cannot be read.
-func Kept(ctx context.Context, before, after *engine.Engine, update engine.Request, unchanged *engine.Result) (was, is map[string]any) {
-	update.Trace = false
-	is = unchanged.Object
-	if res, err := before.Validate(ctx, update); err == nil {
-		was = res.Object
+// DefaultSteps is some tenths of a second for most CRDs.
+const DefaultSteps = 500
+
+// Effect is what a change does to objects.
+type Effect string
+
+// The effects. A change is Breaking where an object, or a client, that was served
+// before is not served as well now; Loosening where it is the other way round at
+// most; Unknown where nothing was found to break and nothing was proved.
+const (
+	Breaking   Effect = "breaking"
+	Loosening  Effect = "loosening"
+	Both       Effect = "both"
+	Equivalent Effect = "equivalent"
+	Unknown    Effect = "unknown"
+)
+
+// Basis is how it is known whether a change breaks anything.
+type Basis string
+
+// The bases. What was searched for and not found is not known.
+const (
+	ByWitness Basis = "witness"
+	ByProof   Basis = "proof"
+	BySearch  Basis = "search"
+)
+
+// Report is all in which two forms of a CRD differ.
+type Report struct {
+	Name string
+	// Changes are the worst first, then by version and place.
+	Changes []CRDChange
+}
+
+// CRDChange is one change of a CRD.
+type CRDChange struct {
+	// Version is that of the new CRD, OldVersion the one it is held against;
+	// both are "" for what all versions share.
+	Version, OldVersion string
+	// Also are other versions with the same change.
+	Also []string
+	// Path is the place in objects, as "spec.hosts[*]"; "" is the root.
+	Path string
+	// What changed: rule, message, bound, pattern, type, enum, required, default,
+	// field, pruning, list type, nullable, format, version, storage and so on.
+	What string
+	// Old and New are the texts of it; "" is none.
+	Old, New string
+	// OldField and NewField are the places in the CRDs, as causes name them; ""
+	// where a side has none.
+	OldField, NewField string
+	Effect             Effect
+	By                 Basis
+	// Proof says on what a proof rests, or why it needs none.
+	Proof string
+	// Reason says why nothing is known.
+	Reason string
+	// Searched is how many objects were tried.
+	Searched int
+	// Refused is served by the old CRD and not by the new one, Admitted the other
+	// way round. Kept is served by both, and gets values from the new one.
+	Refused, Admitted, Kept *Witness
+}
+
+// Breaks is true where an object shows that the change breaks something, or
+// where it takes no object to know.
+func (c *CRDChange) Breaks() bool { return c.Effect == Breaking || c.Effect == Both }
+
+// side is one of the two CRDs, in one version.
+type side struct {
+	crd     *apiextensionsv1.CustomResourceDefinition
+	engine  *engine.Engine
+	version *apiextensionsv1.CustomResourceDefinitionVersion
+	index   int // in spec.versions
+}
+
+func (s *side) schema() *props {
+	if s.version == nil || s.version.Schema == nil {
+		return nil
 	}
-	if was == nil || is == nil {
-		seenBefore, err1 := before.Prepare(update)
-		seenAfter, err2 := after.Prepare(update)
-		if err1 != nil || err2 != nil {
-			return nil, nil
+	return s.version.Schema.OpenAPIV3Schema
+}
+
+// CRDs compares two forms of one CRD, before and after a change. The error is for
+// a CRD that has no usable schema, a cancelled context, and bugs of ours.
+func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in celadon (please report it): %v", p)
 		}
-		was, is = seenBefore.Self(), seenAfter.Self()
+	}()
+	if cfg.Steps == 0 {
+		cfg.Steps = DefaultSteps
 	}
-	return withoutMetadata(was), withoutMetadata(is)
-}
-
-func withoutMetadata(obj map[string]any) map[string]any {
-	obj = maps.Clone(obj)
-	delete(obj, "metadata")
-	return obj
-}
-
-// Values are the places in which two decoded values differ, in the order of
-// their fields. Lists of different lengths differ as wholes.
-func Values(before, after any) iter.Seq[Change] {
-	return func(yield func(Change) bool) { values(nil, before, after, yield) }
-}
-
-func values(path []engine.Step, before, after any, yield func(Change) bool) bool {
-	was, wasMap := before.(map[string]any)
-	is, isMap := after.(map[string]any)
-	if wasMap && isMap {
-		return fields(path, was, is, yield)
+	c := &comparison{ctx: ctx, cfg: cfg}
+	if c.before, err = compiled(before); err != nil {
+		return nil, fmt.Errorf("the old CRD: %w", err)
 	}
-	wasList, ok1 := before.([]any)
-	isList, ok2 := after.([]any)
-	if ok1 && ok2 && len(wasList) == len(isList) {
-		for i := range wasList {
-			if !values(append(slices.Clip(path), engine.Step{Item: true, Index: i}), wasList[i], isList[i], yield) {
-				return false
+	if c.after, err = compiled(after); err != nil {
+		return nil, fmt.Errorf("the new CRD: %w", err)
+	}
+	c.whole()
+	c.versions()
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	return c.report(), nil
+}
+
+// compiled may have broken rules: what they would do is not known.
+func compiled(crd *apiextensionsv1.CustomResourceDefinition) (*side, error) {
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		return nil, err
+	}
+	return &side{crd: crd, engine: e}, nil
+}
+
+// comparison is the work on one pair of CRDs.
+type comparison struct {
+	ctx           context.Context
+	cfg           Config
+	before, after *side // without a version
+	changes       []*change
+}
+
+// change is one that is being looked into.
+type change struct {
+	CRDChange
+	before, after *side // nil: known as it stands
+	// breaks is what the new side asks and the old does not, loosens the other
+	// way round; nil is nothing.
+	breaks, loosens *goal
+}
+
+// settle looks into all changes, as many at once as there are cores: no answer
+// depends on another.
+func (c *comparison) settle() error {
+	queue := make(chan *change, len(c.changes))
+	for _, ch := range c.changes {
+		queue <- ch
+	}
+	close(queue)
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(c.changes)))
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = fmt.Errorf("internal error in celadon (please report it): %v", p)
+				}
+			}()
+			for ch := range queue {
+				if errs[i] = c.decide(ch); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// decide finds out what a change does.
+func (c *comparison) decide(ch *change) error {
+	if ch.Effect != "" {
+		return nil // known as it stands
+	}
+	breaks, err := c.pursue(ch.breaks, ch.before, ch.after)
+	if err != nil {
+		return err
+	}
+	loosens, err := c.pursue(ch.loosens, ch.after, ch.before)
+	if err != nil {
+		return err
+	}
+	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.loses()) {
+		ch.Kept, breaks.witness = breaks.witness, nil
+		if breaks.proof, err = c.untouched(ch); err != nil {
+			return err
+		}
+	}
+	ch.Refused, ch.Admitted = breaks.witness, loosens.witness
+	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
+	switch {
+	case breaks.witness != nil:
+		ch.By = ByWitness
+	case breaks.proof != "":
+		ch.By = ByProof
+	default:
+		ch.By = BySearch
+	}
+	switch {
+	case breaks.witness != nil && loosens.witness != nil:
+		ch.Effect = Both
+	case breaks.witness != nil:
+		ch.Effect = Breaking
+	case loosens.witness != nil, ch.Kept != nil, ch.By == ByProof && loosens.proof == "":
+		ch.Effect = Loosening
+	case ch.By == ByProof:
+		ch.Effect = Equivalent
+		if ch.breaks == nil {
+			ch.Proof = loosens.proof // that it asks for less says nothing
+		}
+	default:
+		ch.Effect = Unknown
+	}
+	return nil
+}
+
+// untouched shows that no rule of the new side, nor of the old that it keeps,
+// minds a default: "" is no proof.
+func (c *comparison) untouched(ch *change) (proof string, err error) {
+	a := &asking{comparison: c, base: ch.before, other: ch.after}
+	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
+		here := at(s, steps[:i])
+		if here == nil {
+			return "", nil
+		}
+		for index := range here.XValidations {
+			passes, err := a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index})
+			if err != nil || passes == nil {
+				return "", nil
 			}
 		}
-		return true
 	}
-	return reflect.DeepEqual(before, after) || yield(Change{Path: path, Before: before, After: after})
-}
-
-func fields(path []engine.Step, was, is map[string]any, yield func(Change) bool) bool {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		at := append(slices.Clip(path), engine.Step{Name: name})
-		before, had := was[name]
-		after, has := is[name]
-		if had && has {
-			if !values(at, before, after, yield) {
-				return false
-			}
-		} else if !yield(Change{Path: at, Before: before, After: after, Added: !had, Removed: !has}) {
-			return false
-		}
-	}
-	return true
+	return "no rule minds the default", nil
 }

@@ -1,50 +1,107 @@
 package compare_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/compare"
 )
 
-func TestValues(t *testing.T) {
+// crdOf is a CRD whose spec has a schema.
+func crdOf(t testing.TB, spec string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	text := `{metadata: {name: things.example.com}, spec: {group: example.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [
+  {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: ` + spec + `}}}}]}}`
+	if err := yaml.UnmarshalStrict([]byte(text), crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+// TestChanges: each kind of change, what it does and how that is known.
+func TestChanges(t *testing.T) {
 	t.Parallel()
+	field := func(schema string) string { return "{type: object, properties: {a: " + schema + "}}" }
 	for name, c := range map[string]struct {
 		before, after string
 		want          []string
 	}{
-		"equal":        {`{"a":{"b":[1,{"c":null}]}}`, `{"a":{"b":[1,{"c":null}]}}`, nil},
-		"fields":       {`{"a":1,"b":2,"d":{"x":1}}`, `{"a":2,"c":3,"d":{"x":1}}`, []string{"a: 1 2", "b: 2 removed", "c: 3 added"}},
-		"null":         {`{"a":null}`, `{}`, []string{"a: <nil> removed"}},
-		"deep":         {`{"a":[{"b":1},{"b":2}]}`, `{"a":[{"b":1},{"b":3}]}`, []string{"a[1].b: 2 3"}},
-		"longer lists": {`{"a":[1]}`, `{"a":[1,2]}`, []string{"a: [1] [1 2]"}},
-		"other types":  {`{"a":{"b":1}}`, `{"a":[1]}`, []string{"a: map[b:1] [1]"}},
+		"nothing":          {field("{type: string}"), field("{type: string}"), nil},
+		"shorter":          {field("{type: string, maxLength: 9}"), field("{type: string, maxLength: 5}"), []string{"spec.a bound breaking witness"}},
+		"longer":           {field("{type: string, maxLength: 5}"), field("{type: string, maxLength: 9}"), []string{"spec.a bound loosening proof"}},
+		"bound of a rule":  {`{type: object, x-kubernetes-validations: [{rule: "!has(self.a) || self.a <= 5"}], properties: {a: {type: integer}}}`, field("{type: integer, maximum: 5}"), []string{"spec rule equivalent proof", "spec.a bound equivalent proof"}},
+		"exclusive":        {field("{type: integer, maximum: 5}"), field("{type: integer, maximum: 5, exclusiveMaximum: true}"), []string{"spec.a bound breaking witness"}},
+		"multiple":         {field("{type: number}"), field("{type: number, multipleOf: 0.5}"), []string{"spec.a bound breaking witness"}},
+		"items":            {field("{type: array, x-kubernetes-list-type: set, items: {type: string}}"), field("{type: array, maxItems: 40, x-kubernetes-list-type: set, items: {type: string}}"), []string{"spec.a bound breaking witness"}},
+		"pattern":          {field("{type: string}"), field("{type: string, pattern: '^a'}"), []string{"spec.a pattern breaking witness"}},
+		"enum":             {field("{type: string, enum: [p, q]}"), field("{type: string, enum: [q, r]}"), []string{"spec.a enum both witness"}},
+		"format":           {field("{type: string}"), field("{type: string, format: date-time}"), []string{"spec.a format breaking witness"}},
+		"type":             {field("{type: string}"), field("{type: integer}"), []string{"spec.a type both witness"}},
+		"wider type":       {field("{type: integer}"), field("{type: number}"), []string{"spec.a type loosening proof"}},
+		"list type":        {field("{type: array, items: {type: integer}}"), field("{type: array, x-kubernetes-list-type: set, items: {type: integer}}"), []string{"spec.a list type breaking witness"}},
+		"nullable":         {field("{type: string, nullable: true}"), field("{type: string}"), []string{"spec.a nullable breaking witness"}},
+		"required":         {field("{type: string}"), `{type: object, required: [a], properties: {a: {type: string}}}`, []string{"spec.a required breaking witness"}},
+		"required, filled": {field("{type: string}"), `{type: object, required: [a], properties: {a: {type: string, default: x}}}`, []string{"spec.a default loosening proof", "spec.a required equivalent proof"}},
+		"default":          {field("{type: string, default: x}"), field("{type: string, default: z}"), []string{"spec.a default breaking witness"}},
+		"default refused":  {`{type: object, x-kubernetes-validations: [{rule: "!has(self.a)"}], properties: {a: {type: string}}}`, `{type: object, x-kubernetes-validations: [{rule: "!has(self.a)"}], properties: {a: {type: string, default: x}}}`, []string{"spec.a default unknown search"}},
+		"field gone":       {field("{type: string}"), "{type: object}", []string{"spec.a field breaking witness"}},
+		"field added":      {"{type: object}", field("{type: string}"), []string{"spec.a field loosening proof"}},
+		"pruning":          {"{type: object, x-kubernetes-preserve-unknown-fields: true}", "{type: object}", []string{"spec pruning breaking witness"}},
+		"looked at":        {"{type: object, x-kubernetes-preserve-unknown-fields: true}", "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}", []string{"spec.a field breaking witness"}},
+		"one of":           {`{type: object, properties: {a: {type: string}, b: {type: string}}}`, `{type: object, oneOf: [{required: [a]}, {required: [b]}], properties: {a: {type: string}, b: {type: string}}}`, []string{"spec oneOf breaking witness"}},
+		"white space":      {`{type: object, x-kubernetes-validations: [{rule: "self.a>3"}], properties: {a: {type: integer}}}`, `{type: object, x-kubernetes-validations: [{rule: "(self.a > 3)"}], properties: {a: {type: integer}}}`, []string{"spec rule equivalent proof"}},
+		"message":          {`{type: object, x-kubernetes-validations: [{rule: "self.a>3", message: x}], properties: {a: {type: integer}}}`, `{type: object, x-kubernetes-validations: [{rule: "self.a>3", message: z}], properties: {a: {type: integer}}}`, []string{"spec message equivalent proof"}},
+		"error":            {`{type: object, x-kubernetes-validations: [{rule: "!has(self.a) || self.a != 3"}], properties: {a: {type: integer}}}`, `{type: object, x-kubernetes-validations: [{rule: "self.a != 3"}], properties: {a: {type: integer}}}`, []string{"spec rule breaking witness"}},
+		"new field's rule": {field("{type: string}"), `{type: object, x-kubernetes-validations: [{rule: "!has(self.b) || has(self.a)"}], properties: {a: {type: string}, b: {type: string}}}`, []string{"spec.b field loosening proof", "spec rule equivalent proof"}},
+		"transition":       {field("{type: string}"), field(`{type: string, x-kubernetes-validations: [{rule: self == oldSelf}]}`), []string{"spec.a rule breaking witness"}},
+		"broken rule":      {field("{type: string}"), field(`{type: string, x-kubernetes-validations: [{rule: self.nothing}]}`), []string{"spec.a rule unknown search"}},
+		"password":         {field("{type: string, format: password, default: hunter2}"), field("{type: string, format: password, default: hunter3}"), []string{"spec.a default breaking witness"}},
 	} {
-		var got []string
-		for change := range compare.Values(decode(t, c.before), decode(t, c.after)) {
-			text := fmt.Sprintf("%s: %v %v", engine.FormatPath(change.Path), change.Before, change.After)
-			switch {
-			case change.Added:
-				text = fmt.Sprintf("%s: %v added", engine.FormatPath(change.Path), change.After)
-			case change.Removed:
-				text = fmt.Sprintf("%s: %v removed", engine.FormatPath(change.Path), change.Before)
-			}
-			got = append(got, text)
+		r, err := compare.CRDs(context.Background(), crdOf(t, c.before), crdOf(t, c.after), compare.Config{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		var got []string
+		for _, ch := range r.Changes {
+			got = append(got, fmt.Sprintf("%s %s %s %s", ch.Path, ch.What, ch.Effect, ch.By))
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
 }
 
-func decode(t *testing.T, text string) map[string]any {
-	t.Helper()
-	obj, err := engine.Decode([]byte(text))
-	if err != nil {
-		t.Fatal(err)
+// TestThreeAnswers: ratcheting lets a stored object live.
+func TestThreeAnswers(t *testing.T) {
+	t.Parallel()
+	before, after := crdOf(t, "{type: object, properties: {a: {type: integer}}}"), crdOf(t, "{type: object, properties: {a: {type: integer, maximum: 5}}}")
+	r, err := compare.CRDs(context.Background(), before, after, compare.Config{})
+	if err != nil || len(r.Changes) != 1 || r.Changes[0].Refused == nil {
+		t.Fatal(r, err)
 	}
-	return obj
+	w := r.Changes[0].Refused
+	if w.Create != compare.Refused || w.ChangedUpdate != compare.Refused || w.UnchangedUpdate != compare.Ratcheted {
+		t.Errorf("create %s, changed update %s, unchanged update %s", w.Create, w.ChangedUpdate, w.UnchangedUpdate)
+	}
+}
+
+func ExampleCRDs() {
+	before := crdOf(&testing.T{}, "{type: object, properties: {size: {type: integer, maximum: 9}}}")
+	after := crdOf(&testing.T{}, "{type: object, properties: {size: {type: integer, maximum: 5}}}")
+	r, err := compare.CRDs(context.Background(), before, after, compare.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range r.Changes {
+		fmt.Println(c.Version, c.Path, c.What, c.Old, "->", c.New, c.Effect, c.Refused.Object["spec"])
+	}
+	// Output: v1 spec.size bound maximum: 9 -> maximum: 5 breaking map[size:6]
 }

@@ -57,7 +57,7 @@ func (w *world) spend() bool {
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 200_000
+const maxWork = 20_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {

@@ -13,9 +13,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/compare"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/internal/valuediff"
 )
 
 // Part is one value inside an expression.
@@ -273,8 +273,8 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
 		return false
 	}
-	var first compare.Change
-	for first = range compare.Values(expr.Native(shown(a)), expr.Native(shown(b))) {
+	var first valuediff.Change
+	for first = range valuediff.Values(expr.Native(shown(a)), expr.Native(shown(b))) {
 		break
 	}
 	if len(first.Path) == 0 {

@@ -19,6 +19,14 @@ type judge struct {
 	validation  string       // of unknown and duplicate fields
 	before      *definitions // of --crd-old; nil without it
 	width       int          // of excerpts
+	// old is what the CRD replaces, whether or not it was read from a server.
+	old *apiextensionsv1.CustomResourceDefinition
+}
+
+// Judge is what the API server says of a CRD in the place of an old one. Its JSON
+// is that of all that was read.
+func Judge(ctx context.Context, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *report.CRD {
+	return (&judge{old: old}).judge(ctx, doc, data)
 }
 
 // judge gives a CRD its verdict: as one that a cluster has, as an update, or as
@@ -26,10 +34,12 @@ type judge struct {
 func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *report.CRD {
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true}
 	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
-	if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
-		cfg.Old = j.before.named(c.Name)
-		c.Update = cfg.Old != nil
+	if cfg.Old = j.old; cfg.Old == nil {
+		if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
+			cfg.Old = j.before.named(c.Name)
+		}
 	}
+	c.Update = cfg.Old != nil
 	verdict, err := vet.Vet(ctx, data, cfg)
 	switch {
 	case ctx.Err() != nil:

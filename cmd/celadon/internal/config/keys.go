@@ -94,6 +94,21 @@ var keys = map[string]map[string]Class{
 		"no-config": Never,
 		"help":      Never,
 	},
+	"diff": {
+		"crds":   FromTree,
+		"output": FromTree,
+		"strict": FromTree, // only true
+
+		"base":  ByHand,
+		"allow": ByHand,
+		"steps": ByHand,
+		"seed":  ByHand,
+
+		"objects":   Never, // here a flag, in other sections what stands without one
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
 	"eval": {
 		"crd":          FromTree,
 		"kube-version": FromTree,

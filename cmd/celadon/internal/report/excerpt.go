@@ -20,9 +20,11 @@ type Excerpt struct {
 const (
 	lineWidth  = 100 // columns of an excerpt where nothing sets a bound
 	valueWidth = 120 // characters of a value
-	hidden     = "(hidden)"
 	ellipsis   = "…"
 )
+
+// Hidden stands for what must not be shown.
+const Hidden = "(hidden)"
 
 // NewExcerpt cuts a long line to a width around its index; width 0, or more than
 // is good to read, is a usual one. What stands from character hide on is left
@@ -36,7 +38,7 @@ func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
 		if index > hide {
 			return Excerpt{}
 		}
-		runes = append(runes[:hide:hide], []rune(hidden)...)
+		runes = append(runes[:hide:hide], []rune(Hidden)...)
 	}
 	if secrets.in(string(runes)) {
 		return Excerpt{}
@@ -133,7 +135,7 @@ func (s Secrets) hide(v any) any {
 	switch v := v.(type) {
 	case string:
 		if s.in(v) || s.partOf(v) {
-			return hidden
+			return Hidden
 		}
 	case []any:
 		out := make([]any, len(v))
@@ -145,7 +147,7 @@ func (s Secrets) hide(v any) any {
 		out := make(map[string]any, len(v))
 		for name, field := range v {
 			if s.in(name) {
-				name = hidden
+				name = Hidden
 			}
 			out[name] = s.hide(field)
 		}

@@ -34,9 +34,7 @@ func (p *githubPrinter) Object(o *Object) error {
 		err = p.refused(o)
 	}
 	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
-		var text strings.Builder
-		o.Upgrade.show(&text, o)
-		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", foreign.Own(strings.TrimSpace(text.String())))
+		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", foreign.Own(o.Upgraded()))
 	}
 	return err
 }

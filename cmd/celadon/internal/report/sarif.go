@@ -56,9 +56,7 @@ func (p *sarifPrinter) Object(o *Object) error {
 		err = p.causes(o)
 	}
 	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
-		var b strings.Builder
-		o.Upgrade.show(&b, o)
-		err = p.result(o, "upgrade", "An object that an upgrade of its CRD affects", "error", whole, strings.TrimSpace(b.String()))
+		err = p.result(o, "upgrade", "An object that an upgrade of its CRD affects", "error", whole, o.Upgraded())
 	}
 	for _, warning := range o.Warnings {
 		if err == nil {

@@ -88,7 +88,14 @@ func (s *UpgradeSummary) show(b *strings.Builder) {
 	if s.Undecided > 0 {
 		foreign.Fprintf(b, ", %d undecided", s.Undecided)
 	}
-	b.WriteByte('\n')
+	b.WriteString("\nceladon diff OLD NEW compares the CRDs themselves: it finds what they break beyond these objects\n")
+}
+
+// Upgraded is what an upgrade does to the object, in a few lines.
+func (o *Object) Upgraded() string {
+	var b strings.Builder
+	o.Upgrade.show(&b, o)
+	return strings.TrimSpace(b.String())
 }
 
 // show tells of one object that the upgrade touches.

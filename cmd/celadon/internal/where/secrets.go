@@ -35,6 +35,34 @@ func SecretsOf(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any
 	return found
 }
 
+// Places are where they stand.
+func (s *Secrets) Places() (paths []string) {
+	for _, path := range s.paths {
+		paths = append(paths, engine.FormatPath(path))
+	}
+	return paths
+}
+
+// Hide puts a word in their places, in an object that may be changed.
+func (s *Secrets) Hide(obj map[string]any) {
+	for _, path := range s.paths {
+		var v any = obj
+		for i, step := range path {
+			last := i == len(path)-1
+			switch parent := v.(type) {
+			case map[string]any:
+				if v = parent[step.Name]; last {
+					parent[step.Name] = report.Hidden
+				}
+			case []any:
+				if v = parent[step.Index]; last {
+					parent[step.Index] = report.Hidden
+				}
+			}
+		}
+	}
+}
+
 func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []engine.Step) {
 	if schema == nil {
 		return

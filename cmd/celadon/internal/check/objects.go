@@ -1,0 +1,45 @@
+package check
+
+import (
+	"context"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// Upgrade tells of objects what a change of their CRDs does to them, as celadon
+// check --crd-old does, in the order of the input. The problems are of CRDs that
+// cannot be used.
+func Upgrade(ctx context.Context, s cli.Streams, before, after []crdfile.Read, paths []string, take func(*report.Object) error) (problems []error, err error) {
+	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: paths}
+	c.before, c.crds = gathered(before), gathered(after)
+	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, func(o *report.Object) error {
+		if o == nil {
+			return sweep.ErrStopped
+		}
+		return take(o)
+	}).Run(ctx)
+	return c.problems(), err
+}
+
+// gathered are CRDs that were read before.
+func gathered(reads []crdfile.Read) *definitions {
+	d := &definitions{catalog: catalog.New(catalog.Config{Engine: engine.Config{}, Lazy: true}), byEntry: map[*catalog.Entry]*definition{}}
+	given := make([]crdRead, len(reads))
+	for i, r := range reads {
+		given[i].Read = r
+	}
+	d.add(given)
+	return d
+}
+
+// Ignored is true of what stands below a folder and is nothing that a server is
+// sent.
+func Ignored(doc *input.Document, named []string) bool {
+	return below(doc, named) && noObject(doc) != ""
+}

@@ -1,0 +1,105 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/compare"
+)
+
+// allowance is a break that is accepted.
+type allowance struct {
+	crd, version, path, what, reason string
+	place                            string
+	used                             bool
+}
+
+// maxAllowances is how many a file may have.
+const maxAllowances = 1000
+
+// allowances reads the file of --allow: as it was at the base, for whoever makes a
+// change must not say that it is accepted. Without --base it may not stand among
+// the new CRDs.
+func allowances(ctx context.Context, o *Options, paths []string) (list []*allowance, err error) {
+	if o.Allow == "" {
+		return nil, nil
+	}
+	var docs []*input.Document
+	each := func(chunk input.Chunk) bool {
+		return chunk.Each(func(doc *input.Document) bool { docs = append(docs, doc); return true })
+	}
+	if o.Base != "" {
+		err = gitbase.Read(ctx, o.Base, []string{o.Allow}, func(chunk input.Chunk) error { each(chunk); return nil })
+		if err == nil && len(docs) == 0 {
+			err = fmt.Errorf("there is no such file at %s", o.Base)
+		}
+	} else if gitbase.Inside(paths[1], o.Allow) {
+		err = errors.New("stands among the new CRDs: want a file that the change cannot write")
+	} else {
+		input.Selection{}.Scan(nil, []string{o.Allow}, func() {}, each)
+	}
+	for _, doc := range docs {
+		if err == nil {
+			list, err = allowed(doc, list)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--allow %s: %w", o.Allow, err)
+	}
+	return list, nil
+}
+
+// allowed adds those of a document.
+func allowed(doc *input.Document, list []*allowance) ([]*allowance, error) {
+	if doc.Err != nil {
+		return nil, doc.Err
+	}
+	entries, ok := doc.Object["allow"].([]any)
+	if !ok || len(doc.Object) != 1 {
+		return nil, errors.New("want a list of the name allow, and nothing else")
+	}
+	for i, entry := range entries {
+		fields, ok := entry.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("allow[%d]: want crd, path, what and reason", i)
+		}
+		a := &allowance{place: fmt.Sprintf("allow[%d]", i)}
+		for name, value := range fields {
+			to, known := map[string]*string{"crd": &a.crd, "version": &a.version, "path": &a.path, "what": &a.what, "reason": &a.reason}[name]
+			text, isText := value.(string)
+			if !known || !isText {
+				return nil, fmt.Errorf("allow[%d].%s: want texts for crd, version, path, what and reason", i, name)
+			}
+			*to = text
+		}
+		switch {
+		case a.crd == "" || a.what == "":
+			return nil, fmt.Errorf("allow[%d]: want crd and what, as the report has them", i)
+		case a.reason == "":
+			return nil, fmt.Errorf("allow[%d]: want a reason", i)
+		}
+		if list = append(list, a); len(list) > maxAllowances {
+			return nil, fmt.Errorf("more than %d: want less", maxAllowances)
+		}
+	}
+	return list, nil
+}
+
+// allow marks the changes that are accepted.
+func allow(list []*allowance, crd *CRD) {
+	for _, c := range crd.Changes {
+		if !c.breaks() && c.Effect != compare.Unknown && !c.unproved() {
+			continue
+		}
+		i := slices.IndexFunc(list, func(a *allowance) bool {
+			return a.crd == crd.Name && a.what == c.What && a.path == c.Path && (a.version == "" || a.version == c.Version)
+		})
+		if i >= 0 {
+			list[i].used, c.Allowed = true, list[i].reason
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package diff
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// compared is what was found of one pair.
+func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
+	crd := &CRD{Name: p.name, Changes: []*Change{}}
+	if p.before != nil {
+		crd.OldFile, crd.OldLine = p.before.doc.File, p.before.doc.Line
+	}
+	if p.after != nil {
+		crd.NewFile, crd.NewLine = p.after.doc.File, p.after.doc.Line
+	}
+	switch {
+	case p.after == nil:
+		crd.Changes = append(crd.Changes, &Change{What: "CRD", Old: p.name, Effect: compare.Breaking, By: compare.ByProof, Proof: "its clients find nothing", OldLine: crd.OldLine})
+		return crd, nil
+	case p.before == nil:
+		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
+		return crd, nil
+	}
+	crd.Update = check.Judge(ctx, p.after.doc, p.after.json, p.before.crd)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if crd.Update != nil && crd.Update.Bug != nil {
+		return nil, crd.Update.Bug
+	}
+	r, err := compare.CRDs(ctx, p.before.crd, p.after.crd, compare.Config{Steps: o.Steps, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	oldFields, newFields := make([]string, len(r.Changes)), make([]string, len(r.Changes))
+	for i := range r.Changes {
+		oldFields[i], newFields[i] = vet.Place(r.Changes[i].OldField), vet.Place(r.Changes[i].NewField)
+	}
+	olds, news := p.before.doc.Locate(oldFields), p.after.doc.Locate(newFields)
+	for i := range r.Changes {
+		change := p.change(&r.Changes[i])
+		change.OldLine, change.NewLine = olds[i].Line, news[i].Line
+		crd.Changes = append(crd.Changes, change)
+	}
+	return crd, nil
+}
+
+func (p *pair) change(c *compare.CRDChange) *Change {
+	return &Change{
+		Version: c.Version, OldVersion: differs(c.OldVersion, c.Version), Also: c.Also, Path: c.Path, What: c.What, Old: c.Old, New: c.New,
+		Effect: c.Effect, By: c.By, Proof: c.Proof, Reason: c.Reason, Searched: c.Searched,
+		Refused: p.witness(c.Refused), Admitted: p.witness(c.Admitted), Kept: p.witness(c.Kept),
+	}
+}
+
+// differs is the old version where it has another name.
+func differs(old, new string) string {
+	if old == new {
+		return ""
+	}
+	return old
+}
+
+// witness is one without its passwords.
+func (p *pair) witness(w *compare.Witness) *Witness {
+	if w == nil {
+		return nil
+	}
+	out := &Witness{Operation: string(w.Operation), Create: w.Create, ChangedUpdate: w.ChangedUpdate, UnchangedUpdate: w.UnchangedUpdate}
+	secrets := p.hide(w, out)
+	for _, c := range w.Causes {
+		message := c.Message
+		for _, secret := range secrets {
+			message = strings.ReplaceAll(message, strconv.Quote(secret), strconv.Quote(report.Hidden))
+		}
+		if what, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
+			message = what + ": " + report.Hidden // the server tells what else there could be
+		}
+		out.Causes = append(out.Causes, Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
+	}
+	for _, c := range w.Kept {
+		change := report.Change{Field: engine.FormatPath(c.Path)}
+		if !c.Added {
+			change.Before = report.Preview(c.Before, secrets)
+		}
+		if !c.Removed {
+			change.After = report.Preview(c.After, secrets)
+		}
+		out.Kept = append(out.Kept, change)
+	}
+	return out
+}
+
+// hide copies the objects without their passwords, which it returns.
+func (p *pair) hide(w *compare.Witness, out *Witness) (secrets report.Secrets) {
+	out.Object, out.Old = runtime.DeepCopyJSON(w.Object), runtime.DeepCopyJSON(w.Old)
+	for _, d := range []*definition{p.before, p.after} {
+		object, old := where.SecretsOf(d.crd, w.Object), where.SecretsOf(d.crd, w.Old)
+		object.Hide(out.Object)
+		old.Hide(out.Old)
+		secrets = append(append(secrets, object.Texts...), old.Texts...)
+		for _, path := range object.Places() {
+			if !slices.Contains(out.Hidden, path) {
+				out.Hidden = append(out.Hidden, path)
+			}
+		}
+	}
+	return secrets
+}

@@ -1,0 +1,188 @@
+package diff
+
+import (
+	"io"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// markdownPrinter writes a comment for a pull request. What comes from files stands
+// in code, where markdown means nothing, behind fences longer than any inside.
+type markdownPrinter struct {
+	out  *foreign.Writer
+	b    strings.Builder
+	file string // of the CRD at hand
+}
+
+// maxComment is somewhat below what GitHub takes of a comment.
+const maxComment = 60_000
+
+func (p *markdownPrinter) crd(crd *CRD) error {
+	foreign.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
+	if u := crd.Update; u != nil && u.Refused() {
+		p.b.WriteString("The API server **refuses the update of the CRD**:\n\n")
+		text := ""
+		for _, c := range u.Causes {
+			text += c.Field + ": " + c.Message + "\n"
+		}
+		if text == "" && u.Status != nil {
+			text = u.Status.Message + "\n"
+		}
+		p.fence("", text)
+	}
+	p.file = crd.NewFile
+	var rows, quiet []*Change
+	for _, c := range crd.Changes {
+		if c.Effect == compare.Equivalent || c.Effect == compare.Loosening && !c.unproved() {
+			quiet = append(quiet, c)
+		} else {
+			rows = append(rows, c)
+		}
+	}
+	if len(crd.Changes) == 0 {
+		p.b.WriteString("No change that objects could meet.\n\n")
+	}
+	for _, c := range rows {
+		p.change(c)
+	}
+	p.table(quiet)
+	return nil
+}
+
+func (p *markdownPrinter) change(c *Change) {
+	mark := "**" + c.verb() + "**"
+	at := foreign.Own("")
+	if c.NewLine > 0 && p.file != "" {
+		at = " at " + code(place(report.Place{File: p.file, Line: c.NewLine}))
+	}
+	foreign.Fprintf(&p.b, "- %s %s%s\n\n", foreign.Own(mark), code(string(c.title())), at)
+	if c.Allowed != "" {
+		foreign.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
+	}
+	text := ""
+	for _, side := range []struct{ sign, text string }{{"- ", c.Old}, {"+ ", c.New}} {
+		if side.text != "" {
+			text += side.sign + string(flat(c, side.text)) + "\n"
+		}
+	}
+	p.fence("diff", text)
+	if c.unproved() {
+		foreign.Fprintf(&p.b, "  %s\n\n", code(string(c.none())))
+	}
+	if w := c.Refused; w != nil {
+		p.witness(c, w)
+	}
+}
+
+// verb is the effect in a word or two.
+func (c *Change) verb() string {
+	switch {
+	case c.Effect == compare.Breaking:
+		return "breaks"
+	case c.Effect == compare.Both:
+		return "breaks, and admits more"
+	case c.Effect == compare.Unknown:
+		return "unknown"
+	case c.Effect == compare.Loosening:
+		return "admits more"
+	}
+	return "changes nothing"
+}
+
+func (p *markdownPrinter) witness(c *Change, w *Witness) {
+	foreign.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.says())
+	text := ""
+	if w.Old != nil {
+		text = "# before\n" + document(w.Old) + "---\n"
+	}
+	p.fence("yaml", text+document(w.Object))
+	text = ""
+	for _, cause := range w.Causes {
+		if cause.Field != "<nil>" {
+			text += string(foreign.Sprintf("%s: %s\n", cause.Field, cause.Message))
+		}
+	}
+	for _, change := range w.Kept {
+		text += string(foreign.Sprintf("%s: %s\n", change.Field, kept(&change)))
+	}
+	p.fence("", text)
+	p.b.WriteString("  </details>\n\n")
+}
+
+// table lists what needs no look.
+func (p *markdownPrinter) table(list []*Change) {
+	if len(list) == 0 {
+		return
+	}
+	foreign.Fprintf(&p.b, "<details><summary>%d more that break nothing</summary>\n\n", len(list))
+	for _, c := range list {
+		foreign.Fprintf(&p.b, "- %s: %s\n", code(string(c.title())), code(string(c.effect())))
+	}
+	p.b.WriteString("\n</details>\n\n")
+}
+
+func (p *markdownPrinter) object(o *report.Object) error {
+	foreign.Fprintf(&p.b, "- %s\n", code(o.Upgraded()))
+	return nil
+}
+
+func (p *markdownPrinter) end(r *Report) error {
+	head := "## CRD changes: " + r.conclusion() + "\n\n"
+	foot := "\n" + r.summary() + "\n"
+	if r.Summary.Objects != nil {
+		foot = "\n" + r.Summary.Objects.text() + "\n" + foot
+	}
+	body := p.b.String()
+	if room := maxComment - len(head) - len(foot); len(body) > room {
+		body = cut(body, room)
+	}
+	_, err := io.WriteString(p.out, head+body+foot)
+	return err
+}
+
+// cut keeps whole changes of a comment that is too long.
+func cut(body string, room int) string {
+	end := strings.LastIndex(body[:room-100], "\n- **")
+	if head := strings.LastIndex(body[:room-100], "\n### "); head > end {
+		end = head
+	}
+	return body[:max(end, 0)] + "\n\nMore than a comment holds: `celadon diff` shows the rest.\n"
+}
+
+// fence sets lines in a code block within a list item.
+func (p *markdownPrinter) fence(language, text string) {
+	if text == "" {
+		return
+	}
+	marks := strings.Repeat("`", max(3, longest(text)+1))
+	p.b.WriteString("  " + marks + language + "\n")
+	for line := range strings.Lines(text) {
+		foreign.Fprintf(&p.b, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	p.b.WriteString("  " + marks + "\n\n")
+}
+
+// code sets a text in a line of code.
+func code(text string) foreign.Own {
+	line := string(foreign.Line(text))
+	marks := strings.Repeat("`", longest(line)+1)
+	if longest(line) > 0 || line == "" {
+		line = " " + line + " "
+	}
+	return foreign.Own(marks + line + marks)
+}
+
+// longest is the longest row of backticks in a text.
+func longest(text string) (most int) {
+	n := 0
+	for _, r := range text {
+		if n++; r != '`' {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}

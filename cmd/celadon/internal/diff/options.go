@@ -1,0 +1,64 @@
+// Package diff is celadon diff: what a change of CRDs breaks, each break with an
+// object that shows it.
+package diff
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/engine/compare"
+)
+
+// Outputs are the forms that a report has.
+var Outputs = []string{"text", "json", "github", "sarif", "markdown"}
+
+// Options are the flags of celadon diff.
+type Options struct {
+	Base    string
+	Objects []string
+	Strict  bool
+	Allow   string
+	Steps   int
+	Seed    uint64
+	Output  string
+	Config  config.Flags
+}
+
+// Flags adds the flags to a set.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.Base, "base", "", "the old CRDs: those of PATH at a git `REV`")
+	f.StringArrayVar(&o.Objects, "objects", nil, "objects that there are: tell what the change does to each: `PATH` of a file, a folder or - (repeatable)")
+	f.BoolVar(&o.Strict, "strict", false, "what nothing was found to break, and nothing proves, is a finding")
+	f.StringVar(&o.Allow, "allow", "", "breaks that are accepted, each with a reason: `FILE`; with --base that of REV")
+	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "how much is tried for one question, in objects")
+	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
+	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Config.Add(f)
+}
+
+// check says what is wrong with the flags.
+func (o *Options) check(paths []string) error {
+	all := slices.Concat(paths, o.Objects)
+	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
+	switch {
+	case o.Base == "" && len(paths) != 2:
+		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
+	case len(paths) == 0:
+		return errors.New("no CRDs given: want a file or a folder")
+	case !slices.Contains(Outputs, o.Output):
+		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+	case o.Steps <= 0:
+		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
+	case dashes > 1:
+		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Base != "" && slices.Contains(paths, "-"):
+		return errors.New("--base: standard input has no revision: want files or folders")
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+)
+
+// definition is a CRD and where it stands.
+type definition struct {
+	doc *input.Document
+	crd *apiextensionsv1.CustomResourceDefinition
+	// json is all that was read, descriptions included.
+	json []byte
+	err  error
+}
+
+// pair is one CRD before and after; one of them may be nil.
+type pair struct {
+	name          string
+	before, after *definition
+}
+
+// sides are the CRDs before and after, by name.
+type sides struct {
+	pairs    []*pair
+	problems []error
+}
+
+// read reads both sides.
+func read(ctx context.Context, s cli.Streams, o *Options, paths []string) (*sides, error) {
+	both := &sides{}
+	from, to := paths[:1], paths[1:]
+	if o.Base != "" {
+		from, to = nil, paths
+		err := gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
+			chunk.Each(func(doc *input.Document) bool {
+				both.add(one(doc, paths), o.Base+": ", true)
+				return true
+			})
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, side := range []struct {
+		paths  []string
+		before bool
+	}{{from, true}, {to, false}} {
+		decode := func(doc *input.Document) *definition { return one(doc, side.paths) }
+		err := sweep.All(ctx, s.Stdin, side.paths, decode, func(d *definition) error {
+			both.add(d, "", side.before)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(both.pairs, func(a, b *pair) int { return strings.Compare(a.name, b.name) })
+	return both, both.complete(o, paths)
+}
+
+// one is nil for a document that is no CRD.
+func one(doc *input.Document, named []string) *definition {
+	crdfile.Complete(doc)
+	if check.Ignored(doc, named) {
+		return nil
+	}
+	d := &definition{doc: doc}
+	if doc.Err == nil && doc.Object["kind"] == crdfile.Kind {
+		d.json, d.err = doc.JSON()
+	}
+	if d.err == nil {
+		d.crd, d.err = crdfile.Decode(doc)
+	}
+	if d.crd == nil && d.err == nil {
+		return nil
+	}
+	if d.err == nil && d.crd.Name == "" {
+		d.err = fmt.Errorf("a CustomResourceDefinition without metadata.name")
+	}
+	return d
+}
+
+func (s *sides) add(d *definition, where string, before bool) {
+	switch {
+	case d == nil:
+		return
+	case d.err != nil:
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %w", where, d.doc.Place(), d.err))
+		return
+	}
+	i := slices.IndexFunc(s.pairs, func(p *pair) bool { return p.name == d.crd.Name })
+	if i < 0 {
+		i = len(s.pairs)
+		s.pairs = append(s.pairs, &pair{name: d.crd.Name})
+	}
+	slot := &s.pairs[i].after
+	if before {
+		slot = &s.pairs[i].before
+	}
+	if *slot != nil {
+		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is given twice, also in %s: keep one", where, d.doc.Place(), d.crd.Name, (*slot).doc.Place()))
+		return
+	}
+	*slot = d
+}
+
+// complete says what is missing for a comparison.
+func (s *sides) complete(o *Options, paths []string) error {
+	if len(s.problems) > 0 {
+		return nil // that says enough
+	}
+	has := func(side func(*pair) *definition) bool {
+		return slices.ContainsFunc(s.pairs, func(p *pair) bool { return side(p) != nil })
+	}
+	before := has(func(p *pair) *definition { return p.before })
+	after := has(func(p *pair) *definition { return p.after })
+	none := func(path string) error { return fmt.Errorf("no CustomResourceDefinition in %s", path) }
+	switch {
+	case o.Base != "" && !before && !after:
+		return none(strings.Join(paths, ", "))
+	case o.Base == "" && !before:
+		return none(paths[0])
+	case o.Base == "" && !after:
+		return none(paths[1])
+	case o.Base == "" && len(s.pairs) == 2 && s.pairs[0].of(paths) && s.pairs[1].of(paths):
+		return fmt.Errorf("%s and %s are two CRDs: want two forms of one", s.pairs[0].name, s.pairs[1].name)
+	}
+	return nil
+}
+
+// of: one of two files has the CRD, and the other has not.
+func (p *pair) of(paths []string) bool {
+	return p.before == nil && p.after.doc.File == paths[1] || p.after == nil && p.before.doc.File == paths[0]
+}
+
+func (p *pair) alone() bool { return p.before == nil || p.after == nil }

@@ -1,0 +1,142 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// Run is the whole of celadon diff. Its error carries the exit code.
+func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	if err := o.check(paths); err != nil {
+		return err
+	}
+	allowances, err := allowances(ctx, o, paths)
+	if err != nil {
+		return err
+	}
+	both, err := read(ctx, s, o, paths)
+	if err != nil {
+		return err
+	}
+	bar := progress.On(s.Stderr, "comparing", "CRDs")
+	stdout, _ := bar.Beside(s.Stdout)
+	out := foreign.NewWriter(stdout)
+	out.Colours = cli.Colour(s.Stdout) && o.Output == "text"
+	p := newPrinter(out, o)
+	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
+	d := &differ{Streams: s, options: o, sides: both, report: all}
+	err = d.crds(ctx, func(crd *CRD) error {
+		bar.Add(1)
+		allow(allowances, crd)
+		all.Summary.count(crd)
+		return p.crd(crd)
+	})
+	bar.Done()
+	if err == nil && len(o.Objects) > 0 && ctx.Err() == nil {
+		err = d.objects(ctx, p.object)
+	}
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	for _, a := range allowances {
+		if !a.used && ctx.Err() == nil {
+			s.Complain(fmt.Errorf("--allow %s: %s: no change of %s is that (%s %s): it can go", o.Allow, a.place, a.crd, a.what, a.path))
+		}
+	}
+	all.Summary.Interrupted = ctx.Err() != nil
+	all.Summary.Unreadable = len(both.problems)
+	all.seal()
+	if err := p.end(all); err != nil {
+		return err
+	}
+	return d.verdict()
+}
+
+// differ is the work on all CRDs.
+type differ struct {
+	cli.Streams
+	options *Options
+	sides   *sides
+	report  *Report
+}
+
+// crds compares all pairs.
+func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
+	unread := len(d.sides.problems) > 0
+	for _, p := range d.sides.pairs {
+		if unread && p.alone() {
+			continue // its other side may be what cannot be read
+		}
+		crd, err := compared(ctx, p, d.options)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
+			continue
+		}
+		d.report.CRDs = append(d.report.CRDs, crd)
+		if err := take(crd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects tells of those that there are what the change does to them.
+func (d *differ) objects(ctx context.Context, take func(*report.Object) error) error {
+	var before, after []crdfile.Read
+	for _, p := range d.sides.pairs {
+		if p.before != nil && p.after != nil {
+			before = append(before, crdfile.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
+			after = append(after, crdfile.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
+		}
+	}
+	sum := &Objects{}
+	d.report.Summary.Objects = sum
+	problems, err := check.Upgrade(ctx, d.Streams, before, after, d.options.Objects, func(o *report.Object) error {
+		switch {
+		case o.Bug != nil:
+			return &cli.ExitError{Code: cli.Bug, Err: o.Bug}
+		case o.Verdict == report.Unreadable, o.Verdict == report.Undecided:
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s:%d: %s", o.File, o.Line, o.Problem))
+			return nil
+		case o.Upgrade == nil:
+			return nil
+		}
+		sum.Checked++
+		sum.Add(o.Upgrade)
+		if !o.Upgrade.Finding() {
+			return nil
+		}
+		d.report.Objects = append(d.report.Objects, o)
+		return take(o)
+	})
+	d.sides.problems = append(d.sides.problems, problems...)
+	return err
+}
+
+// verdict is the exit code, as an error.
+func (d *differ) verdict() error {
+	s := &d.report.Summary
+	for _, problem := range d.sides.problems {
+		d.Complain(problem)
+	}
+	switch {
+	case s.Interrupted:
+		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+	case len(d.sides.problems) > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case !d.report.Compatible, d.options.Strict && s.unproved > 0:
+		return &cli.ExitError{Code: cli.Findings}
+	}
+	return nil
+}

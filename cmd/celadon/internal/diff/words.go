@@ -1,0 +1,171 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/preview"
+)
+
+// The words in which a reviewer is told, whatever the format.
+
+// title names a change: "v1, v1beta1 spec.size: bound".
+func (c *Change) title() foreign.Own {
+	versions := strings.Join(append([]string{c.Version}, c.Also...), ", ")
+	if c.OldVersion != "" {
+		versions = c.OldVersion + " as " + versions
+	}
+	switch {
+	case c.Version == "":
+		return foreign.Line(c.What)
+	case c.Path == "" && c.What != "rule" && c.What != "message":
+		return foreign.Sprintf("%s: %s", versions, c.What)
+	}
+	return foreign.Sprintf("%s %s: %s", versions, phrase.Place(c.Path), c.What)
+}
+
+// effect says what a change does, and how that is known.
+func (c *Change) effect() foreign.Own {
+	var text foreign.Own
+	switch c.Effect {
+	case compare.Breaking:
+		text = "breaks"
+	case compare.Both:
+		text = "breaks, and admits more"
+	case compare.Unknown:
+		return "not known to break: " + c.none()
+	case compare.Loosening:
+		text = "breaks nothing"
+		if c.Admitted != nil || c.Kept == nil {
+			text = "admits more"
+		}
+	default:
+		text = "changes nothing"
+	}
+	switch c.By {
+	case compare.ByProof:
+		if c.Proof != "" {
+			text += foreign.Sprintf(" (proved: %s)", c.Proof)
+		}
+	case compare.BySearch:
+		text += " (" + c.none() + ")"
+	}
+	return text
+}
+
+// none says how long was looked.
+func (c *Change) none() foreign.Own {
+	text := foreign.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
+	if c.Reason != "" {
+		reason, _, _ := strings.Cut(c.Reason, "\n")
+		text += foreign.Sprintf("; %s", preview.Middle(reason, 200))
+	}
+	return text
+}
+
+// shown is how much of a text of a CRD is shown.
+const shown = 400
+
+// flat is a rule or another text on one line.
+func flat(c *Change, text string) foreign.Own {
+	if c.What == "rule" {
+		text = lex.Flat(text)
+	}
+	return foreign.Line(preview.Middle(text, shown))
+}
+
+// says are the three answers, in words.
+func (w *Witness) says() string {
+	var parts []string
+	if w.Create == w.ChangedUpdate && w.Create == w.UnchangedUpdate {
+		return "a create of it is " + verdicts[w.Create] + ", and so is every update"
+	}
+	for _, a := range []struct {
+		verdict compare.Verdict
+		of      string
+	}{{w.Create, "a create of it"}, {w.ChangedUpdate, "an update to it from another object"}, {w.UnchangedUpdate, "an update that changes nothing"}} {
+		if words := verdicts[a.verdict]; words != "" {
+			parts = append(parts, a.of+" is "+words)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+var verdicts = map[compare.Verdict]string{
+	compare.Accepted:  "accepted",
+	compare.Refused:   "refused",
+	compare.Ratcheted: "let through (ratcheting)",
+	compare.Changed:   "accepted, and kept otherwise",
+	compare.Undecided: "undecided",
+}
+
+// head says what a witness is an example of.
+func (c *Change) head(w *Witness) string {
+	write := "this object"
+	switch {
+	case w.Operation == "update":
+		write = "this update"
+	case w.Operation == "status":
+		write = "this write of the status"
+	}
+	switch {
+	case w == c.Admitted:
+		return write + " was refused and is accepted now"
+	case len(w.Kept) > 0:
+		return write + " is kept otherwise now"
+	}
+	return write + " was accepted and is refused now"
+}
+
+// summary is the last line of a report.
+func (r *Report) summary() string {
+	s := &r.Summary
+	parts := []string{phrase.Count(s.CRDs, "CRD") + " compared"}
+	for _, n := range []struct {
+		count       int
+		one, others string
+	}{
+		{s.Refused, "update of a CRD is refused", "updates of CRDs are refused"},
+		{s.Breaking, "change breaks", "changes break"},
+		{s.Unknown, "is not known", "are not known"},
+		{s.Allowed, "is allowed", "are allowed"},
+		{s.Loosening, "admits more", "admit more"},
+		{s.Equivalent, "changes nothing", "change nothing"},
+		{s.Unreadable, "document is unreadable", "documents are unreadable"},
+	} {
+		switch {
+		case n.count == 1:
+			parts = append(parts, "1 "+n.one)
+		case n.count > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.others))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// conclusion is the answer to the question that was asked.
+func (r *Report) conclusion() string {
+	switch {
+	case r.Summary.Interrupted:
+		return "interrupted: not all was compared"
+	case !r.Compatible:
+		return "not compatible"
+	case r.Proved:
+		return "compatible (proved)"
+	case r.Summary.Unreadable > 0:
+		return "not known: not all was read"
+	case r.Summary.unproved > 0:
+		return "nothing found that breaks (not proved)"
+	}
+	return "compatible, but for what is allowed"
+}
+
+// objectsText says what the change does to the objects that there are.
+func (o *Objects) text() string {
+	return fmt.Sprintf("%s: %d accepted before and refused on create now, %d refused on update even when unchanged, %d saved by ratcheting, %d silently changed",
+		phrase.Count(o.Checked, "object"), o.RefusedOnCreate, o.RefusedOnUpdate, o.Ratcheted, o.Changed)
+}

@@ -1,0 +1,231 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/celadon-cel/celadon/engine"
+	changes "github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// This file replays what engine/compare claims of a change of a CRD: the old CRD
+// is served, the object stored, the CRD updated, and the object written again, as
+// a create and as an update that changes nothing.
+
+// replayed counts the claims that the server was asked about.
+type replayed struct{ claims, refusedUpdates int }
+
+// Upgrade replays all breaks that a comparison shows. The error is of the first
+// that the server does not confirm.
+func (s *Server) Upgrade(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition) (done replayed, err error) {
+	report, err := changes.CRDs(ctx, before, after, changes.Config{})
+	if err != nil {
+		return done, err
+	}
+	r, err := s.Serve(ctx, before)
+	if err != nil {
+		return done, fmt.Errorf("the old CRD: %w", err)
+	}
+	defer func() {
+		if gone := r.Remove(context.WithoutCancel(ctx)); err == nil {
+			err = gone
+		}
+	}()
+	var claims []*claim
+	for i := range report.Changes {
+		c := &claim{resource: r, change: &report.Changes[i], namespace: fmt.Sprintf("claim-%d", i)}
+		if c.change.Refused == nil || c.change.Path == "" && c.change.What == "version" {
+			continue
+		}
+		if err := c.store(ctx); err != nil {
+			return done, fmt.Errorf("%s %s under the old CRD: %w", c.change.Path, c.change.What, err)
+		}
+		claims = append(claims, c)
+	}
+	if err := s.replace(ctx, r, after); apierrors.IsInvalid(err) {
+		done.refusedUpdates++ // which the report says first of all
+		return done, nil
+	} else if err != nil {
+		return done, err
+	}
+	for _, c := range claims {
+		if err := c.hold(ctx); err != nil {
+			return done, fmt.Errorf("%s %s: %w", c.change.Path, c.change.What, err)
+		}
+		done.claims++
+	}
+	return done, nil
+}
+
+// replace updates the CRD, and waits until its new versions are served.
+func (s *Server) replace(ctx context.Context, r *Resource, after *apiextensionsv1.CustomResourceDefinition) error {
+	crds := s.crds.ApiextensionsV1().CustomResourceDefinitions()
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // its controllers write to it too
+		now, err := crds.Get(ctx, after.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now.Annotations, now.Spec = after.Annotations, after.DeepCopy().Spec
+		if now, err = crds.Update(ctx, now, metav1.UpdateOptions{}); err == nil {
+			r.crd = now
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.waitUntilServed(ctx)
+}
+
+// claim is a break that a comparison shows.
+type claim struct {
+	resource  *Resource
+	change    *changes.CRDChange
+	namespace string
+	stored    map[string]any
+}
+
+func (c *claim) witness() *changes.Witness { return c.change.Refused }
+
+// place is where the claim's objects are; those of a kind without namespaces are
+// told apart by name.
+func (c *claim) named(obj map[string]any, suffix string) (out map[string]any, namespace string) {
+	if c.resource.namespaced() {
+		namespace = c.namespace
+	}
+	out = inNamespace(obj, namespace)
+	if namespace == "" {
+		suffix = c.namespace + suffix
+	}
+	if suffix != "" {
+		metadata := maps.Clone(metadataOf(out))
+		metadata["name"] = "claim" + suffix
+		out["metadata"] = metadata
+	}
+	return out, namespace
+}
+
+// store creates the witness, or what it replaces, under the old CRD.
+func (c *claim) store(ctx context.Context) error {
+	w := c.witness()
+	obj := w.Object
+	if w.Operation == search.Update {
+		obj = w.Old
+	}
+	obj, namespace := c.named(obj, "")
+	version := c.change.OldVersion
+	ok, err := c.resource.storeByRequest(ctx, &Case{Version: version, OldVersion: version}, obj, namespace, nameOf(obj))
+	if err != nil || !ok {
+		return fmt.Errorf("not stored (%v): %v", err, obj)
+	}
+	c.stored, err = c.resource.get(ctx, version, namespace, nameOf(obj))
+	return err
+}
+
+// settle is how long the server may take to know the new schema.
+const settle = 20 * time.Second
+
+// hold asks the server for each answer, again until it has the new schema.
+func (c *claim) hold(ctx context.Context) error {
+	deadline := time.Now().Add(settle)
+	for {
+		err := c.ask(ctx)
+		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(10 * pollEvery)
+	}
+}
+
+func (c *claim) ask(ctx context.Context) error {
+	w := c.witness()
+	switch w.Operation {
+	case search.Update:
+		obj, namespace := c.named(w.Object, "")
+		setDefault(obj, "resourceVersion", metadataOf(c.stored)["resourceVersion"])
+		return c.put(ctx, obj, namespace, "", w.ChangedUpdate)
+	case search.Status:
+		return c.askStatus(ctx)
+	}
+	obj, namespace := c.named(w.Object, "-again")
+	got, err := c.write(ctx, http.MethodPost, obj, namespace, "", "")
+	if err != nil {
+		return err
+	}
+	_ = c.resource.forget(ctx, namespace, nameOf(obj))
+	if err := c.agree("create", w.Create, got); err != nil {
+		return err
+	}
+	return c.put(ctx, c.stored, namespace, "", w.UnchangedUpdate)
+}
+
+// askStatus writes the status as it is, and then takes it away and brings it back.
+func (c *claim) askStatus(ctx context.Context) error {
+	w := c.witness()
+	namespace, _ := metadataOf(c.stored)["namespace"].(string)
+	if err := c.put(ctx, c.stored, namespace, "status", w.UnchangedUpdate); err != nil {
+		return err
+	}
+	empty := maps.Clone(c.stored)
+	delete(empty, "status")
+	if err := c.put(ctx, empty, namespace, "status", changes.Accepted); err != nil {
+		return err
+	}
+	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(empty))
+	if err != nil {
+		return err
+	}
+	now["status"] = w.Object["status"]
+	return c.put(ctx, now, namespace, "status", w.ChangedUpdate)
+}
+
+// put writes an object that is there.
+func (c *claim) put(ctx context.Context, obj map[string]any, namespace, subresource string, want changes.Verdict) error {
+	got, err := c.write(ctx, http.MethodPut, obj, namespace, nameOf(obj), subresource)
+	if err != nil {
+		return err
+	}
+	return c.agree("update "+subresource, want, got)
+}
+
+// write sends an object in the new version.
+func (c *claim) write(ctx context.Context, method string, obj map[string]any, namespace, name, subresource string) (*response, error) {
+	obj = maps.Clone(obj)
+	obj["apiVersion"] = c.resource.crd.Spec.Group + "/" + c.change.Version
+	body, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return c.resource.do(ctx, call{method: method, version: c.change.Version, namespace: namespace, name: name, subresource: subresource, body: body})
+}
+
+// agree holds a verdict against the server's answer.
+func (c *claim) agree(write string, want changes.Verdict, got *response) error {
+	accepted := got.code == http.StatusOK || got.code == http.StatusCreated
+	if accepted == (want == changes.Refused) {
+		return fmt.Errorf("%s: the server answers %d, want %s: %s", write, got.code, want, shorten(string(got.body), 400))
+	}
+	if !accepted || want != changes.Changed {
+		return nil
+	}
+	obj, err := engine.Decode(got.body)
+	if err != nil {
+		return err
+	}
+	for change := range changes.Values(c.witness().Object, obj) {
+		if len(change.Path) > 0 && change.Path[0].Name != "metadata" && change.Path[0].Name != "apiVersion" {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: the server keeps the object as it was: %s", write, shorten(string(got.body), 400))
+}

@@ -1,0 +1,192 @@
+package compare
+
+import (
+	"context"
+	"errors"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// answer is what became of a goal.
+type answer struct {
+	witness  *Witness
+	proof    string // that there is none
+	searched int
+	reason   string // why there is no answer
+}
+
+// nothingAsked is the answer where a side asks for nothing that the other does
+// not.
+var nothingAsked = answer{proof: "it asks for less"}
+
+// pursue looks for an object that base admits and other refuses, or keeps less
+// of, because of what the goal says.
+func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
+	switch {
+	case g == nil:
+		return nothingAsked, nil
+	case !base.version.Served && !other.version.Served && !base.version.Storage:
+		return answer{proof: unserved}, nil
+	}
+	a := &asking{comparison: c, goal: g, base: base, other: other, relabel: relabelling(base, other)}
+	err := a.ask()
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return answer{}, err
+	}
+	var bug *engine.InternalError
+	if errors.As(err, &bug) {
+		return answer{}, err
+	}
+	if err != nil {
+		a.reason = err.Error()
+	}
+	return a.answer, nil
+}
+
+// asking is the work on one goal.
+type asking struct {
+	*comparison
+	*goal
+	answer
+	base, other *side
+	relabel     bool // the other side's version has another name
+}
+
+func relabelling(base, other *side) bool { return base.version.Name != other.version.Name }
+
+func (a *asking) ask() error {
+	h, ok := hybridOf(a.base, a.goal, false)
+	if !ok {
+		a.reason = "the place is not there"
+		return nil
+	}
+	if proof, err := a.prove(h); err == nil && proof != nil { // else the search says why
+		a.answer.proof = proof.String()
+		return nil
+	}
+	s, err := a.search(h)
+	if err != nil && a.from != nil { // it speaks of what the base does not have
+		if h, ok = hybridOf(a.base, a.goal, true); ok {
+			s, err = a.search(h)
+		}
+	}
+	switch {
+	case err != nil && a.from == nil:
+		return err
+	case err != nil:
+		a.reason = err.Error()
+	case a.values != nil:
+		return a.try(s, h)
+	case a.items > 0: // a copy is quick, where a search mends each pair of items
+		if err := a.many(); a.witness != nil || err != nil {
+			return err
+		}
+		return a.find(s, h.ref, h.grafted)
+	default:
+		err = a.find(s, h.ref, h.grafted)
+	}
+	if a.from != nil && a.witness == nil && err == nil {
+		return a.findBeside()
+	}
+	return err
+}
+
+// findBeside searches the other CRD as it is: what keeps a rule's witness from
+// showing may be all else that has changed.
+func (a *asking) findBeside() error {
+	if a.relabel {
+		return nil
+	}
+	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
+	base, err := search.New(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
+	if err != nil {
+		return err
+	}
+	cfg.Beside = base
+	s, err := search.New(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
+	if err != nil {
+		return err
+	}
+	ref := engine.RuleRef{
+		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
+		Rule: a.rule, OptionalOldSelf: optional(a.from),
+	}
+	return a.find(s, ref, false)
+}
+
+// search prepares one in a hybrid; the error is of a rule that does not compile.
+func (a *asking) search(h *hybrid) (*search.Search, error) {
+	e, err := engine.Compile(h.crd, engine.Config{})
+	var broken *engine.CompileErrors
+	if errors.As(err, &broken) {
+		for _, one := range broken.Errors {
+			if one.Path == h.ref.Path && one.Index == h.ref.Index {
+				return nil, one
+			}
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	return search.New(h.crd, e, h.ref.Version, search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
+}
+
+// prove shows that the goal's rule refuses nothing that base admits; nil is no
+// proof. Where both sides read the same values, what holds in the hybrid holds on
+// the other side.
+func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
+	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
+	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
+	if a.values == nil && !a.kept && alike {
+		p, err := prove.New(&h.crd.Spec.Versions[0], prove.Config{})
+		if err != nil {
+			return nil, err
+		}
+		if proof, err := p.Never(h.ref, prove.Refused); err == nil && proof != nil {
+			return proof, nil
+		}
+	}
+	if a.from == nil {
+		return nil, nil
+	}
+	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
+}
+
+// passes shows that a rule of the other side refuses nothing that base admits.
+func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
+	p, err := prove.New(a.base.version, prove.Config{})
+	if err != nil {
+		return nil, err
+	}
+	next, err := prove.New(a.other.version, prove.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Passes(next, rule)
+}
+
+// find searches for an object that the rule refuses, or fails on.
+func (a *asking) find(s *search.Search, rule engine.RuleRef, grafted bool) error {
+	for _, want := range []search.Want{search.Refused, search.Errs} {
+		if want == search.Errs && a.from == nil {
+			continue // what is made of the schema does not fail
+		}
+		found, err := s.Find(a.ctx, rule, want)
+		if err != nil {
+			return err
+		}
+		a.searched += found.Searched
+		if found.Status == search.NotAnalysed {
+			a.reason = found.Reason
+			return nil
+		}
+		if found.Witness == nil {
+			continue
+		}
+		if a.witness, err = a.show(found.Witness, grafted); a.witness != nil || err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+// facet is one thing that a schema asks of a value.
+type facet struct {
+	what, key string
+	// text is what is asked; "" is nothing.
+	text func(s *props) string
+	// rule says the same in CEL of a value x; "" where CEL cannot. Type is that of
+	// the schema, which allOf and its like do not repeat.
+	rule func(s *props, typ, x string) string
+}
+
+var facets = []facet{
+	{"enum", "enum", func(s *props) string {
+		if len(s.Enum) == 0 {
+			return ""
+		}
+		return compact(s.Enum)
+	}, func(s *props, typ, x string) string {
+		if typ == "object" || typ == "array" {
+			return ""
+		}
+		all := make([]string, 0, len(s.Enum))
+		for _, v := range s.Enum {
+			if string(v.Raw) != "null" {
+				all = append(all, literal(v.Raw, typ))
+			}
+		}
+		return x + " in [" + strings.Join(all, ", ") + "]"
+	}},
+	{"pattern", "pattern", func(s *props) string { return s.Pattern }, func(s *props, typ, x string) string {
+		if typ != "string" {
+			return ""
+		}
+		return fmt.Sprintf("%s.matches(%s)", x, compact(s.Pattern))
+	}},
+	{"format", "format", func(s *props) string { return s.Format }, func(*props, string, string) string { return "" }},
+	count("bound", "maxLength", "string", "<=", func(s *props) *int64 { return s.MaxLength }),
+	count("bound", "minLength", "string", ">=", func(s *props) *int64 { return s.MinLength }),
+	count("bound", "maxItems", "array", "<=", func(s *props) *int64 { return s.MaxItems }),
+	count("bound", "minItems", "array", ">=", func(s *props) *int64 { return s.MinItems }),
+	count("bound", "maxProperties", "object", "<=", func(s *props) *int64 { return s.MaxProperties }),
+	count("bound", "minProperties", "object", ">=", func(s *props) *int64 { return s.MinProperties }),
+	limit("maximum", "<", func(s *props) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum }),
+	limit("minimum", ">", func(s *props) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum }),
+	{"bound", "multipleOf", func(s *props) string {
+		if s.MultipleOf == nil {
+			return ""
+		}
+		return number(*s.MultipleOf)
+	}, func(s *props, typ, x string) string {
+		if f := *s.MultipleOf; typ == "integer" && f == math.Trunc(f) && f != 0 {
+			return fmt.Sprintf("%s %% %s == 0", x, number(f))
+		}
+		return ""
+	}},
+	{"list type", "x-kubernetes-list-type", func(s *props) string {
+		switch {
+		case s.XListType == nil || *s.XListType == "atomic":
+			if s.UniqueItems {
+				return "unique"
+			}
+			return ""
+		case *s.XListType == "map":
+			return "map of " + strings.Join(s.XListMapKeys, ", ")
+		}
+		return *s.XListType
+	}, func(s *props, typ, x string) string { return unique(s, x) }},
+}
+
+// count is a facet about a number of letters, items or entries.
+func count(what, key, of, relation string, get func(*props) *int64) facet {
+	return facet{what, key, func(s *props) string {
+		if n := get(s); n != nil {
+			return strconv.FormatInt(*n, 10)
+		}
+		return ""
+	}, func(s *props, typ, x string) string {
+		if typ != of {
+			return ""
+		}
+		if of == "object" && valuesOf(s) == nil {
+			return entries(s, x, relation, *get(s))
+		}
+		return fmt.Sprintf("size(%s) %s %d", x, relation, *get(s))
+	}}
+}
+
+// entries counts the fields of an object, which has no size in CEL.
+func entries(s *props, x, relation string, n int64) string {
+	var all []string
+	for _, name := range sortedKeys(s.Properties) {
+		field, ok := types.Escape(name)
+		if !ok {
+			return ""
+		}
+		all = append(all, fmt.Sprintf("(has(%s.%s) ? 1 : 0)", x, field))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d", strings.Join(all, " + "), relation, n)
+}
+
+// limit is a facet about a number itself.
+func limit(key, relation string, get func(*props) (*float64, bool)) facet {
+	return facet{"bound", key, func(s *props) string {
+		f, exclusive := get(s)
+		switch {
+		case f == nil:
+			return ""
+		case exclusive:
+			return number(*f) + " (exclusive)"
+		}
+		return number(*f)
+	}, func(s *props, typ, x string) string {
+		f, exclusive := get(s)
+		relation := relation
+		if !exclusive {
+			relation += "="
+		}
+		switch {
+		case typ == "integer" && *f == math.Trunc(*f) && math.Abs(*f) < 1<<53:
+			return fmt.Sprintf("%s %s %s", x, relation, number(*f))
+		case typ == "integer":
+			return fmt.Sprintf("double(%s) %s %s", x, relation, double(*f))
+		case typ == "number":
+			return fmt.Sprintf("%s %s %s", x, relation, double(*f))
+		}
+		return ""
+	}}
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func double(f float64) string {
+	if text := number(f); strings.Contains(text, ".") {
+		return text
+	}
+	return number(f) + ".0"
+}
+
+// unique says that no two items are the same, or have the same keys.
+func unique(s *props, x string) string {
+	same := []string{"a == b"}
+	if s.XListType != nil && *s.XListType == "map" {
+		same = nil
+		for _, key := range s.XListMapKeys {
+			name, ok := types.Escape(key)
+			if !ok || s.Items == nil || s.Items.Schema == nil {
+				return ""
+			}
+			one := fmt.Sprintf("a.%s == b.%[1]s", name)
+			if !slices.Contains(s.Items.Schema.Required, key) {
+				one = fmt.Sprintf("(has(a.%s) && has(b.%[1]s) ? a.%[1]s == b.%[1]s : !has(a.%[1]s) && !has(b.%[1]s))", name)
+			}
+			same = append(same, one)
+		}
+	}
+	return fmt.Sprintf("%s.all(a, %s.exists_one(b, %s))", x, x, strings.Join(same, " && "))
+}
+
+// literal is a JSON scalar in CEL.
+func literal(raw []byte, typ string) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return "null"
+	}
+	if f, ok := v.(float64); ok {
+		if typ == "number" {
+			return double(f)
+		}
+		return number(f)
+	}
+	return compact(v)
+}
+
+// typeOf names what values a schema takes.
+func typeOf(s *props) string {
+	switch {
+	case s.XIntOrString:
+		return "int-or-string"
+	case s.XEmbeddedResource:
+		return "embedded resource"
+	case s.Type != "":
+		return s.Type
+	case preserves(s):
+		return "anything"
+	}
+	return ""
+}
+
+// shown is what a change is told by: bounds with their names, and nothing of
+// passwords.
+func (f *facet) shown(s *props) string {
+	text := f.text(s)
+	switch {
+	case text == "":
+		return ""
+	case f.what == "enum" && s.Format == password:
+		return hidden
+	case f.what == "bound":
+		return f.key + ": " + text
+	}
+	return text
+}
+
+// password is the format of what is not shown.
+const (
+	password = "password"
+	hidden   = "(hidden)"
+)
+
+// facets compares what both ask of a value.
+func (w *walker) facets(at place, o, n *props) {
+	for i := range facets {
+		f := &facets[i]
+		old, new := f.text(o), f.text(n)
+		if old == new {
+			continue
+		}
+		w.add(at, "."+f.key, f.what, f.shown(o), f.shown(n), w.asked(at, f, n, o), w.asked(at, f, o, n))
+	}
+}
+
+// asked is the goal of what one side asks of the values of the other; nil where
+// that is nothing.
+func (w *walker) asked(at place, f *facet, by, of *props) *goal {
+	if f.text(by) == "" || typeOf(by) != typeOf(of) && typeOf(of) == "" {
+		return nil
+	}
+	g := &goal{at: at, of: of, within: at, rule: f.rule(by, by.Type, "self")}
+	if f.key == "maxItems" {
+		g.items = *by.MaxItems + 1
+	}
+	if len(at.steps) > 0 && at.steps[0].Name == "metadata" {
+		g.at, g.rule = place{}, f.rule(by, "string", "self.metadata."+at.last())
+	}
+	if g.rule == "" {
+		g.rule, g.values = "false", samples(of)
+		if f.key == "multipleOf" {
+			g.values = append(g.values, *by.MultipleOf/2, *by.MultipleOf+1)
+		}
+	}
+	return g
+}

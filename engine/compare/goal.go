@@ -1,0 +1,325 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// goal is what one side asks of objects and the other does not, as a rule.
+type goal struct {
+	at   place
+	rule string
+	// from is the whole rule where it is one of the CRD's, and schema what stands
+	// at its place there.
+	from   *apiextensionsv1.ValidationRule
+	schema *props
+	index  int // among the rules there
+	// of is the schema that the values there have.
+	of *props
+	// within is where a refusal is looked for, if not at the rule's place.
+	within place
+	// values are put there one after the other, where no rule says what is asked;
+	// under is the field of the place that gets them.
+	values []any
+	under  string
+	// kept: it is also a loss where less of the object is kept.
+	kept bool
+	// items is how many a list is to have, where that is the question.
+	items int64
+	// defaulted: a default may fill in the place.
+	defaulted bool
+}
+
+// absent is a value that is not there.
+type absent struct{}
+
+// samples are values to try where CEL cannot say what is asked: of each type, and
+// of each kind of text.
+func samples(s *props) []any {
+	values := []any{"", "x", "1", "a b", "!", "A_", "::", "1.2.3.4", "https://example.com/a", "2020-01-01", "2020-01-01T00:00:00Z", "1h", "aGk=", "a@b.example", "a.example", int64(0), int64(1), int64(-1), int64(1) << 40, 1.5, true, nil, []any{}, map[string]any{}}
+	if s == nil {
+		return values
+	}
+	for _, raw := range s.Enum {
+		if v, err := decoded(raw.Raw); err == nil {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// wrapped are objects with one key of each value.
+func wrapped(values []any) []any {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = map[string]any{"a": v}
+	}
+	return all
+}
+
+// typed compares values of two types.
+func (w *walker) typed(at place, o, n *props) {
+	old, new := typeOf(o), typeOf(n)
+	w.add(at, ".type", "type", old, new, w.takes(at, n, o), w.takes(at, o, n))
+}
+
+// wider are the types that take all values of another.
+var wider = map[string][]string{"integer": {"number", "int-or-string"}, "string": {"int-or-string"}}
+
+// takes is the goal that values of one schema have the type of another.
+func (w *walker) takes(at place, by, of *props) *goal {
+	if slices.Contains(wider[typeOf(of)], typeOf(by)) || typeOf(by) == "anything" {
+		return nil
+	}
+	return &goal{at: at, rule: "false", of: of, within: at, values: samples(of), kept: true}
+}
+
+// nullable compares whether null is a value.
+func (w *walker) nullable(at place, o, n *props) {
+	if o.Nullable == n.Nullable {
+		return
+	}
+	g := func(of *props) *goal {
+		if !of.Nullable {
+			return nil
+		}
+		return &goal{at: at, rule: "false", of: of, within: at, values: []any{nil}, kept: true}
+	}
+	w.add(at, ".nullable", "nullable", fmt.Sprint(o.Nullable), fmt.Sprint(n.Nullable), g(o), g(n))
+}
+
+// defaulted compares what is filled in.
+func (w *walker) defaulted(at place, o, n *props) {
+	if old, new := compact(o.Default), compact(n.Default); old != new && len(at.steps) > 0 && !at.steps[len(at.steps)-1].Any {
+		w.add(at, ".default", "default", defaultOf(o), defaultOf(n), w.filled(at), nil)
+	}
+}
+
+// defaultOf is a schema's default without passwords.
+func defaultOf(s *props) string {
+	if s.Default == nil {
+		return ""
+	}
+	v, err := decoded(s.Default.Raw)
+	if err != nil {
+		return ""
+	}
+	return compact(veiled(s, v))
+}
+
+// veiled is a value without what its schema calls a password; it shares memory
+// with the one given.
+func veiled(s *props, v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		if s.Format == password {
+			return hidden
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = veiled(at(s, []engine.Step{{Any: true}}), item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, field := range v {
+			below := valuesOf(s)
+			if p, ok := s.Properties[name]; ok {
+				below = &p
+			}
+			out[name] = veiled(below, field)
+		}
+		return out
+	}
+	return v
+}
+
+// preserved compares whether unknown fields are kept.
+func (w *walker) preserved(at place, o, n *props) {
+	if preserves(o) == preserves(n) || typeOf(o) != typeOf(n) {
+		return
+	}
+	g := func(of *props) *goal {
+		if !preserves(of) {
+			return nil
+		}
+		return &goal{at: at, rule: "false", of: of, within: at, under: "unknownField", values: samples(nil), kept: true}
+	}
+	text := map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
+	w.add(at, ".x-kubernetes-preserve-unknown-fields", "pruning", text[preserves(o)], text[preserves(n)], g(o), g(n))
+}
+
+// required compares which fields must be there, one by one.
+func (w *walker) required(at place, o, n *props) {
+	for _, name := range sortedSet(o.Required, n.Required) {
+		had, has := slices.Contains(o.Required, name), slices.Contains(n.Required, name)
+		if had == has {
+			continue
+		}
+		text := map[bool]string{true: "required"}
+		w.add(at.field(name), "", "required", text[had], text[has], w.requires(at, name, has, n), w.requires(at, name, had, o)).lift(at)
+	}
+}
+
+// lift moves the change's places in the CRDs to the list of required fields.
+func (ch *change) lift(at place) {
+	ch.OldField, ch.NewField = at.oldField+".required", at.newField+".required"
+}
+
+// requires is the goal of a required field; nil where it is not, or where a
+// default fills it in.
+func (w *walker) requires(at place, name string, required bool, by *props) *goal {
+	if p := by.Properties[name]; !required || p.Default != nil {
+		return nil
+	}
+	if ident, ok := types.Escape(name); ok {
+		return &goal{at: place{steps: at.steps}, rule: "has(self." + ident + ")", within: at.field(name)}
+	}
+	return &goal{at: place{steps: at.steps}, rule: "false", under: name, values: []any{absent{}}}
+}
+
+// logic compares allOf, anyOf, oneOf and not.
+func (w *walker) logic(at place, o, n *props) {
+	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
+		before, after := logicOf(o, key), logicOf(n, key)
+		old, new := compactLogic(before), compactLogic(after)
+		if old != new {
+			w.add(at, "."+key, key, old, new, w.reasoned(at, after, n), w.reasoned(at, before, o))
+		}
+	}
+}
+
+// logicOf is a schema with only one of its combinations.
+func logicOf(s *props, key string) *props {
+	only := &props{}
+	switch key {
+	case "allOf":
+		only.AllOf = s.AllOf
+	case "anyOf":
+		only.AnyOf = s.AnyOf
+	case "oneOf":
+		only.OneOf = s.OneOf
+	case "not":
+		only.Not = s.Not
+	}
+	return only
+}
+
+func compactLogic(s *props) string {
+	if text := compact(s); text != "{}" {
+		return text[strings.Index(text, ":")+1 : len(text)-1]
+	}
+	return ""
+}
+
+// reasoned is the goal of a combination; what CEL cannot say of it is looked for
+// among sample values.
+func (w *walker) reasoned(at place, only, whole *props) *goal {
+	if compactLogic(only) == "" {
+		return nil
+	}
+	if rule, ok := said(only, whole, "self", 0); ok {
+		return &goal{at: at, rule: rule, within: at}
+	}
+	return &goal{at: at, rule: "false", of: whole, within: at, values: samples(whole)}
+}
+
+// maxSaid bounds how deep a combination is followed.
+const maxSaid = 6
+
+// said is what a part of a schema asks of x, in CEL; whole is the schema that
+// tells the types.
+func said(s, whole *props, x string, depth int) (string, bool) {
+	if depth > maxSaid {
+		return "", false
+	}
+	var all []string
+	for i := range facets {
+		if f := &facets[i]; f.text(s) != "" {
+			rule := f.rule(s, whole.Type, x)
+			if rule == "" {
+				return "", false
+			}
+			all = append(all, rule)
+		}
+	}
+	for _, name := range s.Required {
+		field, ok := types.Escape(name)
+		if _, known := whole.Properties[name]; !ok || !known {
+			return "", false
+		}
+		all = append(all, fmt.Sprintf("has(%s.%s)", x, field))
+	}
+	for _, name := range sortedKeys(s.Properties) {
+		below, known := s.Properties[name], false
+		var typed props
+		if typed, known = whole.Properties[name]; !known {
+			return "", false
+		}
+		field, ok := types.Escape(name)
+		rule, told := said(&below, &typed, x+"."+field, depth+1)
+		if !ok || !told {
+			return "", false
+		}
+		all = append(all, fmt.Sprintf("(!has(%s.%s) || %s)", x, field, rule))
+	}
+	if s.Items != nil || s.AdditionalProperties != nil || s.Type != "" && s.Type != whole.Type {
+		return "", false
+	}
+	combined, ok := combinations(s, whole, x, depth)
+	return conjunction(append(all, combined...)), ok
+}
+
+func combinations(s, whole *props, x string, depth int) (all []string, ok bool) {
+	each := func(list []props) (rules []string, ok bool) {
+		for i := range list {
+			rule, ok := said(&list[i], whole, x, depth+1)
+			if !ok {
+				return nil, false
+			}
+			rules = append(rules, rule)
+		}
+		return rules, true
+	}
+	allOf, ok1 := each(s.AllOf)
+	anyOf, ok2 := each(s.AnyOf)
+	oneOf, ok3 := each(s.OneOf)
+	if !ok1 || !ok2 || !ok3 {
+		return nil, false
+	}
+	all = allOf
+	if len(anyOf) > 0 {
+		all = append(all, "("+strings.Join(anyOf, " || ")+")")
+	}
+	if len(oneOf) > 0 {
+		for i := range oneOf {
+			oneOf[i] = "(" + oneOf[i] + " ? 1 : 0)"
+		}
+		all = append(all, strings.Join(oneOf, " + ")+" == 1")
+	}
+	if s.Not != nil {
+		rule, ok := said(s.Not, whole, x, depth+1)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, "!"+rule)
+	}
+	return all, true
+}
+
+func conjunction(all []string) string {
+	if len(all) == 0 {
+		return "true"
+	}
+	return "(" + strings.Join(all, " && ") + ")"
+}

@@ -1,0 +1,159 @@
+package compare
+
+import (
+	"encoding/json"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// hybrid is one side, alone in its version, with one more rule: that of a goal.
+type hybrid struct {
+	crd *apiextensionsv1.CustomResourceDefinition
+	ref engine.RuleRef
+	// grafted: fields that the side does not have were added, for the rule to
+	// speak of; objects cannot have them.
+	grafted bool
+}
+
+// hybridOf puts a goal's rule into a side; ok is false where the place is not
+// there. With graft, what the rule's own side has at the place and this one has
+// not is added: no object of this side has it.
+func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
+	h = &hybrid{grafted: graft}
+	rule := aRule{Rule: g.rule}
+	if g.from != nil {
+		rule.OptionalOldSelf = g.from.OptionalOldSelf
+	}
+	root, ok := edited(s.schema(), g.at.steps, func(p *props) {
+		if graft {
+			*p = *p.DeepCopy()
+			grafted(p, g.schema)
+		}
+		p.XValidations = append(slices.Clip(p.XValidations), rule)
+		h.ref = engine.RuleRef{
+			Version: s.version.Name, Path: engine.FormatPath(g.at.steps), Index: len(p.XValidations) - 1,
+			Rule: rule.Rule, OptionalOldSelf: optional(&rule),
+		}
+	})
+	if !ok {
+		return nil, false
+	}
+	h.crd = alone(s, root)
+	return h, true
+}
+
+// alone is a side's CRD with nothing but its version, which has a schema.
+func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
+	crd := *s.crd
+	v := *s.version
+	v.Served, v.Storage = true, true
+	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: root}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
+	crd.Spec.Conversion = nil
+	return &crd
+}
+
+// edited is a schema with a change at one place; what is not on the way there is
+// shared with the schema given.
+func edited(s *props, steps []engine.Step, change func(*props)) (*props, bool) {
+	if s == nil {
+		return nil, false
+	}
+	out := *s
+	if len(steps) == 0 {
+		change(&out)
+		return &out, true
+	}
+	step, rest := steps[0], steps[1:]
+	switch {
+	case step.Any && s.Items != nil:
+		below, ok := edited(s.Items.Schema, rest, change)
+		out.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: below}
+		return &out, ok
+	case step.Any:
+		below, ok := edited(valuesOf(s), rest, change)
+		out.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: below}
+		return &out, ok
+	}
+	field, ok := s.Properties[step.Name]
+	if !ok {
+		return nil, false
+	}
+	below, ok := edited(&field, rest, change)
+	if !ok {
+		return nil, false
+	}
+	out.Properties = make(map[string]props, len(s.Properties))
+	for name, p := range s.Properties {
+		out.Properties[name] = p
+	}
+	out.Properties[step.Name] = *below
+	return &out, true
+}
+
+// grafted adds to a schema the fields that another has, and rules that no object
+// has them: but for defaults, which every object gets there.
+func grafted(dst, src *props) {
+	if src == nil {
+		return
+	}
+	if dst.Items != nil && src.Items != nil && dst.Items.Schema != nil {
+		grafted(dst.Items.Schema, src.Items.Schema)
+	}
+	if below := valuesOf(dst); below != nil {
+		grafted(below, valuesOf(src))
+	}
+	for _, name := range sortedKeys(src.Properties) {
+		field := src.Properties[name]
+		if own, ok := dst.Properties[name]; ok {
+			grafted(&own, &field)
+			dst.Properties[name] = own
+			continue
+		}
+		ident, ok := types.Escape(name)
+		if !ok || dst.Type != "object" || valuesOf(dst) != nil {
+			continue
+		}
+		rule := "!has(self." + ident + ")"
+		if value, ok := scalar(field.Default); ok {
+			rule = "self." + ident + " == " + literal(value, field.Type)
+		} else {
+			field.Default = nil
+		}
+		field = *field.DeepCopy()
+		if dst.Properties == nil {
+			dst.Properties = map[string]props{}
+		}
+		dst.Properties[name] = field
+		dst.XValidations = append(dst.XValidations, aRule{Rule: rule})
+	}
+}
+
+// scalar is a default that is a text, a number or a truth.
+func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
+	if v == nil {
+		return nil, false
+	}
+	var value any
+	if json.Unmarshal(v.Raw, &value) != nil {
+		return nil, false
+	}
+	switch value.(type) {
+	case string, float64, bool:
+		return v.Raw, true
+	}
+	return nil, false
+}
+
+// decoded is a JSON value as engines take it.
+func decoded(raw []byte) (any, error) {
+	obj, err := engine.Decode(slices.Concat([]byte(`{"v":`), raw, []byte("}")))
+	if err != nil {
+		return nil, err
+	}
+	return obj["v"], nil
+}

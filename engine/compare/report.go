@@ -1,0 +1,32 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// rank has the worst first.
+var rank = map[Effect]int{Breaking: 0, Both: 1, Unknown: 2, Loosening: 3, Equivalent: 4}
+
+// report has the changes in order, those that several versions share once.
+func (c *comparison) report() *Report {
+	r := &Report{Name: c.after.crd.Name}
+	for _, ch := range c.changes {
+		if i := slices.IndexFunc(r.Changes, ch.CRDChange.sameAs); i >= 0 {
+			r.Changes[i].Also = append(r.Changes[i].Also, ch.Version)
+			continue
+		}
+		r.Changes = append(r.Changes, ch.CRDChange)
+	}
+	slices.SortStableFunc(r.Changes, func(a, b CRDChange) int {
+		return cmp.Or(cmp.Compare(rank[a.Effect], rank[b.Effect]), strings.Compare(a.Path, b.Path))
+	})
+	return r
+}
+
+// sameAs: two versions have one change, with one effect.
+func (c *CRDChange) sameAs(o CRDChange) bool {
+	return c.Version != "" && o.Version != c.Version && c.OldVersion == c.Version && o.OldVersion == o.Version &&
+		c.Path == o.Path && c.What == o.What && c.Old == o.Old && c.New == o.New && c.Effect == o.Effect && c.By == o.By
+}

@@ -1,0 +1,185 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/types"
+)
+
+type aRule = apiextensionsv1.ValidationRule
+
+// match is a rule before and the one that it became; nil is none.
+type match struct {
+	old, new   *aRule
+	oldI, newI int
+	// same: the expression is the same, but for white space.
+	same bool
+}
+
+// rules compares those of one place: they are matched by their texts, then as
+// expressions, then by what they say to users.
+func (w *walker) rules(at place, o, n *props) {
+	for _, m := range matched(o.XValidations, n.XValidations) {
+		if m.same {
+			w.reworded(at, m)
+		} else {
+			w.rule(at, m, o, n)
+		}
+	}
+}
+
+func (w *walker) rule(at place, m match, o, n *props) {
+	var breaks, loosens *goal
+	old, new := "", ""
+	oldKey, newKey := ".x-kubernetes-validations", ".x-kubernetes-validations"
+	if m.new != nil {
+		breaks = &goal{at: at, rule: m.new.Rule, from: m.new, schema: n, index: m.newI}
+		new, newKey = m.new.Rule, fmt.Sprintf("%s[%d]", newKey, m.newI)
+	}
+	if m.old != nil {
+		loosens = &goal{at: at, rule: m.old.Rule, from: m.old, schema: o, index: m.oldI}
+		old, oldKey = m.old.Rule, fmt.Sprintf("%s[%d]", oldKey, m.oldI)
+	}
+	ch := w.add(at, "", "rule", old, new, breaks, loosens)
+	ch.OldField, ch.NewField = at.oldField+oldKey, at.newField+newKey
+}
+
+// reworded is a rule whose expression is the same: what it says may not be.
+func (w *walker) reworded(at place, m match) {
+	if told(m.old) == told(m.new) && m.old.Rule == m.new.Rule {
+		return
+	}
+	what, old, new := "message", told(m.old), told(m.new)
+	if old == new {
+		what, old, new = "rule", m.old.Rule, m.new.Rule
+	}
+	ch := w.add(at, "", what, old, new, nil, nil)
+	ch.OldField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.oldField, m.oldI)
+	ch.NewField = fmt.Sprintf("%s.x-kubernetes-validations[%d]", at.newField, m.newI)
+	ch.Effect, ch.By, ch.Proof = Equivalent, ByProof, "the same expression"
+}
+
+// told is all that a rule tells users.
+func told(r *aRule) string {
+	var parts []string
+	for _, p := range []struct{ name, text string }{
+		{"message", r.Message}, {"messageExpression", r.MessageExpression}, {"fieldPath", r.FieldPath},
+	} {
+		if p.text != "" {
+			parts = append(parts, p.name+": "+p.text)
+		}
+	}
+	if r.Reason != nil {
+		parts = append(parts, "reason: "+string(*r.Reason))
+	}
+	return strings.Join(parts, "\n")
+}
+
+func optional(r *aRule) bool { return r.OptionalOldSelf != nil && *r.OptionalOldSelf }
+
+// matched pairs rules.
+func matched(old, new []aRule) (all []match) {
+	taken := map[int]bool{} // of old
+	partner := make([]int, len(new))
+	for i := range partner {
+		partner[i] = -1
+	}
+	pass := func(alike func(o, n *aRule) bool) {
+		for i := range new {
+			for j := range old {
+				if partner[i] < 0 && !taken[j] && alike(&old[j], &new[i]) {
+					partner[i], taken[j] = j, true
+				}
+			}
+		}
+	}
+	expressions := normal{}
+	alike := func(o, n *aRule) bool {
+		return expressions.of(o.Rule) == expressions.of(n.Rule) && optional(o) == optional(n)
+	}
+	pass(func(o, n *aRule) bool { return o.Rule == n.Rule && optional(o) == optional(n) && told(o) == told(n) })
+	pass(func(o, n *aRule) bool { return o.Rule == n.Rule && optional(o) == optional(n) })
+	pass(alike)
+	pass(func(o, n *aRule) bool { return o.Message+o.MessageExpression != "" && told(o) == told(n) })
+	pass(func(o, n *aRule) bool { return o.Message != "" && o.Message == n.Message })
+	left, right := unpaired(partner, len(old), taken)
+	if len(left) == 1 && len(right) == 1 && old[left[0]].Message == new[right[0]].Message {
+		partner[right[0]] = left[0]
+		taken[left[0]] = true
+	}
+	for i := range new {
+		m := match{new: &new[i], newI: i}
+		if j := partner[i]; j >= 0 {
+			m.old, m.oldI, m.same = &old[j], j, alike(&old[j], &new[i])
+		}
+		all = append(all, m)
+	}
+	for j := range old {
+		if !taken[j] {
+			all = append(all, match{old: &old[j], oldI: j})
+		}
+	}
+	return all
+}
+
+func unpaired(partner []int, olds int, taken map[int]bool) (left, right []int) {
+	for j := range olds {
+		if !taken[j] {
+			left = append(left, j)
+		}
+	}
+	for i, j := range partner {
+		if j < 0 {
+			right = append(right, i)
+		}
+	}
+	return left, right
+}
+
+// normal are expressions without what does not matter: white space, comments,
+// brackets, quotes.
+type normal map[string]string
+
+func (n normal) of(text string) string {
+	if known, ok := n[text]; ok {
+		return known
+	}
+	n[text] = normalised(text)
+	return n[text]
+}
+
+// plain is an environment to parse in: no variable is known to it.
+var plain = sync.OnceValues(func() (*cel.Env, error) { return types.StoredEnv(types.Version{Minor: types.Newest}).With(nil) })
+
+// normalised is the text itself where it is no expression.
+func normalised(text string) string {
+	env, err := plain()
+	if err != nil {
+		return text
+	}
+	tree, err := types.Parse(env, text)
+	if err != nil {
+		return text
+	}
+	out, err := cel.AstToString(tree)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func sortedSet(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

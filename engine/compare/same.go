@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// at is the schema at a place; nil where there is none.
+func at(s *props, steps []engine.Step) *props {
+	for _, step := range steps {
+		switch {
+		case s == nil:
+			return nil
+		case (step.Any || step.Item) && s.Items != nil:
+			s = s.Items.Schema
+		case step.Any:
+			s = valuesOf(s)
+		default:
+			field, ok := s.Properties[step.Name]
+			if !ok && valuesOf(s) == nil {
+				return nil
+			}
+			if below := valuesOf(s); !ok {
+				field = *below
+			}
+			s = &field
+		}
+	}
+	return s
+}
+
+// sameValues: whatever is read by one schema is read as the same values by the
+// other. Fields may be added, if no default fills them in.
+func sameValues(before, after *props) bool {
+	if typeOf(before) != typeOf(after) || before.Nullable != after.Nullable ||
+		compact(before.Default) != compact(after.Default) || preserves(before) != preserves(after) {
+		return false
+	}
+	for name := range before.Properties {
+		if _, ok := after.Properties[name]; !ok {
+			return false
+		}
+	}
+	for _, name := range slices.Collect(maps.Keys(after.Properties)) {
+		a := after.Properties[name]
+		b, ok := before.Properties[name]
+		if !ok && a.Default != nil || ok && !sameValues(&b, &a) {
+			return false
+		}
+	}
+	if before.Items != nil && after.Items != nil && before.Items.Schema != nil && after.Items.Schema != nil {
+		return sameValues(before.Items.Schema, after.Items.Schema)
+	}
+	b, a := valuesOf(before), valuesOf(after)
+	if b != nil && a != nil {
+		return sameValues(b, a)
+	}
+	return (b == nil) == (a == nil)
+}
