@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,6 +18,10 @@ func program(t *testing.T, version, asked string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "solver")
 	text := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = --version ]; then\n%s\nexit\nfi\n%s\n", version, asked)
+	// A process that another test starts meanwhile would hold the file open, and
+	// what is open for writing cannot be run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}

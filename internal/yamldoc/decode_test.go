@@ -167,7 +167,7 @@ func TestNasty(t *testing.T) {
 // one.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	roots := append([]string{"../../../../examples"}, corpus.Named(t)...)
+	roots := append([]string{"../../examples"}, corpus.Named(t)...)
 	files, short := 0, 0
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
