@@ -10,6 +10,10 @@ import (
 // most bounds how many names are offered.
 const most = 3
 
+// longest is of a word or a name, in bytes, that may be a slip: both may come
+// from a file.
+const longest = 256
+
 // Nearest is the name most like word among those known, the first of equals; ""
 // when none is near.
 func Nearest(word string, known []string) string {
@@ -22,11 +26,14 @@ func Nearest(word string, known []string) string {
 // Near are the names most like word, three at most, in the order of known: those
 // that are equally near, and nearer than all others.
 func Near(word string, known []string) []string {
-	if word == "" {
+	if word == "" || len(word) > longest {
 		return nil
 	}
 	best, near := reach(word), []string(nil)
 	for _, name := range known {
+		if len(name) > longest {
+			continue
+		}
 		switch d := apart(word, name, best); {
 		case d < best:
 			best, near = d, []string{name}
@@ -66,8 +73,7 @@ func apart(word, name string, limit int) int {
 
 // distance is how many letters must be changed, added, taken away or swapped
 // with their neighbour to make b of a, without regard to case (optimal string
-// alignment). It keeps three rows of the table: word and name may come from a
-// file.
+// alignment).
 func distance(a, b string) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -83,10 +83,10 @@ func (r run) continues(next run) bool {
 }
 
 // stretch is the length of what follows up to white space, a line break, or one
-// of the bytes in stop.
-func (m *matcher) stretch(stop string) int {
+// of the bytes in stop, and at most so many bytes.
+func (m *matcher) stretch(stop string, most int) int {
 	i := m.at
-	for ; i < len(m.text); i++ {
+	for end := m.at + min(most, len(m.text)-m.at); i < end; i++ {
 		c := m.text[i]
 		if blank(c) || strings.IndexByte(stop, c) >= 0 {
 			break
@@ -101,7 +101,7 @@ func (m *matcher) stretch(stop string) int {
 // plain ends where its value does: it has no end of its own.
 func (m *matcher) plain() bool {
 	for m.done < len(m.value) {
-		n := min(m.stretch(""), len(m.value)-m.done)
+		n := m.stretch("", len(m.value)-m.done)
 		if n > 0 && !m.same(n) || n == 0 && (m.at == len(m.text) || !m.fold()) {
 			return false
 		}
@@ -131,7 +131,7 @@ func (m *matcher) quoted(quote byte) bool {
 		case m.json:
 			ok = m.jsonRune()
 		default:
-			if n := m.stretch(stop); n > 0 {
+			if n := m.stretch(stop, len(m.text)); n > 0 {
 				ok = m.same(n)
 			} else {
 				ok = m.fold()

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -49,26 +49,19 @@ var errTemplate = errors.New("a Helm template: check what helm template makes of
 // most is how much of a file is looked at for a template.
 const most = 1 << 20
 
-// lastTemplate is the last file that was looked at, and what it is: each of its
-// documents asks.
-type lastTemplate struct {
-	file string
-	is   bool
-}
-
-// templates tells files that are templates.
-type templates struct{ last atomic.Pointer[lastTemplate] }
+// templates tells files that are templates. Each of their documents asks.
+type templates struct{ files sync.Map } // whether one is, by file
 
 // has is true of a document that cannot be read in a file that holds a template.
 func (t *templates) has(doc *input.Document) bool {
 	if doc.Err == nil || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
 		return false
 	}
-	if last := t.last.Load(); last != nil && last.file == doc.File {
-		return last.is
+	if is, ok := t.files.Load(doc.File); ok {
+		return is.(bool)
 	}
 	text, err := input.ReadFile(doc.File, most)
 	is := err == nil && bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
-	t.last.Store(&lastTemplate{doc.File, is})
+	t.files.Store(doc.File, is)
 	return is
 }

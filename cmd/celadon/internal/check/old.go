@@ -97,6 +97,9 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 			return ctx.Err()
 		}
 		chunk.Each(func(doc *input.Document) bool {
+			if below(doc, paths) && noObject(doc) != "" {
+				return true
+			}
 			a.addBase(olds, readOldObject(doc), o.Base, crds)
 			return true
 		})
@@ -122,7 +125,7 @@ func (o *oldObjects) add(r oldRead, crds *definitions) error {
 // today's files, so it is only told.
 func (a *run) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions) {
 	if r.err != nil {
-		fmt.Fprintf(a.Stderr, "celadon: --base %s: %s: %v: it replaces nothing\n", rev, r.place, r.err)
+		a.Complain(fmt.Errorf("--base %s: %s: %w: it replaces nothing", rev, r.place, r.err))
 		return
 	}
 	if !crds.knows(r.object) {

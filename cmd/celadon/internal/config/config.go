@@ -100,6 +100,7 @@ func setDefault(flags *pflag.FlagSet, key string, values []string) error {
 			return fmt.Errorf("%q: %w", value, err)
 		}
 	}
+	flag.Changed = true // what asks whether it was given means the file, too
 	return nil
 }
 

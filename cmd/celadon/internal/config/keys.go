@@ -97,7 +97,7 @@ var keys = map[string]map[string]Class{
 	"diff": {
 		"crds":   FromTree,
 		"output": FromTree,
-		"strict": FromTree, // only true
+		"strict": FromTree,
 
 		"base":  ByHand,
 		"allow": ByHand,
@@ -167,7 +167,7 @@ var positional = []string{"objects", "crds", "suites"}
 
 // pathKeys are the keys whose values are paths, which a file gives from its own
 // folder.
-var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old"}
+var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out"}
 
 // commands are those that a file serves, for messages.
 func commands() string {

@@ -154,7 +154,8 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 		f.refused(crds)
 		return nil
 	}
-	if _, err := f.out.Write(linediff.Unified(f.file, f.file, before, after)); err != nil {
+	name := string(foreign.Line(f.file))
+	if _, err := f.out.Write(linediff.Unified(name, name, before, after)); err != nil {
 		return err
 	}
 	if !f.cfg.DryRun {

@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	yaml2 "go.yaml.in/yaml/v2"
@@ -16,7 +17,6 @@ import (
 // is for; here that is none.
 type duplicateKey struct {
 	complaint string // the server's
-	line      int    // in it: the value's
 	key       *yamlpos.Node
 }
 
@@ -37,9 +37,36 @@ func (t *text) duplicates(n, but *yamlpos.Node) (found []duplicateKey) {
 		}
 		if seen[name] {
 			line := t.position(item.Begin).Line
-			found = append(found, duplicateKey{fmt.Sprintf("line %d: key %#v already set in map", line, name), line, n.Keys[i]})
+			found = append(found, duplicateKey{fmt.Sprintf("line %d: key %#v already set in map", line, name), n.Keys[i]})
 		}
 		seen[name] = true
+	}
+	return found
+}
+
+// mostOfItem is how many duplicate keys are told of a List with each of its
+// items, and how many of each item.
+const mostOfItem = 10
+
+// outside are those of a List outside of its items.
+func (t *text) outside() []duplicateKey {
+	if t.around == nil {
+		found := t.duplicates(t.root(), t.items())
+		t.around = append([]duplicateKey{}, found[:min(len(found), mostOfItem)]...)
+	}
+	return t.around
+}
+
+// inside are those of an item, which several may be by aliases.
+func (t *text) inside(item *yamlpos.Node) []duplicateKey {
+	found, ok := t.within[item]
+	if !ok {
+		if t.within == nil {
+			t.within = map[*yamlpos.Node][]duplicateKey{}
+		}
+		found = t.duplicates(item, nil)
+		found = append([]duplicateKey{}, found[:min(len(found), mostOfItem)]...)
+		t.within[item] = found
 	}
 	return found
 }
@@ -85,20 +112,32 @@ func (d *Document) duplicate(all error, line int) {
 		d.Duplicate = yamlError(all, line)
 		return
 	}
-	if d.item {
-		d.duplicates = d.text.duplicates(d.text.root(), d.text.items())
-		root = root.Resolve()
+	if !d.item {
+		d.duplicates = d.text.duplicates(root, nil)
+		d.Duplicate = complain(d.duplicates)
+		return
 	}
-	d.duplicates = append(d.duplicates, d.text.duplicates(root, nil)...)
+	// The List's own, and those of an item that aliases name, are told with many
+	// items: together they must not be more than the text.
+	d.duplicates = append(slices.Clone(d.text.outside()), d.text.inside(root.Resolve())...)
 	d.Duplicate = complain(d.duplicates)
 }
 
-// KeyOnLine is where a duplicate key stands whose value begins on a line.
-func (d *Document) KeyOnLine(line int, key string) (at Position, ok bool) {
+// DuplicateKey is a key that its mapping had before, with the server's complaint.
+type DuplicateKey struct {
+	Position
+	Key, Complaint string
+}
+
+// DuplicateKeys are those whose keys are strings, as far as they are known.
+func (d *Document) DuplicateKeys() []DuplicateKey {
+	keys := make([]DuplicateKey, 0, len(d.duplicates))
 	for _, k := range d.duplicates {
-		if k.line == line && k.key.Value == key {
-			return d.text.position(k.key.Start), true
+		if name, ok := keyOf(k.key); ok {
+			if name, ok := name.(string); ok {
+				keys = append(keys, DuplicateKey{d.text.position(k.key.Start), name, k.complaint})
+			}
 		}
 	}
-	return Position{}, false
+	return keys
 }

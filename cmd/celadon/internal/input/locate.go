@@ -24,6 +24,9 @@ type text struct {
 
 	once sync.Once
 	doc  *yamlpos.Document
+
+	around []duplicateKey // of a List, outside of its items
+	within map[*yamlpos.Node][]duplicateKey
 }
 
 // parsed is the text with its positions, nil when it has none.
@@ -130,15 +133,17 @@ func (t *text) lineOf(at Position) (line string, index int, ok bool) {
 	if at.Line < t.line {
 		return "", 0, false
 	}
-	rest, n := t.text, t.line
-	for ; n < at.Line; n++ {
-		_, after, found := bytes.Cut(rest, newline)
-		if !found {
+	from := 0
+	if at.Line > t.line {
+		doc := t.parsed()
+		if doc == nil {
 			return "", 0, false
 		}
-		rest = after
+		if from = doc.Offset(at.Line-t.line+1, 1); from >= len(t.text) {
+			return "", 0, false
+		}
 	}
-	rest, _, _ = bytes.Cut(rest, newline)
+	rest, _, _ := bytes.Cut(t.text[from:], newline)
 	index = at.Column - 1
 	if at.Line == t.line {
 		index = at.Column - t.column

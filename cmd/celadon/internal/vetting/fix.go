@@ -41,7 +41,10 @@ func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) erro
 		if one == nil || one.problem != nil && !one.bug {
 			return nil, nil
 		}
-		return one.fixes(), one.problem
+		if one.bug {
+			return nil, &cli.ExitError{Code: cli.Bug, Err: one.problem}
+		}
+		return one.fixes(), nil
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
 	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {

@@ -28,12 +28,16 @@ func columns(text foreign.Own) int {
 // long; what follows is set in by two more.
 func (p *textPrinter) line(b *strings.Builder, indent int, text foreign.Own) {
 	left := strings.Repeat(" ", indent)
+	if p.width == 0 {
+		b.WriteString(left + string(text) + "\n")
+		return
+	}
 	line := left
 	for i, word := range strings.Split(string(text), " ") {
 		switch {
 		case i == 0:
 			line += word
-		case p.width > 0 && columns(foreign.Own(line+" "+word)) > p.width:
+		case columns(foreign.Own(line+" "+word)) > p.width:
 			b.WriteString(line + "\n")
 			line = left + "  " + word
 		default:

@@ -3,7 +3,6 @@ package vetting
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
@@ -74,10 +73,15 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")
 	foreign.Fprintf(b, "%s\n", p.paint(foreign.Red, foreign.Own(refused)))
 	places := one.strict(p.excerpt())
+	seen := map[report.Place]bool{}
+	for _, at := range places {
+		seen[at] = true
+	}
 	for i := range kubectl.Causes {
 		c := &kubectl.Causes[i]
 		at := report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
-		if at.Line > 0 && !slices.Contains(places, at) {
+		if at.Line > 0 && !seen[at] {
+			seen[at] = true
 			places = append(places, at)
 		}
 	}

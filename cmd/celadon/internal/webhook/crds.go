@@ -148,7 +148,7 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 	f.judge.begin()
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
-		fmt.Fprintf(digest, "%s %d %v %d\n%s", doc.File, doc.Line, err, len(data), data)
+		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
 		crd, err := crdfile.Decode(doc)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))

@@ -1,9 +1,6 @@
 package where
 
 import (
-	"regexp"
-	"strconv"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
@@ -34,22 +31,15 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 	return places
 }
 
-var duplicateKey = regexp.MustCompile(`line (\d+): key ("(?:[^"\\]|\\.)*") already set`)
-
-// Duplicates finds the keys that the YAML decoder's complaint names.
+// Duplicates finds the keys that stand twice.
 func Duplicates(doc *input.Document, excerpts *Excerpts) []report.Place {
 	var places []report.Place
-	for _, match := range duplicateKey.FindAllStringSubmatch(doc.Duplicate.Error(), -1) {
-		line, err1 := strconv.Atoi(match[1])
-		key, err2 := strconv.Unquote(match[2])
-		at, ok := doc.KeyOnLine(line, key)
-		if err1 == nil && err2 == nil && ok {
-			place := report.Place{File: doc.File, Line: at.Line, Column: at.Column, Field: key, Message: match[0]}
-			if len(excerpts.Texts) == 0 { // the key's other value is not known
-				place.Excerpt = excerpts.At(at)
-			}
-			places = append(places, place)
+	for i, key := range doc.DuplicateKeys() {
+		place := report.Place{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
+		if i < Shown && len(excerpts.Texts) == 0 { // the key's other value is not known
+			place.Excerpt = excerpts.At(key.Position)
 		}
+		places = append(places, place)
 	}
 	return places
 }
