@@ -1,6 +1,7 @@
 package types
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -48,7 +49,9 @@ func FieldSince(field string) int {
 // the checker's for a function that it does not know; "" when there is none.
 func (v Version) NotYet(checked *cel.Ast) string {
 	a := checked.NativeRep()
-	for id, ref := range a.ReferenceMap() {
+	refs := a.ReferenceMap()
+	for _, id := range slices.Sorted(maps.Keys(refs)) {
+		ref := refs[id]
 		for _, c := range corrections {
 			if c.overload == "" || c.since <= v.Minor || !slices.Contains(ref.OverloadIDs, c.overload) {
 				continue

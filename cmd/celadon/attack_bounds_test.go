@@ -191,6 +191,12 @@ func attacks() map[string]func() treeAttack {
 		"a List in YAML": func() treeAttack {
 			return treeAttack{files: one("apiVersion: v1\nkind: List\nitems:\n" + r("- {apiVersion: g.io/v1, kind: T, metadata: {name: a}, spec: {a: b}}\n", 80_000)), code: 0, want: "80000 valid"}
 		},
+		"a List of duplicates": func() treeAttack {
+			return treeAttack{files: one("apiVersion: v1\nkind: List\nx: {" + r("a: 1, ", 20_000) + "b: 1}\nitems:\n" + r("- {apiVersion: g.io/v1, kind: T, metadata: {name: a}, spec: {a: b}}\n", 10_000)), code: 1, want: "10000 invalid"}
+		},
+		"duplicate keys": func() treeAttack {
+			return treeAttack{files: one(attackObject + r("  a:\n", 250_000)), code: 1, want: "1 invalid"}
+		},
 		"deep": func() treeAttack { return treeAttack{files: one(r("[", 1_000_000)), code: 2, want: "max depth"} },
 		"deep JSON": func() treeAttack {
 			return treeAttack{files: one(object(r(`{"a":`, 1_000_000) + "1" + r("}", 1_000_000))), code: 2, want: "not JSON"}

@@ -40,6 +40,7 @@ func TestReadForms(t *testing.T) {
 		"no YAML":      {crontabs + "---\na: b: c\n", 0, "document 2: "},
 		"v1beta1":      {strings.Replace(crontabs, "k8s.io/v1", "k8s.io/v1beta1", 1), 0, `document 1: apiVersion "apiextensions.k8s.io/v1beta1": want apiextensions.k8s.io/v1`},
 		"another type": {strings.Replace(crontabs, "served: true", "served: [1]", 1), 0, "document 1: not a CustomResourceDefinition: "},
+		"deep lists":   {strings.Repeat(`{"kind":"List","items":[`, 6) + strings.Repeat("]}", 6), 0, "document 1: item 0: item 0: item 0: item 0: item 0: a List in more than 4 others"},
 		"in a list":    {"kind: List\napiVersion: v1\nitems:\n- {kind: CustomResourceDefinition, apiVersion: x}", 0, "document 1: item 0: "},
 	} {
 		crds, err := catalog.Read([]byte(c.text))

@@ -38,7 +38,7 @@ func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			text, err = yaml.YAMLToJSON(text)
 		}
 		if err == nil {
-			crds, err = appendCRDs(crds, text)
+			crds, err = appendCRDs(crds, text, 0)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n, err)
@@ -46,7 +46,10 @@ func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	}
 }
 
-func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// deepest is how many Lists may stand in each other: each is decoded anew.
+const deepest = 4
+
+func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, depth int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var head struct {
 		Kind, APIVersion string
 		Items            []json.RawMessage
@@ -55,10 +58,12 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte) (
 		return crds, nil // no object
 	}
 	switch {
+	case depth > deepest:
+		return nil, fmt.Errorf("a List in more than %d others: want none in another", deepest)
 	case head.Kind == "List" || head.Kind == crdKind+"List":
 		for i, item := range head.Items {
 			var err error
-			if crds, err = appendCRDs(crds, item); err != nil {
+			if crds, err = appendCRDs(crds, item, depth+1); err != nil {
 				return nil, fmt.Errorf("item %d: %w", i, err)
 			}
 		}

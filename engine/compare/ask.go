@@ -27,7 +27,7 @@ func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
 	switch {
 	case g == nil:
 		return nothingAsked, nil
-	case !base.version.Served && !other.version.Served && !base.version.Storage:
+	case !base.version.Served && !base.version.Storage:
 		return answer{proof: unserved}, nil
 	}
 	a := &asking{comparison: c, goal: g, base: base, other: other, relabel: relabelling(base, other)}
@@ -73,6 +73,8 @@ func (a *asking) ask() error {
 		}
 	}
 	switch {
+	case err != nil && a.from == nil && a.values == nil:
+		return a.unknownTo(err)
 	case err != nil && a.from == nil:
 		return err
 	case err != nil:
@@ -91,6 +93,23 @@ func (a *asking) ask() error {
 		return a.findBeside()
 	}
 	return err
+}
+
+// unknownTo asks a goal that speaks of what the base does not know, as a new field
+// that is required at once: then what the base admits as it is shows the change.
+func (a *asking) unknownTo(why error) error {
+	g := *a.goal
+	g.rule, g.values = "false", []any{}
+	a.goal = &g
+	h, ok := hybridOf(a.base, a.goal, false)
+	if !ok {
+		return why
+	}
+	s, err := a.search(h)
+	if err != nil {
+		return err
+	}
+	return a.try(s, h)
 }
 
 // findBeside searches the other CRD as it is: what keeps a rule's witness from

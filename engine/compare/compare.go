@@ -109,7 +109,7 @@ func (s *side) schema() *props {
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error in celadon (please report it): %v", p)
+			err = &engine.InternalError{Reason: fmt.Sprint(p)}
 		}
 	}()
 	if cfg.Steps == 0 {
@@ -170,7 +170,7 @@ func (c *comparison) settle() error {
 		all.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("internal error in celadon (please report it): %v", p)
+					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p)}
 				}
 			}()
 			for ch := range queue {
@@ -239,6 +239,9 @@ func (c *comparison) untouched(ch *change) (proof string, err error) {
 		here := at(s, steps[:i])
 		if here == nil {
 			return "", nil
+		}
+		if here.MaxProperties != nil || here.Not != nil || len(here.AllOf)+len(here.AnyOf)+len(here.OneOf) > 0 {
+			return "", nil // the schema may mind it
 		}
 		for index := range here.XValidations {
 			passes, err := a.passes(engine.RuleRef{Path: engine.FormatPath(steps[:i]), Index: index})

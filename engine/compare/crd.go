@@ -166,11 +166,11 @@ func (c *comparison) version(old, now *side) {
 		}
 		return ch
 	}
-	effect := Breaking
+	effect, why := Breaking, "its clients find nothing"
 	if n.Served {
-		effect = Loosening
+		effect, why = Loosening, "nothing has used it"
 	}
-	if ch := add(".served", "version", served(old), served(now), effect, "its clients find nothing"); ch != nil {
+	if ch := add(".served", "version", served(old), served(now), effect, why); ch != nil {
 		c.sample(ch, old)
 	}
 	add(".deprecated", "version", deprecated(o), deprecated(n), Equivalent, "the server only warns")

@@ -42,8 +42,6 @@ type Witness struct {
 	Causes []engine.Cause
 	// Kept are the values that are kept otherwise.
 	Kept []Change
-	// MadeUp are places of format password.
-	MadeUp []string
 }
 
 // show is what both sides make of a write that base admits; nil where that shows
@@ -262,12 +260,16 @@ func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
 // goal's place or beside it: what an update may come from. nil where none is
 // found.
 func (a *asking) variant(obj map[string]any) map[string]any {
+	left := maxLeaves
 	for n := len(a.goal.at.steps); n >= 0; n-- {
 		var made map[string]any
 		prefix := a.goal.at.steps[:n]
 		leaves(nil, obj, func(path []engine.Step, v any) bool {
 			if len(path) == 0 || path[0].Name == "metadata" || path[0].Name == "apiVersion" || path[0].Name == "kind" || !covers(prefix, path) {
 				return true
+			}
+			if left--; left < 0 || a.ctx.Err() != nil {
+				return false
 			}
 			for _, value := range others(v) {
 				other := runtime.DeepCopyJSON(obj)

@@ -132,14 +132,17 @@ func (a *asking) another(item any, i int) any {
 
 // put sets a value of which the parent is there, or takes it away.
 func put(obj map[string]any, path []engine.Step, value any) bool {
+	if _, ok := value.(unchanged); ok {
+		return true
+	}
+	if len(path) == 0 {
+		return false // an object is no value of a field
+	}
 	var parent any = obj
 	for _, step := range path[:len(path)-1] {
 		parent = below(parent, step)
 	}
 	last := path[len(path)-1]
-	if _, ok := value.(unchanged); ok {
-		return true
-	}
 	_, drop := value.(absent)
 	switch p := parent.(type) {
 	case map[string]any:

@@ -1,10 +1,12 @@
 package ruletest
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/celadon-cel/celadon/internal/regex"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -268,13 +270,24 @@ func (r *reader) expectedText(f field, text string) *expectedText {
 	var err error
 	if len(source) > maxPattern {
 		err = fmt.Errorf("%d bytes: want no more than %d", len(source), maxPattern)
-	} else {
+	} else if r.afford(source) {
 		e.re, err = regexp.Compile(source)
+	} else {
+		err = errors.New("the suite's patterns have too many states: want fewer repetitions")
 	}
 	if err != nil {
 		r.bad(f.key, "%s: not a regular expression: %v", f.key.Value, err)
 	}
 	return e
+}
+
+// afford counts a pattern's states, of which the patterns of a suite together
+// may have some: they live as long as the suite.
+func (r *reader) afford(pattern string) bool {
+	if n, err := regex.States(pattern); err == nil {
+		r.states += n
+	}
+	return r.states <= 4*regex.MaxStates
 }
 
 func (b *own) kubeVersions() []string { return b.versions }

@@ -20,7 +20,8 @@ type reader struct {
 	doc      *yamlpos.Document
 	line     int // of the document's first line in the file
 	problems []Problem
-	shared   int // bytes that aliases in embedded texts have become
+	shared   int     // bytes that aliases in embedded texts have become
+	states   float64 // of all patterns
 }
 
 func (r *reader) at(offset int) Place {

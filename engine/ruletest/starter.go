@@ -124,7 +124,14 @@ func (w *starting) ask() error {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), len(order)))
 	var all sync.WaitGroup
 	for i := range errs {
-		all.Go(func() { errs[i] = w.work(queue) })
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p)}
+				}
+			}()
+			errs[i] = w.work(queue)
+		})
 	}
 	all.Wait()
 	return cmp.Or(errs...)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // write writes the suite as people would.
@@ -24,7 +26,7 @@ func (w *starting) write(cases []*started) []byte {
 	b.WriteString("tests:\n")
 	for _, c := range cases {
 		for line := range strings.Lines(strings.TrimSpace(c.comment)) {
-			fmt.Fprintf(&b, "# %s\n", strings.TrimRight(line, "\n"))
+			fmt.Fprintf(&b, "# %s\n", foreign.Line(strings.TrimRight(line, "\n")))
 		}
 		w.writeCase(&b, c)
 	}

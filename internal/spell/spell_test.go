@@ -47,10 +47,17 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// TestLongWords holds that a text of a file can be no more than slow.
+// TestLongWords holds that texts of files, which take time by the product of their
+// lengths, are not compared.
 func TestLongWords(t *testing.T) {
-	word := strings.Repeat("a", 2000)
+	word := strings.Repeat("a", longest)
 	if got := Nearest(word, []string{word[1:]}); got != word[1:] {
 		t.Errorf("%d letters", len(got))
+	}
+	if got := Nearest(word+"a", []string{word}); got != "" {
+		t.Errorf("%d letters for too many", len(got))
+	}
+	if got := Nearest(word, []string{word + "a"}); got != "" {
+		t.Errorf("%d letters, too many", len(got))
 	}
 }

@@ -38,6 +38,7 @@ func TestHostileTexts(t *testing.T) {
 		"a long block":          {"a: >\n" + strings.Repeat("  x\n\n", 1<<18), false, at("a")},
 		"blank lines":           {"a:" + strings.Repeat("\n # c", 1<<18) + "\n  b: 1\n", false, at("a", "b")},
 		"one line of flow":      {"{" + strings.Repeat("é: 1, ", large) + "z: 2}", false, at("z")},
+		"flow without blanks":   {"{l: [" + strings.Repeat("a,", 5*large) + "a]}", false, at("l", 5*large)},
 		"one line of JSON":      {"[" + strings.Repeat(`"é", `, large) + "1]", false, at(large)},
 		"keys of one mapping":   {strings.Repeat("a:\n", large) + "z: 1\n", false, at("z")},
 		"anchors and no values": {strings.Repeat("- &a\n", large), false, at(large - 1)},

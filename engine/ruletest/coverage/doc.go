@@ -3,8 +3,8 @@
 // decided alone.
 //
 //	rec := coverage.New()
-//	crd, err := rec.Watch(crd, e)
-//	res, err := e.Validate(ctx, engine.Request{Object: obj, Observe: crd.Observe})
+//	w, err := rec.Watch(crd, e)
+//	res, err := e.Validate(ctx, engine.Request{Object: obj, Observe: w.Observe})
 //	report := rec.Report()
 package coverage
 

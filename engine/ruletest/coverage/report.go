@@ -68,18 +68,18 @@ type Condition struct {
 // Report tells what was seen so far.
 func (r *Recorder) Report() *Report {
 	r.mu.Lock()
-	watches, rules, known := slices.Clone(r.watches), slices.Clone(r.order), r.schemas
+	watches, rules := slices.Clone(r.watches), slices.Clone(r.order)
+	first := map[string]map[string]string{}
+	for crd := range r.schemas {
+		first[crd] = r.schemas.first(crd)
+	}
 	r.mu.Unlock()
 	for _, w := range watches {
 		w.finish()
 	}
 	joined, order := map[key]*seen{}, []*seen{}
-	first := map[string]map[string]string{}
 	for _, rule := range rules {
 		one := rule.seen()
-		if first[one.item.CRD] == nil {
-			first[one.item.CRD] = known.first(one.item.CRD)
-		}
 		if version := first[one.item.CRD][one.item.Version]; version != "" {
 			one.item.Version = version
 		}

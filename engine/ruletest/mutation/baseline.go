@@ -41,6 +41,11 @@ func newBaseline(ctx context.Context, s *Suite) (*baseline, error) {
 	for ref, hits := range b.ran {
 		b.ran[ref] = b.telling(hits)
 	}
+	for _, at := range b.reached {
+		for path, hits := range at {
+			at[path] = b.telling(hits)
+		}
+	}
 	return b, nil
 }
 

@@ -43,13 +43,23 @@ func (h *hunter) try(ctx context.Context, m *Mutant) error {
 	return nil
 }
 
+// tried is try, with a bug of ours as its error.
+func (h *hunter) tried(ctx context.Context, m *Mutant) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &engine.InternalError{Reason: fmt.Sprint(p)}
+		}
+	}()
+	return h.try(ctx, m)
+}
+
 // hits are the writes that may tell the mutant.
 func (t *target) hits(m *Mutant) []hit {
 	switch {
 	case t.ref == nil:
-		return t.suite.telling(t.suite.reached[t.version][m.Path])
+		return t.suite.reached[t.version][m.Path]
 	case aboutChange(m):
-		return t.suite.telling(t.suite.reached[t.version][m.Path])
+		return t.suite.reached[t.version][m.Path]
 	}
 	return t.suite.ran[t.ref]
 }

@@ -82,7 +82,7 @@ func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
 		workers.Go(func() {
 			h := newHunter(cfg)
 			for m := take(); m != nil; m = take() {
-				finished(m, h.try(ctx, m))
+				finished(m, h.tried(ctx, m))
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
@@ -71,6 +72,7 @@ type differ struct {
 // crds compares all pairs.
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	unread := len(d.sides.problems) > 0
+	var bug *engine.InternalError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
 			continue // its other side may be what cannot be read
@@ -79,6 +81,8 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.As(err, &bug):
+			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", p.name, err)}
 		case err != nil:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue

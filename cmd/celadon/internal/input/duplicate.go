@@ -127,15 +127,21 @@ func (d *Document) duplicate(all error, line int) {
 type DuplicateKey struct {
 	Position
 	Key, Complaint string
+	// Around is true of a key of the List around the object.
+	Around bool
 }
 
 // DuplicateKeys are those whose keys are strings, as far as they are known.
 func (d *Document) DuplicateKeys() []DuplicateKey {
 	keys := make([]DuplicateKey, 0, len(d.duplicates))
-	for _, k := range d.duplicates {
+	around := 0
+	if d.item {
+		around = len(d.text.around)
+	}
+	for i, k := range d.duplicates {
 		if name, ok := keyOf(k.key); ok {
 			if name, ok := name.(string); ok {
-				keys = append(keys, DuplicateKey{d.text.position(k.key.Start), name, k.complaint})
+				keys = append(keys, DuplicateKey{d.text.position(k.key.Start), name, k.complaint, i < around})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package vetting
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"

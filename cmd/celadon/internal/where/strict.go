@@ -36,7 +36,9 @@ func Duplicates(doc *input.Document, excerpts *Excerpts) []report.Place {
 	var places []report.Place
 	for i, key := range doc.DuplicateKeys() {
 		place := report.Place{File: doc.File, Line: key.Line, Column: key.Column, Field: key.Key, Message: key.Complaint}
-		if i < Shown && len(excerpts.Texts) == 0 { // the key's other value is not known
+		// Of a secret the key's other value is not known. A List's own keys are told
+		// with each of its items, and their line may be long.
+		if i < Shown && !key.Around && len(excerpts.Texts) == 0 {
 			place.Excerpt = excerpts.At(key.Position)
 		}
 		places = append(places, place)
