@@ -146,6 +146,9 @@ func (w *Rewriter) rule(n *ruleNode, at RuleRef, spec *apiextensionsv1.Validatio
 		w.compiler, w.made = c, 0
 	}
 	w.made++
+	if s, err := w.compiler.exprs.Scope(); err == nil {
+		s.Forget()
+	}
 	was := at.Rule
 	at.Rule, at.OptionalOldSelf = spec.Rule, rule.OptionalOldSelf(spec.OptionalOldSelf)
 	r := &compiledRule{spec: spec, ref: at}

@@ -73,6 +73,10 @@ func (s *Scope) Join(other *Scope) bool {
 	return true
 }
 
+// Forget begins anew to count: what is compiled from here on is no part of what
+// was, as a rule that stands for a moment in another's stead.
+func (s *Scope) Forget() { s.complexity = 0 }
+
 // compile gives nil where the expression takes cel-go's checker.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 	parsed, err := Parse(s.env.base, src)

@@ -72,7 +72,12 @@ func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 		known = &rule{item: Item{CRD: crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}
 		r.rules[k] = known
 		r.order = append(r.order, known)
+		return known
 	}
+	// Which variant is watched first is a matter of luck.
+	known.mu.Lock()
+	known.item.Index = min(known.item.Index, ref.Index)
+	known.mu.Unlock()
 	return known
 }
 

@@ -48,6 +48,7 @@ func (s schemas) alike(crd, a, b string) bool {
 // join adds what was seen of a rule to what was seen of the same rule in another
 // version.
 func (i *Item) join(other *Item, shown, others []shown) {
+	i.Index = min(i.Index, other.Index)
 	i.Ran += other.Ran
 	i.Passed += other.Passed
 	i.Refused += other.Refused
