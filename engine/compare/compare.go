@@ -51,7 +51,7 @@ const (
 // Report is all in which two forms of a CRD differ.
 type Report struct {
 	Name string
-	// Changes are the worst first, then by version and place.
+	// Changes are the worst first, then by place.
 	Changes []CRDChange
 }
 
@@ -126,6 +126,9 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	c.versions()
 	if err := c.settle(); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // what was cut short looks like what was not found
 	}
 	return c.report(), nil
 }

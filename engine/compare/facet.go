@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -173,15 +172,21 @@ func unique(s *props, x string) string {
 
 // literal is a JSON scalar in CEL.
 func literal(raw []byte, typ string) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
+	v, err := decoded(raw)
+	if err != nil {
 		return "null"
 	}
-	if f, ok := v.(float64); ok {
-		if typ == "number" {
-			return double(f)
+	switch v := v.(type) {
+	case int64:
+		if text := strconv.FormatInt(v, 10); typ != "number" {
+			return text // a float64 does not hold all of them
 		}
-		return number(f)
+		return double(float64(v))
+	case float64:
+		if typ == "number" {
+			return double(v)
+		}
+		return number(v)
 	}
 	return compact(v)
 }

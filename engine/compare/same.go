@@ -1,11 +1,6 @@
 package compare
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/celadon-cel/celadon/engine"
-)
+import "github.com/celadon-cel/celadon/engine"
 
 // at is the schema at a place; nil where there is none.
 func at(s *props, steps []engine.Step) *props {
@@ -43,8 +38,7 @@ func sameValues(before, after *props) bool {
 			return false
 		}
 	}
-	for _, name := range slices.Collect(maps.Keys(after.Properties)) {
-		a := after.Properties[name]
+	for name, a := range after.Properties {
 		b, ok := before.Properties[name]
 		if !ok && a.Default != nil || ok && !sameValues(&b, &a) {
 			return false

@@ -82,7 +82,7 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 			continue
 		}
 		ref := f.ref(&r)
-		if proof := f.asker.never(ref, search.Refused); proof != nil && !rests(proof, ref, all) {
+		if proof := f.asker.never(ref, search.Refused); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
 			all[ref] = proof
 		}
 	}
@@ -108,10 +108,17 @@ func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
 }
 
 // rests is true of a proof that needs a rule, itself or by way of other rules that
-// are redundant.
-func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*prove.Proof) bool {
+// are redundant. What was seen is not gone through again.
+func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*prove.Proof, seen map[engine.RuleRef]bool) bool {
 	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
-		return ref == on || redundant[ref] != nil && rests(redundant[ref], on, redundant)
+		if ref == on {
+			return true
+		}
+		if redundant[ref] == nil || seen[ref] {
+			return false
+		}
+		seen[ref] = true
+		return rests(redundant[ref], on, redundant, seen)
 	})
 }
 

@@ -98,7 +98,9 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 		case len(on) == 0:
 			continue // of which the suite's error tells
 		default:
-			changed[string(c.body.patches())] = true
+			if patches := c.body.patches(); len(patches) > 0 {
+				changed[string(patches)] = true
+			}
 			one = r.run(ctx, s, c, crds, on, len(changed))
 		}
 		report.Cases = append(report.Cases, one)

@@ -43,6 +43,11 @@ func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
 			r.scales = append(r.scales, newScale(d, r.shown))
 		}
 	}
+	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
+		// One text over other types, as a ?: of another kind in a variant.
+		r.unmeasured = "it is taken apart otherwise in another variant of the CRD"
+		return nil
+	}
 	probes := map[int64]eval.Probe{}
 	for n, d := range a.decisions {
 		for i := range d.parts {

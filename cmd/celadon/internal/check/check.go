@@ -11,11 +11,13 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
@@ -31,7 +33,8 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	}
 	a := &run{s}
 	if o.Watch {
-		return a.watch(ctx, o, paths)
+		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
+		return rounds.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
 	}
 	return a.check(ctx, o, paths)
 }

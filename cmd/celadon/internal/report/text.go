@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -141,21 +139,6 @@ func KubectlError(o *Object) foreign.Own {
 // Sentence is a message of the server. It has line breaks of its own only where
 // it shows what is wrong in an expression.
 func Sentence(message string) foreign.Own { return foreign.Lines(message, " | ", "ERROR: <input>:") }
-
-// Places are where the causes are, each once, or where the object is.
-func (o *Object) Places() []string {
-	var places []string
-	for _, c := range o.Causes {
-		place := fmt.Sprintf("%s:%d:%d: %s", c.File, c.Line, c.Column, c.Field)
-		if c.Line > 0 && !slices.Contains(places, place) {
-			places = append(places, place)
-		}
-	}
-	if len(places) == 0 {
-		places = append(places, o.place())
-	}
-	return places
-}
 
 // where shows the places of the causes, each once, and below each the rules
 // that failed there.

@@ -6,19 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
@@ -37,7 +34,7 @@ type run struct {
 // Run is the whole of celadon test. Its error carries the exit code.
 func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if o.Watch {
-		return watch(ctx, s, o, paths)
+		return rounds.Run(ctx, s, slices.Concat(paths, o.CRDs), func() error { return test(ctx, s, o, paths) })
 	}
 	return test(ctx, s, o, paths)
 }
@@ -183,47 +180,3 @@ func (r *run) whyNone(s *ruletest.Summary, paths []string) string {
 	}
 	return "no suite in " + strings.Join(paths, ", ")
 }
-
-// watch tests, and tests again whenever a file changes, until it is interrupted.
-func watch(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
-	warn := func(path string, err error) {
-		s.Complain(fmt.Errorf("--watch: %s is not watched, or changes were lost: %w", path, err))
-	}
-	watched := slices.Concat(paths, o.CRDs)
-	w, err := watching.New(watched, warn)
-	if err != nil {
-		return fmt.Errorf("--watch: %w", err)
-	}
-	defer w.Close()
-	w.Only = func(path string) bool {
-		info, err := os.Stat(path)
-		return input.Readable(path) || slices.Contains(watched, path) || err == nil && info.IsDir()
-	}
-	_, terminal := cli.Width(s.Stdout)
-	for what := ""; ; {
-		if terminal {
-			_, _ = io.WriteString(s.Stdout, clearScreen)
-		}
-		begin := time.Now().Format(time.TimeOnly)
-		if what != "" {
-			begin += ": " + what + " changed"
-		}
-		s.Complain(errors.New(begin))
-		err := test(ctx, s, o, paths)
-		var exit *cli.ExitError
-		switch {
-		case ctx.Err() != nil:
-			return err
-		case err != nil && (!errors.As(err, &exit) || exit.Err != nil):
-			s.Complain(err)
-		}
-		var ok bool
-		if what, ok = w.Wait(ctx); !ok {
-			return &cli.ExitError{Code: cli.Interrupted}
-		}
-	}
-}
-
-// clearScreen moves what was there out of sight, and not out of the terminal's
-// memory.
-const clearScreen = "\x1b[H\x1b[2J"

@@ -113,7 +113,10 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 		select {
 		case <-ctx.Done():
 			return "", false
-		case event := <-w.events:
+		case event, open := <-w.events:
+			if !open {
+				return "", false
+			}
 			if !w.concerns(event) {
 				continue
 			}
@@ -122,7 +125,10 @@ func (w *Watcher) next(ctx context.Context, each, asked <-chan time.Time) (what 
 			}
 			settled = time.After(quiet)
 			continue
-		case err := <-w.errors:
+		case err, open := <-w.errors:
+			if !open {
+				return "", false
+			}
 			// Events were lost: that is a change, too.
 			w.warn("", err)
 		case <-each:

@@ -90,6 +90,9 @@ func (o *Options) config() (cfg admission.Config, err error) {
 	if o.Grace < 0 {
 		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
 	}
+	if o.Drain < 0 {
+		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
+	}
 	if o.Concurrency < 1 {
 		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
 	}
