@@ -2,6 +2,7 @@ package celadontest
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"testing"
 
@@ -63,6 +64,31 @@ func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResource
 		return e.CRD
 	}
 	return nil
+}
+
+// Definitions are all CRDs, in the order of their names. They are read-only.
+func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
+	var all []*apiextensionsv1.CustomResourceDefinition
+	for _, name := range c.set.catalog.Names() {
+		all = append(all, c.set.catalog.Named(name).CRD)
+	}
+	return all
+}
+
+// ReadAs is a persisted object as a read in another version of its CRD gives it. The
+// error is also for a CRD that converts by a webhook.
+func (c *CRDs) ReadAs(obj map[string]any, version string) (map[string]any, error) {
+	_, compiled, err := c.engineOf(obj)
+	if err != nil {
+		return nil, err
+	}
+	asked := maps.Clone(obj)
+	asked["apiVersion"] = compiled.GroupKind().WithVersion(version).GroupVersion().String()
+	seen, err := compiled.Prepare(engine.Request{Object: asked, OldObject: obj})
+	if err != nil {
+		return nil, err
+	}
+	return seen.Old(), nil
 }
 
 // Decide is [engine.Engine.Validate] by the CRD that the object is of, and counts
