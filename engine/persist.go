@@ -20,9 +20,10 @@ func (e *Engine) stored(old map[string]any, v *crdVersion) (map[string]any, erro
 }
 
 // persisted is an accepted object as a later read in its version returns it. It
-// has v's form, but for a status that was taken away, and may be changed.
-func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
-	done := v.values.Settled() && (e.webhook || e.storage == v)
+// has v's form, but for a status that was taken away, and may be changed; a merged
+// one has it not yet.
+func (e *Engine) persisted(obj map[string]any, v *crdVersion, merged bool) map[string]any {
+	done := !merged && v.values.Settled() && (e.webhook || e.storage == v)
 	if done {
 		v.values.FillRoot(obj)
 	}

@@ -318,7 +318,7 @@ func (w *write) result() *Result {
 		res.prepared = w.prepared()
 	default:
 		res.Allowed = true
-		res.Object = w.engine.persisted(w.obj.Object, w.version)
+		res.Object = w.engine.persisted(w.obj.Object, w.version, w.req.Merged)
 	}
 	return res
 }

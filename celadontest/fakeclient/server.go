@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -78,7 +81,7 @@ type call struct {
 // newCall checks what a client and its URL would.
 func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	switch {
-	case !k.serves(at):
+	case !k.serves(endpoint{version: at.version}):
 		return nil, apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
 	case !k.namespaced:
 		namespace = ""
@@ -90,7 +93,11 @@ func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb stri
 	if name == "" && verb != "create" {
 		return nil, errors.New("resource name may not be empty")
 	}
-	return &call{kind: k, at: at, namespace: namespace, name: name}, nil
+	c := &call{kind: k, at: at, namespace: namespace, name: name}
+	if !k.serves(at) {
+		return nil, c.notFound()
+	}
+	return c, nil
 }
 
 // options are those that all writes have.
@@ -111,10 +118,12 @@ func (c *call) options(s *server, manager, fieldValidation string, dryRun []stri
 // decide is what the engine says of a write: the object as it is persisted, but for
 // what only a server fills in, or the server's error.
 func (s *server) decide(c *call, obj, live map[string]any, fieldValidation string) (*engine.Result, error) {
-	res, err := s.crds.Decide(context.Background(), engine.Request{
-		Object: obj, OldObject: live, Namespace: c.namespace, Name: c.name,
-		Subresource: c.at.subresource, FieldValidation: fieldValidation,
-	})
+	return s.ask(c, engine.Request{Object: obj, OldObject: live, FieldValidation: fieldValidation})
+}
+
+func (s *server) ask(c *call, req engine.Request) (*engine.Result, error) {
+	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
+	res, err := s.crds.Decide(context.Background(), req)
 	if err == nil && res.Undecided != nil {
 		err = res.Undecided
 	}
@@ -148,6 +157,15 @@ func (s *server) warn(texts []string) {
 	}
 }
 
+// warnPatch is warn of a patch, whose duplicate owner references a server finds late.
+func (s *server) warnPatch(texts []string) {
+	late := slices.Clone(texts)
+	for i := range late {
+		late[i] = strings.Replace(late[i], "contains duplicate entries;", "contains duplicate entries after mutating admission happens;", 1)
+	}
+	s.warn(late)
+}
+
 // next is the resourceVersion of the next write.
 func (s *server) next() string {
 	s.version++
@@ -173,6 +191,11 @@ func (s *server) live(c *call) (map[string]any, error) {
 }
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
+
+// key is where etcd has the object.
+func (c *call) key() string {
+	return path.Join("/registry", c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
+}
 
 // finish fills in what only a server does, and persists: live is nil on create.
 // What changes nothing is not written.
@@ -268,7 +291,8 @@ func (c *call) preconditions(live, obj map[string]any) error {
 	was, now := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: obj}
 	switch version := now.GetResourceVersion(); {
 	case now.GetUID() != "" && now.GetUID() != was.GetUID():
-		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", now.GetUID(), was.GetUID()))
+		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", c.key(), now.GetUID(), was.GetUID()))
 	case version == "" || version == "0":
 		return invalidVersion(c)
 	case version != was.GetResourceVersion():

@@ -2,6 +2,9 @@ package fakeclient
 
 import (
 	"errors"
+	"net/http"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,17 +51,25 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured, version string
 	if err := refusal(res); err != nil {
 		return nil, err
 	}
-	if version != "" && version != "0" {
+	if version != "" && version != "0" && !c.dryRun {
 		return nil, internal(errors.New("resourceVersion should not be set on objects to be created"))
 	}
-	if s.store.get(c.kind, c.namespace, c.name) != nil {
-		return nil, apierrors.NewAlreadyExists(c.kind.resource, c.name)
+	if there := s.store.get(c.kind, c.namespace, c.name); there != nil {
+		err := apierrors.NewAlreadyExists(c.kind.resource, c.name)
+		if (&unstructured.Unstructured{Object: there}).GetDeletionTimestamp() != nil {
+			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+		}
+		return nil, err
 	}
 	managed, err := c.update(nil, res.Object)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return s.finish(c, nil, res.Object, managed)
+	created, err := s.finish(c, nil, res.Object, managed)
+	if err == nil && c.dryRun && version != "" {
+		(&unstructured.Unstructured{Object: created}).SetResourceVersion(version)
+	}
+	return created, err
 }
 
 // replace answers a PUT.
@@ -70,17 +81,14 @@ func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
 		return nil, internal(err)
 	}
 	if live == nil {
-		if res, err := s.decide(&call{kind: c.kind, at: endpoint{version: c.at.version}, namespace: c.namespace, name: c.name}, obj, nil, c.fieldValidation); err != nil || res.Failure != nil && res.Failure.Code == 400 {
-			return nil, errors.Join(err, refusal(res))
-		}
-		return nil, c.notFound()
+		return nil, s.replaceNothing(c, obj)
 	}
 	res, err := s.decide(c, obj, live, c.fieldValidation)
 	if err != nil {
 		return nil, err
 	}
 	s.warn(res.Warnings)
-	if res.Failure != nil && res.Failure.Code == 400 {
+	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
 		return nil, refusal(res)
 	}
 	if err := c.preconditions(live, obj); err != nil {
@@ -90,6 +98,22 @@ func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	return s.updated(c, live, obj, res.Object)
+}
+
+// replaceNothing is the answer where there is no such object: that it cannot be read
+// comes first.
+func (s *server) replaceNothing(c *call, obj map[string]any) error {
+	create := *c
+	create.at.subresource = ""
+	res, err := s.decide(&create, obj, nil, c.fieldValidation)
+	if err != nil {
+		return err
+	}
+	s.warn(slices.DeleteFunc(slices.Clone(res.Warnings), func(text string) bool { return strings.HasPrefix(text, "metadata.finalizers: ") }))
+	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
+		return refusal(res)
+	}
+	return c.notFound()
 }
 
 // updated persists what an update or a patch asked for.
@@ -104,11 +128,10 @@ func (s *server) updated(c *call, live, asked, decided map[string]any) (map[stri
 // withManagedFields is an object with the managedFields that a client sent, which a
 // server goes by.
 func withManagedFields(obj, sent map[string]any) map[string]any {
-	from, _ := sent["metadata"].(map[string]any)
-	fields, ok := from["managedFields"]
 	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
 	metadata := u.Object["metadata"].(map[string]any)
-	if delete(metadata, "managedFields"); ok {
+	delete(metadata, "managedFields")
+	if fields := managedFields(&unstructured.Unstructured{Object: sent}); len(fields) > 0 {
 		metadata["managedFields"] = fields
 	}
 	return u.Object
