@@ -169,7 +169,9 @@ func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a a
 	} else if obj != nil {
 		a.Object = v.comparable(obj)
 	}
-	a.Warnings = slices.Clone(s.warnings)
+	if !apierrors.IsNotFound(err) { // a server may patch what its cache still has, and then see
+		a.Warnings = slices.Clone(s.warnings)
+	}
 	if after, err := q.resource(s).Get(ctx, q.name(), metav1.GetOptions{}); err == nil {
 		a.Persisted = v.comparable(after)
 	}
@@ -247,8 +249,21 @@ func (v *versions) comparable(u *unstructured.Unstructured) map[string]any {
 	}
 	if metadata, ok := obj["metadata"].(map[string]any); ok {
 		metadata["resourceVersion"] = v.number(u.GetResourceVersion())
+		sortManaged(metadata["managedFields"])
 	}
 	return obj
+}
+
+// sortManaged puts managedFields into an order that no clock decides.
+func sortManaged(v any) {
+	entries, _ := v.([]any)
+	slices.SortFunc(entries, func(a, b any) int {
+		key := func(v any) string {
+			e, _ := v.(map[string]any)
+			return fmt.Sprint(e["manager"], e["operation"], e["subresource"])
+		}
+		return strings.Compare(key(a), key(b))
+	})
 }
 
 // patchTypes are those of custom resources.

@@ -82,17 +82,11 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 		return nil, invalidPatch(patched, runtime.NewStrictDecodingError(strict).Error())
 	}
 	s.warn(texts(strict[:len(strict)-len(res.Strict)]))
-	s.warnPatch(res.Warnings)
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		return nil, refusal(res)
-	}
-	if err := c.preconditions(live, obj); err != nil {
+	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
 		return nil, err
 	}
-	if err := refusal(res); err != nil {
-		return nil, err
-	}
-	return s.updated(c, live, obj, res.Object)
+	// of a patch a server drops duplicate owner references only later
+	return s.updated(c, live, res.Object, withFields(res.Object, obj, "managedFields", "ownerReferences"))
 }
 
 func texts(errs []error) (all []string) {
@@ -201,6 +195,7 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 // applied checks and persists what a merge gave.
 func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unstructured) (map[string]any, error) {
 	managed := managedFields(merged)
+	c.sent = merged.GetResourceVersion()
 	obj, err := decoded(merged)
 	switch {
 	case err != nil:
@@ -214,16 +209,7 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 	if err != nil {
 		return nil, err
 	}
-	s.warnPatch(res.Warnings)
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		return nil, refusal(res)
-	}
-	if live != nil {
-		if err := c.preconditions(live, obj); err != nil {
-			return nil, err
-		}
-	}
-	if err := refusal(res); err != nil {
+	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
 		return nil, err
 	}
 	return s.finish(c, live, res.Object, managed)

@@ -76,6 +76,7 @@ type call struct {
 	manager         string
 	fieldValidation string
 	dryRun          bool
+	sent            string // the resourceVersion that a new object was sent with
 }
 
 // newCall checks what a client and its URL would.
@@ -157,13 +158,19 @@ func (s *server) warn(texts []string) {
 	}
 }
 
-// warnPatch is warn of a patch, whose duplicate owner references a server finds late.
-func (s *server) warnPatch(texts []string) {
+// early are the warnings of a write that does not come as far as its checks.
+func early(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return strings.HasPrefix(text, "metadata.finalizers: ") })
+}
+
+// ofPatch are the warnings of a patch, whose duplicate owner references a server finds
+// late.
+func ofPatch(texts []string) []string {
 	late := slices.Clone(texts)
 	for i := range late {
 		late[i] = strings.Replace(late[i], "contains duplicate entries;", "contains duplicate entries after mutating admission happens;", 1)
 	}
-	s.warn(late)
+	return late
 }
 
 // next is the resourceVersion of the next write.
@@ -192,9 +199,13 @@ func (s *server) live(c *call) (map[string]any, error) {
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
 
-// key is where etcd has the object.
+// key is where etcd has the object; a dry run does not come that far.
 func (c *call) key() string {
-	return path.Join("/registry", c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
+	root := "/registry"
+	if c.dryRun {
+		root = "/"
+	}
+	return path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
 }
 
 // finish fills in what only a server does, and persists: live is nil on create.
@@ -223,6 +234,9 @@ func (s *server) finish(c *call, live, obj map[string]any, managed []any) (map[s
 		}
 		return obj, s.store.delete(c.kind, c.namespace, u.GetName())
 	case c.dryRun:
+		if live == nil && c.sent != "" {
+			u.SetResourceVersion(c.sent)
+		}
 		return obj, nil
 	}
 	metadata["resourceVersion"] = s.next()

@@ -3,14 +3,14 @@ package fakeclient
 import (
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 const (
@@ -25,7 +25,7 @@ func (s *server) create(c *call, obj map[string]any) (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := &unstructured.Unstructured{Object: obj}
-	version := u.GetResourceVersion()
+	c.sent = u.GetResourceVersion()
 	base := u.GetGenerateName()
 	if u.GetName() != "" {
 		base = ""
@@ -34,14 +34,14 @@ func (s *server) create(c *call, obj map[string]any) (map[string]any, error) {
 		if base != "" {
 			u.SetName(base[:min(len(base), maxBase)] + rand.String(suffixLength))
 		}
-		created, err := s.tryCreate(c, u, version)
+		created, err := s.tryCreate(c, u)
 		if base == "" || try == tries || !apierrors.IsAlreadyExists(err) {
 			return created, err
 		}
 	}
 }
 
-func (s *server) tryCreate(c *call, u *unstructured.Unstructured, version string) (map[string]any, error) {
+func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]any, error) {
 	c.name = u.GetName()
 	res, err := s.decide(c, u.Object, nil, c.fieldValidation)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured, version string
 	if err := refusal(res); err != nil {
 		return nil, err
 	}
-	if version != "" && version != "0" && !c.dryRun {
+	if c.sent != "" && c.sent != "0" && !c.dryRun {
 		return nil, internal(errors.New("resourceVersion should not be set on objects to be created"))
 	}
 	if there := s.store.get(c.kind, c.namespace, c.name); there != nil {
@@ -65,11 +65,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured, version string
 	if err != nil {
 		return nil, internal(err)
 	}
-	created, err := s.finish(c, nil, res.Object, managed)
-	if err == nil && c.dryRun && version != "" {
-		(&unstructured.Unstructured{Object: created}).SetResourceVersion(version)
-	}
-	return created, err
+	return s.finish(c, nil, res.Object, managed)
 }
 
 // replace answers a PUT.
@@ -87,17 +83,27 @@ func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.warn(res.Warnings)
+	if err := s.accepted(c, live, obj, res, res.Warnings); err != nil {
+		return nil, err
+	}
+	return s.updated(c, live, res.Object, withFields(res.Object, obj, "managedFields"))
+}
+
+// accepted is a server's order: what it cannot read, what the write builds on, what is
+// refused. It passes on the warnings that come with each.
+func (s *server) accepted(c *call, live, obj map[string]any, res *engine.Result, warnings []string) error {
+	var err error
 	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		return nil, refusal(res)
+		err = refusal(res)
+	} else if live != nil {
+		err = c.preconditions(live, obj)
 	}
-	if err := c.preconditions(live, obj); err != nil {
-		return nil, err
+	if err != nil {
+		s.warn(early(warnings))
+		return err
 	}
-	if err := refusal(res); err != nil {
-		return nil, err
-	}
-	return s.updated(c, live, obj, res.Object)
+	s.warn(warnings)
+	return refusal(res)
 }
 
 // replaceNothing is the answer where there is no such object: that it cannot be read
@@ -109,30 +115,34 @@ func (s *server) replaceNothing(c *call, obj map[string]any) error {
 	if err != nil {
 		return err
 	}
-	s.warn(slices.DeleteFunc(slices.Clone(res.Warnings), func(text string) bool { return strings.HasPrefix(text, "metadata.finalizers: ") }))
+	s.warn(early(res.Warnings))
 	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
 		return refusal(res)
 	}
 	return c.notFound()
 }
 
-// updated persists what an update or a patch asked for.
-func (s *server) updated(c *call, live, asked, decided map[string]any) (map[string]any, error) {
-	managed, err := c.update(live, withManagedFields(decided, asked))
+// updated persists what an update or a patch came to; managed is that as the server's
+// field manager sees it.
+func (s *server) updated(c *call, live, obj, managed map[string]any) (map[string]any, error) {
+	fields, err := c.update(live, managed)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return s.finish(c, live, decided, managed)
+	return s.finish(c, live, obj, fields)
 }
 
-// withManagedFields is an object with the managedFields that a client sent, which a
-// server goes by.
-func withManagedFields(obj, sent map[string]any) map[string]any {
+// withFields is an object with some lists of its metadata as a client sent them; an
+// empty one is as none.
+func withFields(obj, sent map[string]any, names ...string) map[string]any {
 	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
 	metadata := u.Object["metadata"].(map[string]any)
-	delete(metadata, "managedFields")
-	if fields := managedFields(&unstructured.Unstructured{Object: sent}); len(fields) > 0 {
-		metadata["managedFields"] = fields
+	from, _ := sent["metadata"].(map[string]any)
+	for _, name := range names {
+		delete(metadata, name)
+		if list, _ := from[name].([]any); len(list) > 0 {
+			metadata[name] = list
+		}
 	}
 	return u.Object
 }
