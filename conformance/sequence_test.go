@@ -103,6 +103,12 @@ func newFakeSide(t *testing.T, file string) *side {
 	// a server's default, where a call does not say it
 	fakeclient.Config{Warnings: s, FieldValidation: "Warn"}.React(t, celadontest.New(t, file), &client.Fake)
 	s.client = client
+	// version 1 is nobody's on a server
+	first := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Raft", "metadata": map[string]any{"name": "first"}}}
+	gvr := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "rafts"}
+	if _, err := client.Resource(gvr).Create(t.Context(), first, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 

@@ -86,7 +86,7 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 		return nil, err
 	}
 	// of a patch a server drops duplicate owner references only later
-	return s.updated(c, live, res.Object, withFields(res.Object, obj, "managedFields", "ownerReferences"))
+	return s.updated(c, live, res.Object, withFields(s.decodedBy(c, obj, res), obj, "managedFields", "ownerReferences"))
 }
 
 func texts(errs []error) (all []string) {

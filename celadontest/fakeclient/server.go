@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -185,7 +186,13 @@ func (s *server) read(k *kind, version string, obj map[string]any) (map[string]a
 	if obj["apiVersion"] == want {
 		return obj, nil
 	}
-	return s.crds.ReadAs(obj, version)
+	asked := maps.Clone(obj)
+	asked["apiVersion"] = want
+	seen, err := s.crds.Prepare(engine.Request{Object: asked, OldObject: obj})
+	if err != nil {
+		return nil, err
+	}
+	return seen.Old(), nil
 }
 
 // live is the object that a call is about, in its version; nil where there is none.

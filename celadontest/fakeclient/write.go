@@ -2,6 +2,7 @@ package fakeclient
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,7 +87,25 @@ func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
 	if err := s.accepted(c, live, obj, res, res.Warnings); err != nil {
 		return nil, err
 	}
-	return s.updated(c, live, res.Object, withFields(res.Object, obj, "managedFields"))
+	return s.updated(c, live, res.Object, withFields(s.decodedBy(c, obj, res), obj, "managedFields"))
+}
+
+// decodedBy is a request's object as the field manager sees it: before a status write
+// puts back all but the status.
+func (s *server) decodedBy(c *call, obj map[string]any, res *engine.Result) map[string]any {
+	if c.at.subresource == "" {
+		return res.Object
+	}
+	seen, err := s.crds.Prepare(engine.Request{Object: obj, Namespace: c.namespace})
+	if err != nil {
+		return res.Object // what a create would refuse, a status write does not look at
+	}
+	decoded := maps.Clone(seen.Self())
+	decoded["metadata"] = res.Object["metadata"]
+	if delete(decoded, "status"); res.Object["status"] != nil {
+		decoded["status"] = res.Object["status"]
+	}
+	return decoded
 }
 
 // accepted is a server's order: what it cannot read, what the write builds on, what is
