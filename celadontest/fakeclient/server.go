@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
 
@@ -289,11 +288,6 @@ func managedFields(obj runtime.Object) []any {
 	metadata, _ := obj.(*unstructured.Unstructured).Object["metadata"].(map[string]any)
 	fields, _ := metadata["managedFields"].([]any)
 	return fields
-}
-
-// uidOf is an object's; "" where it has none.
-func uidOf(obj map[string]any) types.UID {
-	return (&unstructured.Unstructured{Object: obj}).GetUID()
 }
 
 // internal is what a server answers to an error that has no status.
