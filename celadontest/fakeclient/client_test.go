@@ -326,6 +326,29 @@ func TestSeeds(t *testing.T) {
 		obj.Labels = map[string]string{"a": "b"}
 		must(t, c.Update(t.Context(), &obj)) // what was there before is not checked again
 	}
+	seed := newCronTab("seed")
+	c := newClient(t, seed)
+	seed.Spec.Schedule = "0 5 * * *"
+	must(t, c.Update(t.Context(), seed)) // by the seed's own resourceVersion
+}
+
+// TestIndexes: what controller-runtime's fake client reads by is there.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	cfg := fakeclient.Config{Scheme: newScheme(t)}
+	c := cfg.NewClientBuilder(t, celadontest.New(t, crontabs)).WithObjects(newCronTab("a"), newCronTab("b")).
+		WithIndex(&CronTab{}, "name", func(obj client.Object) []string { return []string{obj.GetName()} }).Build()
+	var list CronTabList
+	must(t, c.List(t.Context(), &list, client.MatchingFields{"name": "b"}))
+	if len(list.Items) != 1 || list.Items[0].Name != "b" {
+		t.Errorf("got %+v", list.Items)
+	}
+	untyped := &unstructured.UnstructuredList{}
+	untyped.SetGroupVersionKind(groupVersion.WithKind("CronTabList"))
+	must(t, c.List(t.Context(), untyped))
+	if len(untyped.Items) != 2 {
+		t.Errorf("got %+v", untyped.Items)
+	}
 }
 
 // TestBypassed: what replaces the interceptors is told, and does not pass.

@@ -31,7 +31,7 @@ type server struct {
 	t      testing.TB
 	crds   *celadontest.CRDs
 	config Config
-	scheme *runtime.Scheme
+	types  *runtime.Scheme
 	store  *store
 	kinds  sync.Map // of *kind by schema.GroupKind
 
