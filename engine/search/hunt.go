@@ -65,12 +65,12 @@ func (h *hunt) run() (*Answer, error) {
 	if h.second != nil {
 		return h.answer(h.second, false)
 	}
-	return &Answer{Status: Unknown, Searched: h.judge.asked}, nil
+	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists}, nil
 }
 
 // answer shrinks what was found and asks the engine for the last time.
 func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
-	asked := h.judge.asked
+	asked, lists := h.judge.asked, h.judge.lists
 	end := h.shrink
 	if h.full {
 		end = h.grow
@@ -83,7 +83,7 @@ func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 	if h.apart != nil {
 		found.Result = v.byOther
 	}
-	return &Answer{Status: Found, Witness: found, Searched: asked}, nil
+	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
 }
 
 // walk repairs one object until it is what is wanted; nil where that comes to

@@ -159,6 +159,9 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 		whole = whole.And(l.Not())
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
+	if w.min > shortText {
+		within.Count = 1 // others are varied from it
+	}
 	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
@@ -212,6 +215,9 @@ func (t *texts) language(p string) *automaton.Language {
 	t.patterns[p] = l
 	return l
 }
+
+// shortText is up to what length several texts are looked for letter by letter.
+const shortText = 60
 
 // longText is how long a text may be that is looked for letter by letter.
 const longText = 300
@@ -284,7 +290,7 @@ var formats = map[string]string{
 	"rgbcolor":     `^rgb\([1-9],[1-9],[1-9]\)$`,
 	"byte":         `^([a-zA-Z0-9]{4})+$`,
 	"date":         `^20[0-9]{2}-0[1-9]-1[0-9]$`,
-	"duration":     `^[1-9][0-9]{0,3}(ms|s|m|h)$`,
+	"duration":     `^[0-9]{1,4}(ms|s|m|h)$`,
 	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9]Z$`,
 	"k8sshortname": `^[a-z][a-z0-9]{0,15}$`,
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8}){0,2}$`,
