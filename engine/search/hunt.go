@@ -38,6 +38,10 @@ type hunt struct {
 // rounds is how often one object is repaired before another is begun.
 const rounds = 24
 
+// walks is how many objects are begun at least: one that is dear is often a dead
+// end.
+const walks = 8
+
 // maxRepeats is how often a walk may come by the same object.
 const maxRepeats = 2
 
@@ -92,7 +96,11 @@ func (h *hunt) walk(w *world) (*world, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
 	seen := map[string]int{}
+	enough := h.judge.spent() + h.judge.limit/walks
 	for range rounds {
+		if h.judge.spent() > enough {
+			return nil, nil
+		}
 		h.settle(w)
 		if id := w.id(); seen[id] >= maxRepeats {
 			return nil, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,19 @@ func (w textWant) and(more textWant) textWant {
 		out.max = more.max
 	}
 	return out
+}
+
+// free is what is wanted but for single texts that are not; ok is false where
+// there are none.
+func (w textWant) free() (out textWant, ok bool) {
+	out = w
+	out.avoid = nil
+	for _, p := range w.avoid {
+		if !single(p) {
+			out.avoid = append(out.avoid, p)
+		}
+	}
+	return out, len(out.avoid) < len(w.avoid)
 }
 
 func union(a, b []string) []string {
@@ -114,6 +128,11 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 }
 
 func (t *texts) all(w textWant) []string {
+	if free, ok := w.free(); ok { // texts that are at hand, less a few, cost nothing
+		if left := t.those(w, t.all(free)); len(left) > 0 {
+			return left
+		}
+	}
 	key := w.key()
 	found := t.lookup(key, w)
 	if !t.charged[key] {
@@ -121,6 +140,16 @@ func (t *texts) all(w textWant) []string {
 		t.spent += found.steps
 	}
 	return found.texts
+}
+
+// those are the texts that are as wanted.
+func (t *texts) those(w textWant, all []string) (left []string) {
+	for _, s := range all {
+		if t.has(w, s) {
+			left = append(left, s)
+		}
+	}
+	return left
 }
 
 func (t *texts) lookup(key string, w textWant) *foundTexts {
@@ -325,6 +354,14 @@ func formatPattern(format string) string {
 
 // exactly is the pattern of one text.
 func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
+
+// single is true of a pattern that exactly made.
+func single(p string) bool {
+	p, begins := strings.CutPrefix(p, `\A`)
+	p, ends := strings.CutSuffix(p, `\z`)
+	re, err := syntax.Parse(p, syntax.Perl)
+	return begins && ends && err == nil && (re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 || re.Op == syntax.OpEmptyMatch)
+}
 
 // oneText wants one text.
 func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }
