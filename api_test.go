@@ -19,7 +19,7 @@ import (
 var public = []string{
 	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
 	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove",
-	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl",
+	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl", "celadontest",
 }
 
 // TestAPI holds what the public packages export in testdata/api, so that a
