@@ -70,9 +70,15 @@ nightly: ## What takes too long for each change
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	$(MAKE) conformance
+	$(MAKE) explain
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+.PHONY: explain
+explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
+	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
+	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -v -run TestExplainAsRecorded .
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)

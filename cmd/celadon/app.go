@@ -43,6 +43,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
 	root.AddCommand(diffCommand(s))
 	root.AddCommand(evalCommand(s))
+	root.AddCommand(explainCommand(s))
 	root.AddCommand(findCommand(s))
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(testCommand(s))
