@@ -35,6 +35,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 .PHONY: test
 test: ## Run every test, the real API server's included
 	$(GO) test ./...
+	cd cmd/celadon/openapi && $(GO) test ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
 
 .PHONY: conformance
@@ -75,6 +76,10 @@ nightly: ## What takes too long for each change
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
 
+.PHONY: openapi
+openapi: ## Build celadon-openapi, a module of its own, into bin/
+	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
 	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
@@ -99,6 +104,7 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd cmd/celadon/openapi && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 
 .PHONY: race

@@ -58,7 +58,7 @@ func (o *ExplainOptions) Check(args []string) error {
 
 // Explain is the whole of celadon explain.
 func Explain(ctx context.Context, s cli.Streams, o *ExplainOptions, name string) error {
-	crds, broken, err := read(ctx, s, o.CRDs)
+	crds, broken, err := Read(ctx, s, o.CRDs)
 	if err != nil {
 		return err
 	}

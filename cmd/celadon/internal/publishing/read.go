@@ -18,9 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// read is all CRDs below the paths, with their descriptions. What cannot be read
+// Read is all CRDs below the paths, with their descriptions. What cannot be read
 // is told and makes broken true; without any CRD it is the error.
-func read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
+func Read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
 	type one struct {
 		crd *apiextensionsv1.CustomResourceDefinition
 		err error
