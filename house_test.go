@@ -19,7 +19,7 @@ const module = "github.com/celadon-cel/celadon"
 // know each other.
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
-	{"internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc"},
+	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc"},
 	{"internal/celparse", "internal/celcheck", "internal/celtexts"},
 	{"types"},
 	{"cost"},
@@ -31,7 +31,7 @@ var storeys = [][]string{
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
-	{"engine/ruletest"},
+	{"engine/publish", "engine/ruletest"},
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
 	{"celadontest"},
 	{"engine/compare"},
@@ -43,7 +43,7 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/testrun"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun"},
 	{"cmd/celadon/internal/diff"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
