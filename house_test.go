@@ -35,7 +35,7 @@ var storeys = [][]string{
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
 	{"engine/compare"},
 	{"internal/crdedit", "engine/lint"},
-	{"engine/assist"},
+	{"engine/assist", "internal/markervet"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},

@@ -98,7 +98,7 @@ func (p *argumentParser) value(name string) (Value, bool) {
 	// A space before the comma takes the last token with it: TokenText is "" behind
 	// what peek skips, here as there.
 	raw := p.text[from : p.Position.Offset+len(p.TokenText())]
-	return Value{Text: raw, raw: raw, start: p.start + from}, true
+	return Value{Text: raw, raw: raw, start: p.start + from, cut: p.TokenText() == ""}, true
 }
 
 // stringArguments are those of a rule: of others, which some generators add, it is

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strings"
 )
 
 // comments gives the markers of a file to the nodes that they stand at, as
@@ -63,10 +64,12 @@ func (c *comments) markers(g *ast.CommentGroup) (all []*Marker) {
 	return all
 }
 
-// stray are markers that stand at no type and no field.
+// stray are markers that stand at no type and no field, nor at one that someone made
+// a comment.
 func (c *comments) stray() (all []*Marker) {
 	for _, g := range c.groups {
-		if !c.taken[g] {
+		tagged := func(line *ast.Comment) bool { return strings.Contains(line.Text, "`json:") }
+		if !c.taken[g] && !slices.ContainsFunc(g.List, tagged) {
 			all = append(all, c.markers(g)...)
 		}
 	}

@@ -87,6 +87,9 @@ func newMarker(f *file, text string, offset int) *Marker {
 	if body == "" || body[0] != '+' && body[0] != '<' {
 		return nil
 	}
+	if body[0] == '<' {
+		body = strings.TrimSuffix(body, ">")
+	}
 	offset += 2 + len(text[2:]) - len(strings.TrimLeftFunc(text[2:], unicode.IsSpace))
 	m := &Marker{file: f, start: offset, end: offset + len(body)}
 	name, rest, hasValue := strings.Cut(body[1:], "=")

@@ -24,7 +24,9 @@ type Rule struct {
 
 // Map is a CRD's rules.
 type Map struct {
-	Rules   []Rule
+	Rules []Rule
+	// Rooted: the given packages have the CRD's kind.
+	Rooted  bool
 	byField map[string]int
 	src     *Source
 	crd     *apiextensionsv1.CustomResourceDefinition
@@ -51,6 +53,9 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 		v := &crd.Spec.Versions[i]
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 			continue
+		}
+		if t := s.root(crd, v.Name); t != nil {
+			s.roots[t], m.Rooted = true, true
 		}
 		if root := branches(step{schema: v.Schema.OpenAPIV3Schema}); root != nil {
 			w := &walker{m, v.Name}

@@ -36,6 +36,7 @@ type Source struct {
 	failed   map[string]error // packages that cannot be read
 	given    []*Marker        // of the given files, in order
 	byRule   map[string][]*Marker
+	roots    map[*typeDecl]bool // the kinds of CRDs that were mapped
 	problems []Problem
 }
 
@@ -61,6 +62,9 @@ type file struct {
 	tokens     *token.File
 	pkg        *goPackage
 	imports    map[string]string // paths by name
+
+	formatted  bool // afterGofmt is made; "" where it cannot be
+	afterGofmt string
 }
 
 // typeDecl is the declaration of a type.
@@ -84,7 +88,7 @@ type fieldDecl struct {
 
 // Parse reads files. What cannot be read is told by Problems; the rest counts.
 func Parse(files []File, cfg Config) *Source {
-	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}}
+	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}}
 	for _, f := range files {
 		for _, m := range s.add(f) {
 			s.given = append(s.given, m)

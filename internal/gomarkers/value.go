@@ -12,6 +12,7 @@ type Value struct {
 	// raw is the text with its quotes, as it stands in the file from offset start.
 	raw   string
 	start int
+	cut   bool // of its last token, by a space behind it
 }
 
 // Quote is the value's quote, " or `; 0 where it is bare.

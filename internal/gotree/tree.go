@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/gomarkers"
@@ -17,14 +16,17 @@ type Config struct {
 	Repository fs.FS
 	// Cache is the cache of modules, as GOMODCACHE names it; nil is none.
 	Cache fs.FS
-	// Name and CacheName are the folders' names, for messages and positions.
-	Name, CacheName string
+	// Name is how a file of the repository is called in messages and positions; nil
+	// leaves it as it is below the repository. CacheName is the cache's folder.
+	Name      func(file string) string
+	CacheName string
 }
 
 // Tree is a repository's Go. It is not safe for concurrent use.
 type Tree struct {
 	repository, cache fs.FS
-	name, cacheName   string
+	name              func(string) string
+	cacheName         string
 	module            *goMod
 	at                string // the module's folder
 	local             map[string]string
@@ -64,7 +66,12 @@ func Open(cfg Config, dir string) (*Tree, error) {
 }
 
 // display is a file's name for positions.
-func (t *Tree) display(name string) string { return filepath.Join(t.name, filepath.FromSlash(name)) }
+func (t *Tree) display(name string) string {
+	if t.name == nil {
+		return name
+	}
+	return t.name(name)
+}
 
 // neighbours are the modules of the repository that stand for required ones.
 func (t *Tree) neighbours() {
@@ -107,7 +114,14 @@ func (t *Tree) Bad() []Bad { return t.bad }
 // Packages reads the packages in a folder of the module and below it, as go list
 // finds them with dir/...: no folder that begins with . or _, no testdata, no vendor,
 // no other module, no link to a folder.
-func (t *Tree) Packages(dir string) ([]gomarkers.File, error) { return t.packages(dir, 0) }
+func (t *Tree) Packages(dir string) ([]gomarkers.File, error) {
+	for at := dir; at != t.at; at = path.Dir(at) {
+		if at == "." || t.hasMod(at) {
+			return nil, fmt.Errorf("not in the module %s: vet one module at a time", t.module.module)
+		}
+	}
+	return t.packages(dir, 0)
+}
 
 func (t *Tree) packages(dir string, depth int) ([]gomarkers.File, error) {
 	if depth > maxDepth {
