@@ -103,14 +103,16 @@ func (m *Marker) typographic() int {
 
 // rewritten asks gofmt whether it would leave the marker as it is.
 func (m *Marker) rewritten() bool {
-	if !m.file.formatted {
-		m.file.formatted = true
-		text, err := format.Source([]byte(m.file.text))
-		if err == nil {
-			m.file.afterGofmt = string(text)
+	if m.file.afterGofmt == nil {
+		m.file.afterGofmt = map[string]bool{}
+		text, _ := format.Source([]byte(m.file.text))
+		for line := range strings.Lines(string(text)) {
+			if _, comment, ok := strings.Cut(line, "//"); ok {
+				m.file.afterGofmt[strings.TrimSpace(comment)] = true
+			}
 		}
 	}
-	return m.file.afterGofmt != "" && !strings.Contains(m.file.afterGofmt, m.file.text[m.start:m.end])
+	return len(m.file.afterGofmt) > 0 && !m.file.afterGofmt[m.file.text[m.start:m.end]]
 }
 
 // reached are the types of all kinds; empty where the packages have none.

@@ -81,14 +81,12 @@ func (w *walker) walk(at spot, path string, here *branch) {
 // match finds the markers of the rules at one place: those that stand there with the
 // rule's text, or else whatever has it.
 func (w *walker) match(at spot, path string, here *branch) {
-	left := slices.Clone(at.markers)
-	first := len(w.Rules)
+	taken, first := map[*Marker]bool{}, len(w.Rules)
 	for i := range here.schema.XValidations {
 		rule := &here.schema.XValidations[i]
 		r := Rule{Version: w.version, Field: fmt.Sprintf("%s.x-kubernetes-validations[%d]", path, i), Text: rule.Rule}
-		if i := best(left, rule); i >= 0 {
-			r.Marker = left[i]
-			left = slices.Delete(left, i, i+1)
+		if r.Marker = best(at.alike(rule.Rule), taken, rule); r.Marker != nil {
+			taken[r.Marker] = true
 		} else if r.Marker, r.Others = w.src.byText(rule, here.name); r.Marker == nil {
 			r.Missing = at.missing
 		}
@@ -96,18 +94,18 @@ func (w *walker) match(at spot, path string, here *branch) {
 		w.Rules = append(w.Rules, r)
 	}
 	for i := first; i < len(w.Rules); i++ {
-		w.Rules[i].settle(left)
+		w.Rules[i].settle(at.alike(w.Rules[i].Text), taken)
 	}
 }
 
 // settle adds what of the place's other markers says the same, and notes that a CRD
 // has the rule of all these.
-func (r *Rule) settle(left []*Marker) {
+func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 	if r.Marker == nil {
 		return
 	}
-	for _, m := range left {
-		if m.Rule() == r.Marker.Rule() && m.Argument("message") == r.Marker.Argument("message") {
+	for _, m := range alike {
+		if taken[r.Marker] && !taken[m] && m.Argument("message") == r.Marker.Argument("message") {
 			r.Others = append(r.Others, m)
 		}
 	}
@@ -117,22 +115,26 @@ func (r *Rule) settle(left []*Marker) {
 	}
 }
 
-// best is the first marker with a rule's text, one with the rule's message before
-// others; -1 is none.
-func best(markers []*Marker, rule *apiextensionsv1.ValidationRule) int {
-	same := func(m *Marker) bool { return m.Rule() == rule.Rule }
-	if i := slices.IndexFunc(markers, func(m *Marker) bool {
-		return same(m) && (m.Made != "" || m.Argument("message") == rule.Message && m.Argument("messageExpression") == rule.MessageExpression)
-	}); i >= 0 {
-		return i
+// best is the first marker that is not taken, one with the rule's message before
+// others; nil is none.
+func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
+	for _, m := range alike {
+		switch {
+		case taken[m]:
+		case m.Made != "" || m.Argument("message") == rule.Message && m.Argument("messageExpression") == rule.MessageExpression:
+			return m
+		case first == nil:
+			first = m
+		}
 	}
-	return slices.IndexFunc(markers, same)
+	return first
 }
 
 // byText are the given packages' markers with a rule's text: those with its message,
 // and of these those at a field of the name.
 func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Marker, []*Marker) {
 	all := s.byRule[rule.Rule]
+	all = all[:min(len(all), mostAlike)]
 	narrow := func(ok func(*Marker) bool) {
 		var some []*Marker
 		for _, m := range all {
@@ -149,5 +151,5 @@ func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Mar
 	if len(all) == 0 {
 		return nil, nil
 	}
-	return all[0], all[1:]
+	return all[0], slices.Clone(all[1:])
 }

@@ -10,8 +10,9 @@ import (
 
 // spot is what Go says of a place in a schema.
 type spot struct {
-	// markers may have made rules of the place, items of those of its items.
-	markers, items []*Marker
+	// sets have the markers that may have made rules of the place, or of its items;
+	// above those of the list that it is an item of.
+	sets, above []*markerSet
 	// expr is a struct, a list or a map, in decl's file; nil where it is none, or
 	// is not known.
 	expr ast.Expr
@@ -20,11 +21,14 @@ type spot struct {
 	decl  *typeDecl
 	field *fieldDecl
 	owner *typeDecl // of field
-	// named: a type of the given packages' own stands behind field or items.
+	// inlined are the structs that stand in this one.
 	inlined []spot
 	// missing is the package that would say more.
 	missing string
 }
+
+// mostLinks is how many types one place may be made of.
+const mostLinks = 10_000
 
 // resolver follows the types of one place.
 type resolver struct {
@@ -32,31 +36,57 @@ type resolver struct {
 	seen map[*typeDecl]bool
 }
 
-// typeOf is what an expression of a file says.
+// typeOf is what an expression of a file says: of a type that was met before, the
+// same as then.
 func (s *Source) typeOf(f *file, e ast.Expr) spot {
-	r := &resolver{s, map[*typeDecl]bool{}}
-	return r.typeOf(f, e)
+	t, missing := s.named(f, e)
+	if t == nil {
+		at := (&resolver{s, map[*typeDecl]bool{}}).typeOf(f, e)
+		at.missing = missing
+		return at
+	}
+	at, known := s.spots[t]
+	if !known {
+		at = (&resolver{s, map[*typeDecl]bool{}}).typeOf(f, e)
+		at.sets = slices.Clip(at.sets) // each place adds its own
+		s.spots[t] = at
+	}
+	return at
+}
+
+// named is the type that an expression names, or the package that would have it.
+func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
+	switch x := bare(e).(type) {
+	case *ast.Ident:
+		return f.pkg.types[x.Name], ""
+	case *ast.SelectorExpr:
+		return s.imported(f, x)
+	}
+	return nil, ""
+}
+
+// bare is a type without pointers and brackets around it.
+func bare(e ast.Expr) ast.Expr {
+	for {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return e
+		}
+	}
 }
 
 // typeOf takes the markers of all named types on the way to a struct, a list or a
 // map.
 func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
-	for e != nil {
+	for {
 		var t *typeDecl
-		switch x := e.(type) {
-		case *ast.ParenExpr:
-			e = x.X
-			continue
-		case *ast.StarExpr:
-			e = x.X
-			continue
-		case *ast.Ident:
-			t = f.pkg.types[x.Name]
-		case *ast.SelectorExpr:
-			var missing string
-			if t, missing = r.imported(f, x); missing != "" {
-				at.missing = missing
-			}
+		switch e = bare(e); e.(type) {
+		case *ast.Ident, *ast.SelectorExpr:
+			t, at.missing = r.named(f, e)
 		case *ast.StructType:
 			at.expr, at.file = e, f
 			if at.decl != nil {
@@ -67,25 +97,13 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 			at.expr, at.file = e, f
 			return at
 		}
-		if t == nil || r.seen[t] {
+		if t == nil || r.seen[t] || len(r.seen) > mostLinks {
 			return at
 		}
 		r.seen[t] = true
 		at.add(t.markers)
 		at.decl = t
 		f, e = t.file, t.expr
-	}
-	return at
-}
-
-// add sorts markers by what they are of.
-func (at *spot) add(markers []*Marker) {
-	for _, m := range markers {
-		if m.items {
-			at.items = append(at.items, m)
-		} else {
-			at.markers = append(at.markers, m)
-		}
 	}
 }
 
@@ -96,21 +114,15 @@ func (r *resolver) inline(at *spot) {
 			in := r.typeOf(at.decl.file, field.expr)
 			in.add(field.markers)
 			in.field, in.owner = field, at.decl
-			at.markers = append(at.markers, in.markers...)
-			at.items = append(at.items, in.items...)
+			at.sets = append(at.sets, in.sets...)
 			at.inlined = append(at.inlined, in)
-			continue
-		}
-		for _, m := range field.markers {
-			if m.Name == immutableName {
-				at.markers = append(at.markers, alsoUnset(m, field.json))
-			}
 		}
 	}
+	at.add(at.decl.unset)
 }
 
 // imported is a type of another package.
-func (r *resolver) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing string) {
+func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing string) {
 	name, ok := x.X.(*ast.Ident)
 	if !ok {
 		return nil, ""
@@ -119,7 +131,7 @@ func (r *resolver) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing 
 	if importPath == "" || opaque(importPath) {
 		return nil, ""
 	}
-	p := r.load(importPath)
+	p := s.load(importPath)
 	if p == nil {
 		return nil, importPath
 	}

@@ -36,6 +36,7 @@ type Source struct {
 	failed   map[string]error // packages that cannot be read
 	given    []*Marker        // of the given files, in order
 	byRule   map[string][]*Marker
+	spots    map[*typeDecl]spot // of types that were met
 	roots    map[*typeDecl]bool // the kinds of CRDs that were mapped
 	problems []Problem
 }
@@ -63,8 +64,7 @@ type file struct {
 	pkg        *goPackage
 	imports    map[string]string // paths by name
 
-	formatted  bool // afterGofmt is made; "" where it cannot be
-	afterGofmt string
+	afterGofmt map[string]bool // the file's comments then; nil where nobody asked
 }
 
 // typeDecl is the declaration of a type.
@@ -73,8 +73,10 @@ type typeDecl struct {
 	file    *file
 	at      int // offset of the name
 	expr    ast.Expr
-	markers []*Marker
-	fields  []*fieldDecl // of a struct
+	markers *markerSet
+	fields  []*fieldDecl          // of a struct
+	byName  map[string]*fieldDecl // those that are not inlined
+	unset   *markerSet            // what fields add to the struct
 }
 
 // fieldDecl is a field of a struct.
@@ -83,12 +85,12 @@ type fieldDecl struct {
 	inline  bool
 	at      int
 	expr    ast.Expr
-	markers []*Marker
+	markers *markerSet
 }
 
 // Parse reads files. What cannot be read is told by Problems; the rest counts.
 func Parse(files []File, cfg Config) *Source {
-	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}}
+	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}, spots: map[*typeDecl]spot{}}
 	for _, f := range files {
 		for _, m := range s.add(f) {
 			s.given = append(s.given, m)
@@ -221,11 +223,12 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 			doc, begin = d.Doc, d.Pos()
 		}
 		t := &typeDecl{name: spec.Name.Name, file: f, at: f.offset(spec.Name.Pos()), expr: spec.Type}
-		t.markers = c.of(doc, begin, behind, true)
-		for _, m := range t.markers {
+		markers := c.of(doc, begin, behind, true)
+		for _, m := range markers {
 			m.Type, m.decl = t.name, t
 		}
-		all = append(all, t.markers...)
+		t.markers = newSet(markers)
+		all = append(all, markers...)
 		if body, ok := spec.Type.(*ast.StructType); ok {
 			all = append(all, t.readFields(c, body)...)
 		}
@@ -239,11 +242,12 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 }
 
 func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker) {
-	behind := body.Fields.Opening
+	behind, unset := body.Fields.Opening, []*Marker(nil)
+	t.byName = map[string]*fieldDecl{}
 	for _, field := range body.Fields.List {
 		markers := c.of(field.Doc, field.Pos(), behind, false)
 		behind = field.End()
-		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, markers: markers}
+		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, markers: newSet(markers)}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {
 			name = field.Names[0].Name
@@ -251,12 +255,20 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 		f.json, f.inline = jsonName(field.Tag, len(field.Names) == 0)
 		for _, m := range markers {
 			m.Type, m.Field, m.decl = t.name, name, t
+			if m.Name == immutableName {
+				unset = append(unset, alsoUnset(m, f.json))
+			}
 		}
 		all = append(all, markers...)
-		if f.json != "-" {
-			t.fields = append(t.fields, f)
+		if f.json == "-" {
+			continue
+		}
+		t.fields = append(t.fields, f)
+		if !f.inline && t.byName[f.json] == nil {
+			t.byName[f.json] = f
 		}
 	}
+	t.unset = newSet(unset)
 	return all
 }
 

@@ -83,7 +83,7 @@ func (s *Source) below(at spot, by step) spot {
 	case *ast.ArrayType:
 		if by.kind == items {
 			down := s.typeOf(at.file, e.Elt)
-			down.markers = append(down.markers, at.items...)
+			down.above = at.sets
 			return s.led(down, at)
 		}
 	case *ast.MapType:
@@ -106,10 +106,7 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	if at.decl == nil {
 		return found, false
 	}
-	for _, field := range at.decl.fields {
-		if field.inline || field.json != name {
-			continue
-		}
+	if field := at.decl.byName[name]; field != nil {
 		down := s.typeOf(at.decl.file, field.expr)
 		down.add(field.markers)
 		down.field, down.owner = field, at.decl

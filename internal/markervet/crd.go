@@ -23,11 +23,20 @@ type CRD struct {
 	lints  []lint.Lint
 	src    *gomarkers.Source
 	m      *gomarkers.Map
+	over   map[string]*vet.Rule // rules that cost too much, by their field
 }
 
 // New maps a CRD. Lints are what is said of it beside the report, as lint.Of has it.
 func New(src *gomarkers.Source, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, lints []lint.Lint) *CRD {
-	return &CRD{crd, report, lints, src, src.Map(crd)}
+	c := &CRD{crd, report, lints, src, src.Map(crd), map[string]*vet.Rule{}}
+	for i := range report.Versions {
+		for j := range report.Versions[i].Rules {
+			if r := &report.Versions[i].Rules[j]; r.Over && r.Reason != nil && c.over[r.Field] == nil {
+				c.over[r.Field] = r
+			}
+		}
+	}
+	return c
 }
 
 // Map are the CRD's rules and their markers.
@@ -36,7 +45,7 @@ func (c *CRD) Map() *gomarkers.Map { return c.m }
 // Find gives all findings of CRDs that were made of the same source, without the
 // lints that are switched off.
 func Find(src *gomarkers.Source, crds []*CRD, without []string) []Finding {
-	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}}
+	all := &findings{at: map[key]int{}, bounds: map[boundKey]int{}, placed: map[placeKey]bool{}}
 	for i, c := range crds {
 		c.find(all, i, without)
 	}
@@ -230,22 +239,16 @@ func (c *CRD) advice(all *findings, index int, v *vet.Version, a vet.Advice) {
 
 // why are the reasons for the cost of a rule that costs too much.
 func (c *CRD) why(cause *engine.Cause) (lines []string) {
-	for i := range c.report.Versions {
-		for j := range c.report.Versions[i].Rules {
-			r := &c.report.Versions[i].Rules[j]
-			if !r.Over || r.Reason == nil || !strings.HasPrefix(cause.Field, r.Field+".") || len(lines) > 0 {
-				continue
-			}
-			cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "much of a sum that is over its limit"
-			if cost > r.Limit {
-				what = "where " + phrase.Number(r.Limit) + " is the limit"
-			}
-			lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), what, r.Reason.Expression))
-			for _, m := range r.Reason.Missing {
-				lines = append(lines, fmt.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, phrase.Number(uint64(m.Assumed))))
-			}
-			lines = append(lines, r.Reason.Notes...)
+	if r := c.over[cause.Field[:strings.LastIndexByte(cause.Field, '.')]]; r != nil {
+		cost, what := max(r.EstimatedTotal, r.MessageExpressionCost), "much of a sum that is over its limit"
+		if cost > r.Limit {
+			what = "where " + phrase.Number(r.Limit) + " is the limit"
 		}
+		lines = append(lines, fmt.Sprintf("it costs %s, %s; most of it in: %s", phrase.Number(cost), what, r.Reason.Expression))
+		for _, m := range r.Reason.Missing {
+			lines = append(lines, fmt.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, phrase.Number(uint64(m.Assumed))))
+		}
+		lines = append(lines, r.Reason.Notes...)
 	}
 	return lines
 }

@@ -67,8 +67,9 @@ type key struct {
 
 // findings puts equal ones together.
 type findings struct {
-	list []Finding
-	at   map[key]int
+	list   []Finding
+	at     map[key]int
+	placed map[placeKey]bool
 	// bounds are the findings of advice, whose values differ from place to place.
 	bounds map[boundKey]int
 }
@@ -84,13 +85,20 @@ func (all *findings) add(f Finding, places ...Place) {
 		all.at[k] = i
 		all.list = append(all.list, f)
 	}
-	all.list[i].put(places)
+	all.put(i, places)
 }
 
-func (f *Finding) put(places []Place) {
+// placeKey is a place of a finding.
+type placeKey struct {
+	finding int
+	Place
+}
+
+func (all *findings) put(i int, places []Place) {
 	for _, p := range places {
-		if !slices.Contains(f.Places, p) {
-			f.Places = append(f.Places, p)
+		if k := (placeKey{i, p}); !all.placed[k] {
+			all.placed[k] = true
+			all.list[i].Places = append(all.list[i].Places, p)
 		}
 	}
 }
@@ -143,7 +151,7 @@ func (all *findings) advice(b *gomarkers.Bound, a vet.Advice, mendable bool, pla
 	if value < f.value {
 		f.value, f.Message = value, text(value)
 	}
-	f.put([]Place{place})
+	all.put(i, []Place{place})
 }
 
 // markerName is the marker of a bound: MaxItems.
