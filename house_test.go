@@ -19,8 +19,8 @@ const module = "github.com/celadon-cel/celadon"
 // know each other.
 var storeys = [][]string{
 	{"internal/phrase", "internal/preview", "internal/screen"},
-	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc"},
-	{"internal/celparse", "internal/celcheck", "internal/celtexts"},
+	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
+	{"internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
@@ -36,7 +36,7 @@ var storeys = [][]string{
 	{"celadontest"},
 	{"engine/compare"},
 	{"internal/crdedit", "engine/lint"},
-	{"engine/assist"},
+	{"engine/assist", "internal/markervet"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},

@@ -56,6 +56,7 @@ var keys = map[string]map[string]Class{
 	},
 	"vet": {
 		"crds":         FromTree,
+		"crd":          FromTree,
 		"kube-version": FromTree,
 		"output":       FromTree,
 		"explain":      FromTree,
