@@ -27,7 +27,7 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff"},
+	{"engine/catalog", "internal/valuediff", "engine/conversion"},
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
@@ -50,7 +50,7 @@ var storeys = [][]string{
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "engine/conversion"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 
