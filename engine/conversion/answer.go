@@ -3,6 +3,8 @@ package conversion
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -99,12 +101,15 @@ func validTexts(name string, before, now map[string]any) error {
 		texts[key] = text
 		changed = changed || before[key] != now[key]
 	}
-	switch {
-	case !changed:
+	if !changed {
 		return nil
-	case name == "labels":
-		return metavalidation.ValidateLabels(texts, field.NewPath("metadata", "labels")).ToAggregate()
 	}
-	// The server names the path so.
-	return apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation")).ToAggregate()
+	var errs field.ErrorList
+	if name == "labels" {
+		errs = metavalidation.ValidateLabels(texts, field.NewPath("metadata", "labels"))
+	} else { // the server names the path so
+		errs = apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation"))
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) }) // by chance on the server
+	return errs.ToAggregate()
 }

@@ -32,10 +32,10 @@ type Webhook struct {
 	Patience int64
 }
 
-// The bounds of a webhook where none are given. An object that etcd takes is
-// no larger than 1.5 MiB.
+// The bounds of a webhook where none are given: the server's time, and more than
+// an object that etcd takes, which is no larger than 1.5 MiB.
 const (
-	DefaultTimeout  = 10 * time.Second
+	DefaultTimeout  = 30 * time.Second
 	DefaultMaxBytes = 8 << 20
 )
 
@@ -54,6 +54,7 @@ type client struct {
 	codec runtime.Codec
 	http  *http.Client
 	slow  atomic.Int64 // timeouts in a row
+	late  *Error
 }
 
 func newClient(w Webhook) (*client, error) {
@@ -76,10 +77,15 @@ func newClient(w Webhook) (*client, error) {
 	if w.MaxBytes == 0 {
 		w.MaxBytes = DefaultMaxBytes
 	}
-	return &client{Webhook: w, codec: newCodec(), http: &http.Client{
-		Transport:     transport(roots),
-		CheckRedirect: sameAddress,
-	}}, nil
+	u.RawQuery = url.Values{"timeout": {w.Timeout.String()}}.Encode() // as the server has it
+	w.URL = u.String()
+	return &client{
+		Webhook: w,
+		codec:   newCodec(),
+		http:    &http.Client{Transport: transport(roots), CheckRedirect: sameAddress},
+		// In the words of net/http, wherever it was that time ended.
+		late: &Error{TooSlow, fmt.Sprintf("Post %q: %v", w.URL, context.DeadlineExceeded)},
+	}, nil
 }
 
 func pool(bundle []byte) (*x509.CertPool, error) {
@@ -96,9 +102,8 @@ func pool(bundle []byte) (*x509.CertPool, error) {
 // transport has no proxy: what is in the environment is not asked.
 func transport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
-		DialContext:            (&net.Dialer{Timeout: DefaultTimeout}).DialContext,
+		DialContext:            (&net.Dialer{}).DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: roots},
-		TLSHandshakeTimeout:    DefaultTimeout,
 		MaxIdleConnsPerHost:    8,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
@@ -122,16 +127,15 @@ func sameAddress(req *http.Request, via []*http.Request) error {
 
 // call asks and reads the answer, within the time that there is.
 func (c *client) call(ctx context.Context, review []byte, into runtime.Object) error {
-	late := &Error{TooSlow, fmt.Sprintf("no answer within %s", c.Timeout)}
 	if c.Patience > 0 && c.slow.Load() >= c.Patience {
-		return late
+		return c.late
 	}
 	timed, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	err := c.post(timed, review, into)
 	if err != nil && timed.Err() != nil && ctx.Err() == nil {
 		c.slow.Add(1)
-		return late
+		return c.late
 	}
 	c.slow.Store(0)
 	return err

@@ -83,7 +83,7 @@ func TestWebhookIsAskedAsTheServerAsks(t *testing.T) {
 		w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
 			body, _ := io.ReadAll(req.Body)
 			bodies = append(bodies, string(body))
-			if got := req.Header.Get("Content-Type"); got != "application/json" || req.Method != http.MethodPost || req.URL.Path != "/convert" {
+			if got := req.Header.Get("Content-Type"); got != "application/json" || req.Method != http.MethodPost || req.URL.String() != "/convert?timeout=1m0s" {
 				t.Errorf("%s %s, %s", req.Method, req.URL, got)
 			}
 			req.Body = io.NopCloser(strings.NewReader(string(body)))
@@ -173,7 +173,7 @@ func TestWebhookHangs(t *testing.T) {
 	for range 5 {
 		_, err := c.Convert(t.Context(), question())
 		var failed *conversion.Error
-		if !errors.As(err, &failed) || failed.Failure != conversion.TooSlow || failed.Text != "conversion webhook for w.test/v1, Kind=Widget failed: no answer within 20ms" {
+		if !errors.As(err, &failed) || failed.Failure != conversion.TooSlow || failed.Text != `conversion webhook for w.test/v1, Kind=Widget failed: Post "`+w.URL+`?timeout=20ms": context deadline exceeded` {
 			t.Errorf("got %v", err)
 		}
 	}
