@@ -31,7 +31,7 @@ var storeys = [][]string{
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
-	{"engine/ruletest"},
+	{"engine/ruletest", "engine/conversion/roundtrip"},
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
 	{"engine/compare"},
 	{"internal/crdedit", "engine/lint"},
@@ -50,7 +50,7 @@ var storeys = [][]string{
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "engine/conversion"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "engine/conversion", "engine/conversion/roundtrip"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 
