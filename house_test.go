@@ -27,11 +27,11 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff", "internal/crdcopy"},
+	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
-	{"engine/publish", "engine/ruletest"},
+	{"engine/publish", "engine/ruletest", "engine/conversion/roundtrip"},
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
 	{"celadontest"},
 	{"engine/compare"},
@@ -51,7 +51,7 @@ var storeys = [][]string{
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

@@ -81,6 +81,9 @@ type Result struct {
 	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
 	// memory with the request: treat both as read-only. Nil when refused.
 	Object map[string]any
+	// Stored is what Config.Converter made of the object: its form in storage,
+	// before that version's defaults. Nil where it was not asked.
+	Stored map[string]any
 	// Rules tells of each rule that ran; filled when Request.Trace is set.
 	Rules []RuleResult
 	// Undecided is set where, beside what refuses the object, a rule asks for
