@@ -57,6 +57,8 @@ func (o *Options) check(paths []string) error {
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
 	case dashes > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Allow == "-":
+		return errors.New("--allow -: want a file, which the change cannot write")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	}
