@@ -59,8 +59,9 @@ func (v *asking) outside(f *Finding, want search.Want, ref *engine.RuleRef) erro
 		return nil
 	}
 	f.Solver = v.o.solver.Name
-	if failed != nil && f.Status == search.Unknown {
+	if failed != nil && f.Status == search.Unknown && v.ctx.Err() == nil {
 		f.Reason = failed.Error() // one strange answer is no reason to lose the others
+		v.o.strange.CompareAndSwap(nil, &failed)
 	}
 	return v.ctx.Err()
 }
@@ -76,6 +77,8 @@ func (f *Finding) bySolver() string {
 		return ""
 	case f.Status == never:
 		return ", by " + string(foreign.Line(f.Solver))
+	case f.Reason != "":
+		return ", and " + string(foreign.Line(f.Reason))
 	}
 	return ", and " + string(foreign.Line(f.Solver)) + " has no proof"
 }
