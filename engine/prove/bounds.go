@@ -133,7 +133,10 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 		return g.yes
 	}
 	var some []sat.Lit
-	for _, v := range values {
+	for i, v := range values {
+		if i%8 == 7 && p.world.spend(1) {
+			return g.free()
+		}
 		some = append(some, p.equals(v.Object))
 	}
 	return g.any(some...)
