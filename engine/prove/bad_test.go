@@ -28,13 +28,15 @@ func repeated(n int, first string, rules ...string) []string {
 	return out
 }
 
-// nested are macros in each other, whose bodies name their variable ten times.
+// nested are macros in each other, whose bodies name the variable around them ten
+// times.
 func nested(depth int) string {
 	var b strings.Builder
+	b.WriteString("!has(self.l) || self.l.all(a0, ")
 	for i := range depth {
-		fmt.Fprintf(&b, "self.l.all(a%d, [%s].size() > 0 && ", i, strings.Repeat(fmt.Sprintf("a%d, ", i), 9)+fmt.Sprintf("a%d", i))
+		fmt.Fprintf(&b, "self.l.all(a%d, [%s].size() > 0 && ", i+1, strings.Repeat(fmt.Sprintf("a%d, ", i), 9)+fmt.Sprintf("a%d", i))
 	}
-	return "!has(self.l) || " + b.String() + "true" + strings.Repeat(")", depth)
+	return b.String() + "true" + strings.Repeat(")", depth+1)
 }
 
 // bytes are those of the longest name in a world, and of all.

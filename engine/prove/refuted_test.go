@@ -128,4 +128,6 @@ var refutations = map[string]refuted{
 	"a format of texts on a number": {fields: "i: {type: integer, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: 1}"},
 	"a format of texts on a map":    {fields: "i: {type: object, additionalProperties: {type: string}, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: {}}"},
 	"one of two formats":            {fields: "i: {type: integer, oneOf: [{format: date}, {minimum: 0}]}", rules: []string{"!has(self.i) || self.i < 0"}, object: "{i: 1}"},
+	// Names quote the constants in them.
+	"an index that reads as two": {fields: "m: {type: object, additionalProperties: {type: object, nullable: true, additionalProperties: {type: string}}}", rules: []string{"self.m['x']['y'] == 'a'"}, instead: "self.m['x][string y'].size() == 1", object: "{}"},
 }
