@@ -73,7 +73,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

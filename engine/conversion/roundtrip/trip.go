@@ -98,9 +98,7 @@ func (t *trip) there() (err error) {
 		return errEnd // it is told of without a change
 	}
 	if t.change != nil {
-		if t.converted = t.change.apply(t.converted); t.converted == nil {
-			return errEnd
-		}
+		t.converted = t.change.apply(t.converted)
 		if _, res, err = t.worlds.admits(t.ctx, t.converted); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
@@ -30,6 +31,7 @@ type Options struct {
 	Summary               bool
 	MaxFindings           int
 	Config                config.Flags
+	Convert               converter.Flags
 	validation            string // Validate in the server's words
 }
 
@@ -52,6 +54,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Convert.Add(f)
 	o.Config.Add(f)
 }
 
