@@ -44,7 +44,7 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
-	// answered: the converter once did; unanswered is how often it did not before.
+	// answered: the converter once did; unanswered is how often in a row it did not.
 	answered   bool
 	unanswered int
 }

@@ -24,7 +24,7 @@ func writeCases(s cli.Streams, o *TestOptions, r *Report) error {
 		for _, f := range c.Findings {
 			byVersion[f.From] = append(byVersion[f.From], f)
 		}
-		for _, v := range c.read.CRD.Spec.Versions {
+		for _, v := range c.crd.Spec.Versions {
 			if len(byVersion[v.Name]) == 0 {
 				continue
 			}

@@ -71,7 +71,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	known := catalog.New(catalog.Config{Engine: engine.Config{Converter: ask}, Lazy: true})
 	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
 	for i, c := range crds {
-		definitions[i] = c.CRD
+		definitions[i] = c.crd
 	}
 	if err := known.Apply(definitions, nil); err != nil {
 		return err
@@ -89,21 +89,29 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	return nil
 }
 
+// definition is a CRD and where it stands.
+type definition struct {
+	file string
+	line int
+	crd  *apiextensionsv1.CustomResourceDefinition // nil for another kind
+	err  error
+}
+
 // read reads CRDs, of which there must be one.
-func read(ctx context.Context, stdin io.Reader, paths []string) (crds []crdfile.Read, err error) {
-	err = sweep.All(ctx, stdin, paths, func(doc *input.Document) crdfile.Read {
+func read(ctx context.Context, stdin io.Reader, paths []string) (crds []definition, err error) {
+	err = sweep.All(ctx, stdin, paths, func(doc *input.Document) definition {
 		crdfile.Complete(doc)
-		r := crdfile.One(doc)
-		if errors.Is(r.Err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
-			r.Err = nil
+		d := definition{file: doc.File, line: doc.Line}
+		if d.crd, d.err = crdfile.Decode(doc); errors.Is(d.err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
+			d.err = nil
 		}
-		return r
-	}, func(r crdfile.Read) error {
-		if r.Err != nil {
-			return fmt.Errorf("%s: %w", r.Place, r.Err)
+		return d
+	}, func(d definition) error {
+		if d.err != nil {
+			return fmt.Errorf("%s:%d: %w", d.file, d.line, d.err)
 		}
-		if r.CRD != nil {
-			crds = append(crds, r)
+		if d.crd != nil {
+			crds = append(crds, d)
 		}
 		return nil
 	})

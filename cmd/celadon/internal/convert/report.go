@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -35,12 +35,13 @@ type Summary struct {
 // CRD is what was found of one.
 type CRD struct {
 	File     string     `json:"file"`
+	Line     int        `json:"line"`
 	Name     string     `json:"name"`
 	Pairs    []Pair     `json:"pairs"`
 	Findings []*Finding `json:"findings"`
 	More     bool       `json:"more,omitempty"`
 
-	read crdfile.Read
+	crd *apiextensionsv1.CustomResourceDefinition
 }
 
 // Pair is a way there and back.
@@ -76,8 +77,8 @@ type Change struct {
 	said string
 }
 
-func (r *Report) add(read crdfile.Read, made *roundtrip.Report) {
-	c := &CRD{File: read.Place, Name: read.CRD.Name, Findings: []*Finding{}, More: made.More, read: read}
+func (r *Report) add(of definition, made *roundtrip.Report) {
+	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Findings: []*Finding{}, More: made.More, crd: of.crd}
 	for _, p := range made.Pairs {
 		c.Pairs = append(c.Pairs, Pair{p.From, p.To, p.Role, p.Objects, p.Changed})
 	}

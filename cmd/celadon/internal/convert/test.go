@@ -80,11 +80,11 @@ func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
 	r := &Report{Kind: "ConvertReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRD{}}
 	bar := progress.On(s.Stderr, "converting", "CRDs")
 	for _, c := range crds {
-		if versions(c.CRD) < 2 {
+		if versions(c.crd) < 2 {
 			r.Summary.Single++
 			continue
 		}
-		made, err := o.one(ctx, c.CRD, ask)
+		made, err := o.one(ctx, c.crd, ask)
 		if err == nil {
 			r.add(c, made)
 			bar.Add(1)
@@ -96,9 +96,9 @@ func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.As(err, &bug):
-			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", c.Place, err)}
+			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", c.file, err)}
 		}
-		return fmt.Errorf("%s: %s: %w", c.Place, c.CRD.Name, unanswered(err))
+		return fmt.Errorf("%s:%d: %s: %w", c.file, c.line, c.crd.Name, unanswered(err))
 	}
 	bar.Done()
 	if len(r.CRDs) == 0 {
