@@ -35,6 +35,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 .PHONY: test
 test: ## Run every test, the real API server's included
 	$(GO) test ./...
+	cd cmd/celadon/openapi && $(GO) test ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
 
 .PHONY: conformance
@@ -70,9 +71,19 @@ nightly: ## What takes too long for each change
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	$(MAKE) conformance
+	$(MAKE) explain
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+.PHONY: openapi
+openapi: ## Build celadon-openapi, a module of its own, into bin/
+	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
+.PHONY: explain
+explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
+	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
+	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -v -run TestExplainAsRecorded .
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
@@ -93,6 +104,7 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd cmd/celadon/openapi && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 
 .PHONY: race

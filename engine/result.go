@@ -19,7 +19,9 @@ type Request struct {
 	// Namespace and Name are those of the request's URL where they can differ
 	// from the object's; "" is the object's own.
 	Namespace, Name string
-	// Subresource is "" or "status".
+	// Subresource is "", "status" or "scale". The Object of scale is a Scale of
+	// autoscaling/v1, or a custom resource: then its replicas are what kubectl
+	// scale asks for. Nothing else of either is written.
 	Subresource string
 	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
 	// server's default.

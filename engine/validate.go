@@ -67,10 +67,10 @@ func (r *Request) check() error {
 		return fmt.Errorf("request: no object: want Object or Raw")
 	case r.Object != nil && r.Raw != nil:
 		return fmt.Errorf("request: Object and Raw both given: want one")
-	case r.Subresource != "" && r.Subresource != "status":
-		return fmt.Errorf("request: subresource %q: want \"\" or \"status\"", r.Subresource)
-	case r.Subresource == "status" && r.OldObject == nil:
-		return fmt.Errorf("request: subresource status: want an old object")
+	case r.Subresource != "" && r.Subresource != "status" && r.Subresource != scaleSubresource:
+		return fmt.Errorf("request: subresource %q: want \"\", \"status\" or \"scale\"", r.Subresource)
+	case r.Subresource != "" && r.OldObject == nil:
+		return fmt.Errorf("request: subresource %s: want an old object", r.Subresource)
 	}
 	switch r.fieldValidation() {
 	case metav1.FieldValidationStrict, metav1.FieldValidationWarn, metav1.FieldValidationIgnore:
@@ -108,6 +108,9 @@ type write struct {
 // prepare takes the steps of the server's handler and store up to the checks. It
 // is the one way in, for verdicts and for explanations.
 func (w *write) prepare() error {
+	if w.req.Subresource == scaleSubresource {
+		return w.prepareScale()
+	}
 	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
@@ -225,6 +228,19 @@ func (w *write) create() {
 }
 
 func (w *write) update() error {
+	if err := w.readOld(); err != nil || w.failure != nil {
+		return err
+	}
+	if w.req.Subresource == "status" {
+		return w.updateStatus()
+	}
+	w.replace()
+	return nil
+}
+
+// readOld makes the old object what the server has. The write fails where the
+// server refuses to convert that.
+func (w *write) readOld() error {
 	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
 	if err != nil {
 		return w.unconverted(err)
@@ -237,15 +253,16 @@ func (w *write) update() error {
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
 	}
-	if w.req.Subresource == "status" {
-		return w.updateStatus()
-	}
+	return nil
+}
+
+// replace puts the new object in the place of the old one.
+func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
 	if w.bodyChanged = !sameBut("", w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
-	return nil
 }
 
 // resetStatus keeps the old status where a subresource of its own writes it.

@@ -50,6 +50,11 @@ var keys = map[string]map[string]Class{
 		"no-vet":       ByHand,
 		"convert":      ByHand,
 		"convert-ca":   ByHand,
+		"persisted":    ByHand,
+		"diff":         ByHand,
+
+		"field-selector": ByHand, // which leaves objects out
+		"now":            ByHand,
 
 		"watch":     Never,
 		"config":    Never,
@@ -58,6 +63,7 @@ var keys = map[string]map[string]Class{
 	},
 	"vet": {
 		"crds":         FromTree,
+		"crd":          FromTree,
 		"kube-version": FromTree,
 		"output":       FromTree,
 		"explain":      FromTree,

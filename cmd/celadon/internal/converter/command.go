@@ -56,25 +56,26 @@ func run(ctx context.Context, path string, args []string, review []byte) ([]byte
 	case out.over:
 		return nil, fmt.Errorf("%s: the answer is too large (got more than %d bytes)", args[0], out.most)
 	case err == nil:
-		return out.Bytes(), nil
+		return out.kept.Bytes(), nil
 	}
-	if text := strings.TrimSpace(said.String()); text != "" {
+	if text := strings.TrimSpace(said.kept.String()); text != "" {
 		return nil, fmt.Errorf("%s: %w: %s", args[0], err, text)
 	}
 	return nil, fmt.Errorf("%s: %w", args[0], err)
 }
 
-// bounded keeps the begin of what is written.
+// bounded keeps the begin of what is written. It is no bytes.Buffer, which would
+// be read into without a bound.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	most int
 	over bool
 	full func() // called when there is more; nil: the rest is dropped
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), b.most-b.Len())
-	b.Buffer.Write(p[:keep])
+	keep := min(len(p), b.most-b.kept.Len())
+	b.kept.Write(p[:keep])
 	if keep < len(p) {
 		b.over = true
 		if b.full != nil {
