@@ -73,7 +73,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

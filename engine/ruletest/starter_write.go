@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/valuediff"
 )
 
 // write writes the suite as people would.
@@ -80,7 +81,7 @@ func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]a
 	put(&long, "  ", whole, object)
 	if w.base != nil {
 		p := patchOf(w.base, object)
-		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(merged(w.base, p), any(object)) {
+		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(valuediff.Merge(w.base, p), any(object)) {
 			b.Write(short.Bytes())
 			return
 		}

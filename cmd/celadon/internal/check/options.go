@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
@@ -34,6 +35,7 @@ type Options struct {
 	Persisted, Diff       bool
 	FieldSelector, Now    string
 	Config                config.Flags
+	Convert               converter.Flags
 	validation            string          // Validate in the server's words
 	selector              fields.Selector // nil: everything
 	now                   time.Time       // zero: the time of day
@@ -62,6 +64,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Convert.Add(f)
 	o.Config.Add(f)
 }
 

@@ -107,6 +107,10 @@ var errEnough = errors.New("a case has not passed")
 // runAll runs suites on all cores and takes what came of them in order.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	var err error
+	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
+		return err
+	}
 	r.measures.attach(&cfg)
 	runner := ruletest.New(cfg)
 	pipe := ordered.Pipe[*found, done]{
