@@ -19,10 +19,11 @@ func (e *Engine) stored(old map[string]any, v *crdVersion) (map[string]any, erro
 	return e.readBack(old, v, false)
 }
 
-// persisted is an accepted object as a later read in its version returns it. It
-// has v's form, but for a status that was taken away, and may be changed.
-func (e *Engine) persisted(obj map[string]any, v *crdVersion) map[string]any {
-	done := v.values.Settled() && (e.webhook || e.storage == v)
+// persisted is an accepted object as a later read in its version returns it. One
+// that is prepared has v's form, but for a status that was taken away. It may be
+// changed.
+func (e *Engine) persisted(obj map[string]any, v *crdVersion, prepared bool) map[string]any {
+	done := prepared && v.values.Settled() && (e.webhook || e.storage == v)
 	if done {
 		v.values.FillRoot(obj)
 	}

@@ -94,6 +94,8 @@ type write struct {
 	// bodyChanged: an update asks for a change of more than metadata, of which
 	// the server notes who asked.
 	bodyChanged bool
+	// unprepared: storage fills in what the object has no default of yet.
+	unprepared bool
 	// exactly one of these when refused
 	failure  *metav1.Status
 	findings []finding
@@ -334,7 +336,7 @@ func (w *write) result() *Result {
 		res.prepared = w.prepared()
 	default:
 		res.Allowed = true
-		res.Object = w.engine.persisted(w.obj.Object, w.version)
+		res.Object = w.engine.persisted(w.obj.Object, w.version, !w.unprepared)
 	}
 	return res
 }
