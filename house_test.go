@@ -42,7 +42,7 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
 	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/testrun"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convertcrd"},
 	{"cmd/celadon/internal/diff"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},

@@ -41,6 +41,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetErr(a.stderr)
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
+	root.AddCommand(convertCRDCommand(s))
 	root.AddCommand(diffCommand(s))
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(findCommand(s))
