@@ -15,6 +15,7 @@ SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
+CELADON_BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
 .PHONY: help
 help: ## Show what can be made
@@ -72,6 +73,8 @@ nightly: ## What takes too long for each change
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	$(MAKE) conformance
 	$(MAKE) explain
+	$(MAKE) shown
+	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
@@ -84,6 +87,11 @@ openapi: ## Build celadon-openapi, a module of its own, into bin/
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
 	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -v -run TestExplainAsRecorded .
+
+.PHONY: shown
+shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)
+	@if test -n "$(CELADON_BROWSER)"; then CELADON_BROWSER=$(CELADON_BROWSER) $(GO) test -count=1 -v -run TestPagesInBrowser ./cmd/celadon; \
+	else echo 'NO CHROMIUM: the pages of celadon docs were not looked at (CELADON_BROWSER names one)'; fi
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)

@@ -42,6 +42,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
 	root.AddCommand(diffCommand(s))
+	root.AddCommand(docsCommand(s))
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(explainCommand(s))
 	root.AddCommand(findCommand(s))
