@@ -32,7 +32,7 @@ func oneLine(s node) string {
 		parts = append(parts, "default: "+preview.JSON(v, shownDefault))
 	}
 	if n := len(list(s["x-kubernetes-validations"])); n > 0 {
-		parts = append(parts, phrase.Count(n, "rule"))
+		parts = append(parts, fmt.Sprint("rules: ", n))
 	}
 	return strings.Join(parts, "; ")
 }
