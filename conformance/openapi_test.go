@@ -31,7 +31,6 @@ const (
 // publishes while it has the CRDs: v3 whole, and of v2 what is not the server's
 // own.
 func TestOpenAPI(t *testing.T) {
-	t.Parallel()
 	command := filepath.Join(t.TempDir(), "celadon-openapi")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "./celadon-openapi")
 	build.Dir = "../cmd/celadon/openapi"
