@@ -130,7 +130,7 @@ func (f *Finding) words(want search.Want) string {
 		}
 		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s objects%s", wanted[want], phrase.Number(uint64(f.Searched)), f.bySolver())
+		return fmt.Sprintf("none found%s: %s%s", wanted[want], phrase.Searched(f.Searched, f.Lists), f.bySolver())
 	}
 	switch want {
 	case search.Refused:
