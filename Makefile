@@ -15,6 +15,7 @@ SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
+CELADON_BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
 .PHONY: help
 help: ## Show what can be made
@@ -51,7 +52,7 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
-		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
+		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
 		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
@@ -72,7 +73,9 @@ nightly: ## What takes too long for each change
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	$(MAKE) conformance
-	$(MAKE) explain
+	CELADON_FULL=1 $(MAKE) explain
+	$(MAKE) shown
+	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
@@ -84,7 +87,12 @@ openapi: ## Build celadon-openapi, a module of its own, into bin/
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
 	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
-	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -v -run TestExplainAsRecorded .
+	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
+
+.PHONY: shown
+shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)
+	@if test -n "$(CELADON_BROWSER)"; then CELADON_BROWSER=$(CELADON_BROWSER) $(GO) test -count=1 -v -run TestPagesInBrowser ./cmd/celadon; \
+	else echo 'NO CHROMIUM: the pages of celadon docs were not looked at (CELADON_BROWSER names one)'; fi
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)

@@ -44,6 +44,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(convertCommand(s))
 	root.AddCommand(convertCRDCommand(s))
 	root.AddCommand(diffCommand(s))
+	root.AddCommand(docsCommand(s))
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(explainCommand(s))
 	root.AddCommand(findCommand(s))
