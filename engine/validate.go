@@ -125,7 +125,7 @@ func (w *write) prepare() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj, w.req.Object)
+	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
 	if w.strictness() {
 		return nil
 	}
