@@ -52,7 +52,7 @@ func (m *Marker) Argument(name string) string {
 }
 
 func (m *Marker) value(name string) *Value {
-	for i := range m.Arguments {
+	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last one counts
 		if m.Arguments[i].Name == name {
 			return &m.Arguments[i].Value
 		}
