@@ -15,6 +15,8 @@ SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
+# Modules of their own, for what their users alone shall resolve.
+GO_MODULES := celadonvet cmd/celadon-gen
 
 .PHONY: help
 help: ## Show what can be made
@@ -36,6 +38,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 test: ## Run every test, the real API server's included
 	$(GO) test ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
+	@set -e; for module in $(GO_MODULES); do (cd $$module && $(GO) test ./...); done
 
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
@@ -51,7 +54,7 @@ fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -69,6 +72,7 @@ nightly: ## What takes too long for each change
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
+	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	$(MAKE) race
 	$(MAKE) parses
@@ -94,6 +98,7 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+	@set -e; for module in $(GO_MODULES); do (cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff); done
 
 .PHONY: race
 race: ## Run the engine's and the command's tests under the race detector

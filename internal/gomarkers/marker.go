@@ -172,3 +172,8 @@ func (f *file) line(offset int) string {
 	text, _, _ := strings.Cut(f.text[f.lines[f.lineAt(offset)]:], "\n")
 	return strings.TrimSuffix(text, "\r")
 }
+
+// IsMarker is true of a comment of one line that makes a rule.
+func IsMarker(comment string) bool {
+	return newMarker(&file{text: comment}, comment, 0) != nil
+}

@@ -205,6 +205,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	markers := c.markers(field)
 	if len(markers) == 0 {
 		f.Field = field
+		f.Near, _, _ = c.Schema(field)
 		all.add(f, place)
 	}
 	for _, m := range markers {
@@ -264,8 +265,9 @@ func (c *CRD) unmarked(all *findings, index int) {
 			if len(c.markers(r.Field)) > 0 {
 				continue
 			}
+			near, _, _ := c.Schema(r.Field)
 			all.add(Finding{
-				ID: gomarkers.RuleWithoutMarker, Description: descriptions[gomarkers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
+				ID: gomarkers.RuleWithoutMarker, Near: near, Description: descriptions[gomarkers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
 				Message: "no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared",
 			}, Place{c.report.Name, v.Name, r.Path})
 		}
