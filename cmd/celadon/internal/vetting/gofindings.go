@@ -61,10 +61,7 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	if err := p.report(run.end()); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	if err := run.sum.verdict(paths); err != nil || len(run.unread) == 0 {
-		return err
-	}
-	return &cli.ExitError{Code: cli.Usage}
+	return run.sum.verdict(paths)
 }
 
 // goRun is what is known of the CRDs and their Go.
@@ -145,6 +142,7 @@ func (one *vetted) inFile(field string, width int) report.Place {
 // cannotRead tells of Go that is not read, and of packages that rules need.
 func (r *goRun) cannotRead() {
 	add := func(at report.Place, text string) {
+		r.sum.Unreadable++
 		r.unread = append(r.unread, goFinding{finding: finding{id: "unreadable", description: "What cannot be read", level: "error", message: text, at: at}})
 	}
 	for _, p := range r.src.Problems() {
