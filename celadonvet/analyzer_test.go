@@ -1,7 +1,6 @@
 package celadonvet_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/celadon-cel/celadon/celadonvet"
 	"github.com/celadon-cel/celadon/celadonvet/plugin"
+	"sigs.k8s.io/yaml"
 )
 
 // said are the first words of what the analyzer says of testdata/app, by place.
@@ -122,21 +122,68 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestVetTool: the command under go vet.
-func TestVetTool(t *testing.T) {
-	tool := filepath.Join(t.TempDir(), "celadonvet")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "./cmd/celadonvet").CombinedOutput(); err != nil {
+// section is the part of docs/go-markers.md that begins with a text, to the end of its
+// block.
+func section(t *testing.T, begin string) string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/go-markers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), begin)
+	if !ok {
+		t.Fatalf("docs/go-markers.md has no %q", begin)
+	}
+	rest, _, _ = strings.Cut(begin+rest, "\n```")
+	return rest
+}
+
+// TestPage runs the commands of docs/go-markers.md.
+func TestPage(t *testing.T) {
+	commands := strings.Split(section(t, "go build -C celadonvet "), "\n")
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(commands[0], "../bin", bin, 1))
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "go", "vet", "-vettool="+tool, "-no-advice", "./...")
-	cmd.Dir, cmd.Stderr, cmd.Env = "testdata/app", &stderr, append(os.Environ(), "GOFLAGS=")
-	if err := cmd.Run(); err == nil {
-		t.Error("go vet found nothing")
+	for _, command := range commands[1:] {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(command, "vettool=", "vettool="+bin+"/", 1))
+		cmd.Dir = "testdata/app"
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc'") {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
 	}
-	for _, want := range []string{"api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc'", "types.go:33:4: unused-marker"} {
-		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("missing %s in:\n%s", want, &stderr)
+	if len(commands) != 3 {
+		t.Errorf("commands: %q", commands)
+	}
+}
+
+// TestPagePlugin: the page's settings of golangci-lint are those that there are.
+func TestPagePlugin(t *testing.T) {
+	var page struct {
+		Linters struct {
+			Settings struct {
+				Custom map[string]struct{ Settings map[string]any }
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(section(t, "linters:\n")), &page); err != nil {
+		t.Fatal(err)
+	}
+	p, err := plugin.New(page.Linters.Settings.Custom["celadonvet"].Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.BuildAnalyzers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"crd": "config/crd", "no-advice": "true"} {
+		if got := all[0].Flags.Lookup(name).Value.String(); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gomarkers
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -102,6 +103,20 @@ func TestNamesOfPackages(t *testing.T) {
 	for name, want := range map[string]string{"v2": "example.com/thing/v2", "thing": "example.com/thing/v2", "other": "example.com/go-other", "own": "example.com/elsewhere", "none": ""} {
 		if got := f.importPath(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestLintsHavePages keeps a section of docs/lints.md for each lint.
+func TestLintsHavePages(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/lints.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range LintNames() {
+		if !strings.Contains(string(page), "\n## "+name+"\n") {
+			t.Errorf("docs/lints.md has no section %q", name)
 		}
 	}
 }
