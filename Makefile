@@ -37,6 +37,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 .PHONY: test
 test: ## Run every test, the real API server's included
 	$(GO) test ./...
+	cd cmd/celadon/openapi && $(GO) test ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
 	@set -e; for module in $(GO_MODULES); do (cd $$module && $(GO) test ./...); done
 
@@ -74,9 +75,19 @@ nightly: ## What takes too long for each change
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
+	$(MAKE) explain
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+.PHONY: openapi
+openapi: ## Build celadon-openapi, a module of its own, into bin/
+	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
+.PHONY: explain
+explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
+	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
+	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -v -run TestExplainAsRecorded .
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
@@ -97,6 +108,7 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd cmd/celadon/openapi && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 	@set -e; for module in $(GO_MODULES); do (cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff); done
 

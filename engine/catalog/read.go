@@ -23,7 +23,8 @@ const (
 	maxFile = 32 << 20
 )
 
-// Read finds the CRDs in YAML or JSON: one, several documents, or a List.
+// Read finds the CRDs in YAML or JSON: one, several documents, or a List; see
+// Decode for what each may be.
 // Documents of other kinds are passed over. An error says which document cannot
 // be read, from 1.
 func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
@@ -67,12 +68,10 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 				return nil, fmt.Errorf("item %d: %w", i, err)
 			}
 		}
-	case head.Kind == crdKind && head.APIVersion != apiVersion:
-		return nil, fmt.Errorf("apiVersion %q: want %s", head.APIVersion, apiVersion)
 	case head.Kind == crdKind:
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := json.Unmarshal(text, crd); err != nil {
-			return nil, fmt.Errorf("not a %s: %w", crdKind, err)
+		crd, err := Decode(text)
+		if err != nil {
+			return nil, err
 		}
 		crds = append(crds, crd)
 	}
@@ -83,16 +82,8 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 // below it, in the order of their names; hidden folders are passed over.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case !d.Type().IsRegular() || !strings.Contains(" .yaml .yml .json ", " "+path.Ext(name)+" "):
-			return nil
-		}
-		more, err := readFile(fsys, name)
+	err := WalkFS(fsys, func(name string, data []byte) error {
+		more, err := Read(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -102,7 +93,28 @@ func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, err
 }
 
-func readFile(fsys fs.FS, name string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// WalkFS gives the files that ReadFS reads, in its order, and stops at the first
+// error.
+func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !strings.Contains(" .yaml .yml .json ", " "+path.Ext(name)+" "):
+			return nil
+		}
+		data, err := readFile(fsys, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return visit(name, data)
+	})
+}
+
+// readFile reads a file that is not too large.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -115,5 +127,5 @@ func readFile(fsys fs.FS, name string) ([]*apiextensionsv1.CustomResourceDefinit
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
 	}
-	return Read(data)
+	return data, nil
 }

@@ -30,6 +30,7 @@ type world struct {
 	// second version.
 	schema, next sat.Lit
 	siblings     []sibling
+	known        map[engine.RuleRef]sat.Lit // the siblings' by path and index
 	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
@@ -43,7 +44,7 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}}
+	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
@@ -181,14 +182,14 @@ func (p *place) variable() variable {
 }
 
 func (w *world) sibling(ref engine.RuleRef) sat.Lit {
-	for _, s := range w.siblings {
-		if same(s.ref, ref) {
-			return s.lit
-		}
+	key := engine.RuleRef{Path: ref.Path, Index: ref.Index}
+	lit, ok := w.known[key]
+	if !ok {
+		lit = w.free()
+		w.known[key] = lit
+		w.siblings = append(w.siblings, sibling{ref, lit})
 	}
-	s := sibling{ref, w.free()}
-	w.siblings = append(w.siblings, s)
-	return s.lit
+	return lit
 }
 
 // same: two references are to one rule.

@@ -27,7 +27,6 @@ type CRD struct {
 type target struct {
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
-	file        string // of the first CRD that has it
 
 	once    sync.Once
 	engine  *engine.Engine
@@ -100,7 +99,7 @@ func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *ta
 			return known
 		}
 	}
-	made := &target{crd: crd, kubeVersion: a.kubeVersion, file: a.crd.File}
+	made := &target{crd: crd, kubeVersion: a.kubeVersion}
 	t.byKey[k] = append(t.byKey[k], made)
 	return made
 }

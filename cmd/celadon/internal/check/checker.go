@@ -102,8 +102,11 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	}
 	if c.before != nil {
 		c.upgrade(ctx, def, doc, rep)
-	} else if !unserved(def.engine, rep) {
-		c.write(ctx, def, doc, rep)
+		c.choose(def, doc.Object, rep)
+	} else if unserved(def.engine, rep) {
+		c.choose(def, doc.Object, rep)
+	} else {
+		c.choose(def, c.write(ctx, def, doc, rep), rep)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -142,36 +145,63 @@ func unserved(e *engine.Engine, rep *report.Object) bool {
 	return true
 }
 
-// write decides the object as a create, or an update of its old self.
-func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
+// noSubresource refuses a write to a subresource that the version has not: there
+// is no endpoint.
+func (c *checker) noSubresource(def *definition, doc *input.Document, rep *report.Object) bool {
+	sub, v := c.options.Subresource, def.view(doc.Object)
+	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
+		return false
+	}
+	rep.Verdict, rep.Operation = report.Invalid, "update"
+	rep.Status = &report.Status{
+		Code:    404,
+		Reason:  string(metav1.StatusReasonNotFound),
+		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table.Kind.Version, sub),
+	}
+	return true
+}
+
+// write decides the object as a create, or an update of its old self. It gives as
+// much as is known of what is stored.
+func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) map[string]any {
 	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
 	rep.Operation, rep.Subresource = "create", c.options.Subresource
+	if c.noSubresource(def, doc, rep) {
+		return doc.Object
+	}
 	if old, ok := c.olds.find(c.crds, doc); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.options.Subresource != "" {
-		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
-		return
+		rep.Verdict, rep.Problem = report.Skipped, "no old object for a "+c.options.Subresource+" update"
+		return doc.Object
 	}
 	if c.duplicateKeys(def, doc, rep) {
-		return
+		return doc.Object
 	}
-	c.request(ctx, def, req, doc, rep)
+	return c.request(ctx, def, req, doc, rep)
 }
 
-// request asks the engine and tells what it says.
-func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) {
+// request asks the engine and tells what it says. It gives as much as is known of
+// what is stored.
+func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) map[string]any {
 	res, ok := validate(ctx, def.engine, req, rep)
 	if !ok {
-		return
+		return doc.Object
 	}
 	rep.Cost, rep.Rules = res.Cost, res.Rules
 	rep.Warnings = append(rep.Warnings, res.Warnings...)
-	if !res.Allowed {
-		c.refuse(ctx, def, req, doc, res, rep)
+	if res.Allowed {
+		c.show(def, req, doc, res, rep)
+		return res.Object
 	}
+	c.refuse(ctx, def, req, doc, res, rep)
+	if p := res.Prepared(); p != nil {
+		return p.Self()
+	}
+	return doc.Object
 }
 
 // validate is false where there is no result; the report then says why.

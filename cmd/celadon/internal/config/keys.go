@@ -48,6 +48,11 @@ var keys = map[string]map[string]Class{
 		"max-findings": ByHand,
 		"exclude":      ByHand,
 		"no-vet":       ByHand,
+		"persisted":    ByHand,
+		"diff":         ByHand,
+
+		"field-selector": ByHand, // which leaves objects out
+		"now":            ByHand,
 
 		"watch":     Never,
 		"config":    Never,

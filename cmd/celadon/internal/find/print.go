@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 	"github.com/celadon-cel/celadon/internal/screen"
 )
 
@@ -90,7 +91,7 @@ func (p *textPrinter) cut(line string) string {
 
 func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
 
-func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemaNode) error {
+func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemawords.Node) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
 	if f.Object == nil {
 		return nil
@@ -129,7 +130,7 @@ func (f *Finding) words(want search.Want) string {
 		}
 		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s objects%s", wanted[want], phrase.Number(uint64(f.Searched)), f.bySolver())
+		return fmt.Sprintf("none found%s: %s%s", wanted[want], phrase.Searched(f.Searched, f.Lists), f.bySolver())
 	}
 	switch want {
 	case search.Refused:
@@ -165,7 +166,7 @@ const (
 	maxColumns = 300
 )
 
-func indented(b *strings.Builder, indent string, obj map[string]any, schema schemaNode) error {
+func indented(b *strings.Builder, indent string, obj map[string]any, schema schemawords.Node) error {
 	data, err := document(obj, schema)
 	if err != nil {
 		return err

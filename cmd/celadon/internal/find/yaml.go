@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 )
 
 // yamlPrinter writes the objects themselves, ready to be checked.
@@ -37,7 +38,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	return nil
 }
 
-func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemaNode) error {
+func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemawords.Node) error {
 	var b strings.Builder
 	if p.more {
 		b.WriteString("---\n")

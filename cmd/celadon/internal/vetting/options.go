@@ -62,7 +62,7 @@ func (o *Options) vetConfig() (vet.Config, error) {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
 		return vet.Config{}, fmt.Errorf("--kube-version: %w", err)
 	}
-	cfg := vet.Config{KubeVersion: o.KubeVersion, Explain: o.Explain}
+	cfg := vet.Config{KubeVersion: o.KubeVersion, Explain: o.Explain, Beta: true}
 	for _, name := range o.NoLints {
 		switch {
 		case slices.Contains(vet.LintNames(), name):

@@ -1,6 +1,7 @@
 package vetting
 
 import (
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -30,7 +31,7 @@ func inGo(at gomarkers.Position, line, field string, width int) report.Place {
 func (one *vetted) inYAML(fields []string, width int) []report.Place {
 	mapped := make([]string, len(fields))
 	for i, f := range fields {
-		mapped[i] = vet.Place(f)
+		mapped[i] = crdfile.Place(one.doc, f)
 	}
 	excerpts := one.excerpts(width)
 	places := make([]report.Place, len(fields))

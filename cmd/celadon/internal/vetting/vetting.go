@@ -150,7 +150,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	if doc.Object["kind"] != "CustomResourceDefinition" {
 		return nil
 	}
-	if doc.Object["apiVersion"] != crdfile.APIVersion {
+	if doc.Object["apiVersion"] != crdfile.APIVersion && !crdfile.Beta(doc) {
 		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdfile.APIVersion)
 		return one
 	}
