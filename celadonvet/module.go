@@ -1,24 +1,20 @@
 package celadonvet
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/gomarkers"
@@ -75,26 +71,15 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
 	crds, err := readCRDs(root.FS(), cfg.CRDs)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-crd: %w", err)
 	}
 	var mapped []*markervet.CRD
-	for _, data := range crds {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(data, crd); err != nil {
-			continue // of another kind, or none at all: vet of YAML tells
-		}
-		if crd.Kind != "CustomResourceDefinition" {
-			continue
-		}
-		asJSON, err := yaml.YAMLToJSON(data)
+	for _, crd := range crds {
+		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
 		if err != nil {
 			return nil, err
 		}
-		report, err := vet.Vet(context.Background(), asJSON, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
-		if err != nil {
-			return nil, err
-		}
-		mapped = append(mapped, markervet.New(src, crd, report, lint.Of(report)))
+		mapped = append(mapped, markervet.New(src, crd, report, lint.Of(report), nil))
 	}
 	if len(mapped) == 0 {
 		return nil, errors.New("no CRDs: want -crd with what a generator makes of this module")
@@ -120,59 +105,37 @@ func withMarkers(files []gomarkers.File) []gomarkers.File {
 	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
 }
 
-// maxCRD is more than an API server takes.
-const maxCRD = 16 << 20
-
-// readCRDs gives the documents of files and folders of a module.
-func readCRDs(module fs.FS, paths []string) (docs [][]byte, err error) {
+// readCRDs gives the CRDs of files and folders of a module.
+func readCRDs(module fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	given := len(paths) > 0
 	if !given {
 		paths = []string{"config/crd", "manifests", "payload-manifests"}
 	}
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
-		err := fs.WalkDir(module, p, func(name string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) && !given {
-				return nil
-			}
-			if err != nil || !d.Type().IsRegular() || name != p && !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
-				return err
-			}
-			more, err := documents(module, name)
-			docs = append(docs, more...)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("-crd: %w", err)
-		}
-	}
-	return docs, nil
-}
-
-func documents(module fs.FS, name string) (docs [][]byte, err error) {
-	f, err := module.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxCRD+1))
-	if err == nil && len(data) > maxCRD {
-		err = fmt.Errorf("more than %d MiB: want less", maxCRD>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	r := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		doc, err := r.Read()
-		if err == io.EOF {
-			return docs, nil
+		info, err := fs.Stat(module, p)
+		if errors.Is(err, fs.ErrNotExist) && !given {
+			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		if strings.TrimSpace(string(doc)) != "" {
-			docs = append(docs, doc)
+		var more []*apiextensionsv1.CustomResourceDefinition
+		if info.IsDir() {
+			var below fs.FS
+			if below, err = fs.Sub(module, p); err == nil {
+				more, err = catalog.ReadFS(below)
+			}
+		} else {
+			var data []byte
+			if data, err = fs.ReadFile(module, p); err == nil {
+				more, err = catalog.Read(data)
+			}
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		crds = append(crds, more...)
 	}
+	return crds, nil
 }

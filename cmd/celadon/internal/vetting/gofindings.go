@@ -99,7 +99,7 @@ func (r *goRun) add(one *vetted) {
 	if err != nil || crd == nil {
 		return // the report says why
 	}
-	one.source = markervet.New(r.src.Source, crd, one.report, one.lints)
+	one.source = markervet.New(r.src.Source, crd, one.report, one.lints, shown)
 	r.mapped = append(r.mapped, one.source)
 	r.of = append(r.of, len(r.crds)-1)
 }
@@ -172,11 +172,17 @@ type goSummary struct {
 	// several.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
+	// Foreign are CRDs of kinds that the packages do not have.
+	Foreign int `json:"foreign,omitempty"`
 }
 
 func (r *goRun) count() *goSummary {
 	s := &goSummary{Files: r.src.files, Markers: len(r.src.Markers())}
 	for _, m := range r.mapped {
+		if !m.Map().Rooted {
+			s.Foreign++
+			continue
+		}
 		for _, rule := range m.Map().Rules {
 			s.Rules++
 			if rule.Marker != nil {
