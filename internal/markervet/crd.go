@@ -217,7 +217,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	for _, m := range markers {
 		at := f
 		at.Position, at.Line, at.Of, at.CRD = m.At(part, line, column), m.Line(), of(m), 0
-		if r := c.m.Rule(field); r != nil && r.Marker == m && len(r.Others) > 0 {
+		if r := c.m.Rule(vet.Place(field)); r != nil && r.Marker == m && len(r.Others) > 0 {
 			other := r.Others[0].Position()
 			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the marker at %s:%d may have made the rule as well", other.File, other.Line))
 		}
