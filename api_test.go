@@ -18,7 +18,7 @@ import (
 // public are the packages that other modules may import.
 var public = []string{
 	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
-	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove",
+	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove", "engine/publish", "engine/conversion", "engine/conversion/roundtrip",
 	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl", "celadontest",
 }
 

@@ -23,12 +23,14 @@ import (
 type Engine struct {
 	group, kind string
 	namespaced  bool
-	// webhook conversion: objects cannot be taken from version to version.
-	webhook  bool
-	versions map[string]*crdVersion
-	storage  *crdVersion
-	config   Config
-	limits   limits
+	// webhook conversion: only the config's converter takes objects from version
+	// to version.
+	webhook        bool
+	reviewVersions []string
+	versions       map[string]*crdVersion
+	storage        *crdVersion
+	config         Config
+	limits         limits
 }
 
 // crdVersion is what decides objects of one version.
@@ -71,6 +73,8 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		versions:   map[string]*crdVersion{},
 		config:     cfg,
 		limits:     c.limits,
+
+		reviewVersions: reviewVersions(crd),
 	}
 	for i := range crd.Spec.Versions {
 		v, err := c.compileVersion(crd, &crd.Spec.Versions[i])
@@ -100,7 +104,7 @@ func (c *compiler) compileVersion(crd *apiextensionsv1.CustomResourceDefinition,
 		v.hasStatus = spec.Subresources.Status != nil
 		v.scale = spec.Subresources.Scale
 	}
-	s, err := c.schemaOf(spec.Schema)
+	s, err := c.schemaOf(spec.Schema, v.preserve)
 	if err != nil {
 		return nil, err
 	}
@@ -117,21 +121,21 @@ type versionSchema struct {
 	decl       *types.Decl
 }
 
-func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
+func (c *compiler) schemaOf(source *apiextensionsv1.CustomResourceValidation, preserve bool) (*versionSchema, error) {
 	for _, known := range c.schemas {
 		if reflect.DeepEqual(known.source, source) {
 			return known, nil
 		}
 	}
-	s, err := c.newSchema(source)
+	s, err := c.newSchema(source, preserve)
 	if err == nil {
 		c.schemas = append(c.schemas, s)
 	}
 	return s, err
 }
 
-func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (*versionSchema, error) {
-	values, spine, err := valuesOf(source, c.cfg)
+func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation, preserve bool) (*versionSchema, error) {
+	values, spine, err := valuesOf(source, preserve, c.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +144,12 @@ func (c *compiler) newSchema(source *apiextensionsv1.CustomResourceValidation) (
 
 // valuesOf compiles what checks values, and gives the schema in the form that all
 // else is made of.
-func valuesOf(source *apiextensionsv1.CustomResourceValidation, cfg Config) (*schema.Schema, *structuralschema.Structural, error) {
-	props, spine, err := structural.Of(source)
+func valuesOf(source *apiextensionsv1.CustomResourceValidation, preserve bool, cfg Config) (*schema.Schema, *structuralschema.Structural, error) {
+	read := structural.Of
+	if preserve {
+		read = structural.Open
+	}
+	props, spine, err := read(source)
 	if err != nil {
 		return nil, nil, err
 	}

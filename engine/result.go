@@ -19,7 +19,9 @@ type Request struct {
 	// Namespace and Name are those of the request's URL where they can differ
 	// from the object's; "" is the object's own.
 	Namespace, Name string
-	// Subresource is "" or "status".
+	// Subresource is "", "status" or "scale". The Object of scale is a Scale of
+	// autoscaling/v1, or a custom resource: then its replicas are what kubectl
+	// scale asks for. Nothing else of either is written.
 	Subresource string
 	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
 	// server's default.
@@ -83,6 +85,9 @@ type Result struct {
 	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
 	// memory with the request: treat both as read-only. Nil when refused.
 	Object map[string]any
+	// Stored is what Config.Converter made of the object: its form in storage,
+	// before that version's defaults. Nil where it was not asked.
+	Stored map[string]any
 	// Rules tells of each rule that ran; filled when Request.Trace is set.
 	Rules []RuleResult
 	// Undecided is set where, beside what refuses the object, a rule asks for

@@ -177,7 +177,7 @@ func (w *Rewriter) Schema(version string, source *apiextensionsv1.CustomResource
 		return nil, fmt.Errorf("version %q: no such version", version)
 	}
 	changed := *v
-	if changed.values, _, err = valuesOf(source, w.engine.config); err != nil {
+	if changed.values, _, err = valuesOf(source, v.preserve, w.engine.config); err != nil {
 		return nil, err
 	}
 	changed.status = changed.values.Property("status")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -22,7 +23,7 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // Validate decides one write as the API server would. A refused object is data
 // in the Result; the error is for a cancelled context, for a request that is
 // none, for bugs of ours, where only a conversion webhook could tell the answer
-// (a *NotCheckedError), and where it is undecided (a *WorkLimitError).
+// (a *NotCheckedError, perhaps inside another), and where it is undecided (a *WorkLimitError).
 // Authorization, quota, conflicts, server-side apply and the values of
 // selectable fields are not looked at.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
@@ -50,7 +51,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	case w.unknown != nil && !w.refused():
 		return nil, w.unknown
 	}
-	return w.result(), nil
+	return w.result()
 }
 
 func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
@@ -66,10 +67,10 @@ func (r *Request) check() error {
 		return fmt.Errorf("request: no object: want Object or Raw")
 	case r.Object != nil && r.Raw != nil:
 		return fmt.Errorf("request: Object and Raw both given: want one")
-	case r.Subresource != "" && r.Subresource != "status":
-		return fmt.Errorf("request: subresource %q: want \"\" or \"status\"", r.Subresource)
-	case r.Subresource == "status" && r.OldObject == nil:
-		return fmt.Errorf("request: subresource status: want an old object")
+	case r.Subresource != "" && r.Subresource != "status" && r.Subresource != scaleSubresource:
+		return fmt.Errorf("request: subresource %q: want \"\", \"status\" or \"scale\"", r.Subresource)
+	case r.Subresource != "" && r.OldObject == nil:
+		return fmt.Errorf("request: subresource %s: want an old object", r.Subresource)
 	}
 	switch r.fieldValidation() {
 	case metav1.FieldValidationStrict, metav1.FieldValidationWarn, metav1.FieldValidationIgnore:
@@ -94,6 +95,8 @@ type write struct {
 	// bodyChanged: an update asks for a change of more than metadata, of which
 	// the server notes who asked.
 	bodyChanged bool
+	// unprepared: storage fills in what the object has no default of yet.
+	unprepared bool
 	// exactly one of these when refused
 	failure  *metav1.Status
 	findings []finding
@@ -107,6 +110,9 @@ type write struct {
 // prepare takes the steps of the server's handler and store up to the checks. It
 // is the one way in, for verdicts and for explanations.
 func (w *write) prepare() error {
+	if w.req.Subresource == scaleSubresource {
+		return w.prepareScale()
+	}
 	obj, strict, failure, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
@@ -119,7 +125,7 @@ func (w *write) prepare() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj, w.req.Object)
+	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
 	if w.strictness() {
 		return nil
 	}
@@ -224,9 +230,22 @@ func (w *write) create() {
 }
 
 func (w *write) update() error {
-	old, err := w.engine.stored(w.req.OldObject, w.version)
-	if err != nil {
+	if err := w.readOld(); err != nil || w.failure != nil {
 		return err
+	}
+	if w.req.Subresource == "status" {
+		return w.updateStatus()
+	}
+	w.replace()
+	return nil
+}
+
+// readOld makes the old object what the server has. The write fails where the
+// server refuses to convert that.
+func (w *write) readOld() error {
+	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
+	if err != nil {
+		return w.unconverted(err)
 	}
 	w.old = owned(old, w.req.OldObject)
 	w.unmanaged = unmanaged(w.req.OldObject, w.old)
@@ -236,15 +255,16 @@ func (w *write) update() error {
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
 	}
-	if w.req.Subresource == "status" {
-		return w.updateStatus()
-	}
+	return nil
+}
+
+// replace puts the new object in the place of the old one.
+func (w *write) replace() {
 	w.resetStatus()
 	fillUpdate(w.obj, w.old)
 	if w.bodyChanged = !sameBut("", w.obj.Object, w.old.Object); w.bodyChanged {
 		w.obj.SetGeneration(w.old.GetGeneration() + 1)
 	}
-	return nil
 }
 
 // resetStatus keeps the old status where a subresource of its own writes it.
@@ -307,18 +327,36 @@ func (w *write) fail(errs field.ErrorList) {
 	}
 }
 
-func (w *write) result() *Result {
+func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
-	switch {
-	case w.failure != nil:
-		res.Failure = w.failure
-	case len(w.findings) > 0:
-		res.Causes = causes(w.findings)
-		res.Failure = invalid(w.obj, res.Causes)
-		res.prepared = w.prepared()
-	default:
-		res.Allowed = true
-		res.Object = w.engine.persisted(w.obj.Object, w.version, w.req.Merged)
+	if !w.refused() {
+		var err error
+		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {
+			res.Allowed = true
+			return res, nil
+		}
+		if err = w.unconverted(err); err != nil {
+			return nil, err
+		}
+		res.Object, res.Stored, res.Warnings = nil, nil, w.warnings.Sent()
 	}
-	return res
+	if w.failure != nil {
+		res.Failure = w.failure
+		return res, nil
+	}
+	res.Causes = causes(w.findings)
+	res.Failure = invalid(w.obj, res.Causes)
+	res.prepared = w.prepared()
+	return res, nil
+}
+
+// unconverted refuses the write where the server refuses a conversion; any other
+// error stays one.
+func (w *write) unconverted(err error) error {
+	var refused conversionError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	w.failure = refused.status()
+	return nil
 }

@@ -236,7 +236,7 @@ func TestValidateRequests(t *testing.T) {
 	}{
 		{"nothing", engine.Request{}, "request: no object: want Object or Raw"},
 		{"both", engine.Request{Object: obj, Raw: []byte(`{}`)}, "request: Object and Raw both given: want one"},
-		{"subresource", engine.Request{Object: obj, Subresource: "scale"}, `request: subresource "scale": want "" or "status"`},
+		{"subresource", engine.Request{Object: obj, Subresource: "exec"}, `request: subresource "exec": want "", "status" or "scale"`},
 		{"status of nothing", engine.Request{Object: obj, Subresource: "status"}, "request: subresource status: want an old object"},
 		{"status that is not there", engine.Request{Object: object(t, `{apiVersion: example.org/v1beta1, kind: Widget, metadata: {name: w, namespace: d}}`), OldObject: old, Subresource: "status"}, "request: subresource status: version v1beta1 has none"},
 		{"field validation", engine.Request{Object: obj, FieldValidation: "warn"}, `request: field validation "warn": want Strict, Warn or Ignore`},

@@ -24,7 +24,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 		return "", errNoCRD
 	}
 	// Unknown keys are told, and the rest is looked at all the same.
-	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn})
+	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn, Beta: true})
 	if err != nil {
 		return "", err
 	}

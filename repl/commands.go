@@ -50,6 +50,7 @@ func objectCommands() []command {
 		{name: "unset", args: "PATH", help: "take a value out of the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
 		{name: "check", help: "decide the object as celadon check does", run: check},
+		{name: "persisted", args: "[diff]", help: "print the object as it would be stored, or what that changes", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}
 }
 

@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -9,10 +8,9 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/lex"
 )
-
-const crdVersion = "apiextensions.k8s.io/v1"
 
 // crd is a CRD as one state of a session has it. It is immutable but for what
 // it caches.
@@ -25,14 +23,11 @@ type crd struct {
 }
 
 func newCRD(doc Document, cfg engine.Config) (*crd, error) {
-	c := &crd{doc: doc, def: &apiextensionsv1.CustomResourceDefinition{}}
-	if err := json.Unmarshal(doc.JSON, c.def); err != nil {
-		return nil, fmt.Errorf("%s: not a CustomResourceDefinition: %w", doc.File, err)
+	def, err := catalog.Decode(doc.JSON)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doc.File, err)
 	}
-	if c.def.APIVersion != crdVersion || c.def.Kind != "CustomResourceDefinition" {
-		return nil, fmt.Errorf("%s: not a CustomResourceDefinition of %s (got %s %s)", doc.File, crdVersion, c.def.APIVersion, c.def.Kind)
-	}
-	return c.with(cfg)
+	return (&crd{doc: doc, def: def}).with(cfg)
 }
 
 // with is the same CRD compiled another way.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -61,7 +62,7 @@ func formatDouble(f float64) string {
 func formatMap(m traits.Mapper) string {
 	var entries []string
 	for _, key := range types.Keys(m) {
-		entries = append(entries, Format(key)+": "+Format(m.Get(key)))
+		entries = append(entries, Format(key)+": "+Format(expr.Entry(m, key)))
 	}
 	slices.Sort(entries)
 	return "{" + strings.Join(entries, ", ") + "}"

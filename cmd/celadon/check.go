@@ -69,11 +69,11 @@ func checkCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Values(cmd, "output", "text", "json", "jsonl", "junit", "sarif", "github")
+	cli.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
-	cli.Values(cmd, "subresource", "status")
+	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

@@ -28,12 +28,13 @@ func TestCheckReportSchema(t *testing.T) {
 		"no such type":     {strings.Replace(string(crd), "type: object", "type: thing", 1), goodCronTab},
 		"no object":        {string(crd), "a: b\n---\n" + goodCronTab},
 		"unknown, in JSON": {string(crd), `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"},"spec":{"a":1,"a":2}}`},
+		"selectable":       {strings.Replace(string(crd), "    served: true\n", "    served: true\n    selectableFields: [{jsonPath: .spec.image}]\n", 1), goodCronTab},
 	} {
 		dir := t.TempDir()
 		plant(t, dir, map[string]string{"crd.yaml": c.crd, "m/a.yaml": c.object})
 		var out, stderr bytes.Buffer
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}
-		a.run(t.Context(), []string{"check", "--no-config", "--crd", filepath.Join(dir, "crd.yaml"), "-o", "json", filepath.Join(dir, "m")})
+		a.run(t.Context(), []string{"check", "--no-config", "--persisted", "--crd", filepath.Join(dir, "crd.yaml"), "-o", "json", filepath.Join(dir, "m")})
 		result, err := gojsonschema.Validate(gojsonschema.NewBytesLoader(schema), gojsonschema.NewBytesLoader(out.Bytes()))
 		if err != nil {
 			t.Fatalf("%s: %v: %s%s", name, err, &out, &stderr)

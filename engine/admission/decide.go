@@ -64,7 +64,8 @@ func (d *Decision) RefusedBy() []engine.RuleRef {
 	return rules
 }
 
-// Review is the answer as the API server wants it.
+// Review is the answer as the API server wants it to a review of
+// admission.k8s.io/v1. To one of v1beta1 it wants that apiVersion back.
 func (d *Decision) Review() *admissionv1.AdmissionReview {
 	return &admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: reviewKind},
@@ -72,8 +73,9 @@ func (d *Decision) Review() *admissionv1.AdmissionReview {
 	}
 }
 
-// Review decides the request in a review as a validating webhook. The error is
-// a *RequestError, a cancelled context's, or a bug of ours.
+// Review decides the request in a review as a validating webhook, and answers in
+// the version of the review. The error is a *RequestError, a cancelled context's,
+// or a bug of ours.
 func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
 	req, err := RequestOf(review)
 	if err != nil {
@@ -83,7 +85,9 @@ func (s *Set) Review(ctx context.Context, review *admissionv1.AdmissionReview) (
 	if err != nil {
 		return nil, err
 	}
-	return d.Review(), nil
+	out := d.Review()
+	out.APIVersion = review.APIVersion
+	return out, nil
 }
 
 // Validate decides a request as a validating webhook: create, update and the

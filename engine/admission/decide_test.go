@@ -181,13 +181,16 @@ func TestUnknownRefused(t *testing.T) {
 func TestReview(t *testing.T) {
 	t.Parallel()
 	set := widgetSet(t, admission.Config{})
-	meta := metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}
-	out, err := set.Review(t.Context(), &admissionv1.AdmissionReview{TypeMeta: meta, Request: create(`"spec":{"size":30}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.TypeMeta != meta || out.Request != nil || out.Response.UID != "u-1" || out.Response.Result.Code != 422 {
-		t.Errorf("got %s", asJSON(out))
+	var meta metav1.TypeMeta
+	for _, version := range []string{"v1beta1", "v1"} { // the answer is in the version that was asked
+		meta = metav1.TypeMeta{APIVersion: "admission.k8s.io/" + version, Kind: "AdmissionReview"}
+		out, err := set.Review(t.Context(), &admissionv1.AdmissionReview{TypeMeta: meta, Request: create(`"spec":{"size":30}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.TypeMeta != meta || out.Request != nil || out.Response.UID != "u-1" || out.Response.Result.Code != 422 {
+			t.Errorf("got %s", asJSON(out))
+		}
 	}
 	op := func(o admissionv1.Operation) *admissionv1.AdmissionRequest {
 		return with(create(""), func(r *admissionv1.AdmissionRequest) { r.Operation = o })
@@ -201,7 +204,7 @@ func TestReview(t *testing.T) {
 	}{
 		"nil":           {nil, "no review given"},
 		"no kind":       {&admissionv1.AdmissionReview{Request: create("")}, `apiVersion "", kind "" (want "admission.k8s.io/v1", "AdmissionReview")`},
-		"beta":          {&admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1beta1", Kind: "AdmissionReview"}}, `"admission.k8s.io/v1beta1"`},
+		"alpha":         {&admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1alpha1", Kind: "AdmissionReview"}}, `"admission.k8s.io/v1alpha1"`},
 		"no request":    {&admissionv1.AdmissionReview{TypeMeta: meta}, "the review has no request"},
 		"no operation":  {&admissionv1.AdmissionReview{TypeMeta: meta, Request: op("")}, `operation "" (want CREATE, UPDATE, DELETE or CONNECT)`},
 		"no old object": {&admissionv1.AdmissionReview{TypeMeta: meta, Request: op(admissionv1.Update)}, "no oldObject"},

@@ -56,12 +56,14 @@ func decoded(fields map[string]any) runtime.Object {
 	return &unstructured.Unstructured{Object: fields}
 }
 
-// RequestOf is the request in a review, or a *RequestError.
+// RequestOf is the request in a review, or a *RequestError. A review of
+// admission.k8s.io/v1beta1, whose JSON is the same, is one too: its answer is to be
+// of that version.
 func RequestOf(review *admissionv1.AdmissionReview) (*admissionv1.AdmissionRequest, error) {
 	if review == nil {
 		return nil, badRequest("no review given")
 	}
-	if want := admissionv1.SchemeGroupVersion.String(); review.APIVersion != want || review.Kind != reviewKind {
+	if want := admissionv1.SchemeGroupVersion.String(); review.APIVersion != want && review.APIVersion != betaVersion || review.Kind != reviewKind {
 		return nil, badRequest("apiVersion %q, kind %q (want %q, %q)", review.APIVersion, review.Kind, want, reviewKind)
 	}
 	if review.Request == nil {
@@ -72,6 +74,7 @@ func RequestOf(review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReque
 
 const (
 	reviewKind        = "AdmissionReview"
+	betaVersion       = "admission.k8s.io/v1beta1"
 	statusSubresource = "status"
 )
 

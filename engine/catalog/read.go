@@ -23,7 +23,8 @@ const (
 	maxFile = 32 << 20
 )
 
-// Read finds the CRDs in YAML or JSON: one, several documents, or a List.
+// Read finds the CRDs in YAML or JSON: one, several documents, or a List; see
+// Decode for what each may be.
 // Documents of other kinds are passed over. An error says which document cannot
 // be read, from 1.
 func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
@@ -67,12 +68,10 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 				return nil, fmt.Errorf("item %d: %w", i, err)
 			}
 		}
-	case head.Kind == crdKind && head.APIVersion != apiVersion:
-		return nil, fmt.Errorf("apiVersion %q: want %s", head.APIVersion, apiVersion)
 	case head.Kind == crdKind:
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := json.Unmarshal(text, crd); err != nil {
-			return nil, fmt.Errorf("not a %s: %w", crdKind, err)
+		crd, err := Decode(text)
+		if err != nil {
+			return nil, err
 		}
 		crds = append(crds, crd)
 	}

@@ -33,6 +33,10 @@ type Config struct {
 	// to those that stand twice: "Strict" (or "") refuses, "Warn" warns,
 	// "Ignore" drops them in silence. It is kubectl's --validate.
 	FieldValidation string
+	// Beta takes a CRD of apiextensions.k8s.io/v1beta1 for what a server converts
+	// it to, and tells of that in a warning; without it such a CRD is refused, as
+	// by the endpoint that creates CRDs.
+	Beta bool
 	// DuplicateKeys is what a YAML decoder found, since they are lost on YAML's
 	// way to JSON.
 	DuplicateKeys error

@@ -6,11 +6,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
 
@@ -29,11 +31,12 @@ type decoded struct {
 	crd    *apiextensionsv1.CustomResourceDefinition // nil for one of another version
 	gvk    *runtimeschema.GroupVersionKind
 	strict []error // what is wrong with its keys
+	beta   bool    // crd was converted
 }
 
 // decode reads a CRD from JSON. The status, if any, is the server's answer to a
 // body that it cannot read.
-func decode(raw []byte) (d decoded, failure *metav1.Status) {
+func decode(raw []byte, beta bool) (d decoded, failure *metav1.Status) {
 	defaults := apiextensionsv1.SchemeGroupVersion.WithKind(crdKind)
 	obj, gvk, err := strictSerializer().Decode(raw, &defaults, nil)
 	d.gvk = gvk
@@ -43,7 +46,18 @@ func decode(raw []byte) (d decoded, failure *metav1.Status) {
 	if err != nil {
 		return d, unreadable(gvk, raw, err)
 	}
-	d.crd, _ = obj.(*apiextensionsv1.CustomResourceDefinition)
+	switch crd := obj.(type) {
+	case *apiextensionsv1.CustomResourceDefinition:
+		d.crd = crd
+	case *v1beta1.CustomResourceDefinition:
+		if !beta {
+			break
+		}
+		if d.crd, err = catalog.Decode(raw); err != nil {
+			return d, unreadable(gvk, raw, err)
+		}
+		d.beta = true
+	}
 	return d, nil
 }
 

@@ -17,7 +17,7 @@ import (
 // decode reads the CRD, and tells in the report of what strict decoding finds.
 // There is none where it cannot be read, or is refused for that.
 func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceDefinition {
-	d, failure := decode(raw)
+	d, failure := decode(raw, cfg.Beta)
 	if failure != nil {
 		r.Status = failure
 		return nil
@@ -42,8 +42,14 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 	if r.Status != nil {
 		return nil
 	}
+	if d.beta {
+		r.Warnings = append([]string{betaWarning}, r.Warnings...)
+	}
 	return d.crd
 }
+
+// betaWarning is in the words of the last servers that took such CRDs.
+const betaWarning = "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
 
 func strictError(err error) engine.StrictError {
 	e := engine.StrictError{Message: err.Error()}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
@@ -142,7 +143,7 @@ func (c *CRD) rules(at Place) (yamlpos.Path, error) {
 
 // schema is the path to the schema of a place.
 func (c *CRD) schema(at Place) (yamlpos.Path, error) {
-	path := append(c.root[:len(c.root):len(c.root)], yamlpos.Key("spec"), yamlpos.Key("versions"), yamlpos.Item(at.Version), yamlpos.Key("schema"), yamlpos.Key("openAPIV3Schema"))
+	path := append(c.top(at.Version), yamlpos.Key("openAPIV3Schema"))
 	_, node := c.doc.Find(path)
 	for i, step := range at.Steps {
 		if node == nil {
@@ -159,6 +160,21 @@ func (c *CRD) schema(at Place) (yamlpos.Path, error) {
 		return nil, fmt.Errorf("the text has no %s where it should", path)
 	}
 	return path[:len(path):len(path)], nil
+}
+
+// top is the path to what holds the schema of a version; a CRD of v1beta1 may
+// have one for all versions.
+func (c *CRD) top(version int) yamlpos.Path {
+	spec := append(c.root[:len(c.root):len(c.root)], yamlpos.Key("spec"))
+	spec = spec[:len(spec):len(spec)]
+	_, apiVersion := c.doc.Find(append(c.root[:len(c.root):len(c.root)], yamlpos.Key("apiVersion")))
+	shared := append(spec, yamlpos.Key("validation"))
+	if apiVersion != nil && apiVersion.Value == catalog.APIVersionBeta {
+		if _, v := c.doc.Find(shared); v != nil {
+			return shared
+		}
+	}
+	return append(spec, yamlpos.Key("versions"), yamlpos.Item(version), yamlpos.Key("schema"))
 }
 
 // stepBelow leads from a schema to that of what it holds; nil where there is none.

@@ -40,7 +40,7 @@ func Native(v ref.Val) any {
 	case traits.Mapper:
 		out := map[string]any{}
 		for _, key := range types.Keys(v) {
-			out[fmt.Sprint(key.Value())] = Native(v.Get(key))
+			out[fmt.Sprint(key.Value())] = Native(Entry(v, key))
 		}
 		return out
 	case traits.Lister:
@@ -54,4 +54,15 @@ func Native(v ref.Val) any {
 		return string(text)
 	}
 	return fmt.Sprint(v.Value())
+}
+
+// Entry is the value of a key that a map has. A nullable field that is null is
+// there in the object and not for rules, to which reading it is an error: it is
+// shown as what it is.
+func Entry(m traits.Mapper, key ref.Val) ref.Val {
+	v := m.Get(key)
+	if celtypes.IsError(v) {
+		return celtypes.NullValue
+	}
+	return v
 }

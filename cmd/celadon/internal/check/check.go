@@ -115,8 +115,10 @@ type tally struct {
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
 	findings int
-	bug      error
-	template string // the last file that is one
+	// unselected counts the objects that were not asked for.
+	unselected int
+	bug        error
+	template   string // the last file that is one
 }
 
 // shows is true where the report tells of what is no object.
@@ -180,6 +182,10 @@ func (t *tally) take(r *report.Object) error {
 		t.template = r.File
 	}
 	t.bar.Add(1)
+	if r.Verdict == report.Unselected {
+		t.unselected++
+		return nil
+	}
 	t.count(r)
 	if r.Verdict == report.Ignored && !t.shows() {
 		return nil
@@ -260,16 +266,20 @@ func (a *run) verdict(t *tally, interrupted bool) error {
 	case len(problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || s.CRDs != nil && s.CRDs.Undecided > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case s.Checked == 0 && t.findings == 0:
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", whyNone(s))}
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
 	case t.findings > 0:
 		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
 
-func whyNone(s *report.Summary) string {
+func (t *tally) whyNone() string {
+	s := &t.summary
 	if s.Skipped > 0 {
 		return fmt.Sprintf(": no CRD was given for %s", phrase.Count(s.Skipped, "object"))
+	}
+	if t.unselected > 0 {
+		return fmt.Sprintf(": --field-selector chooses none of %s", phrase.Count(t.unselected, "object"))
 	}
 	text := ": there is no object in what was given"
 	if s.Ignored > 0 {

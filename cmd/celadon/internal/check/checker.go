@@ -10,10 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
 // checker decides documents, on many goroutines.
@@ -31,6 +33,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*chec
 	c := &checker{options: o, named: paths, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.KubeVersion}
 	var err error
+	if cfg.Converter, err = o.Convert.Open(converter.Patience); err != nil {
+		return nil, err
+	}
 	if len(o.CRDOlds) > 0 {
 		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
 			return nil, err
@@ -102,8 +107,11 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	}
 	if c.before != nil {
 		c.upgrade(ctx, def, doc, rep)
-	} else if !unserved(def.engine, rep) {
-		c.write(ctx, def, doc, rep)
+		c.choose(def, doc.Object, rep)
+	} else if unserved(def.engine, rep) {
+		c.choose(def, doc.Object, rep)
+	} else {
+		c.choose(def, c.write(ctx, def, doc, rep), rep)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -142,45 +150,76 @@ func unserved(e *engine.Engine, rep *report.Object) bool {
 	return true
 }
 
-// write decides the object as a create, or an update of its old self.
-func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
+// noSubresource refuses a write to a subresource that the version has not: there
+// is no endpoint.
+func (c *checker) noSubresource(def *definition, doc *input.Document, rep *report.Object) bool {
+	sub, v := c.options.Subresource, def.view(doc.Object)
+	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
+		return false
+	}
+	rep.Verdict, rep.Operation = report.Invalid, "update"
+	rep.Status = &report.Status{
+		Code:    404,
+		Reason:  string(metav1.StatusReasonNotFound),
+		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table.Kind.Version, sub),
+	}
+	return true
+}
+
+// write decides the object as a create, or an update of its old self. It gives as
+// much as is known of what is stored.
+func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) map[string]any {
 	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
 	rep.Operation, rep.Subresource = "create", c.options.Subresource
+	if c.noSubresource(def, doc, rep) {
+		return doc.Object
+	}
 	if old, ok := c.olds.find(c.crds, doc); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.options.Subresource != "" {
-		rep.Verdict, rep.Problem = report.Skipped, "no old object for a status update"
-		return
+		rep.Verdict, rep.Problem = report.Skipped, "no old object for a "+c.options.Subresource+" update"
+		return doc.Object
 	}
 	if c.duplicateKeys(def, doc, rep) {
-		return
+		return doc.Object
 	}
-	c.request(ctx, def, req, doc, rep)
+	return c.request(ctx, def, req, doc, rep)
 }
 
-// request asks the engine and tells what it says.
-func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) {
+// request asks the engine and tells what it says. It gives as much as is known of
+// what is stored.
+func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) map[string]any {
 	res, ok := validate(ctx, def.engine, req, rep)
 	if !ok {
-		return
+		return doc.Object
 	}
 	rep.Cost, rep.Rules = res.Cost, res.Rules
 	rep.Warnings = append(rep.Warnings, res.Warnings...)
-	if !res.Allowed {
-		c.refuse(ctx, def, req, doc, res, rep)
+	if res.Allowed {
+		c.show(def, req, doc, res, rep)
+		return res.Object
 	}
+	c.refuse(ctx, def, req, doc, res, rep)
+	if p := res.Prepared(); p != nil {
+		return p.Self()
+	}
+	return doc.Object
 }
 
 // validate is false where there is no result; the report then says why.
 func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *report.Object) (*engine.Result, bool) {
 	res, err := e.Validate(ctx, req)
 	var notChecked *engine.NotCheckedError
+	var failed *conversion.Error
 	switch {
 	case errors.As(err, &rep.Limit):
 		rep.Verdict, rep.Problem = report.Undecided, err.Error()
+		return nil, false
+	case errors.As(err, &failed): // whom the user named does not answer
+		rep.Verdict, rep.Problem = report.Undecided, "not checked: "+err.Error()
 		return nil, false
 	case errors.As(err, &notChecked):
 		rep.Verdict, rep.Problem = report.Skipped, notChecked.Error()

@@ -41,6 +41,7 @@ type definition struct {
 	once      sync.Once
 	engine    *engine.Engine
 	explainer *trace.Explainer
+	views     map[string]*view
 	problems  []error
 }
 
@@ -178,6 +179,6 @@ func (def *definition) compile() {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))
 	}
 	if e != nil {
-		def.engine, def.explainer = e, trace.NewExplainer(e)
+		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.crd)
 	}
 }

@@ -32,7 +32,7 @@ func Judge(ctx context.Context, doc *input.Document, data []byte, old *apiextens
 // judge gives a CRD its verdict: as one that a cluster has, as an update, or as
 // new. Its JSON is that of all that was read.
 func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *report.CRD {
-	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true}
+	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
 		if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
@@ -64,7 +64,7 @@ func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) 
 	excerpts := (&where.Secrets{}).Excerpts(doc, j.width, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
-		fields[i] = vet.Place(cause.Field)
+		fields[i] = crdfile.Place(doc, cause.Field)
 	}
 	places := doc.Locate(fields)
 	for i, cause := range verdict.Causes {

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
@@ -30,8 +33,13 @@ type Options struct {
 	Summary               bool
 	Pipe                  bool
 	MaxFindings           int
+	Persisted, Diff       bool
+	FieldSelector, Now    string
 	Config                config.Flags
-	validation            string // Validate in the server's words
+	Convert               converter.Flags
+	validation            string          // Validate in the server's words
+	selector              fields.Selector // nil: everything
+	now                   time.Time       // zero: the time of day
 }
 
 // Flags are those of celadon check.
@@ -42,18 +50,23 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "leave out what a `GLOB` matches below the folders: a name, or with / a path (repeatable)")
 	f.StringVar(&o.Base, "base", "", "old objects: those of OBJECTS at a git `REV`")
 	f.StringArrayVar(&o.CRDOlds, "crd-old", nil, "CRDs before an upgrade to --crd: `PATH` of a file, a folder or - (repeatable)")
-	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status")
+	f.StringVar(&o.Subresource, "subresource", "", "update through a subresource: status, or scale as kubectl scale does")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
 	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+report.Formats)
+	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as it would be stored")
+	f.BoolVar(&o.Diff, "diff", false, "in text: show what would be stored otherwise than it is given")
+	f.StringVar(&o.FieldSelector, "field-selector", "", "check only the objects with these `FIELDS`, as kubectl get: metadata.name, metadata.namespace and the CRD's selectable fields")
+	f.StringVar(&o.Now, "now", "", "in wide: ages as they are at a `TIME` (RFC 3339)")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Convert.Add(f)
 	o.Config.Add(f)
 }
 
@@ -62,10 +75,16 @@ func (o *Options) Check(paths []string) error {
 	switch {
 	case len(o.CRDs) == 0:
 		return errors.New("no CRD given: want --crd PATH (see celadon check --help)")
-	case o.Subresource != "" && o.Subresource != "status":
-		return fmt.Errorf("--subresource %q: want status", o.Subresource)
-	case o.Subresource == "status" && len(o.Olds) == 0 && o.Base == "":
-		return errors.New("--subresource status: want --old PATH with the objects that it updates")
+	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
+		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
+	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
+		return fmt.Errorf("--subresource %s: want --old PATH with the objects that it updates", o.Subresource)
+	case len(o.CRDOlds) > 0 && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
+		return errors.New("--crd-old: tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
+	case o.Persisted && o.Output != "json" && o.Output != "jsonl":
+		return errors.New("--persisted: want -o json or -o jsonl (-o yaml prints the objects alone)")
+	case o.Diff && o.Output != "text":
+		return errors.New("--diff: want -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: looks at objects as they are: want no --old, --base or --subresource")
 	case o.Pipe && (len(paths) > 0 || len(o.Olds) > 0 || len(o.CRDOlds) > 0 || o.Base != "" || o.Subresource != "" || o.Watch || o.Summary):
@@ -90,6 +109,14 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--exclude %w", err)
 	}
 	var err error
+	if o.selector, err = parseSelector(o.FieldSelector); err != nil {
+		return err
+	}
+	if o.Now != "" {
+		if o.now, err = time.Parse(time.RFC3339, o.Now); err != nil {
+			return fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", o.Now)
+		}
+	}
 	o.validation, err = o.fieldValidation()
 	return err
 }
@@ -149,5 +176,6 @@ func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
 		Quiet:       o.Quiet,
 		Verbose:     o.Verbose,
 		Version:     cli.Version(),
+		Stderr:      a.Stderr,
 	})
 }

@@ -5,16 +5,20 @@ package crdfile
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 const (
-	// Kind and APIVersion are those of CRDs.
+	// Kind and APIVersion are those of CRDs; there are older ones of
+	// catalog.APIVersionBeta.
 	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
 	// most is what etcd takes at most of one object, unless it is set to take
@@ -35,7 +39,13 @@ func One(doc *input.Document) Read {
 	return Read{doc.Place(), crd, err}
 }
 
-// Decode is nil for a document that is no CRD. It leaves out descriptions.
+// Beta is true of a document that is a CRD of the older version.
+func Beta(doc *input.Document) bool {
+	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
+}
+
+// Decode is nil for a document that is no CRD. It leaves out descriptions, and
+// converts what is of the older version as a server does.
 func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
@@ -43,22 +53,28 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 	if doc.Object["kind"] != Kind {
 		return nil, nil
 	}
-	if doc.Object["apiVersion"] != APIVersion {
-		return nil, fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), APIVersion)
-	}
 	withoutDescriptions(doc.Object)
-	data, err := json.Marshal(doc.Object)
+	return decode(doc.Object, most)
+}
+
+// Described is Decode with descriptions, which a server publishes.
+func Described(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
+	whole := runtime.DeepCopyJSON(doc.Object)
+	if crd, err := Decode(doc); crd == nil || err != nil {
+		return nil, err
+	}
+	return decode(whole, math.MaxInt)
+}
+
+func decode(object map[string]any, most int) (*apiextensionsv1.CustomResourceDefinition, error) {
+	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > most {
 		return nil, fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, most>>10)
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := json.Unmarshal(data, crd); err != nil {
-		return nil, fmt.Errorf("not a CustomResourceDefinition: %w", err)
-	}
-	return crd, nil
+	return catalog.Decode(data)
 }
 
 // Stored is true of a CRD as a server gives it: the server has put its uid in.
@@ -76,9 +92,14 @@ func Complete(doc *input.Document) {
 	spec, _ := obj["spec"].(map[string]any)
 	_, named := spec["names"].(map[string]any)
 	_, versioned := spec["versions"].([]any)
-	if Stored(obj) && named && versioned {
-		doc.Complete(APIVersion, Kind)
+	if !Stored(obj) || !named || !versioned {
+		return
 	}
+	apiVersion := APIVersion
+	if _, beta := spec["version"]; beta { // it always fills that in, v1 has no such field
+		apiVersion = catalog.APIVersionBeta
+	}
+	doc.Complete(apiVersion, Kind)
 }
 
 // BrokenRule shows where a rule does not compile: its place in the CRD, and the

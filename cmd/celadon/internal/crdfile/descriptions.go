@@ -4,6 +4,8 @@ package crdfile
 // them, and they are most of its text.
 func withoutDescriptions(crd map[string]any) {
 	spec, _ := crd["spec"].(map[string]any)
+	validation, _ := spec["validation"].(map[string]any)
+	dropDescription(validation["openAPIV3Schema"])
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
 		version, _ := v.(map[string]any)

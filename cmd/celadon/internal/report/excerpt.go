@@ -92,6 +92,9 @@ func (p Place) Show(b *strings.Builder) {
 	p.Excerpt.show(b, p.Line)
 }
 
+// ShowLine writes only the line with a caret.
+func (p Place) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
+
 // show writes the line and a caret under it.
 func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {
@@ -138,25 +141,33 @@ func Preview(v any, secrets Secrets) string {
 	return preview.JSON(v, valueWidth)
 }
 
+// hide is for values that rules make: pieces of a secret are hidden too.
 func (s Secrets) hide(v any) any {
+	return hidden(v, func(text string) bool { return s.in(text) || s.partOf(text) }, s.in)
+}
+
+// Hide is a value without the strings and keys that hold a secret.
+func (s Secrets) Hide(v any) any { return hidden(v, s.in, s.in) }
+
+func hidden(v any, text, key func(string) bool) any {
 	switch v := v.(type) {
 	case string:
-		if s.in(v) || s.partOf(v) {
+		if text(v) {
 			return Hidden
 		}
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = s.hide(v[i])
+			out[i] = hidden(v[i], text, key)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, field := range v {
-			if s.in(name) {
+			if key(name) {
 				name = Hidden
 			}
-			out[name] = s.hide(field)
+			out[name] = hidden(field, text, key)
 		}
 		return out
 	}

@@ -20,6 +20,8 @@ const (
 	Undecided = "undecided"
 	// Ignored is what is no object at all; only text tells of it.
 	Ignored = "ignored"
+	// Unselected is what was not asked for; no report tells of it.
+	Unselected = "unselected"
 )
 
 // Object is what was decided of one object. The JSON form is fixed: scripts
@@ -45,6 +47,15 @@ type Object struct {
 	// causes.
 	Strict []Place `json:"strict,omitempty"`
 
+	// Persisted is an accepted object as it is stored, where that was asked for,
+	// and SelectableFields what field selectors find in it.
+	Persisted        map[string]any    `json:"persisted,omitempty"`
+	SelectableFields map[string]string `json:"selectableFields,omitempty"`
+
+	// Diff is how what is stored differs from what was given.
+	Diff []byte `json:"-"`
+	// Row is what kubectl get shows of it.
+	Row *Row `json:"-"`
 	// Template is set where the whole file cannot be read; it counts once.
 	Template bool `json:"-"`
 	// Bug is a failure of ours, not of the object.
@@ -151,10 +162,12 @@ type Options struct {
 	// Colour and Width are the terminal's, for text; 0 is any width.
 	Colour bool
 	Width  int
+	// Stderr is where the forms that hold objects tell of everything else.
+	Stderr io.Writer
 }
 
 // Formats are the names that New knows.
-const Formats = "text, json, jsonl, junit, sarif or github"
+const Formats = "text, wide, yaml, json, jsonl, junit, sarif or github"
 
 // New makes the printer of a format. What steers a terminal, or who reads a log,
 // does not get through, whatever the format.
@@ -164,6 +177,10 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "text":
 		w.Colours = o.Colour
 		return &textPrinter{w: w, Options: o}, nil
+	case "wide":
+		return &widePrinter{w: w, rest: o.beside(), rows: map[*Table][]string{}}, nil
+	case "yaml":
+		return &yamlPrinter{w: w, rest: o.beside()}, nil
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":
@@ -176,6 +193,16 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 		return &githubPrinter{w: w, strictKinds: o.StrictKinds}, nil
 	}
 	return nil, fmt.Errorf("--output %q: want %s", format, Formats)
+}
+
+// beside is a text report for stderr, which is wrapped for any reader.
+func (o Options) beside() *textPrinter {
+	to := o.Stderr
+	if to == nil {
+		to = io.Discard
+	}
+	o.Colour, o.Width = false, 0
+	return &textPrinter{w: foreign.NewWriter(to), Options: o}
 }
 
 // Finding is true for an object that fails the run.

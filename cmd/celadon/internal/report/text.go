@@ -45,7 +45,11 @@ func (p *textPrinter) Object(o *Object) error {
 	if o.Upgrade != nil && !p.Quiet {
 		o.Upgrade.show(&b, o)
 	}
-	_, err := io.WriteString(p.w, p.fit(b.String()))
+	text := p.fit(b.String())
+	b.Reset()
+	b.WriteString(text)
+	p.diff(&b, o.Diff) // whose lines are no sentences
+	_, err := io.WriteString(p.w, b.String())
 	return err
 }
 

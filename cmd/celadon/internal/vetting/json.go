@@ -17,6 +17,9 @@ type wholeReport struct {
 	KubeVersion string      `json:"kubeVersion"`
 	Summary     *summary    `json:"summary"`
 	CRDs        []crdReport `json:"crds"`
+	// Findings come with Go packages: what the CRDs' causes, lints and advice say,
+	// once for each marker, and what only Go shows.
+	Findings []goReport `json:"findings,omitempty"`
 }
 
 type crdReport struct {
@@ -28,14 +31,17 @@ type crdReport struct {
 	Accepted bool   `json:"accepted"`
 	Problem  string `json:"problem,omitempty"`
 	// Undecided: Problem says why.
-	Undecided bool            `json:"undecided,omitempty"`
-	Status    *report.Status  `json:"status,omitempty"`
-	Causes    []report.Cause  `json:"causes"`
-	Warnings  []string        `json:"warnings"`
-	Lints     []lintReport    `json:"lints"`
-	Minimum   string          `json:"minKubeVersion,omitempty"`
-	Needs     []needReport    `json:"needs"`
-	Versions  []versionReport `json:"versions"`
+	Undecided bool `json:"undecided,omitempty"`
+	// ShortNames and Categories are what else kubectl get knows the objects by.
+	ShortNames []string        `json:"shortNames,omitempty"`
+	Categories []string        `json:"categories,omitempty"`
+	Status     *report.Status  `json:"status,omitempty"`
+	Causes     []report.Cause  `json:"causes"`
+	Warnings   []string        `json:"warnings"`
+	Lints      []lintReport    `json:"lints"`
+	Minimum    string          `json:"minKubeVersion,omitempty"`
+	Needs      []needReport    `json:"needs"`
+	Versions   []versionReport `json:"versions"`
 }
 
 type lintReport struct {
@@ -139,6 +145,7 @@ type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
 	crds        []crdReport
+	findings    []goReport
 }
 
 func (p *jsonPrinter) crd(one *vetted) error {
@@ -152,7 +159,7 @@ func (p *jsonPrinter) end(s *summary) error {
 	}
 	enc := report.Encoder(p.out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds})
+	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
 }
 
 func newCRDReport(one *vetted) crdReport {
@@ -166,6 +173,7 @@ func newCRDReport(one *vetted) crdReport {
 	}
 	r := one.report
 	rep.Name, rep.Accepted, rep.Minimum = r.Name, r.Accepted, r.MinKubeVersion
+	rep.ShortNames, rep.Categories = one.names("shortNames"), one.names("categories")
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	if one.undecided() {
 		rep.Undecided, rep.Problem = true, r.Undecided.Error()

@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/markervet"
 )
 
 // vetted is one CRD and its report.
@@ -31,10 +32,21 @@ type vetted struct {
 	// problem says why there is no report.
 	problem error
 	bug     bool
+	// source has the markers of the CRD's rules; nil where no Go was named.
+	source *markervet.CRD
 }
 
 // Run is the whole of celadon vet.
 func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) error {
+	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
+		if err == nil {
+			err = runGo(ctx, streams, o, dirs)
+		}
+		return err
+	}
+	if len(o.CRDs) > 0 {
+		return errors.New("--crd goes with Go packages, as ./api/...: CRDs to vet are arguments")
+	}
 	if fix, err := o.fixes(paths); err != nil || fix {
 		if err == nil {
 			err = runFix(ctx, streams, o, paths)
@@ -138,7 +150,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	if doc.Object["kind"] != "CustomResourceDefinition" {
 		return nil
 	}
-	if doc.Object["apiVersion"] != crdfile.APIVersion {
+	if doc.Object["apiVersion"] != crdfile.APIVersion && !crdfile.Beta(doc) {
 		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), crdfile.APIVersion)
 		return one
 	}
@@ -165,6 +177,19 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 		return lint.Of(r), nil // the report says why
 	}
 	return lint.Find(ctx, crd, r, *v.find)
+}
+
+// names are those in a list of the CRD's spec.names.
+func (one *vetted) names(list string) (names []string) {
+	spec, _ := one.doc.Object["spec"].(map[string]any)
+	all, _ := spec["names"].(map[string]any)
+	items, _ := all[list].([]any)
+	for _, item := range items {
+		if name, ok := item.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // undecided is true where nothing but too much work keeps the CRD from being

@@ -125,6 +125,7 @@ func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error
 	if err != nil {
 		return nil, err
 	}
+	t.version = review.APIVersion
 	return admission.RequestOf(review)
 }
 
@@ -172,7 +173,9 @@ func (h *admissionHandler) put(ctx context.Context, req *admissionv1.AdmissionRe
 	defer turn.end()
 	h.metrics.decided(h.path, d)
 	h.record(req, d)
-	data, err := json.Marshal(d.Review())
+	review := d.Review()
+	review.APIVersion = turn.version
+	data, err := json.Marshal(review)
 	if err != nil {
 		return nil, err
 	}

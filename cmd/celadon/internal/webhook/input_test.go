@@ -40,7 +40,7 @@ func TestServeBadInput(t *testing.T) {
 		"a list":             {"POST", "/validate", json, "[]", 400, "not an admission request: "},
 		"null":               {"POST", "/validate", json, "null", 400, `kind ""`},
 		"wrong kind":         {"POST", "/validate", json, strings.Replace(good, "AdmissionReview", "Pod", 1), 400, `kind "Pod"`},
-		"old version":        {"POST", "/validate", json, strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
+		"old version":        {"POST", "/validate", json, strings.Replace(good, "k8s.io/v1", "k8s.io/v1alpha1", 1), 400, "v1alpha1"},
 		"no request":         {"POST", "/validate", json, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "no request"},
 		"no object":          {"POST", "/validate", json, strings.Replace(good, `"object":`, `"thing":`, 1), 400, "no object"},
 		"object no object":   {"POST", "/mutate", json, strings.Replace(good, `"object":{`, `"object":"x","y":{`, 1), 400, "request.object of type map"},

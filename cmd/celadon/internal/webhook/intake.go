@@ -89,6 +89,8 @@ type turn struct {
 	*server
 	of     *intake.Turns
 	weight int64
+	// version is the review's, in which it is answered.
+	version string
 }
 
 // take waits for a turn for a body that has come.
@@ -97,7 +99,7 @@ func (h *admissionHandler) take(ctx context.Context, body []byte) (*turn, error)
 	if values > maxValues {
 		return nil, errTooMuch
 	}
-	t := &turn{h.server, h.limits.small, int64(values)*valueMemory + int64(len(body))*byteMemory}
+	t := &turn{server: h.server, of: h.limits.small, weight: int64(values)*valueMemory + int64(len(body))*byteMemory}
 	if len(body) > intake.Free {
 		t.of = h.limits.large
 	}

@@ -44,7 +44,7 @@ func (j *judge) refuses(doc *input.Document, data []byte) error {
 
 func (j *judge) vet(doc *input.Document, data []byte) error {
 	verdict, err := vet.Vet(context.Background(), data, vet.Config{
-		KubeVersion: j.kubeVersion, Stored: crdfile.Stored(doc.Object), DuplicateKeys: doc.Duplicate, VerdictOnly: true,
+		KubeVersion: j.kubeVersion, Stored: crdfile.Stored(doc.Object), DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true,
 	})
 	switch {
 	case err != nil:

@@ -31,6 +31,12 @@ func TestServe(t *testing.T) {
 	if r.Allowed || r.Result.Code != 422 || len(r.Result.Details.Causes) != 1 || r.Result.Details.Causes[0].Field != "spec.schedule" {
 		t.Errorf("bad: %+v", r)
 	}
+	for _, path := range []string{"/validate", "/mutate"} { // both answer in the version that was asked
+		beta := strings.Replace(cronTab(goodSpec), "admission.k8s.io/v1", "admission.k8s.io/v1beta1", 1)
+		if code, body := s.post(path, beta); code != 200 || !strings.Contains(body, `"apiVersion":"admission.k8s.io/v1beta1"`) || !strings.Contains(body, `"allowed":true`) {
+			t.Errorf("v1beta1 to %s: %d %s", path, code, body)
+		}
+	}
 	if r := s.review("/mutate", cronTab(goodSpec)); !r.Allowed || !strings.Contains(string(r.Patch), "/spec/replicas") {
 		t.Errorf("mutate: %+v", r)
 	}

@@ -1,0 +1,194 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/crdfields"
+	"github.com/celadon-cel/celadon/internal/linediff"
+)
+
+// view is what of objects of one version is shown, and chosen by.
+type view struct {
+	columns    *crdfields.Columns
+	table      *report.Table
+	selectable *crdfields.Selectable
+	// problem says why fields cannot be selected.
+	problem error
+	// subresources are those that the version has.
+	subresources []string
+}
+
+// newViews are those of a CRD by version. A column that cannot be read ends them,
+// as in a server.
+func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
+	if crd == nil {
+		return nil
+	}
+	views := map[string]*view{}
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		one := &view{}
+		one.columns, _ = crdfields.ColumnsOf(v)
+		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+		one.selectable, one.problem = crdfields.SelectableOf(v, namespaced)
+		one.table = &report.Table{
+			Kind:       schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
+			Namespaced: namespaced,
+			Columns:    one.columns.Names(),
+		}
+		if s := v.Subresources; s != nil && s.Status != nil {
+			one.subresources = append(one.subresources, "status")
+		}
+		if s := v.Subresources; s != nil && s.Scale != nil {
+			one.subresources = append(one.subresources, "scale")
+		}
+		views[v.Name] = one
+	}
+	return views
+}
+
+// view is nil for an object of no version of the CRD.
+func (def *definition) view(obj map[string]any) *view {
+	_, version, _ := strings.Cut(report.Identify(obj).APIVersion, "/")
+	return def.views[version]
+}
+
+// show adds to the report what is asked for of an accepted object.
+func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
+	v := def.view(res.Object)
+	if v == nil {
+		return
+	}
+	mask := where.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
+	shown := mask.Object(res.Object)
+	rep.SelectableFields = selected(v, shown)
+	o := c.options
+	if o.Persisted || o.Output == "yaml" {
+		rep.Persisted = shown
+	}
+	if o.Diff {
+		rep.Diff, rep.Bug = persistedDiff(doc.Place(), mask.Object(doc.Object), shown)
+	}
+	if o.Output == "wide" {
+		rep.Row = c.row(v, shown, doc.Object, req.OldObject)
+	}
+}
+
+// selected are the values of an object's selectable fields; nil where the CRD
+// declares none. One without a value is the empty text.
+func selected(v *view, obj map[string]any) map[string]string {
+	if v.problem != nil {
+		return nil
+	}
+	set, err := v.selectable.Values(obj)
+	if err != nil || len(set) == 0 {
+		return nil
+	}
+	return set
+}
+
+func persistedDiff(place string, given, kept map[string]any) ([]byte, error) {
+	before, err := report.YAML(given)
+	if err != nil {
+		return nil, err
+	}
+	after, err := report.YAML(kept)
+	return linediff.Unified(place, place+" (persisted)", before, after), err
+}
+
+// row is what kubectl get shows. An object is as old as it says, or as the one
+// that it replaces: what a file has is there already; else it is new.
+func (c *checker) row(v *view, obj map[string]any, forms ...map[string]any) *report.Row {
+	now := c.options.now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	id := report.Identify(obj)
+	return &report.Row{Table: v.table, Namespace: id.Namespace, Name: id.Name, Cells: v.columns.Cells(aged(obj, now, forms), now)}
+}
+
+// aged is an object with the time of its creation.
+func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	if meta["creationTimestamp"] != nil {
+		return obj
+	}
+	created := any(now.UTC().Format(time.RFC3339))
+	for _, form := range forms {
+		if given, _ := form["metadata"].(map[string]any); given["creationTimestamp"] != nil {
+			created = given["creationTimestamp"]
+		}
+	}
+	return with(obj, "metadata", with(meta, "creationTimestamp", created))
+}
+
+// with is an object with one more field.
+func with(obj map[string]any, name string, value any) map[string]any {
+	out := maps.Clone(obj)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[name] = value
+	return out
+}
+
+// choose takes an object that --field-selector does not choose out of the report.
+// What is stored is asked, or, of what is not, what would be. The selector may
+// name what some CRDs have and others have not: then the object is not chosen,
+// and that is told.
+func (c *checker) choose(def *definition, seen map[string]any, rep *report.Object) {
+	selector := c.options.selector
+	if selector == nil {
+		return
+	}
+	v := def.view(seen)
+	if v == nil {
+		return // no such version, which is told
+	}
+	chosen, err := v.chooses(selector, seen, rep.Identity)
+	switch {
+	case err != nil:
+		*rep = report.Object{File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
+			Verdict: report.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []report.Cause{}}
+	case !chosen:
+		rep.Verdict = report.Unselected
+	}
+}
+
+func (v *view) chooses(selector fields.Selector, obj map[string]any, id report.Identity) (bool, error) {
+	if v.problem != nil {
+		return false, v.problem
+	}
+	if err := v.selectable.Check(selector); err != nil {
+		return false, err
+	}
+	return v.selectable.Matches(selector, obj, id.Namespace, id.Name)
+}
+
+// parseSelector reads --field-selector; nil is none.
+func parseSelector(text string) (fields.Selector, error) {
+	selector, err := fields.ParseSelector(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--field-selector %q: %w", text, err)
+	case text != "" && selector.Empty():
+		return nil, fmt.Errorf("--field-selector %q: %w", text, errEmptySelector)
+	case text == "":
+		return nil, nil
+	}
+	return selector, nil
+}
+
+var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, several with a comma between")

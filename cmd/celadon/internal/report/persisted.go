@@ -1,0 +1,67 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// yamlPrinter writes accepted objects as they are stored, and nothing else, so
+// that others can read it. What is to be told goes where errors go.
+type yamlPrinter struct {
+	w     *foreign.Writer
+	rest  *textPrinter
+	begun bool
+}
+
+func (p *yamlPrinter) CRD(c *CRD) error { return p.rest.CRD(c) }
+
+func (p *yamlPrinter) Object(o *Object) error {
+	if o.Persisted != nil {
+		text, err := YAML(o.Persisted)
+		if err != nil {
+			return err
+		}
+		if p.begun {
+			text = append([]byte("---\n"), text...)
+		}
+		p.begun = true
+		if _, err := p.w.Write(text); err != nil {
+			return err
+		}
+	}
+	return p.rest.Object(o)
+}
+
+func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
+
+// YAML is an object as kubectl writes it: keys sorted. One with characters that
+// must not reach a terminal is JSON, in which they can be escaped.
+func YAML(obj map[string]any) ([]byte, error) {
+	text, err := yaml.Marshal(obj)
+	if err != nil || string(foreign.Text(string(text))) == string(text) {
+		return text, err
+	}
+	text, err = json.MarshalIndent(obj, "", "  ")
+	return append(text, '\n'), err
+}
+
+// diff shows what of an object is stored otherwise than it was given.
+func (p *textPrinter) diff(b *strings.Builder, diff []byte) {
+	for line := range strings.Lines(string(diff)) {
+		text := foreign.Sprintf("%s\n", strings.TrimSuffix(line, "\n"))
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			b.WriteString(p.paint(foreign.Bold, text))
+		case line[0] == '-':
+			b.WriteString(p.paint(foreign.Red, text))
+		case line[0] == '+':
+			b.WriteString(p.paint(foreign.Green, text))
+		default:
+			b.WriteString(string(text))
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// TestDecodeBeta: a CRD of v1beta1 is what a server makes of it. The cases of
+// conformance TestBetaAsStored are the same on a real server.
+func TestDecodeBeta(t *testing.T) {
+	t.Parallel()
+	const head = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/"
+	const names = "{plural: tabs, singular: tab, kind: Tab, listKind: TabList}"
+	for name, tt := range map[string]struct{ beta, want string }{
+		"all that is filled in": {
+			`spec: {group: x.io, version: v1, names: {plural: tabs, kind: Tab}}`,
+			`spec: {group: x.io, scope: Namespaced, preserveUnknownFields: true, conversion: {strategy: None}, names: ` + names + `,
+               versions: [{name: v1, served: true, storage: true}]}`,
+		},
+		"top level": {
+			`spec: {group: x.io, scope: Cluster, preserveUnknownFields: false, names: ` + names + `, version: v2,
+               versions: [{name: v2, served: true, storage: true}, {name: v1, served: true, storage: false}],
+               subresources: {status: {}}, additionalPrinterColumns: [{name: A, type: string, JSONPath: .a}],
+               validation: {openAPIV3Schema: {type: object}}}`,
+			`spec: {group: x.io, scope: Cluster, conversion: {strategy: None}, names: ` + names + `, versions: [
+               {name: v2, served: true, storage: true, subresources: {status: {}}, additionalPrinterColumns: [{name: A, type: string, jsonPath: .a}], schema: {openAPIV3Schema: {type: object}}},
+               {name: v1, served: true, storage: false, subresources: {status: {}}, additionalPrinterColumns: [{name: A, type: string, jsonPath: .a}], schema: {openAPIV3Schema: {type: object}}}]}`,
+		},
+		"webhook": {
+			`spec: {group: x.io, scope: Cluster, names: ` + names + `, version: v1, conversion: {strategy: Webhook, webhookClientConfig: {url: "https://a"}}}`,
+			`spec: {group: x.io, scope: Cluster, preserveUnknownFields: true, names: ` + names + `, versions: [{name: v1, served: true, storage: true}],
+               conversion: {strategy: Webhook, webhook: {clientConfig: {url: "https://a"}, conversionReviewVersions: [v1beta1]}}}`,
+		},
+	} {
+		got, err := catalog.Decode(toJSON(t, head+"v1beta1\nmetadata: {name: tabs.x.io}\n"+tt.beta))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want, err := catalog.Decode(toJSON(t, head+"v1\nmetadata: {name: tabs.x.io}\n"+tt.want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(spec(t, want.Spec), spec(t, got.Spec)); diff != "" || want.TypeMeta != got.TypeMeta {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestDecodeRefuses: what is none says so, whichever version it names.
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"kind":"Secret"}`: `kind "Secret": want CustomResourceDefinition`,
+		`{"kind":"CustomResourceDefinition","apiVersion":"v1"}`: `apiVersion "v1": want apiextensions.k8s.io/v1`,
+		`[]`: "not a CustomResourceDefinition: json: cannot unmarshal array into Go value of type v1.TypeMeta",
+		`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1","spec":1}`: "not a CustomResourceDefinition: json: cannot unmarshal number into Go struct field CustomResourceDefinition.spec of type v1beta1.CustomResourceDefinitionSpec",
+	} {
+		if _, err := catalog.Decode([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v: want %s", text, err, want)
+		}
+	}
+}
+
+func toJSON(t *testing.T, text string) []byte {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// spec is a value as JSON has it.
+func spec(t *testing.T, v any) (out any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/engine/internal/respond"
+)
+
+// How it works: a write to the scale subresource carries a Scale, of which the
+// server takes the replicas, and puts them into the object that it has at the
+// path that the CRD names. What comes of that is an update like any other. See
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource.ScaleREST.
+
+const (
+	scaleSubresource = "scale"
+	scaleVersion     = "autoscaling/v1"
+	scaleKind        = "Scale"
+	// noReplicas stands in a Scale for a field that the object has not.
+	noReplicas = -1 << 31
+)
+
+// scaling is what the server takes of a Scale.
+type scaling struct {
+	namespace, name string
+	replicas        int32
+}
+
+// prepareScale makes of a Scale the update that the server makes of it.
+func (w *write) prepareScale() error {
+	body, v, err := w.scaleBody()
+	if err != nil {
+		return err
+	}
+	w.warnings.Add(v.deprecation)
+	w.version = v
+	// Until there is a new object, refusals are about the Scale.
+	w.obj = &unstructured.Unstructured{Object: map[string]any{}}
+	to, done := w.decodeScale(body)
+	if done {
+		return nil
+	}
+	w.obj.SetNamespace(to.namespace)
+	w.obj.SetName(to.name)
+	if w.place() {
+		return nil
+	}
+	if err := w.readOld(); err != nil || w.failure != nil {
+		return err
+	}
+	scaled, failure := scaledTo(w.old.Object, to.replicas, v.scale.SpecReplicasPath, v.scale.StatusReplicasPath, v.scale.LabelSelectorPath)
+	if failure != nil {
+		w.failure = failure
+		return nil
+	}
+	w.obj = owned(scaled, w.old.Object)
+	w.obj.SetManagedFields(nil)
+	w.unprepared = true
+	w.replace()
+	return nil
+}
+
+// scaleBody is the Scale that the request sends, and the version of the endpoint
+// that takes it: for a custom resource the Scale of kubectl scale, with the
+// replicas that the object has.
+func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
+	obj := w.req.Object
+	if body = w.req.Raw; body != nil {
+		if obj, err = Decode(body); err != nil {
+			return nil, nil, fmt.Errorf("request: %w", err)
+		}
+	} else if !decodedJSON(obj) {
+		return nil, nil, checkTypes("", obj)
+	}
+	own := w.engine.owns(obj)
+	at := w.req.OldObject
+	if own {
+		at = obj
+	}
+	if v = w.engine.endpoint(at); v == nil {
+		return nil, nil, fmt.Errorf("request: subresource scale: apiVersion %q: the CRD serves no such version", asString(at["apiVersion"]))
+	}
+	if v.scale == nil {
+		return nil, nil, fmt.Errorf("request: subresource scale: version %s has none", v.name)
+	}
+	switch {
+	case own:
+		path := v.scale.SpecReplicasPath
+		replicas, found, err := unstructured.NestedInt64(obj, scaleFields(path)...)
+		if err != nil || !found || replicas < math.MinInt32 || replicas > math.MaxInt32 {
+			return nil, nil, &NotCheckedError{fmt.Sprintf("the object has no whole number at %s to scale to", path)}
+		}
+		meta, _ := obj["metadata"].(map[string]any)
+		obj = map[string]any{"apiVersion": scaleVersion, "kind": scaleKind, "spec": map[string]any{"replicas": replicas},
+			"metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
+		body, err = json.Marshal(obj)
+		return body, v, err
+	case body == nil:
+		body, err = json.Marshal(obj)
+	}
+	return body, v, err
+}
+
+// decodeScale reads a Scale as the server does; done says that it is refused.
+func (w *write) decodeScale(body []byte) (to scaling, done bool) {
+	gvk, err := interpret(body)
+	other := gvk.Kind != "" && gvk.Kind != scaleKind || gvk.Version != "" && gvk.GroupVersion().String() != scaleVersion
+	var scale struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+		Spec              struct {
+			Replicas int32 `json:"replicas"`
+		} `json:"spec"`
+		Status struct {
+			Replicas int32  `json:"replicas"`
+			Selector string `json:"selector"`
+		} `json:"status"`
+	}
+	var strict []error
+	if err == nil && !other {
+		strict, err = kjson.UnmarshalStrict(body, &scale)
+	}
+	if err != nil || other || w.strictScale(strict) {
+		w.failure = respond.BadRequest(noScale)
+	}
+	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, w.failure != nil
+}
+
+// noScale is all that a server says of a body that it cannot read: it looks for
+// the words among types that it has no Scale in.
+const noScale = `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`
+
+// strictScale refuses or warns of what strict decoding found in a Scale.
+func (w *write) strictScale(strict []error) (refused bool) {
+	directive := w.req.fieldValidation()
+	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
+		return false
+	}
+	for _, err := range strict {
+		w.strict = append(w.strict, duplicateField(err))
+	}
+	if directive == metav1.FieldValidationStrict {
+		return true
+	}
+	for _, err := range strict {
+		w.warnings.Add(err.Error())
+	}
+	return false
+}
+
+// scaledTo is an object with another number of replicas. The object must be one
+// that a Scale can be made of; what else it is refused for, its schema says.
+func scaledTo(old map[string]any, replicas int32, spec, status string, selector *string) (map[string]any, *metav1.Status) {
+	_, _, err := unstructured.NestedInt64(old, scaleFields(spec)...)
+	if err == nil {
+		_, _, err = unstructured.NestedInt64(old, scaleFields(status)...)
+	}
+	if err == nil && selector != nil && *selector != "" {
+		_, _, err = unstructured.NestedString(old, scaleFields(*selector)...)
+	}
+	if err != nil {
+		return nil, unknownFailure(err)
+	}
+	if replicas == noReplicas {
+		return nil, respond.BadRequest("the spec replicas field %q cannot be empty", spec)
+	}
+	scaled := runtime.DeepCopyJSON(old)
+	if err := unstructured.SetNestedField(scaled, int64(replicas), scaleFields(spec)...); err != nil {
+		return nil, unknownFailure(err)
+	}
+	return scaled, nil
+}
+
+// unknownFailure is what the server makes of an error that is no Status.
+func unknownFailure(err error) *metav1.Status {
+	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
+}

@@ -1,0 +1,91 @@
+package crdfields
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// Selectable are the fields that a field selector may name in one version of a
+// CRD. It is safe for concurrent use.
+type Selectable struct {
+	namespaced bool
+	names      []string
+
+	mu    sync.Mutex // a path keeps where it is
+	paths []*jsonpath.JSONPath
+}
+
+// SelectableOf are those of a version: its own, and the object's name and
+// namespace.
+func SelectableOf(v *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*Selectable, error) {
+	s := &Selectable{namespaced: namespaced}
+	for _, f := range v.SelectableFields {
+		p, err := parse("selectableField", f.JSONPath)
+		if err != nil {
+			return nil, err
+		}
+		s.names, s.paths = append(s.names, strings.TrimPrefix(f.JSONPath, ".")), append(s.paths, p)
+	}
+	return s, nil
+}
+
+const (
+	nameField      = "metadata.name"
+	namespaceField = "metadata.namespace"
+)
+
+// Check says, in the server's words, which field of a selector is not selectable.
+func (s *Selectable) Check(selector fields.Selector) error {
+	for _, r := range selector.Requirements() {
+		if r.Field != nameField && !(s.namespaced && r.Field == namespaceField) && !slices.Contains(s.names, r.Field) {
+			return fmt.Errorf("field label not supported: %s", r.Field)
+		}
+	}
+	return nil
+}
+
+// Values are those of an object, by the names of the fields that the CRD
+// declares; one that is not there is the empty text.
+func (s *Selectable) Values(obj map[string]any) (fields.Set, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := fields.Set{}
+	for i, p := range s.paths {
+		results, err := p.FindResults(obj)
+		if err != nil {
+			return nil, fmt.Errorf("selectable field %s: %w", s.names[i], err)
+		}
+		value, ok := first(results)
+		if ok && (len(results) > 1 || len(results[0]) > 1) {
+			return nil, fmt.Errorf("selectable field %s: %w", s.names[i], errSeveral)
+		}
+		set[s.names[i]] = ""
+		if value != nil {
+			set[s.names[i]] = fmt.Sprint(value)
+		}
+	}
+	return set, nil
+}
+
+var errSeveral = errors.New("the object has more than one value there")
+
+// Matches says whether a selector that Check lets through chooses an object of a
+// name in a namespace.
+func (s *Selectable) Matches(selector fields.Selector, obj map[string]any, namespace, name string) (bool, error) {
+	set, err := s.Values(obj)
+	if err != nil {
+		return false, err
+	}
+	set[nameField] = name
+	if s.namespaced {
+		set[namespaceField] = namespace
+	}
+	return selector.Matches(set), nil
+}

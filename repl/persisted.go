@@ -1,0 +1,70 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/crdfields"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/linediff"
+)
+
+// persisted shows the object as a server would store it. Nothing in it is secret:
+// who asks has the object open.
+func persisted(ctx context.Context, s *Session, arg string) (string, error) {
+	st := s.state
+	switch {
+	case arg != "" && arg != "diff":
+		return "", fmt.Errorf(":persisted %s: want diff or nothing", arg)
+	case st.crd == nil:
+		return "", errNoCRD
+	case st.object == nil:
+		return "", errNoObject
+	}
+	req := engine.Request{Object: st.object.value}
+	if st.old != nil {
+		req.OldObject = st.old.value
+	}
+	res, err := st.crd.engine.Validate(ctx, req)
+	switch {
+	case err != nil:
+		return "", err
+	case !res.Allowed:
+		return "", errors.New("the object is refused, so nothing is stored: :check says why")
+	}
+	after, err := yaml.Marshal(res.Object)
+	if err != nil || arg == "" {
+		return printable(string(after)) + s.selectable(res.Object), err
+	}
+	before, err := yaml.Marshal(st.object.value)
+	return printable(string(linediff.Unified(st.object.doc.File, st.object.doc.File+" (persisted)", before, after))), err
+}
+
+// selectable is a line for the fields that field selectors find in an object; none
+// where its CRD declares none.
+func (s *Session) selectable(obj map[string]any) string {
+	version, err := s.state.crd.engine.VersionOf(obj)
+	if err != nil {
+		return ""
+	}
+	found, err := crdfields.SelectableOf(&s.state.crd.def.Spec.Versions[s.state.crd.version(version)], false)
+	if err != nil {
+		return ""
+	}
+	values, err := found.Values(obj)
+	if err != nil || len(values) == 0 {
+		return ""
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		pairs = append(pairs, name+"="+values[name])
+	}
+	return "# selectable fields: " + string(foreign.Line(strings.Join(pairs, ","))) + "\n"
+}
