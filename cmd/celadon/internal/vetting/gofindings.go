@@ -89,15 +89,12 @@ type goFinding struct {
 func (r *goRun) add(one *vetted) {
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
-	if one.report == nil {
-		for _, f := range one.findings() {
+	crd, err := crdfile.Decode(one.doc)
+	if one.report == nil || err != nil || crd == nil {
+		for _, f := range one.findings() { // nothing in Go is known to have made it
 			r.unread = append(r.unread, goFinding{finding: f})
 		}
 		return
-	}
-	crd, err := crdfile.Decode(one.doc)
-	if err != nil || crd == nil {
-		return // the report says why
 	}
 	one.source = markervet.New(r.src.Source, crd, one.report, one.lints, shown)
 	r.mapped = append(r.mapped, one.source)
