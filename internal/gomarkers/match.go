@@ -117,7 +117,8 @@ func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 }
 
 // best is the first marker that is not taken, one with the rule's message before
-// others; nil is none.
+// others, or else one that is: a type that is inlined twice has its rules twice. Nil is
+// none.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
 	for _, m := range alike {
 		switch {
@@ -127,6 +128,9 @@ func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.Validat
 		case first == nil:
 			first = m
 		}
+	}
+	if first == nil && len(alike) > 0 {
+		first = alike[0]
 	}
 	return first
 }

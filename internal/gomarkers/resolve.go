@@ -103,7 +103,11 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 		default: // of a generic type, for one
 			at.unknown = true
 		}
-		if t == nil || r.seen[t] || len(r.seen) > mostLinks {
+		if t == nil || r.seen[t] {
+			return at
+		}
+		if len(r.seen) > mostLinks {
+			at.unknown = true
 			return at
 		}
 		r.seen[t] = true
