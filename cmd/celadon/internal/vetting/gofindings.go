@@ -148,11 +148,10 @@ func (r *goRun) cannotRead() {
 	for _, b := range r.src.tree.Bad() {
 		add(report.Place{File: b.Name}, b.Err.Error())
 	}
-	_, why := r.src.Missing()
 	said := map[string]bool{}
 	for i, m := range r.mapped {
 		for _, rule := range m.Map().Rules {
-			if err := why[rule.Missing]; err != nil && !said[rule.Missing] {
+			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
 				said[rule.Missing] = true
 				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types this rule is of: %v", rule.Missing, err))
 			}
