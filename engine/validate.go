@@ -23,8 +23,8 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // in the Result; the error is for a cancelled context, for a request that is
 // none, for bugs of ours, where only a conversion webhook could tell the answer
 // (a *NotCheckedError), and where it is undecided (a *WorkLimitError).
-// Authorization, quota, conflicts, server-side apply and the values of
-// selectable fields are not looked at.
+// Authorization, quota, conflicts and server-side apply are not looked at;
+// selectable fields refuse nothing.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
