@@ -41,9 +41,10 @@ func rewrite(crd *yaml.Node) (c change, err error) {
 	if err != nil {
 		return c, err
 	}
-	for _, shared := range []struct{ from, to string }{{"subresources", "subresources"}, {"additionalPrinterColumns", "additionalPrinterColumns"}, {"validation", "schema"}} {
-		share(spec, versions, shared.from, shared.to)
+	for _, name := range []string{"subresources", "additionalPrinterColumns", "selectableFields"} {
+		share(spec, versions, name, name)
 	}
+	share(spec, versions, "validation", "schema")
 	for _, v := range versions {
 		if columns := get(v, "additionalPrinterColumns"); columns != nil {
 			for _, column := range columns.Content {
