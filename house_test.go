@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields"},
+	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion"},
 	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
 	{"internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
@@ -31,7 +31,8 @@ var storeys = [][]string{
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
-	{"engine/publish", "engine/ruletest", "engine/conversion/roundtrip"},
+	{"engine/publish", "engine/conversion/roundtrip"},
+	{"engine/ruletest"},
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
 	{"celadontest"},
 	{"engine/compare"},
@@ -41,9 +42,9 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
-	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
 	{"cmd/celadon/internal/diff"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},

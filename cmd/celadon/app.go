@@ -41,6 +41,8 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.SetErr(a.stderr)
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
+	root.AddCommand(convertCommand(s))
+	root.AddCommand(convertCRDCommand(s))
 	root.AddCommand(diffCommand(s))
 	root.AddCommand(docsCommand(s))
 	root.AddCommand(evalCommand(s))

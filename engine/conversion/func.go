@@ -31,4 +31,13 @@ func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (ma
 	}}
 }
 
+// None converts as the strategy None does: only apiVersion changes. What the other
+// version does not know is pruned by the engine.
+func None() *Converter {
+	return Func(func(_ context.Context, obj map[string]any, apiVersion string) (map[string]any, error) {
+		obj["apiVersion"] = apiVersion
+		return obj, nil
+	})
+}
+
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

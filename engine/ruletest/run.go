@@ -22,6 +22,8 @@ type Config struct {
 	// Fill runs cases that expect nothing: they fail, and Suite.Update has something
 	// to write.
 	Fill bool
+	// Converter stands for the webhook of CRDs that convert by one. nil is none.
+	Converter engine.Converter
 	// Watch is called once for each CRD version that is compiled; what it returns is
 	// told of each run of a rule, from several goroutines. Nil is nothing.
 	Watch func(*apiextensionsv1.CustomResourceDefinition, *engine.Engine) func(engine.RuleRun)

@@ -167,7 +167,7 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 // of which rules do not compile: these never run.
 func (t *target) compile(cfg *Config) error {
 	t.once.Do(func() {
-		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion})
+		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion, Converter: cfg.Converter})
 		if t.engine == nil {
 			return
 		}

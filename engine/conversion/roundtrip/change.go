@@ -3,6 +3,7 @@ package roundtrip
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -25,43 +26,39 @@ func changeTo(rng *rand.Rand, obj, other map[string]any) *Change {
 		return nil
 	}
 	c := all[rng.IntN(len(all))]
-	return &Change{Path: engine.FormatPath(c.Path), Value: c.After, Removed: c.Removed, steps: c.Path}
+	return &Change{
+		Path: engine.FormatPath(c.Path), Value: c.After, Removed: c.Removed,
+		Patch: patchOf(obj, c.Path, c.After, c.Removed), steps: c.Path,
+	}
 }
 
-// apply is a copy of the object with the change; nil where it does not fit.
+// patchOf is a merge patch that sets a value, or with removed takes it away; a list
+// stands in it as a whole.
+func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[string]any {
+	whole := runtime.DeepCopyJSONValue(v)
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i].Item {
+			list, _ := at(obj, steps[:i])
+			items := slices.Clone(list.([]any))
+			items[steps[i].Index] = valuediff.Merge(items[steps[i].Index], whole)
+			whole = items
+			continue
+		}
+		if removed && i == len(steps)-1 {
+			whole = nil
+		}
+		whole = map[string]any{steps[i].Name: whole}
+	}
+	return whole.(map[string]any)
+}
+
+// apply is the object with the change.
 func (c *Change) apply(obj map[string]any) map[string]any {
-	out := runtime.DeepCopyJSON(obj)
-	last := len(c.steps) - 1
-	parent, ok := at(out, c.steps[:last])
-	if !ok {
-		return nil
-	}
-	switch parent := parent.(type) {
-	case map[string]any:
-		if c.Removed {
-			delete(parent, c.steps[last].Name)
-			return out
-		}
-		parent[c.steps[last].Name] = runtime.DeepCopyJSONValue(c.Value)
-	case []any:
-		if !c.steps[last].Item || c.steps[last].Index >= len(parent) {
-			return nil
-		}
-		parent[c.steps[last].Index] = runtime.DeepCopyJSONValue(c.Value)
-	default:
-		return nil
-	}
-	return out
+	return valuediff.Merge(obj, c.Patch).(map[string]any)
 }
 
 // in: an object has the change.
-func (c *Change) in(obj map[string]any) bool {
-	v, ok := at(obj, c.steps)
-	if c.Removed {
-		return !ok
-	}
-	return ok && reflect.DeepEqual(v, c.Value)
-}
+func (c *Change) in(obj map[string]any) bool { return reflect.DeepEqual(c.apply(obj), obj) }
 
 // at is the value of a place.
 func at(v any, steps []engine.Step) (any, bool) {

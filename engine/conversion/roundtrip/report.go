@@ -73,12 +73,17 @@ type Change struct {
 	// Value is the new value; Removed says that there is none.
 	Value   any
 	Removed bool
+	// Patch is the change as a merge patch (RFC 7386).
+	Patch map[string]any
 
 	steps []engine.Step
 }
 
 func (c *Change) String() string {
-	if c.Removed {
+	switch {
+	case c.Path == "":
+		return "the change " + shown(c.Patch)
+	case c.Removed:
 		return c.Path + " removed"
 	}
 	return c.Path + " set to " + shown(c.Value)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -43,7 +44,7 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
-	// answered: the converter once did; unanswered is how often it did not before.
+	// answered: the converter once did; unanswered is how often in a row it did not.
 	answered   bool
 	unanswered int
 }
@@ -55,16 +56,8 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	if cfg.Objects == 0 {
 		cfg.Objects = DefaultObjects
 	}
-	t := &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
-	for _, path := range cfg.Ignore {
-		steps, err := engine.ParsePath(path)
-		if err != nil {
-			return nil, err
-		}
-		t.ignore = append(t.ignore, steps)
-	}
-	var err error
-	if t.worlds, err = newWorlds(crd, c); err != nil {
+	t, err := newTester(crd, c, cfg)
+	if err != nil {
 		return nil, err
 	}
 	for _, version := range t.worlds.versions {
@@ -82,6 +75,45 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 		}
 	}
 	return t.report, nil
+}
+
+func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*tester, error) {
+	t := &tester{cfg: cfg, known: map[string]*Finding{}, report: &Report{Seed: cfg.Seed}, pool: map[string][]map[string]any{}}
+	for _, path := range cfg.Ignore {
+		steps, err := engine.ParsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		t.ignore = append(t.ignore, steps)
+	}
+	var err error
+	t.worlds, err = newWorlds(crd, c)
+	return t, err
+}
+
+// Trip sends one object to a version and back, as Test does, with the merge patch in
+// between where it is not nil. The object is not validated first.
+func Trip(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
+	t, err := newTester(crd, c, cfg)
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, _ := object["apiVersion"].(string)
+	from := strings.TrimPrefix(apiVersion, crd.Spec.Group+"/")
+	for _, version := range []string{from, to} {
+		if !slices.Contains(t.worlds.versions, version) {
+			return nil, fmt.Errorf("version %q: want one that is served or stored: %s", version, strings.Join(t.worlds.versions, ", "))
+		}
+	}
+	if from == to {
+		return nil, fmt.Errorf("version %q: the object is in it: want another", to)
+	}
+	trip := &trip{tester: t, ctx: ctx, from: from, to: to, object: object}
+	if patch != nil {
+		trip.change = &Change{Patch: patch}
+	}
+	err = trip.run()
+	return trip.found, err
 }
 
 // version sends objects of one version to all others.

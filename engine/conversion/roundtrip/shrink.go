@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/valuediff"
 )
 
 // shrinkTrips is how many smaller objects are tried.
@@ -75,7 +76,7 @@ func without(obj map[string]any, n int) (map[string]any, bool) {
 		delete(parent, steps[last].Name)
 	case []any:
 		shorter := slices.Delete(slices.Clone(parent), steps[last].Index, steps[last].Index+1)
-		out = (&Change{steps: steps[:last], Value: shorter}).apply(out)
+		out = valuediff.Merge(out, patchOf(out, steps[:last], shorter, false)).(map[string]any)
 	}
 	return out, true
 }

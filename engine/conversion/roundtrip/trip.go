@@ -47,7 +47,7 @@ func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error)
 	defer cancel()
 	out, err := t.worlds.stored[t.from].Convert(ctx, obj, to)
 	if err == nil {
-		t.answered = true
+		t.answered, t.unanswered = true, 0
 		return out, nil
 	}
 	var failed *conversion.Error
@@ -59,22 +59,35 @@ func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error)
 	case errors.As(err, &bug):
 		return nil, err
 	case errors.Is(err, context.DeadlineExceeded):
-		t.add(Slow, nil, where+fmt.Sprintf("no answer within %s", t.cfg.Slow))
-		return nil, errEnd
+		kind, err = Slow, fmt.Errorf("no answer within %s", t.cfg.Slow)
 	case errors.As(err, &failed):
 		kind = [...]Kind{NoAnswer, Slow, Panicked, Failed, Wrong}[failed.Failure]
 	}
-	if t.answered = t.answered || kind != NoAnswer && kind != Slow; !t.answered {
-		if t.unanswered++; t.unanswered > patience {
-			return nil, fmt.Errorf("the converter does not answer: %w", err)
-		}
+	if err := t.patient(kind, err); err != nil {
+		return nil, err
 	}
 	t.add(kind, nil, where+err.Error())
 	return nil, errEnd
 }
 
-// patience is how often a converter may fail to answer before it ever did.
-const patience = 3
+// How often in a row a converter may fail to answer, before it ever did and since.
+const (
+	patience     = 3
+	morePatience = 20
+)
+
+// patient gives up a converter that does not answer.
+func (t *tester) patient(kind Kind, failed error) error {
+	if kind != NoAnswer && kind != Slow {
+		t.answered, t.unanswered = true, 0
+		return nil
+	}
+	t.unanswered++
+	if t.unanswered <= patience || t.answered && t.unanswered <= morePatience {
+		return nil
+	}
+	return fmt.Errorf("the converter does not answer: %w", &conversion.Error{Failure: conversion.NoAnswer, Text: failed.Error()})
+}
 
 func (t *trip) add(kind Kind, path []engine.Step, text string) {
 	t.found = append(t.found, &Finding{
@@ -98,9 +111,7 @@ func (t *trip) there() (err error) {
 		return errEnd // it is told of without a change
 	}
 	if t.change != nil {
-		if t.converted = t.change.apply(t.converted); t.converted == nil {
-			return errEnd
-		}
+		t.converted = t.change.apply(t.converted)
 		if _, res, err = t.worlds.admits(t.ctx, t.converted); err != nil {
 			return err
 		}
