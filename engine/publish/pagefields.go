@@ -114,7 +114,7 @@ func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(t
 func (w *pageWalk) add(f *Field) {
 	size := fieldCost + len(f.Path) + len(f.Says) + len(f.Description)
 	for _, r := range f.Rules {
-		size += fieldCost + len(r.Text)
+		size += fieldCost + len(r.Of) + len(r.Text)
 		for _, fact := range r.Facts {
 			size += len(fact.Text)
 		}
