@@ -161,7 +161,7 @@ var planted = map[string]struct {
 	"dropped":     {spoilt("v2", func(_, out map[string]any) { delete(spec(out), "list") }), roundtrip.Dropped, "spec.list"},
 	"dropped too": {spoilt("v2", func(_, out map[string]any) { delete(out, "status") }), roundtrip.Dropped, "status"},
 	"rare": {spoilt("v2", func(in, out map[string]any) {
-		if port, _ := spec(in)["port"].(int64); port > 1024 && spec(in)["only"] != nil {
+		if port, _ := spec(in)["port"].(int64); port > 1024 {
 			delete(spec(out), "mode")
 		}
 	}), roundtrip.Dropped, "spec.mode"},
