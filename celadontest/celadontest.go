@@ -2,7 +2,6 @@ package celadontest
 
 import (
 	"context"
-	"maps"
 	"sync/atomic"
 	"testing"
 
@@ -75,22 +74,6 @@ func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// ReadAs is a persisted object as a read in another version of its CRD gives it. The
-// error is also for a CRD that converts by a webhook.
-func (c *CRDs) ReadAs(obj map[string]any, version string) (map[string]any, error) {
-	_, compiled, err := c.engineOf(obj)
-	if err != nil {
-		return nil, err
-	}
-	asked := maps.Clone(obj)
-	asked["apiVersion"] = compiled.GroupKind().WithVersion(version).GroupVersion().String()
-	seen, err := compiled.Prepare(engine.Request{Object: asked, OldObject: obj})
-	if err != nil {
-		return nil, err
-	}
-	return seen.Old(), nil
-}
-
 // Decide is [engine.Engine.Validate] by the CRD that the object is of, and counts
 // for Cover. The request has Object, not Raw. The error is also for an object that
 // no CRD is of, and for a CRD whose rules are broken.
@@ -103,4 +86,13 @@ func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, 
 		req.Observe = c.observer(name)
 	}
 	return compiled.Validate(ctx, req)
+}
+
+// Prepare is [engine.Engine.Prepare] by the CRD that the object is of.
+func (c *CRDs) Prepare(req engine.Request) (*engine.Prepared, error) {
+	_, compiled, err := c.engineOf(req.Object)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.Prepare(req)
 }

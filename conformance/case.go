@@ -10,6 +10,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 // Case is one write of one object, and what is known of the right answer.
@@ -80,12 +82,13 @@ func ReadCRD(path string) (*CRD, error) {
 }
 
 func parseCRD(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, crd); err != nil {
+	text, err := yaml.YAMLToJSON(data)
+	if err != nil {
 		return nil, err
 	}
-	if crd.Kind != "CustomResourceDefinition" || crd.APIVersion != apiextensionsv1.SchemeGroupVersion.String() {
-		return nil, fmt.Errorf("not a CustomResourceDefinition of %s (got %s, %s)", apiextensionsv1.SchemeGroupVersion, crd.Kind, crd.APIVersion)
+	crd, err := catalog.Decode(text)
+	if err != nil {
+		return nil, err
 	}
 	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		crd.Spec.Conversion = nil

@@ -100,6 +100,22 @@ func TestKeysOnServer(t *testing.T) {
 	finish(t, report)
 }
 
+// TestScalesOnServer tries made-up writes to the scale subresource: of what a
+// Scale cannot be made of, and of Scales that are none. -seed chooses others.
+func TestScalesOnServer(t *testing.T) {
+	n := 300
+	if os.Getenv(fullVariable) != "" {
+		n = 3000
+	}
+	group, err := Scales(*firstWorld, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := NewReport("scales")
+	startServer(t).Sweep(t.Context(), []*Group{group}, report)
+	finish(t, report)
+}
+
 // TestUnitCalls replays the calls of the API server's own unit tests. A case is
 // named by its folder and its line.
 func TestUnitCalls(t *testing.T) {

@@ -5,17 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/publish"
 )
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
@@ -62,6 +67,102 @@ func TestExplainAsRecorded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestExplainCorpus asks kubectl of the corpus's CRDs on the real server, and
+// engine/publish of the same: of the root, of all fields below it, and of a path
+// down to a leaf.
+func TestExplainCorpus(t *testing.T) {
+	kubectl := os.Getenv("CELADON_KUBECTL")
+	if kubectl == "" {
+		t.Skip("CELADON_KUBECTL names no kubectl")
+	}
+	sizes := vetSizes{crds: 40, ofProject: 2}
+	if os.Getenv(fullVariable) != "" {
+		sizes = vetFull
+	}
+	files := crdFiles(t, sizes)
+	s := startServer(t)
+	report := NewReport("explain")
+	for _, f := range files {
+		s.holdExplain(t, kubectl, f, report)
+	}
+	finish(t, report)
+}
+
+func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *Report) {
+	t.Helper()
+	crd := f.crd.DeepCopy()
+	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
+		crd.Spec.Conversion = nil
+	}
+	r, err := s.Serve(t.Context(), crd)
+	if err != nil {
+		report.Note("CRDs that the server refuses")
+		return
+	}
+	defer remove(t, r)
+	host := s.front(t, crd.Spec.Group)
+	for _, v := range crd.Spec.Versions {
+		if !v.Served {
+			continue
+		}
+		apiVersion := crd.Spec.Group + "/" + v.Name
+		leaf := crd.Spec.Names.Plural + leafOf(v.Schema.OpenAPIV3Schema)
+		for _, ask := range []struct {
+			name      string
+			recursive bool
+		}{{crd.Spec.Names.Plural, false}, {crd.Spec.Names.Plural, true}, {crd.Spec.Names.Plural + ".spec", false}, {leaf, false}} {
+			args := []string{ask.name, "--api-version=" + apiVersion, fmt.Sprint("--recursive=", ask.recursive)}
+			theirs := string(explainWith(t, kubectl, host, args))
+			ours, err := explainOurs(crd, ask.name, apiVersion, ask.recursive)
+			id := f.id + ": " + strings.Join(args, " ")
+			refused := regexp.MustCompile(`(?m)^error: (.*)$`).FindStringSubmatch(theirs)
+			switch {
+			case refused != nil && err != nil && strings.HasPrefix(err.Error(), refused[1]), refused == nil && err == nil && ours == theirs:
+				report.Add(id)
+			case err != nil:
+				report.Add(id, Difference{"celadon refuses in other words", err.Error() + "\n" + shorten(theirs, 400)})
+			default:
+				report.Add(id, Difference{"kubectl (-) and celadon (+) explain differently", shorten(cmp.Diff(theirs, ours), 2000)})
+			}
+		}
+	}
+}
+
+func explainOurs(crd *apiextensionsv1.CustomResourceDefinition, name, apiVersion string, recursive bool) (string, error) {
+	at, err := publish.Find([]*apiextensionsv1.CustomResourceDefinition{crd}, name, apiVersion)
+	if err != nil {
+		return "", err
+	}
+	return at.Explain(publish.Layout{Plain: true, Recursive: recursive})
+}
+
+// leafOf goes down from the root, always by the last name that kubectl's command
+// line can say.
+func leafOf(s *apiextensionsv1.JSONSchemaProps) string {
+	path := ""
+	for s != nil {
+		last := ""
+		for name := range s.Properties {
+			if name > last && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`).MatchString(name) && (path != "" || name != "metadata") {
+				last = name
+			}
+		}
+		if next, ok := s.Properties[last]; ok {
+			path, s = path+"."+last, &next
+			continue
+		}
+		switch {
+		case s.Items != nil:
+			s = s.Items.Schema
+		case s.AdditionalProperties != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			s = nil
+		}
+	}
+	return path
 }
 
 // explainedCRD is the CRD whose path, from the repository's root, an archive

@@ -2,8 +2,14 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 // ownAtOnce is high: nearly all of a case's time the server waits until a new
@@ -33,7 +39,7 @@ func (s *Server) tryOwn(ctx context.Context, all []*Own, report *Report, update 
 }
 
 func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference, error) {
-	r, err := s.Serve(ctx, o.CRD.Definition)
+	r, converted, err := s.serveOwn(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +52,7 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 			return nil, err
 		}
 	}
-	out := o.differs("the server's answer is not what the file wants (see -update)", t.answer)
+	out := append(converted, o.differs("the server's answer is not what the file wants (see -update)", t.answer)...)
 	e, err := compile(o.CRD)
 	if err != nil {
 		return out, err
@@ -56,6 +62,24 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 		return out, err
 	}
 	return append(out, compare(t.answer, ours, aspects{code: true, warnings: true, object: true})...), nil
+}
+
+// serveOwn serves a case's CRD; one of v1beta1 as the server that it is stored in,
+// and says what the server makes of it otherwise than we do.
+func (s *Server) serveOwn(ctx context.Context, o *Own) (*Resource, []Difference, error) {
+	var head metav1.TypeMeta
+	data, err := yaml.YAMLToJSON(o.section("crd.yaml"))
+	if err == nil {
+		err = json.Unmarshal(data, &head)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.APIVersion == catalog.APIVersionBeta {
+		return s.serveBeta(ctx, data, o.CRD.Definition)
+	}
+	r, err := s.Serve(ctx, o.CRD.Definition)
+	return r, nil, err
 }
 
 func (o *Own) rewrite(a Answer) error {

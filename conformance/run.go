@@ -87,6 +87,9 @@ func (r *Resource) send(ctx context.Context, c *Case, t *trial, request call) (*
 	if err != nil {
 		return nil, err
 	}
+	if c.Subresource == "scale" {
+		return r.scaled(ctx, t, request, response)
+	}
 	t.answer, err = parseResponse(response)
 	return t, err
 }

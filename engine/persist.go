@@ -27,10 +27,10 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 }
 
 // persisted is an accepted object as a later read in its version returns it, and
-// what a converter made of it for storage. It has v's form, but for a status that
-// was taken away, and may be changed.
-func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion) (read, kept map[string]any, err error) {
-	done := v.values.Settled() && e.home(v) == v
+// what a converter made of it for storage. One that is prepared has v's form, but
+// for a status that was taken away. It may be changed.
+func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion, prepared bool) (read, kept map[string]any, err error) {
+	done := prepared && v.values.Settled() && e.home(v) == v
 	if done {
 		v.values.FillRoot(obj)
 	}

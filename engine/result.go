@@ -26,6 +26,10 @@ type Request struct {
 	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
 	// server's default.
 	FieldValidation string
+	// Merged says that Object is what server-side apply made of the old object and
+	// of what was sent, defaults included: the server decodes it no more, and so
+	// neither prunes it nor takes nulls out.
+	Merged bool
 	// Trace asks for Result.Rules.
 	Trace bool
 	// Observe, where it is set, is called behind each run of a rule.

@@ -3,12 +3,12 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
@@ -62,6 +62,7 @@ func (w *write) prepareScale() error {
 	}
 	w.obj = owned(scaled, w.old.Object)
 	w.obj.SetManagedFields(nil)
+	w.unprepared = true
 	w.replace()
 	return nil
 }
@@ -91,9 +92,10 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 	}
 	switch {
 	case own:
-		replicas, found, err := unstructured.NestedFieldNoCopy(obj, scaleFields(v.scale.SpecReplicasPath)...)
-		if err != nil || !found || replicas == nil {
-			return nil, nil, &NotCheckedError{fmt.Sprintf("the object has no %s to scale to", v.scale.SpecReplicasPath)}
+		path := v.scale.SpecReplicasPath
+		replicas, found, err := unstructured.NestedInt64(obj, scaleFields(path)...)
+		if err != nil || !found || replicas < math.MinInt32 || replicas > math.MaxInt32 {
+			return nil, nil, &NotCheckedError{fmt.Sprintf("the object has no whole number at %s to scale to", path)}
 		}
 		meta, _ := obj["metadata"].(map[string]any)
 		obj = map[string]any{"apiVersion": scaleVersion, "kind": scaleKind, "spec": map[string]any{"replicas": replicas},
@@ -108,50 +110,35 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 
 // decodeScale reads a Scale as the server does; done says that it is refused.
 func (w *write) decodeScale(body []byte) (to scaling, done bool) {
-	// The names of these types are in errors.
-	type ScaleSpec struct {
-		Replicas int32 `json:"replicas,omitempty"`
-	}
-	type ScaleStatus struct {
-		Replicas int32  `json:"replicas"`
-		Selector string `json:"selector,omitempty"`
-	}
-	type Scale struct {
-		metav1.TypeMeta   `json:",inline"`
-		metav1.ObjectMeta `json:"metadata,omitempty"`
-		Spec              ScaleSpec   `json:"spec,omitempty"`
-		Status            ScaleStatus `json:"status,omitempty"`
-	}
 	gvk, err := interpret(body)
-	if gvk.Kind == "" {
-		gvk.Kind = scaleKind
+	other := gvk.Kind != "" && gvk.Kind != scaleKind || gvk.Version != "" && gvk.GroupVersion().String() != scaleVersion
+	var scale struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+		Spec              struct {
+			Replicas int32 `json:"replicas"`
+		} `json:"spec"`
+		Status struct {
+			Replicas int32  `json:"replicas"`
+			Selector string `json:"selector"`
+		} `json:"status"`
 	}
-	if gvk.Version == "" {
-		gvk.Group, gvk.Version = "autoscaling", "v1"
-	}
-	var scale Scale
 	var strict []error
-	if err == nil && gvk.Kind != scaleKind {
-		err = runtime.NewNotRegisteredGVKErrForTarget("k8s.io/client-go/scale/scheme", gvk, nil)
-	}
-	if err == nil {
+	if err == nil && !other {
 		strict, err = kjson.UnmarshalStrict(body, &scale)
 	}
-	switch {
-	case err != nil:
-		w.failure = respond.Unreadable(gvk, scaleKind, body, err)
-		return to, true
-	case w.strictScale(strict, gvk, body):
-		return to, true
-	case gvk.GroupVersion().String() != scaleVersion:
-		w.failure = respond.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), scaleVersion)
-		return to, true
+	if err != nil || other || w.strictScale(strict) {
+		w.failure = respond.BadRequest(noScale)
 	}
-	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, false
+	return scaling{scale.Namespace, scale.Name, scale.Spec.Replicas}, w.failure != nil
 }
 
+// noScale is all that a server says of a body that it cannot read: it looks for
+// the words among types that it has no Scale in.
+const noScale = `no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"`
+
 // strictScale refuses or warns of what strict decoding found in a Scale.
-func (w *write) strictScale(strict []error, gvk runtimeschema.GroupVersionKind, body []byte) (refused bool) {
+func (w *write) strictScale(strict []error) (refused bool) {
 	directive := w.req.fieldValidation()
 	if len(strict) == 0 || directive == metav1.FieldValidationIgnore {
 		return false
@@ -160,7 +147,6 @@ func (w *write) strictScale(strict []error, gvk runtimeschema.GroupVersionKind, 
 		w.strict = append(w.strict, duplicateField(err))
 	}
 	if directive == metav1.FieldValidationStrict {
-		w.failure = respond.Unreadable(gvk, scaleKind, body, runtime.NewStrictDecodingError(strict))
 		return true
 	}
 	for _, err := range strict {

@@ -95,6 +95,8 @@ type write struct {
 	// bodyChanged: an update asks for a change of more than metadata, of which
 	// the server notes who asked.
 	bodyChanged bool
+	// unprepared: storage fills in what the object has no default of yet.
+	unprepared bool
 	// exactly one of these when refused
 	failure  *metav1.Status
 	findings []finding
@@ -123,7 +125,7 @@ func (w *write) prepare() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj, w.req.Object)
+	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
 	if w.strictness() {
 		return nil
 	}
@@ -329,7 +331,7 @@ func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
 	if !w.refused() {
 		var err error
-		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version); err == nil {
+		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {
 			res.Allowed = true
 			return res, nil
 		}

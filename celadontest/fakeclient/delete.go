@@ -15,14 +15,14 @@ import (
 func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(options)); err != nil {
+		return err
+	}
 	obj := s.store.get(c.kind, c.namespace, c.name)
 	if obj == nil {
 		return c.notFound()
 	}
 	u := &unstructured.Unstructured{Object: obj}
-	if errs := validation.ValidateDeleteOptions(options); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
-	}
 	if err := c.sameAs(u, options.Preconditions); err != nil {
 		return err
 	}

@@ -82,17 +82,11 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 		return nil, invalidPatch(patched, runtime.NewStrictDecodingError(strict).Error())
 	}
 	s.warn(texts(strict[:len(strict)-len(res.Strict)]))
-	s.warn(res.Warnings)
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		return nil, refusal(res)
-	}
-	if err := c.preconditions(live, obj); err != nil {
+	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
 		return nil, err
 	}
-	if err := refusal(res); err != nil {
-		return nil, err
-	}
-	return s.updated(c, live, obj, res.Object)
+	// of a patch a server drops duplicate owner references only later
+	return s.updated(c, live, res.Object, withFields(s.decodedBy(c, obj, res), obj, "managedFields", "ownerReferences"))
 }
 
 func texts(errs []error) (all []string) {
@@ -165,8 +159,11 @@ func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte,
 // apply answers a server-side apply.
 func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error) {
 	live, err := s.live(c)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, internal(err)
+	case live == nil && c.at.subresource != "":
+		return nil, c.notFound()
 	}
 	config := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(data, &config.Object); err != nil {
@@ -198,6 +195,7 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 // applied checks and persists what a merge gave.
 func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unstructured) (map[string]any, error) {
 	managed := managedFields(merged)
+	c.sent = merged.GetResourceVersion()
 	obj, err := decoded(merged)
 	switch {
 	case err != nil:
@@ -206,23 +204,12 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 		return nil, apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", merged.GetUID()))
 	case merged.GetName() != c.name:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", merged.GetName(), c.name))
-	case live == nil && c.at.subresource != "":
-		return nil, c.notFound()
 	}
-	res, err := s.decide(c, obj, live, metav1.FieldValidationIgnore)
+	res, err := s.ask(c, engine.Request{Object: obj, OldObject: live, Merged: true})
 	if err != nil {
 		return nil, err
 	}
-	s.warn(res.Warnings)
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		return nil, refusal(res)
-	}
-	if live != nil {
-		if err := c.preconditions(live, obj); err != nil {
-			return nil, err
-		}
-	}
-	if err := refusal(res); err != nil {
+	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
 		return nil, err
 	}
 	return s.finish(c, live, res.Object, managed)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -73,12 +77,13 @@ type call struct {
 	manager         string
 	fieldValidation string
 	dryRun          bool
+	sent            string // the resourceVersion that a new object was sent with
 }
 
 // newCall checks what a client and its URL would.
 func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	switch {
-	case !k.serves(at):
+	case !k.serves(endpoint{version: at.version}):
 		return nil, apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
 	case !k.namespaced:
 		namespace = ""
@@ -90,7 +95,11 @@ func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb stri
 	if name == "" && verb != "create" {
 		return nil, errors.New("resource name may not be empty")
 	}
-	return &call{kind: k, at: at, namespace: namespace, name: name}, nil
+	c := &call{kind: k, at: at, namespace: namespace, name: name}
+	if !k.serves(at) {
+		return nil, c.notFound()
+	}
+	return c, nil
 }
 
 // options are those that all writes have.
@@ -111,10 +120,12 @@ func (c *call) options(s *server, manager, fieldValidation string, dryRun []stri
 // decide is what the engine says of a write: the object as it is persisted, but for
 // what only a server fills in, or the server's error.
 func (s *server) decide(c *call, obj, live map[string]any, fieldValidation string) (*engine.Result, error) {
-	res, err := s.crds.Decide(context.Background(), engine.Request{
-		Object: obj, OldObject: live, Namespace: c.namespace, Name: c.name,
-		Subresource: c.at.subresource, FieldValidation: fieldValidation,
-	})
+	return s.ask(c, engine.Request{Object: obj, OldObject: live, FieldValidation: fieldValidation})
+}
+
+func (s *server) ask(c *call, req engine.Request) (*engine.Result, error) {
+	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
+	res, err := s.crds.Decide(context.Background(), req)
 	if err == nil && res.Undecided != nil {
 		err = res.Undecided
 	}
@@ -148,6 +159,21 @@ func (s *server) warn(texts []string) {
 	}
 }
 
+// early are the warnings of a write that does not come as far as its checks.
+func early(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return strings.HasPrefix(text, "metadata.finalizers: ") })
+}
+
+// ofPatch are the warnings of a patch, whose duplicate owner references a server finds
+// late.
+func ofPatch(texts []string) []string {
+	late := slices.Clone(texts)
+	for i := range late {
+		late[i] = strings.Replace(late[i], "contains duplicate entries;", "contains duplicate entries after mutating admission happens;", 1)
+	}
+	return late
+}
+
 // next is the resourceVersion of the next write.
 func (s *server) next() string {
 	s.version++
@@ -160,7 +186,13 @@ func (s *server) read(k *kind, version string, obj map[string]any) (map[string]a
 	if obj["apiVersion"] == want {
 		return obj, nil
 	}
-	return s.crds.ReadAs(obj, version)
+	asked := maps.Clone(obj)
+	asked["apiVersion"] = want
+	seen, err := s.crds.Prepare(engine.Request{Object: asked, OldObject: obj})
+	if err != nil {
+		return nil, err
+	}
+	return seen.Old(), nil
 }
 
 // live is the object that a call is about, in its version; nil where there is none.
@@ -173,6 +205,15 @@ func (s *server) live(c *call) (map[string]any, error) {
 }
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
+
+// key is where etcd has the object; a dry run does not come that far.
+func (c *call) key() string {
+	root := "/registry"
+	if c.dryRun {
+		root = "/"
+	}
+	return path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
+}
 
 // finish fills in what only a server does, and persists: live is nil on create.
 // What changes nothing is not written.
@@ -200,6 +241,9 @@ func (s *server) finish(c *call, live, obj map[string]any, managed []any) (map[s
 		}
 		return obj, s.store.delete(c.kind, c.namespace, u.GetName())
 	case c.dryRun:
+		if live == nil && c.sent != "" {
+			u.SetResourceVersion(c.sent)
+		}
 		return obj, nil
 	}
 	metadata["resourceVersion"] = s.next()
@@ -268,7 +312,8 @@ func (c *call) preconditions(live, obj map[string]any) error {
 	was, now := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: obj}
 	switch version := now.GetResourceVersion(); {
 	case now.GetUID() != "" && now.GetUID() != was.GetUID():
-		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", now.GetUID(), was.GetUID()))
+		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", c.key(), now.GetUID(), was.GetUID()))
 	case version == "" || version == "0":
 		return invalidVersion(c)
 	case version != was.GetResourceVersion():

@@ -102,7 +102,7 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 		return nil, err
 	}
 	w := newWorld(p)
-	if w.tree("self", p, steps) == nil {
+	if w.tree(p, steps) == nil {
 		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
 	}
 	return w.prove()

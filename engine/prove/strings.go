@@ -26,10 +26,13 @@ func (w *world) relate(c *content) {
 		w.implies(before.Not(), m.lit)
 		before = w.any(before, m.lit)
 		for _, p := range patterns {
-			if w.spend() {
+			if w.spend(1) {
 				return
 			}
 			w.implies(literal(p.lit, p.language.Contains(m.text)), m.lit)
+		}
+		if w.spend(len(c.sizes.cuts) / 8) {
+			return
 		}
 		size := int64(utf8.RuneCountInString(m.text))
 		for i, lit := range c.sizes.lits {

@@ -38,7 +38,7 @@ func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() 
 // truth is what an expression of type bool gives.
 func (x *reading) truth(e ast.Expr) truth {
 	g := &x.world.gates
-	if x.world.spend() {
+	if x.world.spend(1) {
 		return g.anything(g.yes)
 	}
 	switch e.Kind() {
@@ -130,7 +130,7 @@ func (x *reading) call(e ast.Expr) truth {
 func (x *reading) unmodelled(e ast.Expr) truth {
 	g := &x.world.gates
 	defined := x.argumentsDefined(e)
-	key := x.key(e)
+	key := x.term(e)
 	if x.neverFails(e) {
 		return g.given(defined, x.world.named(key))
 	}

@@ -155,7 +155,7 @@ func formatOf(s *schema.Structural) string {
 
 // anchor is the place of an item or entry, or of the root, in which all else
 // stands. Twins are of one list or map, which no default makes different.
-func (w *world) anchor(prefix string, of *Prover, steps []engine.Step) *place {
+func (w *world) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true
 	for _, step := range steps {
@@ -166,11 +166,10 @@ func (w *world) anchor(prefix string, of *Prover, steps []engine.Step) *place {
 			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema)
 		}
 	}
-	p := place{of: of, key: prefix, path: steps, schema: next.schema, decl: next.decl}
+	p := place{of: of, path: steps, schema: next.schema, decl: next.decl}
 	if of != w.prover {
-		p.key = "next " + prefix
 		if related {
-			like := w.newPlace(place{of: w.prover, key: prefix, path: steps, schema: first.schema, decl: first.decl})
+			like := w.newPlace(place{of: w.prover, path: steps, schema: first.schema, decl: first.decl})
 			p.content, p.twin = like.content, &twin{like, w.yes}
 		}
 	}

@@ -35,7 +35,7 @@ type alt struct {
 func (a alt) name() string {
 	switch {
 	case a.constant != nil:
-		return fmt.Sprintf("%s %v", a.constant.Type().TypeName(), a.constant.Value())
+		return literalTerm(a.constant)
 	case a.place == nil:
 		return a.key
 	}
@@ -55,7 +55,7 @@ const maxAlts = 64
 // value is what an expression of another type than bool gives, or any.
 func (x *reading) value(e ast.Expr) []alt {
 	g := &x.world.gates
-	if x.world.spend() {
+	if x.world.spend(1) {
 		return x.opaque(e)
 	}
 	switch e.Kind() {
@@ -114,7 +114,7 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 				continue
 			}
 		}
-		key := a.name() + "." + s.FieldName()
+		key := x.world.term(a.name() + "." + s.FieldName())
 		out = append(out, alt{when: g.both(a.when, x.world.named("defined: "+key)), key: key})
 	}
 	return out
@@ -160,14 +160,18 @@ func (x *reading) choice(args []ast.Expr) []alt {
 func (x *reading) index(of, by ast.Expr) []alt {
 	g := &x.world.gates
 	var out []alt
-	for _, a := range x.value(of) {
-		for _, b := range x.value(by) {
+	as, bs := x.value(of), x.value(by)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return nil
+	}
+	for _, a := range as {
+		for _, b := range bs {
 			when := g.both(a.when, b.when)
 			if q := element(a, b); q != nil {
 				out = append(out, alt{when: g.both(when, q.present), place: q})
 				continue
 			}
-			key := a.name() + "[" + b.name() + "]"
+			key := x.world.term(a.name() + "[" + b.name() + "]")
 			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
 		}
 	}
@@ -205,7 +209,7 @@ func (x *reading) sizes(of ast.Expr) []alt {
 		case a.place != nil && !a.size && hasSize(a.place.decl.Kind):
 			out = append(out, alt{when: a.when, place: a.place, size: true})
 		default:
-			out = append(out, alt{when: a.when, key: "size(" + a.name() + ")"})
+			out = append(out, alt{when: a.when, key: x.world.term("size(" + a.name() + ")")})
 		}
 	}
 	return out
@@ -219,15 +223,19 @@ func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
 	g := &x.world.gates
 	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]
 	var out []alt
-	for _, a := range x.value(left) {
-		for _, b := range x.value(right) {
+	as, bs := x.value(left), x.value(right)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return nil
+	}
+	for _, a := range as {
+		for _, b := range bs {
 			when := g.both(a.when, b.when)
 			if c, ok := added(a, b, op); ok {
 				c.when = when
 				out = append(out, c)
 				continue
 			}
-			c := alt{key: fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name()), op: op, parts: []alt{a, b}}
+			c := alt{key: x.world.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
 			fits := x.world.named("defined: " + c.key)
 			x.world.atom(fits, isInt64, c, c)
 			c.when = g.both(when, fits)
@@ -266,7 +274,10 @@ func added(a, b alt, op string) (alt, bool) {
 
 // opaque is a value of which only the text is known.
 func (x *reading) opaque(e ast.Expr) []alt {
-	key := x.key(e)
+	key := x.term(e)
+	if x.world.tooMuch {
+		return []alt{{when: x.world.free(), key: key}}
+	}
 	defined := x.argumentsDefined(e)
 	if !x.neverFails(e) {
 		defined = x.world.both(defined, x.world.named("defined: "+key))

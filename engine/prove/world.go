@@ -1,6 +1,8 @@
 package prove
 
 import (
+	"strconv"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/sat"
 	"github.com/celadon-cel/celadon/types"
@@ -14,7 +16,9 @@ type world struct {
 	asked    *engine.RuleRef
 	places   []*place
 	contents []*content
+	made     int // places
 	names    map[string]sat.Lit
+	terms    map[string]int
 	loops    map[string]truth
 	// quantifiers are all and exists over lists and maps; see instantiate.
 	quantifiers []*quantifier
@@ -44,17 +48,27 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}, known: map[engine.RuleRef]sat.Lit{}}
+	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
 
-// spend counts one expression, and says when there are too many.
-func (w *world) spend() bool {
-	if w.work++; w.work > maxWork {
+// spend counts expressions, and says when there are too many.
+func (w *world) spend(n int) bool {
+	if w.work += n; w.work > maxWork {
 		w.tooMuch = true
 	}
 	return w.tooMuch
+}
+
+// term is a short name for a text, so that what is made of names stays short, too.
+func (w *world) term(text string) string {
+	n, ok := w.terms[text]
+	if !ok {
+		n = len(w.terms)
+		w.terms[text] = n
+	}
+	return "#" + strconv.Itoa(n)
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
@@ -79,14 +93,14 @@ func (w *world) relation(key string) (l sat.Lit, known bool) {
 // tree is the place of a path as a version reads it, and all above it up to the
 // item, the entry or the root in which it stands, all present. It is nil where
 // rules cannot see it.
-func (w *world) tree(prefix string, of *Prover, steps []engine.Step) *place {
+func (w *world) tree(of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
 		if step.Any {
 			anchor = i + 1
 		}
 	}
-	p := w.anchor(prefix, of, steps[:anchor])
+	p := w.anchor(of, steps[:anchor])
 	if p == nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ func oneLine(s node) string {
 		parts = append(parts, "default: "+preview.JSON(v, shownDefault))
 	}
 	if n := len(list(s["x-kubernetes-validations"])); n > 0 {
-		parts = append(parts, phrase.Count(n, "rule"))
+		parts = append(parts, fmt.Sprint("rules: ", n))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -103,7 +103,7 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 		say("of", path)
 	}
 	for _, fact := range r.facts() {
-		say(fact.name, fact.text)
+		say(fact.Name, fact.Text)
 	}
 	if c, ok := e.layout.Costs[engine.RuleRef{Version: e.Version, Path: path, Index: r.index}]; ok {
 		say("cost", c.String())
@@ -111,17 +111,17 @@ func (e *explainer) rule(r rule, path, here string) (lines []string) {
 	return lines
 }
 
-// fact is one thing that is said of a rule.
-type fact struct{ name, text string }
+// Fact is one thing that is said of a rule.
+type Fact struct{ Name, Text string }
 
-func (r *rule) facts() (all []fact) {
-	for _, f := range []fact{{"message", r.message}, {"messageExpression", lex.Flat(r.messageExpression)}, {"reason", r.reason}, {"fieldPath", r.fieldPath}} {
-		if f.text != "" {
+func (r *rule) facts() (all []Fact) {
+	for _, f := range []Fact{{"message", r.message}, {"messageExpression", lex.Flat(r.messageExpression)}, {"reason", r.reason}, {"fieldPath", r.fieldPath}} {
+		if f.Text != "" {
 			all = append(all, f)
 		}
 	}
 	if r.optionalOldSelf {
-		all = append(all, fact{"optionalOldSelf", "true"})
+		all = append(all, Fact{"optionalOldSelf", "true"})
 	}
 	return all
 }

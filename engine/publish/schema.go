@@ -25,17 +25,22 @@ func published(v *apiextensionsv1.CustomResourceDefinitionVersion) (node, error)
 	if s == nil {
 		return node{"type": "object"}, nil
 	}
-	data, err := json.Marshal(s.Unfold().ToKubeOpenAPI())
+	root, err := decoded(s.Unfold())
 	if err != nil {
-		return nil, fmt.Errorf("version %s: %w", v.Name, err)
-	}
-	var root map[string]any
-	if err := json.Unmarshal(data, &root); err != nil {
 		return nil, fmt.Errorf("version %s: %w", v.Name, err)
 	}
 	addMeta(root, typeMeta())
 	embedded(root)
 	return root, nil
+}
+
+// decoded is a schema in JSON, without what a structural one does not keep.
+func decoded(s *structuralschema.Structural) (root node, err error) {
+	data, err := json.Marshal(s.ToKubeOpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	return root, json.Unmarshal(data, &root)
 }
 
 func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) *structuralschema.Structural {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/valuediff"
 )
@@ -116,7 +114,7 @@ func patchOf(from, to map[string]any) map[string]any {
 
 // put writes a key and its value, set in.
 func put(b *bytes.Buffer, indent, key string, v any) {
-	data, err := yaml.Marshal(map[string]any{key: v})
+	data, err := foreign.YAML(map[string]any{key: v})
 	if err != nil { // of decoded values it cannot be
 		return
 	}

@@ -88,8 +88,7 @@ func (p *argumentParser) value(name string) (Value, bool) {
 		return Value{Text: text, raw: raw, start: p.start + from}, true
 	}
 	if tok == scanner.EOF {
-		p.fail(len(p.text), "want a value for "+name)
-		return Value{}, false
+		return Value{start: p.start + len(p.text)}, true
 	}
 	isString := stringArguments[name]
 	for next := p.peek(); next != ',' && next != '}' && next != scanner.EOF && (next != ';' || !isString); next = p.peek() {

@@ -26,7 +26,8 @@ func TestArguments(t *testing.T) {
 		{name: "cut by a comma", marker: `rule=self.all(x, x > 1)`, rule: "self.all(x", bad: "want = behind x", badAt: "> 1)"},
 		{name: "cut by a semicolon", marker: `rule=self.a == ';'`, rule: "self.a == '", bad: "want a comma behind the value of rule", badAt: ";'"},
 		{name: "no end", marker: `rule="self.a`, bad: "literal not terminated", badAt: `"self.a`},
-		{name: "no value", marker: `rule=`, bad: "want a value for rule"},
+		{name: "no value", marker: `rule=`},
+		{name: "twice", marker: `rule="1",rule="2"`, rule: "2"},
 		{name: "typographic", marker: `rule=“self.a”`, rule: "“self.a”"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

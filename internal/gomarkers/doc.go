@@ -17,7 +17,8 @@ package gomarkers
 // then walked together (walk.go, resolve.go): a field leads to its type, embedded
 // structs are part of the struct around them, and the markers of all that on the way
 // to a place may have made the place's rules; which one, the text says (match.go).
-// Where the types lead nowhere, as with a hand-written schema, the text alone decides.
+// Where the types cannot be followed, as those of a module that is missing, the text
+// alone decides.
 //
 // Only what leads to a rule is followed, so that a package that is imported for other
 // things is never read.

@@ -52,7 +52,7 @@ func (m *Marker) Argument(name string) string {
 }
 
 func (m *Marker) value(name string) *Value {
-	for i := range m.Arguments {
+	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last one counts
 		if m.Arguments[i].Name == name {
 			return &m.Arguments[i].Value
 		}
@@ -171,4 +171,9 @@ func (f *file) position(offset int) Position {
 func (f *file) line(offset int) string {
 	text, _, _ := strings.Cut(f.text[f.lines[f.lineAt(offset)]:], "\n")
 	return strings.TrimSuffix(text, "\r")
+}
+
+// IsMarker is true of a comment of one line that makes a rule.
+func IsMarker(comment string) bool {
+	return newMarker(&file{text: comment}, comment, 0) != nil
 }

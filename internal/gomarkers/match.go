@@ -79,7 +79,7 @@ func (w *walker) walk(at spot, path string, here *branch) {
 }
 
 // match finds the markers of the rules at one place: those that stand there with the
-// rule's text, or else whatever has it.
+// rule's text or, where it is not known what stands there, whatever has it.
 func (w *walker) match(at spot, path string, here *branch) {
 	taken, first := map[*Marker]bool{}, len(w.Rules)
 	for i := range here.schema.XValidations {
@@ -87,8 +87,10 @@ func (w *walker) match(at spot, path string, here *branch) {
 		r := Rule{Version: w.version, Field: fmt.Sprintf("%s.x-kubernetes-validations[%d]", path, i), Text: rule.Rule}
 		if r.Marker = best(at.alike(rule.Rule), taken, rule); r.Marker != nil {
 			taken[r.Marker] = true
-		} else if r.Marker, r.Others = w.src.byText(rule, here.name); r.Marker == nil {
-			r.Missing = at.missing
+		} else if at.unknown {
+			if r.Marker, r.Others = w.src.byText(rule, here.name); r.Marker == nil {
+				r.Missing = at.missing
+			}
 		}
 		w.byField[r.Field] = len(w.Rules)
 		w.Rules = append(w.Rules, r)

@@ -23,7 +23,9 @@ type spot struct {
 	owner *typeDecl // of field
 	// inlined are the structs that stand in this one.
 	inlined []spot
-	// missing is the package that would say more.
+	// unknown: what stands here is not to be read; missing is the package that would
+	// say, if that is why.
+	unknown bool
 	missing string
 }
 
@@ -86,7 +88,9 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 		var t *typeDecl
 		switch e = bare(e); e.(type) {
 		case *ast.Ident, *ast.SelectorExpr:
-			t, at.missing = r.named(f, e)
+			if t, at.missing = r.named(f, e); t == nil {
+				at.unknown = at.missing != "" || !r.plain(f, e)
+			}
 		case *ast.StructType:
 			at.expr, at.file = e, f
 			if at.decl != nil {
@@ -96,6 +100,8 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 		case *ast.ArrayType, *ast.MapType:
 			at.expr, at.file = e, f
 			return at
+		default: // of a generic type, for one
+			at.unknown = true
 		}
 		if t == nil || r.seen[t] || len(r.seen) > mostLinks {
 			return at
@@ -115,6 +121,10 @@ func (r *resolver) inline(at *spot) {
 			in.add(field.markers)
 			in.field, in.owner = field, at.decl
 			at.sets = append(at.sets, in.sets...)
+			at.unknown = at.unknown || in.unknown
+			if at.missing == "" {
+				at.missing = in.missing
+			}
 			at.inlined = append(at.inlined, in)
 		}
 	}
@@ -136,6 +146,19 @@ func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing st
 		return nil, importPath
 	}
 	return p.types[x.Sel.Name], ""
+}
+
+// plain is true of a name that is no type of these packages: one of the language's, or
+// of packages without rules. Another is of a file or a dot import that was not read.
+func (s *Source) plain(f *file, e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return !e.IsExported()
+	case *ast.SelectorExpr:
+		name, ok := e.X.(*ast.Ident)
+		return ok && opaque(f.importPath(name.Name))
+	}
+	return false
 }
 
 // importPath is the path of what a file calls by a name. Where an import has no

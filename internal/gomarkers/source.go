@@ -92,9 +92,7 @@ type fieldDecl struct {
 func Parse(files []File, cfg Config) *Source {
 	s := &Source{cfg: cfg, packages: map[string]*goPackage{}, failed: map[string]error{}, byRule: map[string][]*Marker{}, roots: map[*typeDecl]bool{}, spots: map[*typeDecl]spot{}}
 	for _, f := range files {
-		for _, m := range s.add(f) {
-			s.given = append(s.given, m)
-		}
+		s.given = append(s.given, s.add(f)...)
 	}
 	for _, m := range s.given {
 		s.byRule[m.Rule()] = append(s.byRule[m.Rule()], m)

@@ -91,7 +91,7 @@ func (s *Source) below(at spot, by step) spot {
 			return s.led(s.typeOf(at.file, e.Value), at)
 		}
 	}
-	return spot{missing: at.missing}
+	return spot{unknown: at.unknown, missing: at.missing}
 }
 
 // led keeps what led to a list or a map for what is in it.
@@ -102,7 +102,7 @@ func (s *Source) led(down, at spot) spot {
 
 // field is what has a name in objects, in a struct or in what is inlined there.
 func (s *Source) field(at spot, name string) (found spot, ok bool) {
-	found.missing = at.missing
+	found.unknown, found.missing = at.unknown, at.missing
 	if at.decl == nil {
 		return found, false
 	}
@@ -115,8 +115,6 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	for _, in := range at.inlined {
 		if down, ok := s.field(in, name); ok {
 			return down, true
-		} else if down.missing != "" {
-			found.missing = down.missing
 		}
 	}
 	return found, false

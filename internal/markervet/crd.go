@@ -21,14 +21,16 @@ type CRD struct {
 	crd    *apiextensionsv1.CustomResourceDefinition
 	report *vet.Report
 	lints  []lint.Lint
+	show   func(*lint.Lint) []string
 	src    *gomarkers.Source
 	m      *gomarkers.Map
 	over   map[string]*vet.Rule // rules that cost too much, by their field
 }
 
-// New maps a CRD. Lints are what is said of it beside the report, as lint.Of has it.
-func New(src *gomarkers.Source, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, lints []lint.Lint) *CRD {
-	c := &CRD{crd, report, lints, src, src.Map(crd), map[string]*vet.Rule{}}
+// New maps a CRD. Lints are what is said of it beside the report, as lint.Of has it;
+// show gives the lines that show one, nil none.
+func New(src *gomarkers.Source, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, lints []lint.Lint, show func(*lint.Lint) []string) *CRD {
+	c := &CRD{crd, report, lints, show, src, src.Map(crd), map[string]*vet.Rule{}}
 	for i := range report.Versions {
 		for j := range report.Versions[i].Rules {
 			if r := &report.Versions[i].Rules[j]; r.Over && r.Reason != nil && c.over[r.Field] == nil {
@@ -83,9 +85,13 @@ func (c *CRD) find(all *findings, index int, without []string) {
 	}
 	for i := range c.lints {
 		l := &c.lints[i]
-		c.rule(all, Finding{
+		f := Finding{
 			ID: l.Name, Description: "What the API server accepts and authors regret", Level: Warning, Message: l.Message, Rule: l.Rule, CRD: index, lint: true,
-		}, l.Field, "rule", 1, 1, Place{c.report.Name, l.Version, l.Path})
+		}
+		if c.show != nil {
+			f.Shown = c.show(l)
+		}
+		c.rule(all, f, l.Field, "rule", 1, 1, Place{c.report.Name, l.Version, l.Path})
 	}
 	for i := range c.report.Versions {
 		v := &c.report.Versions[i]
@@ -205,11 +211,16 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	markers := c.markers(field)
 	if len(markers) == 0 {
 		f.Field = field
+		f.Near, _, _ = c.Schema(field)
 		all.add(f, place)
 	}
 	for _, m := range markers {
 		at := f
 		at.Position, at.Line, at.Of, at.CRD = m.At(part, line, column), m.Line(), of(m), 0
+		if r := c.m.Rule(vet.Place(field)); r != nil && r.Marker == m && len(r.Others) > 0 {
+			other := r.Others[0].Position()
+			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the marker at %s:%d may have made the rule as well", other.File, other.Line))
+		}
 		all.add(at, place)
 	}
 }
@@ -264,8 +275,9 @@ func (c *CRD) unmarked(all *findings, index int) {
 			if len(c.markers(r.Field)) > 0 {
 				continue
 			}
+			near, _, _ := c.Schema(r.Field)
 			all.add(Finding{
-				ID: gomarkers.RuleWithoutMarker, Description: descriptions[gomarkers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
+				ID: gomarkers.RuleWithoutMarker, Near: near, Description: descriptions[gomarkers.RuleWithoutMarker], Level: Warning, Rule: r.Rule, CRD: index, Field: r.Field,
 				Message: "no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared",
 			}, Place{c.report.Name, v.Name, r.Path})
 		}

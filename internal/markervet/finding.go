@@ -34,6 +34,11 @@ type Finding struct {
 	Line  string
 	CRD   int
 	Field string
+	// Near is then the field or the type around what is meant, or nothing.
+	Near gomarkers.Position
+	// Write is a marker that is missing above Position, as
+	// // +kubebuilder:validation:MaxItems=8; "" is none.
+	Write string
 	// Of is the type, and the field, that the marker stands at.
 	Of string
 	// Places are those in the CRDs.
@@ -130,8 +135,9 @@ func (all *findings) advice(b *gomarkers.Bound, a vet.Advice, mendable bool, pla
 	if !mendable {
 		fit = "the rules fit that bounds can make fit"
 	}
+	marker := func(value int64) string { return fmt.Sprintf("// %s%s=%d", prefix, markerName(a.Set), value) }
 	text := func(value int64) string {
-		return fmt.Sprintf("write // %s%s=%d%s above %s: with all bounds that are noted, %s", prefix, markerName(a.Set), value, now, b.Of, fit)
+		return fmt.Sprintf("write %s%s above %s: with all bounds that are noted, %s", marker(value), now, b.Of, fit)
 	}
 	value, set := a.Value, a.Set
 	k := boundKey{b.Position, set}
@@ -150,6 +156,9 @@ func (all *findings) advice(b *gomarkers.Bound, a vet.Advice, mendable bool, pla
 	f := &all.list[i]
 	if value < f.value {
 		f.value, f.Message = value, text(value)
+	}
+	if a.Now == 0 {
+		f.Write = marker(f.value)
 	}
 	all.put(i, []Place{place})
 }

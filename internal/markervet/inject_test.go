@@ -144,7 +144,7 @@ func TestInjectedMistakes(t *testing.T) {
 			t.Fatal(err, src.Problems())
 		}
 		found := map[string]gomarkers.Position{}
-		for _, f := range Find(src, []*CRD{New(src, crd, report, lint.Of(report))}, nil) {
+		for _, f := range Find(src, []*CRD{New(src, crd, report, lint.Of(report), nil)}, nil) {
 			if strings.Contains(f.Message, "does not compile") {
 				found[f.Rule] = f.Position
 			}

@@ -73,9 +73,11 @@ func (s Node) Says(required bool) string {
 		parts = append(parts, "required")
 	}
 	parts = append(parts, s.Bounds())
-	if items := s.Child("items"); items != nil && items.Kind() != "object" {
-		if each := items.Bounds(); each != "" {
-			parts = append(parts, "each "+each)
+	for _, below := range []string{"items", "additionalProperties"} {
+		if part := s.Child(below); part != nil && part.Kind() != "object" {
+			if each := part.Bounds(); each != "" {
+				parts = append(parts, "each "+each)
+			}
 		}
 	}
 	if v, ok := s["default"]; ok {

@@ -62,6 +62,8 @@ func (o *Options) check(paths []string) error {
 		return errors.New("--convert: asks about objects: want --objects PATH too")
 	case dashes > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Allow == "-":
+		return errors.New("--allow -: want a file, which the change cannot write")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	}

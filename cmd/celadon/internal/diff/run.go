@@ -78,6 +78,7 @@ type differ struct {
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	unread := len(d.sides.problems) > 0
 	var bug *engine.InternalError
+	var failure *judgeError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
 			continue // its other side may be what cannot be read
@@ -86,11 +87,14 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.As(err, &bug):
+		case errors.As(err, &bug), errors.As(err, &failure):
 			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", p.name, err)}
 		case err != nil:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue
+		}
+		if crd.Update != nil && crd.Update.Undecided {
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
 		}
 		d.report.CRDs = append(d.report.CRDs, crd)
 		if err := take(crd); err != nil {

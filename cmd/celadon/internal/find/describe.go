@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/schemawords"
@@ -29,7 +28,7 @@ func describe(crd *definition, version string, o *Options) schemawords.Node {
 
 // document is an object in YAML, with what each field is said to be.
 func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
-	data, err := yaml.Marshal(obj)
+	data, err := foreign.YAML(obj)
 	if err != nil || schema == nil {
 		return data, err
 	}

@@ -1,12 +1,12 @@
 package find
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	reports "github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -40,8 +40,7 @@ type jsonPrinter struct{ out io.Writer }
 func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
-	enc := json.NewEncoder(p.out)
-	enc.SetEscapeHTML(false)
+	enc := reports.Encoder(p.out)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
@@ -121,7 +120,7 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 func (f *Finding) words(want search.Want) string {
 	switch f.Status {
 	case search.Unserved:
-		return "not asked: " + f.Reason
+		return "not asked: " + string(foreign.Line(f.Reason))
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case never:

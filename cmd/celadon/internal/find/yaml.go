@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/schemawords"
@@ -49,7 +47,7 @@ func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema 
 		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
 	}
 	if f.Old != nil {
-		old, err := yaml.Marshal(f.Old)
+		old, err := foreign.YAML(f.Old)
 		if err != nil {
 			return err
 		}

@@ -70,11 +70,12 @@ func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error 
 	if err := r.write(report); err != nil {
 		return err
 	}
-	if err := r.measures.finish(ctx, s, report); err != nil {
-		return err
-	}
+	unwritten := r.measures.finish(ctx, s, report)
 	if err := p.end(report); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	if unwritten != nil {
+		return unwritten
 	}
 	return r.verdict(report, paths)
 }

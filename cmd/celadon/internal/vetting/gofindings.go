@@ -61,10 +61,7 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	if err := p.report(run.end()); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	if err := run.sum.verdict(paths); err != nil || len(run.unread) == 0 {
-		return err
-	}
-	return &cli.ExitError{Code: cli.Usage}
+	return run.sum.verdict(paths)
 }
 
 // goRun is what is known of the CRDs and their Go.
@@ -102,7 +99,7 @@ func (r *goRun) add(one *vetted) {
 	if err != nil || crd == nil {
 		return // the report says why
 	}
-	one.source = markervet.New(r.src.Source, crd, one.report, one.lints)
+	one.source = markervet.New(r.src.Source, crd, one.report, one.lints, shown)
 	r.mapped = append(r.mapped, one.source)
 	r.of = append(r.of, len(r.crds)-1)
 }
@@ -145,6 +142,7 @@ func (one *vetted) inFile(field string, width int) report.Place {
 // cannotRead tells of Go that is not read, and of packages that rules need.
 func (r *goRun) cannotRead() {
 	add := func(at report.Place, text string) {
+		r.sum.Unreadable++
 		r.unread = append(r.unread, goFinding{finding: finding{id: "unreadable", description: "What cannot be read", level: "error", message: text, at: at}})
 	}
 	for _, p := range r.src.Problems() {
@@ -174,11 +172,17 @@ type goSummary struct {
 	// several.
 	Mapped    int `json:"mapped"`
 	Ambiguous int `json:"ambiguous,omitempty"`
+	// Foreign are CRDs of kinds that the packages do not have.
+	Foreign int `json:"foreign,omitempty"`
 }
 
 func (r *goRun) count() *goSummary {
 	s := &goSummary{Files: r.src.files, Markers: len(r.src.Markers())}
 	for _, m := range r.mapped {
+		if !m.Map().Rooted {
+			s.Foreign++
+			continue
+		}
 		for _, rule := range m.Map().Rules {
 			s.Rules++
 			if rule.Marker != nil {

@@ -76,7 +76,11 @@ func (p goText) report(r *goRun) error {
 		one.oneLine(p.textPrinter, &b)
 	}
 	s := r.sum.Go
-	foreign.Fprintf(&b, "%d of %s found in %s\n%s\n", s.Mapped, phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file"), r.sum.String())
+	foreign.Fprintf(&b, "%d of %s found in %s", s.Mapped, phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file"))
+	if s.Foreign > 0 {
+		foreign.Fprintf(&b, "; %s of kinds that these packages do not have", phrase.Count(s.Foreign, "CRD"))
+	}
+	foreign.Fprintf(&b, "\n%s\n", r.sum.String())
 	_, err := p.out.Write([]byte(b.String()))
 	return err
 }

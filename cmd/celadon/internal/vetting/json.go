@@ -31,14 +31,17 @@ type crdReport struct {
 	Accepted bool   `json:"accepted"`
 	Problem  string `json:"problem,omitempty"`
 	// Undecided: Problem says why.
-	Undecided bool            `json:"undecided,omitempty"`
-	Status    *report.Status  `json:"status,omitempty"`
-	Causes    []report.Cause  `json:"causes"`
-	Warnings  []string        `json:"warnings"`
-	Lints     []lintReport    `json:"lints"`
-	Minimum   string          `json:"minKubeVersion,omitempty"`
-	Needs     []needReport    `json:"needs"`
-	Versions  []versionReport `json:"versions"`
+	Undecided bool `json:"undecided,omitempty"`
+	// ShortNames and Categories are what else kubectl get knows the objects by.
+	ShortNames []string        `json:"shortNames,omitempty"`
+	Categories []string        `json:"categories,omitempty"`
+	Status     *report.Status  `json:"status,omitempty"`
+	Causes     []report.Cause  `json:"causes"`
+	Warnings   []string        `json:"warnings"`
+	Lints      []lintReport    `json:"lints"`
+	Minimum    string          `json:"minKubeVersion,omitempty"`
+	Needs      []needReport    `json:"needs"`
+	Versions   []versionReport `json:"versions"`
 }
 
 type lintReport struct {
@@ -170,6 +173,7 @@ func newCRDReport(one *vetted) crdReport {
 	}
 	r := one.report
 	rep.Name, rep.Accepted, rep.Minimum = r.Name, r.Accepted, r.MinKubeVersion
+	rep.ShortNames, rep.Categories = one.names("shortNames"), one.names("categories")
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	if one.undecided() {
 		rep.Undecided, rep.Problem = true, r.Undecided.Error()

@@ -63,6 +63,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 			foreign.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
 		}
 		b.WriteByte('\n')
+		p.names(b, one)
 		return
 	}
 	if one.undecided() {
@@ -91,6 +92,20 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	for _, at := range places {
 		at.Show(b)
+	}
+}
+
+// names tells what else kubectl get knows the objects by.
+func (p *textPrinter) names(b *strings.Builder, one *vetted) {
+	var parts []string
+	if short := one.names("shortNames"); len(short) > 0 {
+		parts = append(parts, "short names: "+strings.Join(short, ", "))
+	}
+	if categories := one.names("categories"); len(categories) > 0 {
+		parts = append(parts, "categories: "+strings.Join(categories, ", "))
+	}
+	if len(parts) > 0 {
+		p.line(b, 2, foreign.Line(strings.Join(parts, "; ")))
 	}
 }
 

@@ -179,6 +179,19 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 	return lint.Find(ctx, crd, r, *v.find)
 }
 
+// names are those in a list of the CRD's spec.names.
+func (one *vetted) names(list string) (names []string) {
+	spec, _ := one.doc.Object["spec"].(map[string]any)
+	all, _ := spec["names"].(map[string]any)
+	items, _ := all[list].([]any)
+	for _, item := range items {
+		if name, ok := item.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // undecided is true where nothing but too much work keeps the CRD from being
 // accepted.
 func (one *vetted) undecided() bool {

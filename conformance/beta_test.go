@@ -1,0 +1,50 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// TestBetaAsStored puts CRDs of v1beta1 into etcd, in several forms of each of a
+// corpus: what the server shows of them as v1 must be what we read them as.
+func TestBetaAsStored(t *testing.T) {
+	all := groups(readCorpora(t).Cases)
+	if os.Getenv(fullVariable) == "" {
+		all = sample(all, 2, 1)
+	}
+	s, report := startServer(t), NewReport("beta")
+	seen := map[string]bool{}
+	for _, g := range all {
+		crd := g.CRD.Definition
+		if seen[g.CRD.Path] {
+			continue
+		}
+		seen[g.CRD.Path] = true
+		forms, err := betas(crd)
+		if err != nil {
+			report.Error(g.CRD.Path, err)
+			continue
+		}
+		for i, form := range forms {
+			id := fmt.Sprintf("%s/%s/%d", g.Cases[0].Project, crd.Name, i)
+			ours, err := catalog.Decode(form)
+			if err != nil {
+				report.Error(id, err)
+				continue
+			}
+			out, err := s.convertedBeta(t.Context(), form, ours)
+			if err != nil {
+				report.Error(id, err)
+				continue
+			}
+			report.Add(id, out...)
+		}
+		if _, err := s.store.Delete(t.Context(), crdKey(crd.Name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish(t, report)
+}
