@@ -250,6 +250,10 @@ func marshal(t *testing.T, v any) []byte {
 // that cannot be converted.
 var revision = regexp.MustCompile(`^object not decodable revision=[0-9]+: `)
 
+// clock is what it adds by chance: which of two clocks of half a minute ended the
+// request.
+const clock = " (Client.Timeout exceeded while awaiting headers)"
+
 var anyUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // same compares the server's answer with ours, and what it stored.
