@@ -1,6 +1,7 @@
 package gomarkers
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"text/scanner"
@@ -21,9 +22,11 @@ type badArgument struct {
 // arguments reads name=value pairs, which stand in the file from offset start. It
 // tokenizes as controller-tools does, whose grammar is what text/scanner makes of
 // the marker: a string is quoted or in backticks, or else it ends at a comma, a
-// semicolon or a closing brace. Lists of names (a;b) are read as one bare value.
-func arguments(text string, start int) (list []Argument, bad *badArgument) {
-	p := &argumentParser{text: text, start: start}
+// semicolon or a closing brace. Strict is for markers of controller-tools itself; of
+// others it is not known which arguments they have, and lists (a;b) are read as one
+// bare value.
+func arguments(text string, start int, strict bool) (list []Argument, bad *badArgument) {
+	p := &argumentParser{text: text, start: start, strict: strict}
 	p.Init(strings.NewReader(text))
 	p.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanRawStrings | scanner.SkipComments
 	p.Error = func(_ *scanner.Scanner, message string) { p.fail(p.Position.Offset, message) }
@@ -32,9 +35,13 @@ func arguments(text string, start int) (list []Argument, bad *badArgument) {
 			p.fail(p.Position.Offset, "want an argument's name, such as message")
 			break
 		}
-		name := p.TokenText()
+		name, at := p.TokenText(), p.Position.Offset
 		if p.Scan() != '=' {
 			p.fail(p.Position.Offset, "want = behind "+name)
+			break
+		}
+		if strict && !stringArguments[name] && name != boolArgument {
+			p.fail(at, "no argument is named "+name)
 			break
 		}
 		value, ok := p.value(name)
@@ -49,14 +56,18 @@ func arguments(text string, start int) (list []Argument, bad *badArgument) {
 			p.fail(p.Position.Offset, "want a comma behind the value of "+name)
 		}
 	}
+	if strict && !slices.ContainsFunc(list, func(a Argument) bool { return a.Name == "rule" }) {
+		p.fail(len(text), "want an argument rule")
+	}
 	return list, p.bad
 }
 
 type argumentParser struct {
 	scanner.Scanner
-	text  string
-	start int
-	bad   *badArgument
+	text   string
+	start  int
+	strict bool
+	bad    *badArgument
 }
 
 // fail keeps the first.
@@ -78,6 +89,13 @@ func (p *argumentParser) peek() rune {
 func (p *argumentParser) value(name string) (Value, bool) {
 	tok := p.Scan()
 	from := p.Position.Offset
+	if p.strict && name == boolArgument {
+		text := p.TokenText()
+		if text != "true" && text != "false" {
+			p.fail(from, "want true or false")
+		}
+		return Value{Text: text, raw: text, start: p.start + from}, p.bad == nil
+	}
 	if tok == scanner.String || tok == scanner.RawString {
 		raw := p.TokenText()
 		text, err := strconv.Unquote(raw)
@@ -90,8 +108,8 @@ func (p *argumentParser) value(name string) (Value, bool) {
 	if tok == scanner.EOF {
 		return Value{start: p.start + len(p.text)}, true
 	}
-	isString := stringArguments[name]
-	for next := p.peek(); next != ',' && next != '}' && next != scanner.EOF && (next != ';' || !isString); next = p.peek() {
+	list := !p.strict && !stringArguments[name]
+	for next := p.peek(); next != ',' && next != '}' && next != scanner.EOF && (next != ';' || list); next = p.peek() {
 		p.Scan()
 	}
 	// A space before the comma takes the last token with it: TokenText is "" behind
@@ -100,6 +118,7 @@ func (p *argumentParser) value(name string) (Value, bool) {
 	return Value{Text: raw, raw: raw, start: p.start + from, cut: p.TokenText() == ""}, true
 }
 
-// stringArguments are those of a rule: of others, which some generators add, it is
-// not known whether they are lists.
+// stringArguments and boolArgument are those of a rule.
 var stringArguments = map[string]bool{"rule": true, "message": true, "messageExpression": true, "reason": true, "fieldPath": true}
+
+const boolArgument = "optionalOldSelf"

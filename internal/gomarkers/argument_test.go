@@ -26,13 +26,16 @@ func TestArguments(t *testing.T) {
 		{name: "cut by a comma", marker: `rule=self.all(x, x > 1)`, rule: "self.all(x", bad: "want = behind x", badAt: "> 1)"},
 		{name: "cut by a semicolon", marker: `rule=self.a == ';'`, rule: "self.a == '", bad: "want a comma behind the value of rule", badAt: ";'"},
 		{name: "no end", marker: `rule="self.a`, bad: "literal not terminated", badAt: `"self.a`},
+		{name: "misspelt", marker: `rule="1",mesage="m"`, rule: "1", bad: "no argument is named mesage", badAt: "mesage"},
+		{name: "no rule", marker: `message="m"`, more: "message=m", bad: "want an argument rule"},
+		{name: "no bool", marker: `rule="1",optionalOldSelf="true"`, rule: "1", bad: "want true or false", badAt: `"true"`},
 		{name: "no value", marker: `rule=`},
 		{name: "twice", marker: `rule="1",rule="2"`, rule: "2"},
 		{name: "typographic", marker: `rule=“self.a”`, rule: "“self.a”"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			list, bad := arguments(c.marker, 0)
+			list, bad := arguments(c.marker, 0, !strings.Contains(c.marker, "featureGate"))
 			m := Marker{Arguments: list}
 			if c.rule != m.Argument("rule") {
 				t.Errorf("rule: got %q, want %q", m.Argument("rule"), c.rule)
@@ -56,7 +59,7 @@ func TestArguments(t *testing.T) {
 func TestOffsets(t *testing.T) {
 	t.Parallel()
 	const marker = `rule="a\t\"é\u00e9\U0001F600\x41\101\\n\nZ"`
-	list, bad := arguments(marker, 100)
+	list, bad := arguments(marker, 100, true)
 	if bad != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, bad)
 	}

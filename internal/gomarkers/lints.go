@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/format"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -69,7 +68,7 @@ func (m *Marker) cut() (offset int, why string) {
 	}
 	v := m.value("rule")
 	switch {
-	case m.Made != "" || v == nil || v.Quote() != 0:
+	case m.Made != "" || v == nil || v.quote() != 0:
 	case unbalanced(v.Text):
 		return v.offset(len(v.Text)), "a bare rule ends at its first comma, semicolon or closing brace"
 	case v.cut:
@@ -171,7 +170,5 @@ func (s *Source) reach(from *typeDecl, seen map[*typeDecl]bool) {
 	}
 }
 
-// Missing are the packages that could not be read, and why.
-func (s *Source) Missing() (paths []string, why map[string]error) {
-	return slices.Sorted(maps.Keys(s.failed)), s.failed
-}
+// Missing says of a package why it could not be read; nil where nothing is missing.
+func (s *Source) Missing(importPath string) error { return s.failed[importPath] }

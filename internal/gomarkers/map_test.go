@@ -236,3 +236,36 @@ func TestBound(t *testing.T) {
 		}
 	}
 }
+
+// TestMapUnknown: where types cannot be followed the text decides, and nowhere else.
+func TestMapUnknown(t *testing.T) {
+	t.Parallel()
+	const rule = "// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\n"
+	const crd = "spec: {group: example.com, names: {kind: T}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {a: {properties: {b: {x-kubernetes-validations: [{rule: \"self != 'x'\"}]}}}}}}}]}"
+	for field, want := range map[string]string{
+		"A struct {\n\t\tB string `json:\"b\"`\n\t} `json:\"a\"`": "Elsewhere", // a nameless struct
+		"A Generic[string] `json:\"a\"`":                          "Elsewhere",
+		"A Undeclared `json:\"a\"`":                               "Elsewhere",
+		"A Plain `json:\"a\"`":                                    "none",
+		"A time.Time `json:\"a\"`":                                "none",
+		"A metav1.Time `json:\"a\"`":                              "none",
+		"A inhouse.A `json:\"a\"`":                                "A", // of a module without a dot in its name
+		"A gone.A `json:\"a\"`":                                   "Elsewhere",
+		"Other Plain `json:\"other\"`":                            "none",
+	} {
+		text := "package v1\n\nimport (\n\t\"time\"\n\t\"inhouse\"\n\t\"example.com/gone\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\ntype T struct {\n\t" + field + "\n}\n\ntype Plain struct {\n\tB string `json:\"b\"`\n}\n\n" + rule + "type Elsewhere string\n"
+		src := Parse([]File{{Name: "t.go", Package: "operator/api/v1", Text: []byte(text)}}, Config{Import: func(path string) ([]File, error) {
+			if path != "inhouse" {
+				return nil, errors.New("no such package")
+			}
+			return []File{{Name: "a.go", Text: []byte("package inhouse\n\ntype A struct {\n\t" + rule + "\tB string `json:\"b\"`\n}\n")}}, nil
+		}})
+		got := "none"
+		if r := src.Map(readCRD(t, crd)).Rules[0]; r.Marker != nil {
+			got = r.Marker.Type
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", field, got, want)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func newMarker(f *file, text string, offset int) *Marker {
 	}
 	m.Name = name[:colon]
 	m.items = strings.HasSuffix(m.Name, ":items:XValidation")
-	m.Arguments, m.bad = arguments(body[1+colon+1:], offset+1+colon+1)
+	m.Arguments, m.bad = arguments(body[1+colon+1:], offset+1+colon+1, strings.HasPrefix(m.Name, "kubebuilder:validation:"))
 	return m
 }
 

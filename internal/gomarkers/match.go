@@ -28,8 +28,6 @@ type Map struct {
 	// Rooted: the given packages have the CRD's kind.
 	Rooted  bool
 	byField map[string]int
-	src     *Source
-	crd     *apiextensionsv1.CustomResourceDefinition
 }
 
 // Rule is the one at a place of the CRD or around it; nil where there is none.
@@ -48,7 +46,7 @@ func (m *Map) Rule(field string) *Rule {
 
 // Map finds the markers of a CRD's rules.
 func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
-	m := &Map{byField: map[string]int{}, src: s, crd: crd}
+	m := &Map{byField: map[string]int{}}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
@@ -58,7 +56,7 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 			s.roots[t], m.Rooted = true, true
 		}
 		if root := branches(step{schema: v.Schema.OpenAPIV3Schema}); root != nil {
-			w := &walker{m, v.Name}
+			w := &walker{m, s, v.Name}
 			w.walk(s.rootSpot(crd, v.Name), schemaPath(i), root)
 		}
 	}
@@ -68,6 +66,7 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 // walker goes through one version's schema.
 type walker struct {
 	*Map
+	src     *Source
 	version string
 }
 
@@ -118,7 +117,8 @@ func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 }
 
 // best is the first marker that is not taken, one with the rule's message before
-// others; nil is none.
+// others, or else one that is: a type that is inlined twice has its rules twice. Nil is
+// none.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
 	for _, m := range alike {
 		switch {
@@ -128,6 +128,9 @@ func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.Validat
 		case first == nil:
 			first = m
 		}
+	}
+	if first == nil && len(alike) > 0 {
+		first = alike[0]
 	}
 	return first
 }

@@ -93,7 +93,7 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 			}
 		case *ast.StructType:
 			at.expr, at.file = e, f
-			if at.decl != nil {
+			if at.unknown = at.decl == nil; !at.unknown { // a generator takes no nameless struct
 				r.inline(&at)
 			}
 			return at
@@ -103,7 +103,11 @@ func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 		default: // of a generic type, for one
 			at.unknown = true
 		}
-		if t == nil || r.seen[t] || len(r.seen) > mostLinks {
+		if t == nil || r.seen[t] {
+			return at
+		}
+		if len(r.seen) > mostLinks {
+			at.unknown = true
 			return at
 		}
 		r.seen[t] = true
@@ -138,14 +142,17 @@ func (s *Source) imported(f *file, x *ast.SelectorExpr) (t *typeDecl, missing st
 		return nil, ""
 	}
 	importPath := f.importPath(name.Name)
-	if importPath == "" || opaque(importPath) {
+	if importPath == "" || ruleless(importPath) {
 		return nil, ""
 	}
 	p := s.load(importPath)
-	if p == nil {
-		return nil, importPath
+	switch {
+	case p != nil:
+		return p.types[x.Sel.Name], ""
+	case standard(importPath):
+		return nil, ""
 	}
-	return p.types[x.Sel.Name], ""
+	return nil, importPath
 }
 
 // plain is true of a name that is no type of these packages: one of the language's, or
@@ -155,8 +162,10 @@ func (s *Source) plain(f *file, e ast.Expr) bool {
 	case *ast.Ident:
 		return !e.IsExported()
 	case *ast.SelectorExpr:
-		name, ok := e.X.(*ast.Ident)
-		return ok && opaque(f.importPath(name.Name))
+		if name, ok := e.X.(*ast.Ident); ok {
+			importPath := f.importPath(name.Name)
+			return ruleless(importPath) || standard(importPath) && s.packages[importPath] == nil
+		}
 	}
 	return false
 }
@@ -182,11 +191,16 @@ func isMajor(base string) bool {
 	return len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == ""
 }
 
-// opaque packages have no rules: Kubernetes' own, and the standard library.
-func opaque(importPath string) bool {
+// ruleless packages are Kubernetes' own, which have no markers.
+func ruleless(importPath string) bool {
+	return strings.HasPrefix(importPath, "k8s.io/api/") || strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
+}
+
+// standard packages have no dot in the first of their names; neither have those of some
+// projects, which can be read.
+func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
-	return !strings.Contains(first, ".") || strings.HasPrefix(importPath, "k8s.io/api/") || strings.HasPrefix(importPath, "k8s.io/apimachinery/") ||
-		strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
+	return !strings.Contains(first, ".")
 }
 
 // load reads an imported package, once; nil where that fails.
@@ -202,7 +216,7 @@ func (s *Source) load(importPath string) *goPackage {
 		s.failed[importPath] = err
 		return nil
 	}
-	s.packages[importPath] = &goPackage{path: importPath, types: map[string]*typeDecl{}}
+	s.packages[importPath] = &goPackage{types: map[string]*typeDecl{}}
 	for _, f := range files {
 		f.Package = importPath
 		s.add(f)

@@ -15,8 +15,8 @@ type Value struct {
 	cut   bool // of its last token, by a space behind it
 }
 
-// Quote is the value's quote, " or `; 0 where it is bare.
-func (v *Value) Quote() byte {
+// quote is the value's quote, " or `; 0 where it is bare.
+func (v *Value) quote() byte {
 	if len(v.raw) > 1 && (v.raw[0] == '"' || v.raw[0] == '`') {
 		return v.raw[0]
 	}
@@ -25,7 +25,7 @@ func (v *Value) Quote() byte {
 
 // offset is where byte i of the text stands in the file.
 func (v *Value) offset(i int) int {
-	switch v.Quote() {
+	switch v.quote() {
 	case 0:
 		return v.start + i
 	case '`':

@@ -206,7 +206,7 @@ func within(field, place string) bool {
 // bound is the field of a place, or the named type of what is in a list or a map.
 func (s *Source) bound(at, above spot, kind stepKind) *Bound {
 	write := func(f *file, offset int, of string, items bool) *Bound {
-		if f == nil || f.pkg.types == nil {
+		if !f.pkg.given {
 			return nil
 		}
 		return &Bound{f.position(offset), f.line(offset), items, of}

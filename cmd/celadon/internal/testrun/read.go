@@ -65,10 +65,15 @@ func look(doc *input.Document, named bool, s *suspects) *found {
 		return &found{err: fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
 	case doc.Err != nil:
 		return &found{}
-	case ruletest.Holds(doc.Object) && !inList:
-		return &found{suite: ruletest.Parse(doc.File, line, text), text: text, line: line}
-	case isSuite(doc.File):
-		return &found{suite: ruletest.Parse(doc.File, max(line, 1), text), text: text, line: max(line, 1)}
+	case ruletest.Holds(doc.Object) && !inList, isSuite(doc.File):
+		line = max(line, 1)
+		f := &found{text: text, line: line}
+		if doc.AsWritten() {
+			f.suite = ruletest.ParseDecoded(doc.File, line, text, doc.Object)
+		} else {
+			f.suite = ruletest.Parse(doc.File, line, text)
+		}
+		return f
 	}
 	return &found{crd: newDefinition(doc)}
 }

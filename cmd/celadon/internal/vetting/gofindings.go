@@ -89,15 +89,12 @@ type goFinding struct {
 func (r *goRun) add(one *vetted) {
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
-	if one.report == nil {
-		for _, f := range one.findings() {
+	crd, err := crdfile.Decode(one.doc)
+	if one.report == nil || err != nil || crd == nil {
+		for _, f := range one.findings() { // nothing in Go is known to have made it
 			r.unread = append(r.unread, goFinding{finding: f})
 		}
 		return
-	}
-	crd, err := crdfile.Decode(one.doc)
-	if err != nil || crd == nil {
-		return // the report says why
 	}
 	one.source = markervet.New(r.src.Source, crd, one.report, one.lints, shown)
 	r.mapped = append(r.mapped, one.source)
@@ -151,11 +148,10 @@ func (r *goRun) cannotRead() {
 	for _, b := range r.src.tree.Bad() {
 		add(report.Place{File: b.Name}, b.Err.Error())
 	}
-	_, why := r.src.Missing()
 	said := map[string]bool{}
 	for i, m := range r.mapped {
 		for _, rule := range m.Map().Rules {
-			if err := why[rule.Missing]; err != nil && !said[rule.Missing] {
+			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
 				said[rule.Missing] = true
 				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types this rule is of: %v", rule.Missing, err))
 			}
