@@ -74,7 +74,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
-	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestPlanted ./engine/conversion/roundtrip
+	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./engine/conversion/roundtrip
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
