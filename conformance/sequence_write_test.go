@@ -183,7 +183,8 @@ func (m *maker) delete() *write {
 	case 2:
 		o.GracePeriodSeconds = new(int64(30))
 	case 3:
-		o.OrphanDependents = new(m.one(2)) //nolint:staticcheck // clients still send it
+		//lint:ignore SA1019 clients still send it
+		o.OrphanDependents = new(m.one(2))
 	}
 	return &write{fmt.Sprintf("delete %+v", o), func(ctx context.Context, r dynamic.ResourceInterface, _ *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		return nil, r.Delete(ctx, m.q.name(), o)

@@ -14,8 +14,8 @@ import (
 
 // Config is how a fake client differs from the default.
 type Config struct {
-	// Scheme knows the Go types of objects; nil is client-go's scheme. It is also
-	// the builder's: do not call WithScheme.
+	// Scheme knows the Go types of objects; nil is a copy of client-go's scheme. It is
+	// also the builder's: do not call WithScheme.
 	Scheme *runtime.Scheme
 	// FieldValidation is that of writes that do not say it: "Strict", "Warn" or
 	// "Ignore". "" is "Strict": a server would warn.
@@ -42,8 +42,8 @@ func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.C
 	t.Helper()
 	s := cfg.server(t, crds)
 	return fake.NewClientBuilder().
-		WithScheme(s.scheme).
-		WithObjectTracker(&tracker{server: s, others: otherKinds(s.scheme)}).
+		WithScheme(s.config.Scheme).
+		WithObjectTracker(&tracker{server: s, others: otherKinds(s.config.Scheme)}).
 		WithInterceptorFuncs(s.interceptors()).
 		WithReturnManagedFields()
 }
@@ -64,10 +64,11 @@ func (cfg Config) React(t testing.TB, crds *celadontest.CRDs, fake *clienttestin
 }
 
 func (cfg Config) server(t testing.TB, crds *celadontest.CRDs) *server {
-	s := &server{t: t, crds: crds, config: cfg, scheme: cfg.Scheme}
-	if s.scheme == nil {
-		s.scheme = scheme.Scheme
+	if cfg.Scheme == nil { // one of its own, since the fake client adds kinds to it
+		cfg.Scheme = runtime.NewScheme()
+		if err := scheme.AddToScheme(cfg.Scheme); err != nil {
+			t.Fatalf("fakeclient: %v", err)
+		}
 	}
-	s.store = newStore()
-	return s
+	return &server{t: t, crds: crds, config: cfg, types: typesOf(cfg.Scheme), store: newStore()}
 }

@@ -70,8 +70,10 @@ func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) err
 func collected(finalizers []string, options *metav1.DeleteOptions) (all []string, changed bool) {
 	wanted := ""
 	switch policy := options.PropagationPolicy; {
-	case options.OrphanDependents != nil: //nolint:staticcheck // clients still send it
-		if *options.OrphanDependents { //nolint:staticcheck // the same
+	//lint:ignore SA1019 clients still send it
+	case options.OrphanDependents != nil:
+		//lint:ignore SA1019 the same
+		if *options.OrphanDependents {
 			wanted = metav1.FinalizerOrphanDependents
 		}
 	case policy == nil:

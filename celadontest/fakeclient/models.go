@@ -14,7 +14,7 @@ import (
 
 const (
 	modelPrefix = "#/components/schemas/"
-	metadata    = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	objectMeta  = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 )
 
 // structural is the schema of a version, its defaults pruned as the server does.
@@ -68,6 +68,6 @@ func embed(s *spec.Schema, object bool) {
 	if embedded, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); embedded || object {
 		s.SetProperty("apiVersion", *spec.StringProperty())
 		s.SetProperty("kind", *spec.StringProperty())
-		s.SetProperty("metadata", *spec.RefSchema(modelPrefix + metadata))
+		s.SetProperty("metadata", *spec.RefSchema(modelPrefix + objectMeta))
 	}
 }

@@ -21,7 +21,19 @@ import (
 
 // gvkOf is an object's kind, by itself or by the scheme.
 func (s *server) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
-	return apiutil.GVKForObject(obj, s.scheme)
+	return apiutil.GVKForObject(obj, s.types)
+}
+
+// typesOf is a scheme that knows the Go types of another, to which the fake client
+// may add some at any time.
+func typesOf(s *runtime.Scheme) *runtime.Scheme {
+	types := runtime.NewScheme()
+	for gvk, t := range s.AllKnownTypes() {
+		if obj, ok := reflect.New(t).Interface().(runtime.Object); ok {
+			types.AddKnownTypeWithName(gvk, obj)
+		}
+	}
+	return types
 }
 
 // sent is an object as a client sends it.

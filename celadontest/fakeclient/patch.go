@@ -101,11 +101,9 @@ func undecodable(res *engine.Result) string {
 	if res.Failure == nil {
 		return ""
 	}
-	_, why, found := strings.Cut(res.Failure.Message, " cannot be handled as a ")
-	if _, why, found = strings.Cut(why, ": "); found {
-		return why
-	}
-	return ""
+	_, rest, _ := strings.Cut(res.Failure.Message, " cannot be handled as a ")
+	_, why, _ := strings.Cut(rest, ": ")
+	return why
 }
 
 func invalidPatch(patched []byte, why string) error {

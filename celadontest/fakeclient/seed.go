@@ -2,6 +2,7 @@ package fakeclient
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,7 +89,11 @@ func withSystemFields(obj, seed map[string]any) map[string]any {
 func (s *server) fill(u *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.SetResourceVersion(s.next())
+	if version, err := strconv.ParseUint(u.GetResourceVersion(), 10, 64); err == nil && version > 0 {
+		s.version = max(s.version, version) // which whoever has the seed goes by
+	} else {
+		u.SetResourceVersion(s.next())
+	}
 	if u.GetUID() == "" {
 		u.SetUID(uuid.NewUUID())
 	}

@@ -150,7 +150,7 @@ func (s *server) watch(k *kind, version, namespace string) (watch.Interface, err
 
 // typed is an object in its scheme's Go type, as those who watch expect it.
 func (s *server) typed(u *unstructured.Unstructured) runtime.Object {
-	obj, err := s.scheme.New(u.GroupVersionKind())
+	obj, err := s.types.New(u.GroupVersionKind())
 	if err != nil {
 		return u
 	}

@@ -7,9 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -164,11 +162,4 @@ func withFields(obj, sent map[string]any, names ...string) map[string]any {
 		}
 	}
 	return u.Object
-}
-
-func invalidVersion(c *call) error {
-	kind := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
-	return apierrors.NewInvalid(kind, c.name, field.ErrorList{
-		field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
-	})
 }

@@ -26,7 +26,8 @@ const (
 type process struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
-	stdout  *bufio.Reader
+	pipe    io.Closer
+	stdout  *bufio.Reader // of pipe
 	stderr  *head
 	timeout time.Duration
 
@@ -52,7 +53,7 @@ func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.stdin, p.stdout = stdin, bufio.NewReader(stdout)
+	p.stdin, p.pipe, p.stdout = stdin, stdout, bufio.NewReader(stdout)
 	return p, nil
 }
 
@@ -85,8 +86,6 @@ func (p *process) ask(request []byte, to any) error {
 	select {
 	case got = <-done:
 	case <-timer.C:
-		_ = p.cmd.Process.Kill()
-		<-done
 		got.err = fmt.Errorf("no answer within %v", p.timeout)
 	}
 	if got.err == nil {
@@ -118,7 +117,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// failed tells of a process that is of no more use, with what it complained of.
+// failed ends a process that is of no more use, and tells what it complained of. A
+// read that is under way ends with it.
 func (p *process) failed(err error) error {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -137,9 +137,9 @@ func (p *process) end() {
 	}
 	p.broken = errors.New("the test that started celadon has ended")
 	p.stdin.Close()
+	p.pipe.Close() // whoever still writes learns of it
 	late := time.AfterFunc(leave, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
-	_, _ = io.Copy(io.Discard, p.stdout)
 	_ = p.cmd.Wait()
 }
 
