@@ -46,7 +46,7 @@ func brokenOf(res *engine.Result) *broken {
 			continue
 		}
 		b.rules[named(*c.Rule)] = true
-		if strings.Contains(c.Message, "evaluating rule:") {
+		if strings.Contains(c.Message, "evaluating rule:") || strings.Contains(c.Message, "call arguments did not match") {
 			b.failed[named(*c.Rule)] = true
 		}
 	}
