@@ -151,6 +151,10 @@ var refutations = map[string]refuted{
 	"null for another field":        {fields: nullFields, rules: []string{"!has(self.o) || !has(self.p) || self.o == self.p"}, instead: "!has(self.o) || !has(self.p) || self.p == self.o", object: "{o: {x: null}, p: {z: a}}"},
 	"a set beside a list":           {fields: "l: {type: array, x-kubernetes-list-type: set, items: {type: string}}", rules: []string{"!has(self.l) || self.l == ['a', 'b']"}, instead: "!has(self.l) || ['a', 'b'] == self.l", object: "{l: [b, a]}"},
 	"what is kept, beside a number": {fields: either + "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {x: {type: string}}}", rules: []string{"!has(self.o) || !has(self.either) || self.o == self.either"}, object: "{o: {z: 1}, either: 5}", what: Failed},
+	// A null entry is kept by one version only.
+	"a null entry that is dropped": {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
+	"a null entry that is kept":    {fields: "m: {type: object, additionalProperties: {type: string}}", next: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || self.m.size() == 0", "!has(self.m) || self.m.size() == 0"}, object: "{m: {a: null}}"},
+	"a null entry that is filled":  {fields: "m: {type: object, additionalProperties: {type: string, default: x}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
 	// Names quote the constants in them.
 	"an index that reads as two": {fields: "m: {type: object, additionalProperties: {type: object, nullable: true, additionalProperties: {type: string}}}", rules: []string{"!has(self.m) || self.m['x']['k'] != 'z'", "!has(self.m) || self.m['x][string k'].size() >= 0"}, object: "{m: {x: {k: a}}}", what: Failed},
 }

@@ -22,10 +22,11 @@ import (
 
 // dynamic types may be anything at run time, which functions do not take.
 func dynamic(t *celtypes.Type) bool {
-	if k := t.Kind(); k == celtypes.DynKind || k == celtypes.AnyKind || k == celtypes.ErrorKind {
-		return true
-	}
-	return slices.ContainsFunc(t.Parameters(), dynamic)
+	return anything(t.Kind()) || slices.ContainsFunc(t.Parameters(), dynamic)
+}
+
+func anything(k celtypes.Kind) bool {
+	return k == celtypes.DynKind || k == celtypes.AnyKind || k == celtypes.ErrorKind
 }
 
 func (x *reading) dynamic(e ast.Expr) bool { return dynamic(x.ast.GetType(e.ID())) }
@@ -71,7 +72,7 @@ var typed = []string{
 
 // taken is the proposition that an operation takes two values.
 func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, b alt) sat.Lit {
-	is := func(e ast.Expr, a alt) bool { return x.sure(e) || !x.dynamic(e) && a.solid() }
+	is := func(e ast.Expr, a alt) bool { return !anything(x.kind(e)) && (a.solid() || !x.mayBeNull(e)) }
 	if is(left, a) && is(right, b) {
 		return x.world.yes
 	}

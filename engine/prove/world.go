@@ -74,7 +74,7 @@ func (w *world) term(text string) string {
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 20_000
+const maxWork = 30_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {
