@@ -41,6 +41,7 @@ type world struct {
 	work    int
 	tooMuch bool
 	rounds  int // in which the solver was asked
+	steps   int // of the automata
 }
 
 // sibling is a rule that admitted objects satisfy.
@@ -74,7 +75,7 @@ func (w *world) term(text string) string {
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 30_000
+const maxWork = 50_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {
