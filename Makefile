@@ -15,6 +15,7 @@ SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
+CELADON_BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
 .PHONY: help
 help: ## Show what can be made
@@ -32,9 +33,15 @@ demo: build ## Check the objects in examples/ against their CRDs
 	@echo '$$ celadon check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates'
 	@$(BIN) check --crd examples/crontab/crd.yaml --old examples/crontab/objects examples/crontab/updates; test $$? -eq 1
 
+# Modules of their own, beside conformance and tools: each is linted and tested like
+# the main one, with the celadon that build makes.
+MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen
+
 .PHONY: test
-test: ## Run every test, the real API server's included
+test: build ## Run every test, the real API server's included
 	$(GO) test ./...
+	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && PATH="$(CURDIR)/bin:$$PATH" $(GO) test ./...); done
+	cd celadontest/fakeclient && $(GO) test -modfile=newest.mod ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
 
 .PHONY: conformance
@@ -48,10 +55,10 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
-		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert; do \
+		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -67,12 +74,32 @@ nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
+	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./engine/conversion/roundtrip
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
+	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
+	CELADON_FULL=1 $(MAKE) explain
+	$(MAKE) shown
+	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
+	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+.PHONY: openapi
+openapi: ## Build celadon-openapi, a module of its own, into bin/
+	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
+.PHONY: explain
+explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
+	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
+	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
+
+.PHONY: shown
+shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)
+	@if test -n "$(CELADON_BROWSER)"; then CELADON_BROWSER=$(CELADON_BROWSER) $(GO) test -count=1 -v -run TestPagesInBrowser ./cmd/celadon; \
+	else echo 'NO CHROMIUM: the pages of celadon docs were not looked at (CELADON_BROWSER names one)'; fi
 
 .PHONY: fuzz
 fuzz: ## Compare made-up worlds with the API server's code (WORLDS=n)
@@ -94,10 +121,14 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	$(GO) mod tidy -diff
 	cd conformance && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff); done
+	cd celadontest/fakeclient && $(GO) mod tidy -diff -modfile=newest.mod
 
 .PHONY: race
 race: ## Run the engine's and the command's tests under the race detector
-	$(GO) test -race ./types ./cost ./engine/... ./repl ./cmd/...
+	$(GO) test -race ./types ./cost ./engine/... ./celadontest ./repl ./cmd/...
+	cd celadontest/fakeclient && $(GO) test -race ./...
+	cd celadontest/remote && $(GO) test -race ./...
 
 .PHONY: ci
 ci: lint test attack demo ## All that must pass before a change lands

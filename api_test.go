@@ -18,8 +18,8 @@ import (
 // public are the packages that other modules may import.
 var public = []string{
 	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
-	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove",
-	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl",
+	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove", "engine/publish", "engine/conversion", "engine/conversion/roundtrip",
+	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl", "celadontest",
 }
 
 // TestAPI holds what the public packages export in testdata/api, so that a

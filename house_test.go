@@ -18,31 +18,33 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields"},
-	{"internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc"},
-	{"internal/celparse", "internal/celcheck", "internal/celtexts"},
+	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion"},
+	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/linediff", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
+	{"internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff"},
+	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
+	{"engine/publish", "engine/conversion/roundtrip"},
 	{"engine/ruletest"},
 	{"engine/ruletest/coverage", "engine/ruletest/mutation"},
+	{"celadontest"},
 	{"engine/compare"},
 	{"internal/crdedit", "engine/lint"},
-	{"engine/assist"},
+	{"engine/assist", "internal/markervet"},
 	{"repl"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
-	{"cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convertcrd"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
 	{"cmd/celadon/internal/diff"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
@@ -50,7 +52,7 @@ var storeys = [][]string{
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip", "engine/publish"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

@@ -26,6 +26,10 @@
 //     A corpus's CRDs, spoilt copies of them, and copies with slips of the pen
 //     are created and updated on the server, and engine/vet must say what it
 //     says: a sample, or with CELADON_FULL all CRDs and many more copies.
+//   - openapi (TestOpenAPI): the documents of celadon-openapi, against those that
+//     the server publishes: of a sample, or with CELADON_FULL of all CRDs.
+//   - explain (TestExplainCorpus, with CELADON_KUBECTL): the text of celadon
+//     explain -o plaintext, against a kubectl's on the server: the same.
 //
 // Compared are the verdict, the HTTP code, status.details.causes as a multiset
 // of reason, field and message, the persisted object, and on a server the

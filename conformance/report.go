@@ -49,10 +49,20 @@ func (r *Report) Error(id string, err error) {
 
 // Note counts something that is neither a pass nor a failure, to be shown
 // above the closing line.
-func (r *Report) Note(what string) {
+func (r *Report) Note(what string) { r.Count(what, 1) }
+
+// Count is Note for n of something.
+func (r *Report) Count(what string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes[what]++
+	r.notes[what] += n
+}
+
+// Noted is how many of something were noted.
+func (r *Report) Noted(what string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[what]
 }
 
 // shownFailures of one reason are shown with their difference; of the rest,

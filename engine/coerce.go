@@ -158,7 +158,7 @@ func text(obj map[string]any, name string) (string, error) {
 // strict decoding found; or a failure, with as much of the object as there is.
 func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
 	obj, strict, failure, err = e.decode(req)
-	if failure != nil || err != nil {
+	if failure != nil || err != nil || req.Merged {
 		return obj, nil, failure, err
 	}
 	v := e.versions[versionOf(obj)]

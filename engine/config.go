@@ -21,6 +21,9 @@ type Config struct {
 	// NoRatcheting makes updates as strict as creates, as a server with the
 	// feature gate CRDValidationRatcheting off.
 	NoRatcheting bool
+	// Converter stands for the webhook of CRDs that convert by one. nil: there is
+	// none, and an object is only decided in its own version.
+	Converter Converter
 }
 
 // Expressions says which CEL environment compiles rules. See

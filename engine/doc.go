@@ -21,4 +21,5 @@ package engine
 // declarations and a tree of rules that mirrors the schema. Validate prepares
 // a copy of the object (decode.go, coerce.go), checks it in the server's order
 // (validate.go), runs the rule tree (walk.go), and passes what it accepts
-// through the storage version's schema (persist.go).
+// through the storage version's schema (persist.go), which may be a matter of a
+// converter (convert.go).

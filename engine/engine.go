@@ -23,12 +23,14 @@ import (
 type Engine struct {
 	group, kind string
 	namespaced  bool
-	// webhook conversion: objects cannot be taken from version to version.
-	webhook  bool
-	versions map[string]*crdVersion
-	storage  *crdVersion
-	config   Config
-	limits   limits
+	// webhook conversion: only the config's converter takes objects from version
+	// to version.
+	webhook        bool
+	reviewVersions []string
+	versions       map[string]*crdVersion
+	storage        *crdVersion
+	config         Config
+	limits         limits
 }
 
 // crdVersion is what decides objects of one version.
@@ -71,6 +73,8 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		versions:   map[string]*crdVersion{},
 		config:     cfg,
 		limits:     c.limits,
+
+		reviewVersions: reviewVersions(crd),
 	}
 	for i := range crd.Spec.Versions {
 		v, err := c.compileVersion(crd, &crd.Spec.Versions[i])

@@ -26,6 +26,10 @@ type Request struct {
 	// FieldValidation is "Strict", "Warn" or "Ignore"; "" is "Warn", the
 	// server's default.
 	FieldValidation string
+	// Merged says that Object is what server-side apply made of the old object and
+	// of what was sent, defaults included: the server decodes it no more, and so
+	// neither prunes it nor takes nulls out.
+	Merged bool
 	// Trace asks for Result.Rules.
 	Trace bool
 	// Observe, where it is set, is called behind each run of a rule.
@@ -81,6 +85,9 @@ type Result struct {
 	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
 	// memory with the request: treat both as read-only. Nil when refused.
 	Object map[string]any
+	// Stored is what Config.Converter made of the object: its form in storage,
+	// before that version's defaults. Nil where it was not asked.
+	Stored map[string]any
 	// Rules tells of each rule that ran; filled when Request.Trace is set.
 	Rules []RuleResult
 	// Undecided is set where, beside what refuses the object, a rule asks for

@@ -52,7 +52,7 @@ func (w *write) prepareScale() error {
 	if w.place() {
 		return nil
 	}
-	if err := w.readOld(); err != nil {
+	if err := w.readOld(); err != nil || w.failure != nil {
 		return err
 	}
 	scaled, failure := scaledTo(w.old.Object, to.replicas, v.scale.SpecReplicasPath, v.scale.StatusReplicasPath, v.scale.LabelSelectorPath)

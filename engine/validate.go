@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -22,8 +23,8 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // Validate decides one write as the API server would. A refused object is data
 // in the Result; the error is for a cancelled context, for a request that is
 // none, for bugs of ours, where only a conversion webhook could tell the answer
-// (a *NotCheckedError), and where it is undecided (a *WorkLimitError).
-// Authorization, quota, conflicts and server-side apply are not looked at;
+// (a *NotCheckedError, perhaps inside another), and where it is undecided (a
+// *WorkLimitError). Authorization, quota and conflicts are not looked at;
 // selectable fields refuse nothing.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
@@ -50,7 +51,7 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 	case w.unknown != nil && !w.refused():
 		return nil, w.unknown
 	}
-	return w.result(), nil
+	return w.result()
 }
 
 func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
@@ -124,7 +125,7 @@ func (w *write) prepare() error {
 		w.failure = failure
 		return nil
 	}
-	w.obj = owned(obj, w.req.Object)
+	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
 	if w.strictness() {
 		return nil
 	}
@@ -229,7 +230,7 @@ func (w *write) create() {
 }
 
 func (w *write) update() error {
-	if err := w.readOld(); err != nil {
+	if err := w.readOld(); err != nil || w.failure != nil {
 		return err
 	}
 	if w.req.Subresource == "status" {
@@ -239,11 +240,12 @@ func (w *write) update() error {
 	return nil
 }
 
-// readOld makes the old object what the server has.
+// readOld makes the old object what the server has. The write fails where the
+// server refuses to convert that.
 func (w *write) readOld() error {
-	old, err := w.engine.stored(w.req.OldObject, w.version)
+	old, err := w.engine.stored(w.ctx, w.req.OldObject, w.version)
 	if err != nil {
-		return err
+		return w.unconverted(err)
 	}
 	w.old = owned(old, w.req.OldObject)
 	w.unmanaged = unmanaged(w.req.OldObject, w.old)
@@ -325,18 +327,36 @@ func (w *write) fail(errs field.ErrorList) {
 	}
 }
 
-func (w *write) result() *Result {
+func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
-	switch {
-	case w.failure != nil:
-		res.Failure = w.failure
-	case len(w.findings) > 0:
-		res.Causes = causes(w.findings)
-		res.Failure = invalid(w.obj, res.Causes)
-		res.prepared = w.prepared()
-	default:
-		res.Allowed = true
-		res.Object = w.engine.persisted(w.obj.Object, w.version, !w.unprepared)
+	if !w.refused() {
+		var err error
+		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {
+			res.Allowed = true
+			return res, nil
+		}
+		if err = w.unconverted(err); err != nil {
+			return nil, err
+		}
+		res.Object, res.Stored, res.Warnings = nil, nil, w.warnings.Sent()
 	}
-	return res
+	if w.failure != nil {
+		res.Failure = w.failure
+		return res, nil
+	}
+	res.Causes = causes(w.findings)
+	res.Failure = invalid(w.obj, res.Causes)
+	res.prepared = w.prepared()
+	return res, nil
+}
+
+// unconverted refuses the write where the server refuses a conversion; any other
+// error stays one.
+func (w *write) unconverted(err error) error {
+	var refused conversionError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	w.failure = refused.status()
+	return nil
 }

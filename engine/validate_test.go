@@ -264,3 +264,24 @@ func TestValidateCancelled(t *testing.T) {
 		t.Errorf("got %v, %v", res, err)
 	}
 }
+
+// TestMerged: what server-side apply made is decoded no more, so that a null stays, and
+// is refused; what no schema knows is not persisted.
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, widgets)
+	for _, merged := range []bool{false, true} {
+		obj := object(t, widget(`{size: 2}`))
+		obj["spec"].(map[string]any)["tags"] = nil
+		res, err := e.Validate(t.Context(), engine.Request{Object: obj, Merged: merged, FieldValidation: "Strict"})
+		if err != nil || res.Allowed == merged {
+			t.Errorf("null, merged %v: got %+v, %v", merged, res, err)
+		}
+	}
+	obj := object(t, widget(`{size: 2}`))
+	obj["unknown"] = int64(1)
+	res, err := e.Validate(t.Context(), engine.Request{Object: obj, Merged: true, FieldValidation: "Strict"})
+	if err != nil || !res.Allowed || res.Object["unknown"] != nil {
+		t.Errorf("unknown field: got %+v, %v", res, err)
+	}
+}

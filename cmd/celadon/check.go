@@ -59,10 +59,10 @@ func checkCommand(s cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(paths) == 0 {
+			if len(paths) == 0 && !o.Pipe {
 				paths = objects
 			}
-			if len(paths) == 0 {
+			if len(paths) == 0 && !o.Pipe {
 				return errors.New("no objects given: want files, folders or - (see celadon check --help)")
 			}
 			return check.Run(cmd.Context(), s, &o, paths)
@@ -73,7 +73,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

@@ -50,7 +50,7 @@ func diffCommand(s cli.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", diff.Outputs...)
-	for _, flag := range []string{"base", "steps", "seed"} {
+	for _, flag := range []string{"base", "steps", "seed", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

@@ -37,7 +37,7 @@ then open requests are answered, then the process ends with exit code 0.`,
 	cli.Values(cmd, "mode", "enforce", "warn", "audit")
 	cli.Values(cmd, "unknown-crd", "allow", "refuse")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain"} {
+	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain", "convert"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

@@ -65,7 +65,7 @@ func testCommand(s cli.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", testrun.Outputs...)
-	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min"} {
+	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout"} {
 		cli.Values(cmd, flag)
 	}
 	cmd.AddCommand(testInitCommand(s))

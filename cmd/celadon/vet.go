@@ -12,7 +12,7 @@ import (
 func vetCommand(s cli.Streams) *cobra.Command {
 	var o vetting.Options
 	cmd := &cobra.Command{
-		Use:   "vet [--old CRD] CRD...",
+		Use:   "vet [--old CRD] CRD... | vet [--crd CRD] GO-PACKAGES",
 		Short: "Vet CRDs: would the API server accept them, what do their rules cost, what would make them fit",
 		Long: `Vet decides each CRD as the API server would on create, or on update where --old
 has one of the same name, and shows what its rules may cost, why, and which bounds
@@ -25,12 +25,16 @@ rules. Lints, each with a section in docs/lints.md, never change the verdict. Wi
 for the rule that does not, or the proof that a rule refuses nothing or a place
 accepts nothing. That takes seconds a CRD.
 
+Arguments that end in /... are Go packages: what vet says of the CRDs that a generator
+made of them (--crd) is said of the marker comments in Go. See docs/go-markers.md.
+
 Exit codes: 0 all accepted, 1 some refused, 2 usage, unreadable input, no CRD, or a
 CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		Example: `  celadon vet crd.yaml
   celadon vet --kube-version 1.30 config/crd/ -o json
   celadon vet --old released/ config/crd/
-  celadon vet --find crd.yaml`,
+  celadon vet --find crd.yaml
+  celadon vet ./api/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			crds, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {

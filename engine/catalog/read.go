@@ -82,16 +82,8 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 // below it, in the order of their names; hidden folders are passed over.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case !d.Type().IsRegular() || !strings.Contains(" .yaml .yml .json ", " "+path.Ext(name)+" "):
-			return nil
-		}
-		more, err := readFile(fsys, name)
+	err := WalkFS(fsys, func(name string, data []byte) error {
+		more, err := Read(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -101,7 +93,28 @@ func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, err
 }
 
-func readFile(fsys fs.FS, name string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// WalkFS gives the files that ReadFS reads, in its order, and stops at the first
+// error.
+func WalkFS(fsys fs.FS, visit func(name string, data []byte) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !strings.Contains(" .yaml .yml .json ", " "+path.Ext(name)+" "):
+			return nil
+		}
+		data, err := readFile(fsys, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return visit(name, data)
+	})
+}
+
+// readFile reads a file that is not too large.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -114,5 +127,5 @@ func readFile(fsys fs.FS, name string) ([]*apiextensionsv1.CustomResourceDefinit
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
 	}
-	return Read(data)
+	return data, nil
 }

@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -28,7 +29,7 @@ func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
 	if g.from != nil {
 		rule.OptionalOldSelf = g.from.OptionalOldSelf
 	}
-	root, ok := edited(s.schema(), g.at.steps, func(p *props) {
+	root, ok := crdcopy.Schema(s.schema(), g.at.steps, func(p *props) {
 		if graft {
 			*p = *p.DeepCopy()
 			grafted(p, g.schema)
@@ -55,44 +56,6 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
 	crd.Spec.Conversion = nil
 	return &crd
-}
-
-// edited is a schema with a change at one place; what is not on the way there is
-// shared with the schema given.
-func edited(s *props, steps []engine.Step, change func(*props)) (*props, bool) {
-	if s == nil {
-		return nil, false
-	}
-	out := *s
-	if len(steps) == 0 {
-		change(&out)
-		return &out, true
-	}
-	step, rest := steps[0], steps[1:]
-	switch {
-	case step.Any && s.Items != nil:
-		below, ok := edited(s.Items.Schema, rest, change)
-		out.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: below}
-		return &out, ok
-	case step.Any:
-		below, ok := edited(valuesOf(s), rest, change)
-		out.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: below}
-		return &out, ok
-	}
-	field, ok := s.Properties[step.Name]
-	if !ok {
-		return nil, false
-	}
-	below, ok := edited(&field, rest, change)
-	if !ok {
-		return nil, false
-	}
-	out.Properties = make(map[string]props, len(s.Properties))
-	for name, p := range s.Properties {
-		out.Properties[name] = p
-	}
-	out.Properties[step.Name] = *below
-	return &out, true
 }
 
 // grafted adds to a schema the fields that another has, and rules that no object

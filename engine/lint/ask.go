@@ -96,7 +96,7 @@ func (a *Answer) Words(want search.Want) string {
 	case Never:
 		return fmt.Sprintf("%s: proved (%s)", impossible[want], a.Proof)
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s objects", wanted[want], phrase.Number(uint64(a.Searched)))
+		return fmt.Sprintf("none found%s: %s", wanted[want], phrase.Searched(a.Searched, a.Lists))
 	}
 	text := fmt.Sprintf("%s: this object (%s)", found[want], a.Witness.Operation)
 	if want == search.Refused && !a.Witness.Alone {

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 )
 
 // Mend is another text for a rule that fails to evaluate. Wherever the rule has a
@@ -245,31 +246,11 @@ func (m *mender) guardAll(text string, how way) string {
 	return text
 }
 
-// withRule is a copy of a CRD with another text for a rule of a version.
+// withRule is a CRD with another text for a rule of a version.
 func withRule(crd *apiextensionsv1.CustomResourceDefinition, version string, steps []engine.Step, index int, text string) *apiextensionsv1.CustomResourceDefinition {
-	crd = crd.DeepCopy()
-	for i := range crd.Spec.Versions {
-		if v := &crd.Spec.Versions[i]; v.Name == version {
-			changeAt(v.Schema.OpenAPIV3Schema, steps, func(at *apiextensionsv1.JSONSchemaProps) { at.XValidations[index].Rule = text })
-		}
-	}
+	crd, _ = crdcopy.With(crd, version, steps, func(at *apiextensionsv1.JSONSchemaProps) {
+		at.XValidations = slices.Clone(at.XValidations)
+		at.XValidations[index].Rule = text
+	})
 	return crd
-}
-
-// changeAt changes the schema of a place.
-func changeAt(s *apiextensionsv1.JSONSchemaProps, steps []engine.Step, change func(*apiextensionsv1.JSONSchemaProps)) {
-	switch {
-	case s == nil:
-	case len(steps) == 0:
-		change(s)
-	case !steps[0].Any:
-		if below, ok := s.Properties[steps[0].Name]; ok {
-			changeAt(&below, steps[1:], change)
-			s.Properties[steps[0].Name] = below
-		}
-	case s.Items != nil:
-		changeAt(s.Items.Schema, steps[1:], change)
-	case s.AdditionalProperties != nil:
-		changeAt(s.AdditionalProperties.Schema, steps[1:], change)
-	}
 }

@@ -32,9 +32,6 @@ func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
 		holds = append(holds, p.between(v))
 	case types.String:
 		holds = append(holds, p.size(v.MinLength, v.MaxLength), p.pattern(v.Pattern))
-		if v.Format != "" {
-			holds = append(holds, g.free())
-		}
 	case types.List:
 		holds = append(holds, p.size(v.MinItems, v.MaxItems))
 		if v.UniqueItems {
@@ -43,6 +40,9 @@ func (p *place) satisfies(v *schema.ValueValidation) sat.Lit {
 	case types.Map:
 		holds = append(holds, p.size(v.MinProperties, v.MaxProperties))
 	default:
+		holds = append(holds, g.free())
+	}
+	if v.Format != "" { // of a value of any type: a format without a type is one
 		holds = append(holds, g.free())
 	}
 	for _, name := range v.Required {
@@ -133,7 +133,10 @@ func (p *place) enum(values []schema.JSON) sat.Lit {
 		return g.yes
 	}
 	var some []sat.Lit
-	for _, v := range values {
+	for i, v := range values {
+		if i%8 == 7 && p.world.spend(1) {
+			return g.free()
+		}
 		some = append(some, p.equals(v.Object))
 	}
 	return g.any(some...)
@@ -203,28 +206,31 @@ func (p *place) between(v *schema.ValueValidation) sat.Lit {
 	return holds
 }
 
-// lessThan is the proposition that a number is less than f or, where closed, f.
+// lessThan is the proposition that the schema takes a number to be less than f or,
+// where closed, f. Whole numbers are compared with the whole part of f, all others
+// with f itself.
 func (p *place) lessThan(f float64, closed bool) sat.Lit {
-	if p.decl.Kind == types.Double {
-		return p.numbers.less(cut{f: f, closed: closed})
-	}
-	whole := math.Ceil(f)
-	if closed && whole == f {
-		whole++
-	}
-	switch {
-	case whole >= 1<<62: // where floats cannot tell the numbers apart
-		if f >= 1<<63 {
-			return p.world.yes
+	g := &p.world.gates
+	whole := math.Trunc(f)
+	if p.decl.Kind == types.Int {
+		if math.Abs(whole) >= 1<<62 { // near to where a float is no int64
+			return g.free()
 		}
-		return p.world.free()
-	case whole <= -1<<62:
-		if f < -1<<63 {
-			return p.world.no()
+		c := cut{i: int64(whole)}
+		if closed {
+			c.i++
 		}
-		return p.world.free()
+		return p.numbers.less(c)
 	}
-	return p.numbers.less(cut{i: int64(whole)})
+	if math.Abs(f) >= 1<<53 { // rules see the floats that are next to whole numbers
+		return g.free()
+	}
+	less := p.numbers.less(cut{f: f, closed: closed})
+	if whole == f {
+		return less
+	}
+	at := g.both(p.numbers.less(cut{f: whole}).Not(), p.numbers.less(cut{f: whole, closed: true}))
+	return g.either(at, g.free(), less)
 }
 
 func sortedKeys[V any](m map[string]V) []string {

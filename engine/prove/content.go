@@ -86,14 +86,14 @@ func (w *world) agree(a, b *content, when sat.Lit) {
 	same(a.flag, b.flag)
 	for _, pair := range [][2]*order{{a.numbers, b.numbers}, {a.sizes, b.sizes}} {
 		for _, c := range slices.Concat(pair[0].cuts, pair[1].cuts) {
-			if w.spend() {
+			if w.spend(1) {
 				return
 			}
 			same(pair[0].less(c), pair[1].less(c))
 		}
 	}
 	for _, m := range slices.Concat(a.members, b.members) {
-		if w.spend() {
+		if w.spend(1) {
 			return
 		}
 		same(a.shared(m), b.shared(m))

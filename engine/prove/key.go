@@ -7,15 +7,19 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types/ref"
 )
 
-// key is a text that is equal for expressions that give the same: variables
+// term is a name that is equal for expressions that give the same: variables
 // stand for their values.
-func (x *reading) key(e ast.Expr) string {
+func (x *reading) term(e ast.Expr) string {
 	var b strings.Builder
 	k := keyWriter{reading: x, out: &b}
 	k.expr(e)
-	return b.String()
+	if x.world.tooMuch { // and so it is not whole
+		fmt.Fprintf(&b, " and more %d", len(x.world.terms))
+	}
+	return x.world.term(b.String())
 }
 
 // keyWriter numbers the variables of macros by depth, so that their names do not
@@ -27,15 +31,18 @@ type keyWriter struct {
 }
 
 func (k *keyWriter) expr(e ast.Expr) {
-	k.world.spend()
+	if k.world.spend(1) {
+		return
+	}
 	if p := k.place(e); p != nil {
 		k.out.WriteString("{" + p.key + "}")
 		return
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
-		v := e.AsLiteral()
-		fmt.Fprintf(k.out, "%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
+		name := literalTerm(e.AsLiteral())
+		k.world.spend(len(name) / 64)
+		k.out.WriteString(name)
 	case ast.IdentKind:
 		k.ident(e.AsIdent())
 	case ast.SelectKind:
@@ -44,16 +51,15 @@ func (k *keyWriter) expr(e ast.Expr) {
 			k.out.WriteString("has ")
 		}
 		k.expr(s.Operand())
+		k.world.spend(len(s.FieldName()) / 64)
 		k.out.WriteString("." + strconv.Quote(s.FieldName()))
 	case ast.CallKind:
 		call := e.AsCall()
 		k.out.WriteString(call.FunctionName())
-		args := call.Args()
 		if call.IsMemberFunction() {
-			args = append([]ast.Expr{call.Target()}, args...)
 			k.out.WriteString("/member")
 		}
-		k.list(args, nil)
+		k.list(arguments(call), nil)
 	case ast.ListKind:
 		k.out.WriteString("list")
 		k.list(e.AsList().Elements(), e.AsList().OptionalIndices())
@@ -66,6 +72,11 @@ func (k *keyWriter) expr(e ast.Expr) {
 	case ast.ComprehensionKind:
 		k.loop(e.AsComprehension())
 	}
+}
+
+// literalTerm quotes what a name would else end in.
+func literalTerm(v ref.Val) string {
+	return fmt.Sprintf("%s %q", v.Type().TypeName(), fmt.Sprint(v.Value()))
 }
 
 // place is where an expression surely finds its value, if there is one; nil

@@ -88,7 +88,8 @@ func TestSolvers(t *testing.T) {
 		"!has(self.s) || !has(self.t) || self.s != self.t || size(self.t) <= 5":     "schema",
 		"!has(self.s) || self.s.size() * 2 < 11":                                    "schema",
 		"!has(self.s) || self.s.size() * 2 < 10":                                    "",
-		"!has(self.d) || self.d > 0.25":                                             "schema",
+		"!has(self.d) || self.d > 0.25 || self.d == 0.0":                            "schema",
+		"!has(self.d) || self.d > 0.25":                                             "",
 		"!has(self.m) || !has(self.num) || self.m != self.num || self.m in [1,2,3]": "",
 	} {
 		for _, s := range solvers {

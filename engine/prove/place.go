@@ -19,7 +19,7 @@ type place struct {
 	*content
 	world  *world
 	of     *Prover // whose version reads the object
-	key    string  // names it in this world
+	key    string  // names it in this world: "@7"
 	path   []engine.Step
 	parent *place
 	schema *schema.Structural // nil where the CRD says nothing
@@ -43,6 +43,8 @@ func (w *world) newPlace(p place) *place {
 		p.content = w.newContent(p.decl.Kind)
 	}
 	p.world, p.below = w, map[string]*place{}
+	w.made++
+	p.key = "@" + strconv.Itoa(w.made)
 	if p.parent != nil {
 		w.implies(p.parent.present, p.present)
 	}
@@ -61,7 +63,7 @@ func (p *place) field(f *types.Field) *place {
 	}
 	q := place{
 		of: p.of, parent: p, decl: f.Decl, schema: propertyOf(p.schema, f.Name),
-		key: p.key + "." + strconv.Quote(f.Name), path: below(p.path, engine.Step{Name: f.Name}),
+		path: below(p.path, engine.Step{Name: f.Name}),
 	}
 	made := p.world.twinned(&q, func(like *place) *place {
 		if g := like.decl.Fields[f.Name]; g != nil {
@@ -141,7 +143,7 @@ func (p *place) one(id string, index *alt) *place {
 	}
 	q := place{
 		of: p.of, parent: p, id: id, decl: p.decl.Elem, schema: elementOf(p.schema),
-		key: p.key + "[" + id + "]", path: below(p.path, engine.Step{Any: true}),
+		path: below(p.path, engine.Step{Any: true}),
 	}
 	made := p.world.twinned(&q, func(like *place) *place {
 		if like.decl.Elem == nil {
@@ -170,7 +172,7 @@ func (p *place) someIndex() *alt {
 	if p.parent.decl.Kind == types.Map {
 		d = &types.Decl{Kind: types.String}
 	}
-	at := p.world.newPlace(place{of: p.of, key: "index of " + p.key, path: p.path, decl: d, element: p})
+	at := p.world.newPlace(place{of: p.of, path: p.path, decl: d, element: p})
 	p.world.clause(at.present)
 	if d.Kind == types.Int {
 		p.world.clause(at.numbers.less(cut{i: 0}).Not())
@@ -183,16 +185,21 @@ func (p *place) name() {
 	if p.decl.Kind != types.Map {
 		return
 	}
+	var named, others []*place
 	for _, id := range sortedKeys(p.below) {
-		one := p.below[id]
-		if one.index == nil || one.index.constant == nil {
-			continue
+		switch one := p.below[id]; {
+		case one.index == nil:
+		case one.index.constant != nil:
+			named = append(named, one)
+		case one.index.place != nil:
+			others = append(others, one)
 		}
+	}
+	for _, one := range named {
 		text := string(one.index.constant.(celtypes.String))
-		for _, other := range sortedKeys(p.below) {
-			some := p.below[other]
-			if some.index == nil || some.index.place == nil || p.world.spend() {
-				continue
+		for _, some := range others {
+			if p.world.spend(1) {
+				return
 			}
 			if l, ok := some.index.place.is(text); ok {
 				p.world.implies(one.present, some.present, l)

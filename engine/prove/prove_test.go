@@ -92,8 +92,9 @@ func TestNeverRefused(t *testing.T) {
 		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8,9]":                            "schema",
 		"!has(self.num) || self.num in [1,2,3,4,5,6,7,8]":                              "",
 		"self.num > 0":                                                                 "", // it may be absent
-		"!has(self.d) || self.d >= 0.5":                                                "schema",
-		"!has(self.d) || self.d > 0.5":                                                 "",
+		"!has(self.d) || self.d >= 0.5":                                                "", // 0 is taken for 0.5
+		"!has(self.d) || self.d >= 0.5 || self.d == 0.0":                               "schema",
+		"!has(self.d) || self.d > 0.5 || self.d == 0.0":                                "",
 		"self.kind in ['A', 'B']":                                                      "schema",
 		"self.kind == 'A'":                                                             "",
 		"has(self.free)":                                                               "", // it may be null

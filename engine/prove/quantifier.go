@@ -26,7 +26,7 @@ func (x *reading) loop(e ast.Expr) truth {
 	if !elements(ranges) {
 		return x.unmodelledLoop(e)
 	}
-	return x.world.quantified(x.key(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
+	return x.world.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
 }
 
 // elements: all that an expression may be are lists or maps whose elements are
@@ -43,7 +43,7 @@ func elements(ranges []alt) bool {
 // unmodelledLoop: an error in the range is one of the macro.
 func (x *reading) unmodelledLoop(e ast.Expr) truth {
 	g := &x.world.gates
-	key := x.key(e)
+	key := x.term(e)
 	defined := g.both(x.defined(e.AsComprehension().IterRange()), x.world.named("defined: "+key))
 	return g.given(defined, x.world.named(key))
 }
@@ -90,7 +90,7 @@ func (w *world) quantified(key string, ranges []alt, every bool, body func(*plac
 	for i, a := range ranges {
 		defined = g.any(defined, a.when)
 		empty = g.any(empty, g.both(a.when, a.place.sizes.less(cut{i: 1})))
-		one, other := a.place.some(key+" decides"), a.place.some(key+" fails")
+		one, other := a.place.some("decides "+key), a.place.some("fails "+key)
 		v := body(one)
 		t := v.t
 		if every {

@@ -67,7 +67,7 @@ func (w *world) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	for _, step := range steps {
 		n = n.below(step)
 	}
-	self := w.tree("self", of, steps)
+	self := w.tree(of, steps)
 	if self == nil || n.schema == nil || ref.Index < 0 || ref.Index >= len(n.schema.XValidations) {
 		return nil, fmt.Errorf("rule %d of %q: %w: the schema has none there", ref.Index, ref.Path, ErrNotAnalysed)
 	}
@@ -86,7 +86,7 @@ func (w *world) before(q *question, r *one) {
 	if !r.usesOld || q.old != nil {
 		return
 	}
-	q.old = w.tree("old", q.of, q.self.path)
+	q.old = w.tree(q.of, q.self.path)
 	for p, old := q.self, q.old; p != nil; p, old = p.parent, old.parent {
 		w.old[p] = old
 		if p.twin != nil && old.twin != nil {

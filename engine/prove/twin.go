@@ -35,7 +35,7 @@ func (w *world) twinned(q *place, counterpart func(*place) *place) *place {
 	switch {
 	case first == nil:
 		return w.unknownToFirst(q, above)
-	case !shaped(first, q):
+	case !shaped(first, q) || !sameEntries(first.schema, q.schema):
 		return w.newPlace(*q)
 	case above.same == w.yes && sameDefault(first.schema, q.schema):
 		if alike(first.schema, q.schema) {
@@ -120,6 +120,13 @@ func sameDefault(a, b *schema.Structural) bool {
 	return x == nil && y == nil || a != nil && b != nil && a.Nullable == b.Nullable && reflect.DeepEqual(x, y)
 }
 
+// sameEntries: a map has the same entries for two versions; a null entry may be
+// kept by one, and not by another, or be a default.
+func sameEntries(a, b *schema.Structural) bool {
+	x, y := elementOf(a), elementOf(b)
+	return x == nil || y == nil || x.Nullable == y.Nullable && reflect.DeepEqual(x.Default, y.Default)
+}
+
 // sameItems: an item's old self is the same one for both versions.
 func sameItems(a, b *schema.Structural) bool {
 	return a == b || a != nil && b != nil && reflect.DeepEqual(a.XListType, b.XListType) && reflect.DeepEqual(a.XListMapKeys, b.XListMapKeys)
@@ -155,7 +162,7 @@ func formatOf(s *schema.Structural) string {
 
 // anchor is the place of an item or entry, or of the root, in which all else
 // stands. Twins are of one list or map, which no default makes different.
-func (w *world) anchor(prefix string, of *Prover, steps []engine.Step) *place {
+func (w *world) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true
 	for _, step := range steps {
@@ -163,14 +170,13 @@ func (w *world) anchor(prefix string, of *Prover, steps []engine.Step) *place {
 			return nil
 		}
 		if first = first.below(step); related {
-			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema)
+			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema) && sameEntries(first.schema, next.schema)
 		}
 	}
-	p := place{of: of, key: prefix, path: steps, schema: next.schema, decl: next.decl}
+	p := place{of: of, path: steps, schema: next.schema, decl: next.decl}
 	if of != w.prover {
-		p.key = "next " + prefix
 		if related {
-			like := w.newPlace(place{of: w.prover, key: prefix, path: steps, schema: first.schema, decl: first.decl})
+			like := w.newPlace(place{of: w.prover, path: steps, schema: first.schema, decl: first.decl})
 			p.content, p.twin = like.content, &twin{like, w.yes}
 		}
 	}

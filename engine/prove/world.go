@@ -1,6 +1,8 @@
 package prove
 
 import (
+	"strconv"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/sat"
 	"github.com/celadon-cel/celadon/types"
@@ -14,8 +16,12 @@ type world struct {
 	asked    *engine.RuleRef
 	places   []*place
 	contents []*content
+	made     int // places
 	names    map[string]sat.Lit
+	terms    map[string]int
 	loops    map[string]truth
+	// comparables are what equality is between values, by declaration.
+	comparables map[*types.Decl]comparable
 	// quantifiers are all and exists over lists and maps; see instantiate.
 	quantifiers []*quantifier
 	instances   int
@@ -30,10 +36,12 @@ type world struct {
 	// second version.
 	schema, next sat.Lit
 	siblings     []sibling
+	known        map[engine.RuleRef]sat.Lit // the siblings' by path and index
 	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
 	rounds  int // in which the solver was asked
+	steps   int // of the automata
 }
 
 // sibling is a rule that admitted objects satisfy.
@@ -43,21 +51,31 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, old: map[*place]*place{}, loops: map[string]truth{}}
+	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
 
-// spend counts one expression, and says when there are too many.
-func (w *world) spend() bool {
-	if w.work++; w.work > maxWork {
+// spend counts expressions, and says when there are too many.
+func (w *world) spend(n int) bool {
+	if w.work += n; w.work > maxWork {
 		w.tooMuch = true
 	}
 	return w.tooMuch
 }
 
+// term is a short name for a text, so that what is made of names stays short, too.
+func (w *world) term(text string) string {
+	n, ok := w.terms[text]
+	if !ok {
+		n = len(w.terms)
+		w.terms[text] = n
+	}
+	return "#" + strconv.Itoa(n)
+}
+
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 20_000
+const maxWork = 50_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {
@@ -78,14 +96,14 @@ func (w *world) relation(key string) (l sat.Lit, known bool) {
 // tree is the place of a path as a version reads it, and all above it up to the
 // item, the entry or the root in which it stands, all present. It is nil where
 // rules cannot see it.
-func (w *world) tree(prefix string, of *Prover, steps []engine.Step) *place {
+func (w *world) tree(of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
 		if step.Any {
 			anchor = i + 1
 		}
 	}
-	p := w.anchor(prefix, of, steps[:anchor])
+	p := w.anchor(of, steps[:anchor])
 	if p == nil {
 		return nil
 	}
@@ -161,7 +179,7 @@ func (w *world) runs(r *one) sat.Lit {
 
 // reading is a rule over the values of a place.
 func (w *world) reading(r *one, self, old *place) *reading {
-	x := &reading{world: w, ast: r.tree, vars: map[string]variable{types.Self: self.variable()}}
+	x := &reading{world: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
 	case r.checked.Optional:
 		key := "optional old " + self.key
@@ -181,14 +199,14 @@ func (p *place) variable() variable {
 }
 
 func (w *world) sibling(ref engine.RuleRef) sat.Lit {
-	for _, s := range w.siblings {
-		if same(s.ref, ref) {
-			return s.lit
-		}
+	key := engine.RuleRef{Path: ref.Path, Index: ref.Index}
+	lit, ok := w.known[key]
+	if !ok {
+		lit = w.free()
+		w.known[key] = lit
+		w.siblings = append(w.siblings, sibling{ref, lit})
 	}
-	s := sibling{ref, w.free()}
-	w.siblings = append(w.siblings, s)
-	return s.lit
+	return lit
 }
 
 // same: two references are to one rule.

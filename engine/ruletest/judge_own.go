@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/valuediff"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
@@ -48,7 +49,7 @@ func (b *own) of(patch map[string]any, patched bool) map[string]any {
 	if !patched {
 		return b.base.object
 	}
-	return merged(b.base.object, patch).(map[string]any)
+	return valuediff.Merge(b.base.object, patch).(map[string]any)
 }
 
 // place is where a field of the object stands: in the patch, or else in what it
@@ -88,6 +89,9 @@ func (b *own) judge(t *trial) {
 	}
 	if e.costed && res.Cost > e.maxCost {
 		t.wrongAt(e.costAt, fmt.Sprintf("a cost of no more than %d", e.maxCost), fmt.Sprintf("%d", res.Cost))
+	}
+	if b.convert != "" && res.Allowed && t.ctx != nil {
+		b.judgeConversion(t)
 	}
 }
 

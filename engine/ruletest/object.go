@@ -147,22 +147,3 @@ func number(v any) (float64, bool) {
 	}
 	return 0, false
 }
-
-// merged is an object after a merge patch (RFC 7386). It shares what stays.
-func merged(object any, patch any) any {
-	p, ok := patch.(map[string]any)
-	if !ok {
-		return patch
-	}
-	was, _ := object.(map[string]any)
-	out := make(map[string]any, len(was)+len(p))
-	maps.Copy(out, was)
-	for name, v := range p {
-		if v == nil {
-			delete(out, name)
-		} else {
-			out[name] = merged(out[name], v)
-		}
-	}
-	return out
-}

@@ -24,6 +24,11 @@ type own struct {
 	fieldValidation  string
 	versions         []string
 	expect           expectation
+	// convert is a version from which the object has to come back as it is, with
+	// convertPatch made in it in between, if there is one.
+	convert      string
+	convertAt    Place
+	convertPatch map[string]any
 }
 
 // based is a suite's base.
@@ -103,7 +108,7 @@ func (r *reader) own(s *Suite, m map[string]any) {
 
 func (r *reader) ownCase(s *Suite, b *own, path yamlpos.Path, decoded map[string]any) {
 	mark := len(r.problems)
-	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation")
+	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch")
 	c := &Case{Name: r.text(f[0]), Place: r.place(b.item), Operation: "create", Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
 	if c.Name == "" {
 		r.bad(b.item, "test: name is missing")
@@ -133,6 +138,7 @@ func (r *reader) ownCase(s *Suite, b *own, path yamlpos.Path, decoded map[string
 	if f[10].given() {
 		b.fieldValidation = r.fieldValidation(f[10])
 	}
+	r.conversion(b, f[11], f[12], decoded)
 	if c.Skip == "" || f[6].given() {
 		c.open = r.expectation(b, f[6], decoded) && len(r.problems) == mark+1
 	}

@@ -42,6 +42,16 @@ func has(m map[string]any, key string) bool {
 // Parse reads one YAML document, which begins on a line of its file. What is wrong
 // with it is among the suite's problems, or those of its cases.
 func Parse(file string, line int, text []byte) *Suite {
+	return parse(file, line, text, yamldoc.Decode)
+}
+
+// ParseDecoded is Parse for a text that is known to have no duplicate keys, and what
+// it was decoded to. The suite keeps parts of that, which must not change.
+func ParseDecoded(file string, line int, text []byte, decoded map[string]any) *Suite {
+	return parse(file, line, text, func([]byte) (any, error, error) { return decoded, nil, nil })
+}
+
+func parse(file string, line int, text []byte, decode func([]byte) (v any, duplicate, err error)) *Suite {
 	s := &Suite{File: file, Place: Place{line, 1}}
 	fail := func(message string) *Suite {
 		s.Problems = append(s.Problems, Problem{s.Place, message})
@@ -50,7 +60,7 @@ func Parse(file string, line int, text []byte) *Suite {
 	if len(text) > maxText {
 		return fail(tooMuch("bytes", len(text), maxText))
 	}
-	v, duplicate, err := yamldoc.Decode(text)
+	v, duplicate, err := decode(text)
 	if err != nil {
 		return fail(plainly(err, s, line))
 	}

@@ -22,6 +22,8 @@ type Config struct {
 	// Fill runs cases that expect nothing: they fail, and Suite.Update has something
 	// to write.
 	Fill bool
+	// Converter stands for the webhook of CRDs that convert by one. nil is none.
+	Converter engine.Converter
 	// Watch is called once for each CRD version that is compiled; what it returns is
 	// told of each run of a rule, from several goroutines. Nil is nothing.
 	Watch func(*apiextensionsv1.CustomResourceDefinition, *engine.Engine) func(engine.RuleRun)
@@ -64,7 +66,7 @@ func (r *Runner) selects(s *Suite, c *Case) bool {
 // each. With none, unresolved says why.
 func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved error) *SuiteReport {
 	report := newSuiteReport(s)
-	var on []*target
+	var on []aim
 	if unresolved == nil {
 		on, unresolved = r.resolve(s, crds, "", "")
 	}
@@ -123,7 +125,7 @@ func (s *Suite) alone() bool {
 
 // resolve are the targets of a suite, each once; an error is of one that cannot be
 // used as it is.
-func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []*target, err error) {
+func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (all []aim, err error) {
 	seen := map[*target]bool{}
 	for _, crd := range crds {
 		t, wrong := r.targets.get(ask{crd, s.Version, kubeVersion, patches, s.whole})
@@ -133,7 +135,7 @@ func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (al
 		if wrong == nil {
 			if wrong = t.compile(&r.cfg); t.engine != nil {
 				seen[t] = true
-				all = append(all, t)
+				all = append(all, aim{t, crd.File})
 			}
 		}
 		if wrong != nil {
@@ -143,18 +145,35 @@ func (r *Runner) resolve(s *Suite, crds []*CRD, kubeVersion, patches string) (al
 	return all, err
 }
 
+// aim is a target, and the file of the suite's CRD by which it came to it.
+type aim struct {
+	*target
+	file string
+}
+
+// version is how it is told from others of the case.
+func (a aim) version() string {
+	if a.kubeVersion != "" {
+		return fmt.Sprintf("Kubernetes %s", a.kubeVersion)
+	}
+	return a.file
+}
+
 // pair is what a case runs on.
-type pair struct{ on, before *target }
+type pair struct {
+	on     aim
+	before *target
+}
 
 // pairs are those of a case.
-func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []*target) (all []pair, err error) {
+func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, err error) {
 	for _, version := range c.body.kubeVersions() {
 		at, err := r.resolve(s, crds, version, "")
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range at {
-			all = append(all, pair{t, t})
+			all = append(all, pair{t, t.target})
 		}
 	}
 	if len(all) > 0 {
@@ -163,11 +182,11 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []*target) (all []pair
 	patches := string(c.body.patches())
 	if patches == "" {
 		for _, t := range on {
-			all = append(all, pair{t, t})
+			all = append(all, pair{t, t.target})
 		}
 		return all, nil
 	}
-	seen := map[pair]bool{}
+	seen := map[[2]*target]bool{}
 	for _, crd := range crds {
 		today, err := r.resolve(s, []*CRD{crd}, "", "")
 		if err != nil {
@@ -177,9 +196,9 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []*target) (all []pair
 		if err != nil {
 			return nil, err
 		}
-		p := pair{today[0], before[0]}
-		if !seen[p] {
-			seen[p] = true
+		p := pair{today[0], before[0].target}
+		if key := [2]*target{p.on.target, p.before}; !seen[key] {
+			seen[key] = true
 			all = append(all, p)
 		}
 	}
@@ -187,7 +206,7 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []*target) (all []pair
 }
 
 // run runs a case on all that it has to hold for, up to the first that it does not.
-func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []*target, changed int) *CaseReport {
+func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMuch("different initialCRDPatches", changed, maxChanged))
 	}
@@ -197,7 +216,7 @@ func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []*
 	}
 	var first *CaseReport
 	for _, p := range pairs {
-		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on, before: p.before}
+		t := &trial{ctx: ctx, cfg: &r.cfg, on: p.on.target, before: p.before}
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
 			t.wrong = []Mismatch{{c.Place, "an expectation", "none"}}
 		}

@@ -204,7 +204,7 @@ func (w *starting) askRefused(out *evidence, s *search.Search, p *prove.Prover, 
 		out.refused, out.alone = &req, a.Witness.Alone
 		return nil
 	}
-	out.none = fmt.Sprintf("no object found that the rule refuses, of %d", a.Searched)
+	out.none = "no object found that the rule refuses, of " + phrase.Searched(a.Searched, a.Lists)
 	if a.Reason != "" {
 		out.none += ": " + a.Reason
 	}

@@ -55,12 +55,29 @@ func (n *nearing) drop(path []string) {
 		if n.at.OldObject != nil {
 			next.OldObject = withOf(n.base, n.at.OldObject, below)
 		}
-		if n.shows(&next, n.wanted) {
+		if n.shows(&next, n.wanted) && n.storable(next.OldObject) {
 			n.at = next
 		} else if _, ok := get(n.base, below).(map[string]any); ok {
 			n.drop(below)
 		}
 	}
+}
+
+// storable is true of an old object that can come to be: it is created and, where the
+// status is written by itself, gets its status.
+func (n *nearing) storable(old map[string]any) bool {
+	if old == nil {
+		return true
+	}
+	res, err := n.Engine.Validate(n.ctx, engine.Request{Object: old})
+	if err != nil || !res.Allowed {
+		return false
+	}
+	if old["status"] == nil || res.Object["status"] != nil {
+		return true
+	}
+	set := engine.Request{Object: old, OldObject: res.Object, Subresource: "status"}
+	return n.shows(&set, func(res *engine.Result) bool { return res.Allowed })
 }
 
 func (n *nearing) differs(path []string) bool {

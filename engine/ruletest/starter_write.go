@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/valuediff"
 )
 
 // write writes the suite as people would.
@@ -82,7 +81,7 @@ func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]a
 	put(&long, "  ", whole, object)
 	if w.base != nil {
 		p := patchOf(w.base, object)
-		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(merged(w.base, p), any(object)) {
+		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(valuediff.Merge(w.base, p), any(object)) {
 			b.Write(short.Bytes())
 			return
 		}
@@ -115,7 +114,7 @@ func patchOf(from, to map[string]any) map[string]any {
 
 // put writes a key and its value, set in.
 func put(b *bytes.Buffer, indent, key string, v any) {
-	data, err := yaml.Marshal(map[string]any{key: v})
+	data, err := foreign.YAML(map[string]any{key: v})
 	if err != nil { // of decoded values it cannot be
 		return
 	}

@@ -27,7 +27,6 @@ type CRD struct {
 type target struct {
 	crd         *apiextensionsv1.CustomResourceDefinition
 	kubeVersion string
-	file        string // of the first CRD that has it
 
 	once    sync.Once
 	engine  *engine.Engine
@@ -100,7 +99,7 @@ func (t *targets) same(crd *apiextensionsv1.CustomResourceDefinition, a ask) *ta
 			return known
 		}
 	}
-	made := &target{crd: crd, kubeVersion: a.kubeVersion, file: a.crd.File}
+	made := &target{crd: crd, kubeVersion: a.kubeVersion}
 	t.byKey[k] = append(t.byKey[k], made)
 	return made
 }
@@ -168,7 +167,7 @@ func patched(crd *apiextensionsv1.CustomResourceDefinition, patches []byte) (*ap
 // of which rules do not compile: these never run.
 func (t *target) compile(cfg *Config) error {
 	t.once.Do(func() {
-		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion})
+		t.engine, t.err = engine.Compile(t.crd, engine.Config{KubeVersion: t.kubeVersion, Converter: cfg.Converter})
 		if t.engine == nil {
 			return
 		}

@@ -3,7 +3,6 @@ package ruletest
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -95,12 +94,4 @@ func (t *trial) set(on *target, what string, at Place, req engine.Request) *engi
 	t.result, t.staged = res, true
 	t.wrongAt(at, what+" is accepted", "refused: "+res.Failure.Message)
 	return nil
-}
-
-// version is how the target is told from others of the case.
-func (t *target) version() string {
-	if t.kubeVersion != "" {
-		return fmt.Sprintf("Kubernetes %s", t.kubeVersion)
-	}
-	return t.file
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/internal/corpus"
 )
 
-// mostMissed is how many of the rules are not found yet; none is what is wanted.
-const mostMissed = 5
-
 // TestFindsWhatMaintainersRefuse: a rule that some case of a CRD's maintainers
 // refuses alone is found alone. The cases say which rules; the search never sees
 // one of their objects.
@@ -56,8 +53,8 @@ func TestFindsWhatMaintainersRefuse(t *testing.T) {
 		}
 	}
 	t.Logf("%d rules are refused alone by maintainers' cases, %d of them are not found so", asked, missed)
-	if missed > mostMissed {
-		t.Errorf("%d rules that maintainers' cases refuse alone are not found so (want at most %d)", missed, mostMissed)
+	if missed > 0 {
+		t.Errorf("%d rules that maintainers' cases refuse alone are not found so", missed)
 	}
 }
 

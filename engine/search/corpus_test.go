@@ -243,7 +243,8 @@ func (sum *tally) hold(t *testing.T) {
 	}
 }
 
-// isMinimal: with any field or item less, the write shows no longer what it does.
+// isMinimal: with any field or item less, or a scalar as in the old object, the write
+// shows no longer what it does.
 func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Witness) {
 	t.Helper()
 	if want == OverBudget {
@@ -259,6 +260,9 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	less := &shrinker{hunt: h, w: w, last: last, alone: found.Alone}
 	if changed, err := less.pass(less.drop); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can go: %v %v", ref.Path, ref.Rule, want, w.obj, err)
+	}
+	if changed, err := less.pass(less.alike); err != nil || changed {
+		t.Errorf("%s: %s: %s: something need not differ from the old object: %v %v %v", ref.Path, ref.Rule, want, w.obj, w.old, err)
 	}
 }
 

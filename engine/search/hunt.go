@@ -38,6 +38,10 @@ type hunt struct {
 // rounds is how often one object is repaired before another is begun.
 const rounds = 24
 
+// walks is how many objects are begun at least: one that is dear is often a dead
+// end.
+const walks = 8
+
 // maxRepeats is how often a walk may come by the same object.
 const maxRepeats = 2
 
@@ -65,12 +69,12 @@ func (h *hunt) run() (*Answer, error) {
 	if h.second != nil {
 		return h.answer(h.second, false)
 	}
-	return &Answer{Status: Unknown, Searched: h.judge.asked}, nil
+	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists}, nil
 }
 
 // answer shrinks what was found and asks the engine for the last time.
 func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
-	asked := h.judge.asked
+	asked, lists := h.judge.asked, h.judge.lists
 	end := h.shrink
 	if h.full {
 		end = h.grow
@@ -83,7 +87,7 @@ func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 	if h.apart != nil {
 		found.Result = v.byOther
 	}
-	return &Answer{Status: Found, Witness: found, Searched: asked}, nil
+	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
 }
 
 // walk repairs one object until it is what is wanted; nil where that comes to
@@ -92,7 +96,11 @@ func (h *hunt) walk(w *world) (*world, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
 	seen := map[string]int{}
+	enough := h.judge.spent() + h.judge.limit/walks
 	for range rounds {
+		if h.judge.spent() > enough {
+			return nil, nil
+		}
 		h.settle(w)
 		if id := w.id(); seen[id] >= maxRepeats {
 			return nil, nil

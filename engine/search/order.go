@@ -56,8 +56,8 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 // sizeOrder makes a size be below a number, or above, and leaves it free within.
 func (b *bender) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
 	if of := sizeOf(x); of != nil {
-		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge {
-			return b.size(of, sc, 0, int(n)-gap)
+		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {
+			return true
 		}
 	}
 	if of := sizeOf(y); of != nil {

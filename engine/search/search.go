@@ -62,6 +62,8 @@ type Answer struct {
 	Witness *Witness
 	// Searched is how many writes the engine was asked about.
 	Searched int
+	// Lists is how many items the longest list in them had.
+	Lists int
 	// Reason says why nothing was found or analysed; "" where there is no more
 	// to say.
 	Reason string

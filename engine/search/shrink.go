@@ -34,6 +34,11 @@ func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
 			changed, err = s.pass(s.lessen)
 		}
 	}
+	for changed := true; changed && err == nil; {
+		if changed, err = s.pass(s.alike); changed && err == nil {
+			_, err = s.pass(s.drop)
+		}
+	}
 	if err != nil && !errors.Is(err, errSpent) {
 		return nil, nil, err
 	}
@@ -93,6 +98,27 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 		}
 	}
 	return false, false, nil
+}
+
+// alike gives a scalar the value that it has in the old object: what differs is what
+// the write is about.
+func (s *shrinker) alike(p place) (held, gone bool, err error) {
+	was, ok := s.w.get(place{old: true, path: p.path})
+	if ok && !p.old && isScalar(was) {
+		held, err = s.try(p, func(w *world, p place) bool {
+			now, _ := w.get(p)
+			return !p.old && !equalJSON(now, was) && w.put(p, copied(was))
+		})
+	}
+	return held, false, err
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
 }
 
 // try makes a change in both objects at once, or else in one, and keeps it where

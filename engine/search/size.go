@@ -63,7 +63,7 @@ func (b *bender) sizeAt(h handle, lo, hi int) bool {
 	if h.key || h.node.kind() == "string" || h.node.kind() == "intOrString" {
 		return b.textAt(h, textWant{min: lo, max: hi})
 	}
-	if lo > maxItems {
+	if f := b.m.facts(h.node, nil); lo > maxItems || hi >= 0 && hi < max(f.minItems, f.minProperties) {
 		return false
 	}
 	if _, ok := b.w.get(h.place); !ok && !b.ensure(h.place) {

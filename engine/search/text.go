@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,19 @@ func (w textWant) and(more textWant) textWant {
 		out.max = more.max
 	}
 	return out
+}
+
+// free is what is wanted but for single texts that are not; ok is false where
+// there are none.
+func (w textWant) free() (out textWant, ok bool) {
+	out = w
+	out.avoid = nil
+	for _, p := range w.avoid {
+		if !single(p) {
+			out.avoid = append(out.avoid, p)
+		}
+	}
+	return out, len(out.avoid) < len(w.avoid)
 }
 
 func union(a, b []string) []string {
@@ -114,6 +128,11 @@ func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
 }
 
 func (t *texts) all(w textWant) []string {
+	if free, ok := w.free(); ok { // texts that are at hand, less a few, cost nothing
+		if left := t.those(w, t.all(free)); len(left) > 0 {
+			return left
+		}
+	}
 	key := w.key()
 	found := t.lookup(key, w)
 	if !t.charged[key] {
@@ -121,6 +140,16 @@ func (t *texts) all(w textWant) []string {
 		t.spent += found.steps
 	}
 	return found.texts
+}
+
+// those are the texts that are as wanted.
+func (t *texts) those(w textWant, all []string) (left []string) {
+	for _, s := range all {
+		if t.has(w, s) {
+			left = append(left, s)
+		}
+	}
+	return left
 }
 
 func (t *texts) lookup(key string, w textWant) *foundTexts {
@@ -159,6 +188,9 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 		whole = whole.And(l.Not())
 	}
 	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
+	if w.min > shortText {
+		within.Count = 1 // others are varied from it
+	}
 	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
@@ -212,6 +244,9 @@ func (t *texts) language(p string) *automaton.Language {
 	t.patterns[p] = l
 	return l
 }
+
+// shortText is up to what length several texts are looked for letter by letter.
+const shortText = 60
 
 // longText is how long a text may be that is looked for letter by letter.
 const longText = 300
@@ -284,7 +319,7 @@ var formats = map[string]string{
 	"rgbcolor":     `^rgb\([1-9],[1-9],[1-9]\)$`,
 	"byte":         `^([a-zA-Z0-9]{4})+$`,
 	"date":         `^20[0-9]{2}-0[1-9]-1[0-9]$`,
-	"duration":     `^[1-9][0-9]{0,3}(ms|s|m|h)$`,
+	"duration":     `^[0-9]{1,4}(ms|s|m|h)$`,
 	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9]Z$`,
 	"k8sshortname": `^[a-z][a-z0-9]{0,15}$`,
 	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8}){0,2}$`,
@@ -319,6 +354,14 @@ func formatPattern(format string) string {
 
 // exactly is the pattern of one text.
 func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
+
+// single is true of a pattern that exactly made.
+func single(p string) bool {
+	p, begins := strings.CutPrefix(p, `\A`)
+	p, ends := strings.CutSuffix(p, `\z`)
+	re, err := syntax.Parse(p, syntax.Perl)
+	return begins && ends && err == nil && (re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 || re.Op == syntax.OpEmptyMatch)
+}
 
 // oneText wants one text.
 func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }

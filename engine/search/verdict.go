@@ -24,7 +24,9 @@ type judge struct {
 	limit  int
 	// weight is what large objects cost beside being asked about.
 	weight int
-	texts  *texts
+	// lists is the length of the longest list that was asked about.
+	lists int
+	texts *texts
 	// evaluated counts parts of rules that were evaluated.
 	evaluated int
 }
@@ -50,6 +52,22 @@ func count(v any) (n int) {
 		return 1 + len(v)/256
 	}
 	return n + 1
+}
+
+// longest is the length of the longest list in a value.
+func longest(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			n = max(n, longest(below))
+		}
+	case []any:
+		n = len(v)
+		for _, below := range v {
+			n = max(n, longest(below))
+		}
+	}
+	return n
 }
 
 // overBudget: rules stopped because all together cost too much.
@@ -173,6 +191,7 @@ func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) 
 	}
 	j.asked++
 	j.weight += count(req.Object) / perWeight
+	j.lists = max(j.lists, longest(req.Object))
 	res, err := e.Validate(j.ctx, req)
 	var overwork *engine.WorkLimitError
 	if errors.As(err, &overwork) {

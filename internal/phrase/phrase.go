@@ -46,6 +46,19 @@ func size(f float64) string {
 	return digits + "e" + strings.TrimPrefix(exponent, "0")
 }
 
+// Searched is how far was looked for an object: at how many, and how long their
+// longest list was.
+func Searched(objects, longest int) string {
+	text := Number(uint64(objects)) + " objects"
+	if objects == 1 {
+		text = "1 object"
+	}
+	if longest > 0 {
+		text += fmt.Sprintf(", lists up to %d", longest)
+	}
+	return text
+}
+
 // Range is two numbers, or one that is both.
 func Range(from, to uint64) string {
 	if from == to {

@@ -61,3 +61,22 @@ func fields(path []engine.Step, was, is map[string]any, yield func(Change) bool)
 	}
 	return true
 }
+
+// Merge is an object after a merge patch (RFC 7386). It shares what stays.
+func Merge(object, patch any) any {
+	p, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	was, _ := object.(map[string]any)
+	out := make(map[string]any, len(was)+len(p))
+	maps.Copy(out, was)
+	for name, v := range p {
+		if v == nil {
+			delete(out, name)
+		} else {
+			out[name] = Merge(out[name], v)
+		}
+	}
+	return out
+}

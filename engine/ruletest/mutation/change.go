@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 )
 
 // schemaProps is a schema as a CRD has it.
@@ -38,22 +39,10 @@ func (m *Mutant) Apply(crd *apiextensionsv1.CustomResourceDefinition) *apiextens
 }
 
 func (c *change) apply(crd *apiextensionsv1.CustomResourceDefinition, version, path string, index int) *apiextensionsv1.CustomResourceDefinition {
-	out := *crd
-	out.Spec.Versions = slices.Clone(crd.Spec.Versions)
-	steps, err := engine.ParsePath(path)
-	if err != nil {
-		return &out
+	if steps, err := engine.ParsePath(path); err == nil {
+		crd, _ = crdcopy.With(crd, version, steps, func(s *schemaProps) { c.edit(s, index) })
 	}
-	for i := range out.Spec.Versions {
-		v := &out.Spec.Versions[i]
-		if v.Name != version || v.Schema == nil {
-			continue
-		}
-		schema := *v.Schema
-		schema.OpenAPIV3Schema = withNode(schema.OpenAPIV3Schema, steps, func(s *schemaProps) { c.edit(s, index) })
-		v.Schema = &schema
-	}
-	return &out
+	return crd
 }
 
 // edit changes one node, which is a copy.
@@ -68,30 +57,6 @@ func (c *change) edit(s *schemaProps, index int) {
 		s.XValidations = slices.Clone(s.XValidations)
 		s.XValidations[index] = *c.spec
 	}
-}
-
-// withNode is a schema with one node changed.
-func withNode(s *schemaProps, steps []engine.Step, edit func(*schemaProps)) *schemaProps {
-	if s == nil {
-		return nil
-	}
-	out := *s
-	if len(steps) == 0 {
-		edit(&out)
-		return &out
-	}
-	step, rest := steps[0], steps[1:]
-	switch {
-	case !step.Any:
-		sub := s.Properties[step.Name]
-		out.Properties = maps.Clone(s.Properties)
-		out.Properties[step.Name] = *withNode(&sub, rest, edit)
-	case s.Items != nil:
-		out.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: withNode(s.Items.Schema, rest, edit)}
-	case s.AdditionalProperties != nil:
-		out.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: withNode(s.AdditionalProperties.Schema, rest, edit)}
-	}
-	return &out
 }
 
 // eachNode visits the spine of a schema, properties by name.

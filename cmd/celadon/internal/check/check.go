@@ -32,6 +32,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 		return err
 	}
 	a := &run{s}
+	if o.Pipe {
+		return a.pipe(ctx, o)
+	}
 	if o.Watch {
 		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
 		return rounds.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })

@@ -10,10 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
 // checker decides documents, on many goroutines.
@@ -31,6 +33,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*chec
 	c := &checker{options: o, named: paths, width: a.excerptWidth()}
 	cfg := engine.Config{KubeVersion: o.KubeVersion}
 	var err error
+	if cfg.Converter, err = o.Convert.Open(converter.Patience); err != nil {
+		return nil, err
+	}
 	if len(o.CRDOlds) > 0 {
 		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
 			return nil, err
@@ -208,9 +213,13 @@ func (c *checker) request(ctx context.Context, def *definition, req engine.Reque
 func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *report.Object) (*engine.Result, bool) {
 	res, err := e.Validate(ctx, req)
 	var notChecked *engine.NotCheckedError
+	var failed *conversion.Error
 	switch {
 	case errors.As(err, &rep.Limit):
 		rep.Verdict, rep.Problem = report.Undecided, err.Error()
+		return nil, false
+	case errors.As(err, &failed): // whom the user named does not answer
+		rep.Verdict, rep.Problem = report.Undecided, "not checked: "+err.Error()
 		return nil, false
 	case errors.As(err, &notChecked):
 		rep.Verdict, rep.Problem = report.Skipped, notChecked.Error()

@@ -15,9 +15,9 @@ import (
 // Upgrade tells of objects what a change of their CRDs does to them, as celadon
 // check --crd-old does, in the order of the input. The problems are of CRDs that
 // cannot be used.
-func Upgrade(ctx context.Context, s cli.Streams, before, after []crdfile.Read, paths []string, take func(*report.Object) error) (problems []error, err error) {
+func Upgrade(ctx context.Context, s cli.Streams, cfg engine.Config, before, after []crdfile.Read, paths []string, take func(*report.Object) error) (problems []error, err error) {
 	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: paths}
-	c.before, c.crds = gathered(before), gathered(after)
+	c.before, c.crds = gathered(cfg, before), gathered(cfg, after)
 	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, func(o *report.Object) error {
 		if o == nil {
 			return sweep.ErrStopped
@@ -28,8 +28,8 @@ func Upgrade(ctx context.Context, s cli.Streams, before, after []crdfile.Read, p
 }
 
 // gathered are CRDs that were read before.
-func gathered(reads []crdfile.Read) *definitions {
-	d := &definitions{catalog: catalog.New(catalog.Config{Engine: engine.Config{}, Lazy: true}), byEntry: map[*catalog.Entry]*definition{}}
+func gathered(cfg engine.Config, reads []crdfile.Read) *definitions {
+	d := &definitions{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*definition{}}
 	given := make([]crdRead, len(reads))
 	for i, r := range reads {
 		given[i].Read = r

@@ -12,6 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/types"
@@ -30,10 +31,12 @@ type Options struct {
 	StrictKinds           bool
 	Quiet, Verbose, Watch bool
 	Summary               bool
+	Pipe                  bool
 	MaxFindings           int
 	Persisted, Diff       bool
 	FieldSelector, Now    string
 	Config                config.Flags
+	Convert               converter.Flags
 	validation            string          // Validate in the server's words
 	selector              fields.Selector // nil: everything
 	now                   time.Time       // zero: the time of day
@@ -61,7 +64,9 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
+	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Convert.Add(f)
 	o.Config.Add(f)
 }
 
@@ -82,6 +87,10 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: want -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: looks at objects as they are: want no --old, --base or --subresource")
+	case o.Pipe && (len(paths) > 0 || len(o.Olds) > 0 || len(o.CRDOlds) > 0 || o.Base != "" || o.Subresource != "" || o.Watch || o.Summary):
+		return errors.New("--pipe: the objects come as requests: want no OBJECTS, --old, --base, --crd-old, --subresource, --summary or --watch")
+	case o.Pipe && slices.Contains(o.CRDs, "-"):
+		return errors.New("--pipe: standard input has the requests: want files or folders for --crd")
 	case o.MaxFindings < 0:
 		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)
 	case o.Quiet && o.Verbose:

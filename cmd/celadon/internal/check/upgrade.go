@@ -75,7 +75,7 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *rep
 	case rep.Verdict == report.Skipped && limit != nil:
 		rep.Verdict, rep.Problem = report.Undecided, problem
 		return answer{}, false
-	case rep.Verdict != report.Undecided:
+	case rep.Verdict != report.Undecided || rep.Limit == nil: // there was no answer
 		return answer{}, false
 	}
 	if limit != nil {

@@ -71,7 +71,7 @@ func Execute(ctx context.Context, s Streams, root *cobra.Command, args []string)
 	}()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && cmd == root {
+	if err != nil && cmd == root && root.HasSubCommands() {
 		err = SeeHelp(cmd, err) // there is no such command
 	}
 	return s.Exit(ctx, err)

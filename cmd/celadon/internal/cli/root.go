@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,6 +66,13 @@ func meant(prefix, word string, known []string) string {
 
 // flagError adds the flag that was perhaps meant.
 func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		if want := wanted[invalid.GetFlag().Value.Type()]; want != "" {
+			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+		}
+		return err
+	}
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
 		return err
@@ -72,6 +80,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	return fmt.Errorf("%w%s", err, meant("--", name, known))
+}
+
+// wanted are values of flags that the flag library words as strconv does.
+var wanted = map[string]string{
+	"bool": "true or false", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0", "uint": "a whole number from 0",
+	"float64": "a number", "duration": "a duration, as 10s or 5m",
 }
 
 // Values completes the value of a flag with what it may be; with nothing, it

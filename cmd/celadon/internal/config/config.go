@@ -4,6 +4,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ type file struct {
 type Flags struct {
 	// Base is the revision whose file counts; "" is none.
 	Base string
+	// Section is the file's for the command; "" is the command's name.
+	Section string
 
 	file string // named by hand
 	off  bool
@@ -61,14 +64,15 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 	if f == nil || err != nil {
 		return nil, err
 	}
-	settings, err := f.settings(cmd.Name())
+	section := cmp.Or(c.Section, cmd.Name())
+	settings, err := f.settings(section)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		values, err := valuesOf(key, settings[key])
 		if err == nil {
-			err = f.allows(cmd.Name(), key, values)
+			err = f.allows(section, key, values)
 		}
 		if err == nil {
 			values, err = f.paths(key, values)
@@ -81,7 +85,7 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 			err = setDefault(cmd.Flags(), key, values)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, cmd.Name(), key, err)
+			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, section, key, err)
 		}
 	}
 	return arguments, nil

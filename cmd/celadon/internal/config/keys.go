@@ -48,6 +48,8 @@ var keys = map[string]map[string]Class{
 		"max-findings": ByHand,
 		"exclude":      ByHand,
 		"no-vet":       ByHand,
+		"convert":      ByHand,
+		"convert-ca":   ByHand,
 		"persisted":    ByHand,
 		"diff":         ByHand,
 
@@ -61,6 +63,7 @@ var keys = map[string]map[string]Class{
 	},
 	"vet": {
 		"crds":         FromTree,
+		"crd":          FromTree,
 		"kube-version": FromTree,
 		"output":       FromTree,
 		"explain":      FromTree,
@@ -93,6 +96,10 @@ var keys = map[string]map[string]Class{
 		"mutate":        ByHand, // which is much work
 		"mutate-min":    ByHand,
 		"mutate-out":    ByHand,
+		"convert":       ByHand,
+		"convert-ca":    ByHand,
+		"exec":          ByHand,
+		"timeout":       ByHand,
 
 		"watch":     Never,
 		"config":    Never,
@@ -104,12 +111,31 @@ var keys = map[string]map[string]Class{
 		"output": FromTree,
 		"strict": FromTree,
 
-		"base":  ByHand,
-		"allow": ByHand,
-		"steps": ByHand,
-		"seed":  ByHand,
+		"base":       ByHand,
+		"allow":      ByHand,
+		"steps":      ByHand,
+		"seed":       ByHand,
+		"convert":    ByHand,
+		"convert-ca": ByHand,
 
 		"objects":   Never, // here a flag, in other sections what stands without one
+		"config":    Never,
+		"no-config": Never,
+		"help":      Never,
+	},
+	"convert-test": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"ignore":     ByHand, // which weakens
+		"convert":    ByHand,
+		"convert-ca": ByHand,
+		"exec":       ByHand,
+		"timeout":    ByHand,
+		"objects":    Never, // here a number, in other sections paths
+		"seed":       ByHand,
+		"cases-out":  ByHand,
+
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -172,7 +198,7 @@ var positional = []string{"objects", "crds", "suites"}
 
 // pathKeys are the keys whose values are paths, which a file gives from its own
 // folder.
-var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out"}
+var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out"}
 
 // commands are those that a file serves, for messages.
 func commands() string {

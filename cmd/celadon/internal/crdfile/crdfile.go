@@ -5,9 +5,11 @@ package crdfile
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -52,7 +54,20 @@ func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, err
 		return nil, nil
 	}
 	withoutDescriptions(doc.Object)
-	data, err := json.Marshal(doc.Object)
+	return decode(doc.Object, most)
+}
+
+// Described is Decode with descriptions, which a server publishes.
+func Described(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
+	whole := runtime.DeepCopyJSON(doc.Object)
+	if crd, err := Decode(doc); crd == nil || err != nil {
+		return nil, err
+	}
+	return decode(whole, math.MaxInt)
+}
+
+func decode(object map[string]any, most int) (*apiextensionsv1.CustomResourceDefinition, error) {
+	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}

@@ -95,11 +95,27 @@ func allow(list []*allowance, crd *CRD) {
 		if !c.breaks() && c.Effect != compare.Unknown && !c.unproved() {
 			continue
 		}
-		i := slices.IndexFunc(list, func(a *allowance) bool {
-			return a.crd == crd.Name && a.what == c.What && a.path == c.Path && (a.version == "" || a.version == c.Version)
-		})
-		if i >= 0 {
-			list[i].used, c.Allowed = true, list[i].reason
+		permits := permitsOf(list, crd.Name, c)
+		for _, a := range permits {
+			a.used = true
+		}
+		if len(permits) > 0 {
+			c.Allowed = permits[0].reason
 		}
 	}
+}
+
+// permitsOf allow a change in each of its versions; there are none where one of them
+// has none.
+func permitsOf(list []*allowance, crd string, c *Change) (permits []*allowance) {
+	for _, version := range append([]string{c.Version}, c.Also...) {
+		i := slices.IndexFunc(list, func(a *allowance) bool {
+			return a.crd == crd && a.what == c.What && a.path == c.Path && (a.version == "" || a.version == version)
+		})
+		if i < 0 {
+			return nil
+		}
+		permits = append(permits, list[i])
+	}
+	return permits
 }

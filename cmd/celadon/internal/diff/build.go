@@ -16,6 +16,11 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
+// judgeError is a failure of ours to judge a CRD.
+type judgeError struct{ error }
+
+func (e *judgeError) Unwrap() error { return e.error }
+
 // compared is what was found of one pair.
 func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	crd := &CRD{Name: p.name, Changes: []*Change{}}
@@ -38,7 +43,7 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		return nil, ctx.Err()
 	}
 	if crd.Update != nil && crd.Update.Bug != nil {
-		return nil, crd.Update.Bug
+		return nil, &judgeError{crd.Update.Bug}
 	}
 	r, err := compare.CRDs(ctx, p.before.crd, p.after.crd, compare.Config{Steps: o.Steps, Seed: o.Seed})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/engine/compare"
 )
 
@@ -27,6 +28,7 @@ type Options struct {
 	Seed    uint64
 	Output  string
 	Config  config.Flags
+	Convert converter.Flags
 }
 
 // Flags adds the flags to a set.
@@ -39,6 +41,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "how much is tried for one question, in objects")
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Convert.Add(f)
 	o.Config.Add(f)
 }
 
@@ -55,8 +58,12 @@ func (o *Options) check(paths []string) error {
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
+	case o.Convert.URL != "" && len(o.Objects) == 0:
+		return errors.New("--convert: asks about objects: want --objects PATH too")
 	case dashes > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Allow == "-":
+		return errors.New("--allow -: want a file, which the change cannot write")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	}

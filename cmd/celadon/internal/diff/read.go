@@ -34,12 +34,13 @@ type pair struct {
 // sides are the CRDs before and after, by name.
 type sides struct {
 	pairs    []*pair
+	byName   map[string]*pair
 	problems []error
 }
 
 // read reads both sides.
 func read(ctx context.Context, s cli.Streams, o *Options, paths []string) (*sides, error) {
-	both := &sides{}
+	both := &sides{byName: map[string]*pair{}}
 	from, to := paths[:1], paths[1:]
 	if o.Base != "" {
 		from, to = nil, paths
@@ -101,14 +102,15 @@ func (s *sides) add(d *definition, where string, before bool) {
 		s.problems = append(s.problems, fmt.Errorf("%s%s: %w", where, d.doc.Place(), d.err))
 		return
 	}
-	i := slices.IndexFunc(s.pairs, func(p *pair) bool { return p.name == d.crd.Name })
-	if i < 0 {
-		i = len(s.pairs)
-		s.pairs = append(s.pairs, &pair{name: d.crd.Name})
+	p := s.byName[d.crd.Name]
+	if p == nil {
+		p = &pair{name: d.crd.Name}
+		s.byName[d.crd.Name] = p
+		s.pairs = append(s.pairs, p)
 	}
-	slot := &s.pairs[i].after
+	slot := &p.after
 	if before {
-		slot = &s.pairs[i].before
+		slot = &p.before
 	}
 	if *slot != nil {
 		s.problems = append(s.problems, fmt.Errorf("%s%s: %s is given twice, also in %s: keep one", where, d.doc.Place(), d.crd.Name, (*slot).doc.Place()))

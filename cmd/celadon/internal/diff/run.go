@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -17,6 +18,10 @@ import (
 // Run is the whole of celadon diff. Its error carries the exit code.
 func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
+		return err
+	}
+	ask, err := o.Convert.Open(converter.Patience)
+	if err != nil {
 		return err
 	}
 	allowances, err := allowances(ctx, o, paths)
@@ -42,7 +47,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	})
 	bar.Done()
 	if err == nil && len(o.Objects) > 0 && ctx.Err() == nil {
-		err = d.objects(ctx, p.object)
+		err = d.objects(ctx, engine.Config{Converter: ask}, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -73,6 +78,7 @@ type differ struct {
 func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 	unread := len(d.sides.problems) > 0
 	var bug *engine.InternalError
+	var failure *judgeError
 	for _, p := range d.sides.pairs {
 		if unread && p.alone() {
 			continue // its other side may be what cannot be read
@@ -81,11 +87,14 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.As(err, &bug):
+		case errors.As(err, &bug), errors.As(err, &failure):
 			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", p.name, err)}
 		case err != nil:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue
+		}
+		if crd.Update != nil && crd.Update.Undecided {
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
 		}
 		d.report.CRDs = append(d.report.CRDs, crd)
 		if err := take(crd); err != nil {
@@ -96,7 +105,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 }
 
 // objects tells of those that there are what the change does to them.
-func (d *differ) objects(ctx context.Context, take func(*report.Object) error) error {
+func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*report.Object) error) error {
 	var before, after []crdfile.Read
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
@@ -106,7 +115,7 @@ func (d *differ) objects(ctx context.Context, take func(*report.Object) error) e
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := check.Upgrade(ctx, d.Streams, before, after, d.options.Objects, func(o *report.Object) error {
+	problems, err := check.Upgrade(ctx, d.Streams, cfg, before, after, d.options.Objects, func(o *report.Object) error {
 		switch {
 		case o.Bug != nil:
 			return &cli.ExitError{Code: cli.Bug, Err: o.Bug}

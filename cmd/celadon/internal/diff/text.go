@@ -4,8 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/compare"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -165,7 +163,7 @@ func kept(c *report.Change) foreign.Own {
 
 // document is an object in YAML.
 func document(obj map[string]any) string {
-	data, err := yaml.Marshal(obj)
+	data, err := foreign.YAML(obj)
 	if err != nil {
 		return "(cannot be shown)\n"
 	}

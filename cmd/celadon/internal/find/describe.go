@@ -6,29 +6,29 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 )
 
 // describe is the schema of a version as it stands in the CRD, for a full sample;
 // nil where none is wanted.
-func describe(crd *definition, version string, o *Options) schemaNode {
+func describe(crd *definition, version string, o *Options) schemawords.Node {
 	if !o.Full {
 		return nil
 	}
-	versions, _ := schemaNode(crd.source).child("spec")["versions"].([]any)
+	versions, _ := schemawords.Node(crd.source).Child("spec")["versions"].([]any)
 	for _, v := range versions {
 		if v, _ := v.(map[string]any); v["name"] == version {
-			return schemaNode(v).child("schema").child("openAPIV3Schema")
+			return schemawords.Node(v).Child("schema").Child("openAPIV3Schema")
 		}
 	}
 	return nil
 }
 
 // document is an object in YAML, with what each field is said to be.
-func document(obj map[string]any, schema schemaNode) ([]byte, error) {
-	data, err := yaml.Marshal(obj)
+func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
+	data, err := foreign.YAML(obj)
 	if err != nil || schema == nil {
 		return data, err
 	}
@@ -50,17 +50,17 @@ func document(obj map[string]any, schema schemaNode) ([]byte, error) {
 
 // annotate puts comments to the fields of a value, once to those of several items
 // or entries.
-func annotate(n *yaml3.Node, schema schemaNode, known ...string) {
+func annotate(n *yaml3.Node, schema schemawords.Node, known ...string) {
 	switch n.Kind {
 	case yaml3.MappingNode:
-		properties, required := schema.child("properties"), schema["required"]
-		entries := schema.child("additionalProperties")
+		properties, required := schema.Child("properties"), schema["required"]
+		entries := schema.Child("additionalProperties")
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name := n.Content[i].Value
 			if slices.Contains(known, name) {
 				continue
 			}
-			field := properties.child(name)
+			field := properties.Child(name)
 			if field == nil {
 				field, entries = entries, nil
 			} else {
@@ -71,16 +71,16 @@ func annotate(n *yaml3.Node, schema schemaNode, known ...string) {
 		}
 	case yaml3.SequenceNode:
 		if len(n.Content) > 0 {
-			annotate(n.Content[0], schema.child("items"))
+			annotate(n.Content[0], schema.Child("items"))
 		}
 	}
 }
 
 // comment is what a schema says of a value: the first sentence of its
 // description, and its type and bounds.
-func comment(field schemaNode, required bool) string {
+func comment(field schemawords.Node, required bool) string {
 	var lines []string
-	for _, text := range []string{sentence(field.text("description")), field.says(required)} {
+	for _, text := range []string{sentence(field.Text("description")), field.Says(required)} {
 		if text != "" {
 			lines = append(lines, "# "+string(foreign.Line(text)))
 		}

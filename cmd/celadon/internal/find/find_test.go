@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -70,7 +71,9 @@ func TestFindOnManyCores(t *testing.T) {
 	if code != cli.OK {
 		t.Fatal(code, first)
 	}
-	for range 3 {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cores := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(cores)
 		if again, _ := running(t, "--crd", example, "-o", "json", "--want", "accepted"); again != first {
 			t.Errorf("%s\n%s", first, again)
 		}

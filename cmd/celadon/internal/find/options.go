@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,8 @@ type Options struct {
 
 	at, one bool // --at and --rule were given
 	solver  *smtlib.Solver
+	asked   atomic.Int64          // questions to it
+	strange atomic.Pointer[error] // the first answer of its that cannot be read
 }
 
 // Flags adds the flags to a set.

@@ -1,16 +1,17 @@
 package find
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	reports "github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 	"github.com/celadon-cel/celadon/internal/screen"
 )
 
@@ -39,8 +40,7 @@ type jsonPrinter struct{ out io.Writer }
 func (p *jsonPrinter) crd(*CRDPart, *definition) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
-	enc := json.NewEncoder(p.out)
-	enc.SetEscapeHTML(false)
+	enc := reports.Encoder(p.out)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
@@ -90,7 +90,7 @@ func (p *textPrinter) cut(line string) string {
 
 func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
 
-func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemaNode) error {
+func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemawords.Node) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
 	if f.Object == nil {
 		return nil
@@ -120,7 +120,7 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 func (f *Finding) words(want search.Want) string {
 	switch f.Status {
 	case search.Unserved:
-		return "not asked: " + f.Reason
+		return "not asked: " + string(foreign.Line(f.Reason))
 	case search.NotAnalysed:
 		return "not analysed: " + string(foreign.Line(f.Reason))
 	case never:
@@ -129,7 +129,7 @@ func (f *Finding) words(want search.Want) string {
 		}
 		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s objects%s", wanted[want], phrase.Number(uint64(f.Searched)), f.bySolver())
+		return fmt.Sprintf("none found%s: %s%s", wanted[want], phrase.Searched(f.Searched, f.Lists), f.bySolver())
 	}
 	switch want {
 	case search.Refused:
@@ -165,7 +165,7 @@ const (
 	maxColumns = 300
 )
 
-func indented(b *strings.Builder, indent string, obj map[string]any, schema schemaNode) error {
+func indented(b *strings.Builder, indent string, obj map[string]any, schema schemawords.Node) error {
 	data, err := document(obj, schema)
 	if err != nil {
 		return err

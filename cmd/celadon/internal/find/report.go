@@ -83,13 +83,15 @@ type Finding struct {
 	// Reason is why nothing was found or analysed.
 	Reason   string `json:"reason,omitempty"`
 	Searched int    `json:"searched"`
+	// Lists is how many items the longest list in what was searched had.
+	Lists int `json:"lists,omitempty"`
 	// MadeUp are places of format password.
 	MadeUp []string `json:"madeUp,omitempty"`
 }
 
 // finding puts an answer into the form of the report.
 func finding(s *search.Search, want search.Want, rule *engine.RuleRef, a *search.Answer) *Finding {
-	f := &Finding{Status: a.Status, Searched: a.Searched, Reason: a.Reason}
+	f := &Finding{Status: a.Status, Searched: a.Searched, Lists: a.Lists, Reason: a.Reason}
 	w := a.Witness
 	if w == nil {
 		return f

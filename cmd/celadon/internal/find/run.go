@@ -54,6 +54,8 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 		return err
 	case sum.Interrupted:
 		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+	case o.strange.Load() != nil:
+		return &cli.ExitError{Code: cli.Usage, Err: *o.strange.Load()}
 	case len(problems) > 0 || sum.Unreadable > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case !sum.settled():

@@ -33,6 +33,10 @@ func (v *asking) outside(f *Finding, want search.Want, ref *engine.RuleRef) erro
 	if v.o.solver == nil || f.Status != search.Unknown {
 		return nil
 	}
+	if v.o.asked.Add(1) > maxAsked {
+		f.Reason = fmt.Sprintf("%s was asked %d questions: that is enough", v.o.solver.Name, maxAsked)
+		return nil
+	}
 	var failed error
 	p := v.proverWith(prove.Config{Outside: func(script string, assumed []string) ([]string, bool, error) {
 		answer, core, err := v.o.solver.Ask(v.ctx, script, assumed)
@@ -55,8 +59,16 @@ func (v *asking) outside(f *Finding, want search.Want, ref *engine.RuleRef) erro
 		return nil
 	}
 	f.Solver = v.o.solver.Name
-	return failed
+	if failed != nil && f.Status == search.Unknown && v.ctx.Err() == nil {
+		f.Reason = failed.Error() // one strange answer is no reason to lose the others
+		v.o.strange.CompareAndSwap(nil, &failed)
+	}
+	return v.ctx.Err()
 }
+
+// maxAsked is how many questions an external solver gets: each may take it as long as
+// it may.
+const maxAsked = 1000
 
 // bySolver names the solver beside its answer.
 func (f *Finding) bySolver() string {
@@ -65,6 +77,8 @@ func (f *Finding) bySolver() string {
 		return ""
 	case f.Status == never:
 		return ", by " + string(foreign.Line(f.Solver))
+	case f.Reason != "":
+		return ", and " + string(foreign.Line(f.Reason))
 	}
 	return ", and " + string(foreign.Line(f.Solver)) + " has no proof"
 }

@@ -5,10 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 )
 
 // yamlPrinter writes the objects themselves, ready to be checked.
@@ -37,7 +36,7 @@ func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	return nil
 }
 
-func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemaNode) error {
+func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema schemawords.Node) error {
 	var b strings.Builder
 	if p.more {
 		b.WriteString("---\n")
@@ -48,7 +47,7 @@ func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema 
 		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
 	}
 	if f.Old != nil {
-		old, err := yaml.Marshal(f.Old)
+		old, err := foreign.YAML(f.Old)
 		if err != nil {
 			return err
 		}

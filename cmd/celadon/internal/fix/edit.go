@@ -56,7 +56,7 @@ func (e *edit) piece(doc *input.Document) (*piece, error) {
 	if source == nil {
 		return nil, errors.New("its text is not known")
 	}
-	start := lineOffset(e.text, line)
+	start := wholefile.LineStart(e.text, line)
 	if last := len(e.pieces) - 1; last >= 0 {
 		p := &e.pieces[last]
 		if inList && doc.Item > 0 && p.start >= start && bytes.Equal(p.before, source) {
@@ -100,17 +100,4 @@ func (e *edit) done(dry bool) foreign.Own {
 		parts = append(parts, fmt.Sprintf("rules %s: %d", guarded, e.rules))
 	}
 	return foreign.Own(strings.Join(parts, "; "))
-}
-
-// lineOffset is where a line begins, the text's end where there is none.
-func lineOffset(text []byte, line int) int {
-	offset := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(text[offset:], '\n')
-		if end < 0 {
-			return len(text)
-		}
-		offset += end + 1
-	}
-	return offset
 }

@@ -62,6 +62,12 @@ func (d *Document) JSON() ([]byte, error) {
 	return json.Marshal(d.Object)
 }
 
+// AsWritten is true where Object is all that its source, YAML, says: no key is there
+// twice.
+func (d *Document) AsWritten() bool {
+	return d.Err == nil && d.text != nil && d.json == nil && d.Raw == nil && d.Duplicate == nil && !d.item
+}
+
 // ErrNoObject is the error of a document that is no mapping.
 var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")
 

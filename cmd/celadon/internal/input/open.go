@@ -94,6 +94,9 @@ func given(path string, info fs.FileInfo) bool {
 	return err == nil && named.Mode().Type() == info.Mode().Type()
 }
 
+// MaxFile is how large a file may be that is read whole, as those with CRDs are.
+const MaxFile = 32 << 20
+
 // ReadFile reads a regular file of no more than limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := plain(path)

@@ -55,7 +55,11 @@ func safe(text string) string { return html.EscapeString(string(foreign.Text(tex
 // missing is what is not asked of a rule.
 func missing(item *coverage.Item) string {
 	var texts []string
-	for _, gap := range item.Gaps() {
+	for i, gap := range item.Gaps() {
+		if i == most { // it stands beside each part of the rule
+			texts = append(texts, fmt.Sprintf("and %d more", len(item.Gaps())-most))
+			break
+		}
 		texts = append(texts, gap.Text)
 	}
 	if item.Unmeasured != "" {

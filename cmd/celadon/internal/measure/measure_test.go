@@ -66,6 +66,30 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
+// TestManyGaps: a page is not larger than its rules by far.
+func TestManyGaps(t *testing.T) {
+	t.Parallel()
+	const parts = 1000
+	part := "self.a || "
+	rule := strings.Repeat(part, parts) + "true"
+	item := coverage.Item{CRD: "widgets.example.com", Version: "v1", Rule: rule, Ran: 1}
+	for i := range parts {
+		item.Conditions = append(item.Conditions, coverage.Condition{Text: "self.a", Start: i * len(part), End: i*len(part) + 6, True: 1})
+	}
+	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\nspec:\n  versions:\n  - name: v1\n    schema:\n      openAPIV3Schema:\n        x-kubernetes-validations:\n        - rule: " + rule + "\n"
+	file := filepath.Join(t.TempDir(), "crd.yaml")
+	if err := os.WriteFile(file, []byte(crd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := HTML(&page, &coverage.Report{Rules: 1, Ran: 1, Items: []coverage.Item{item}}, ReadSources([]string{file})); err != nil {
+		t.Fatal(err)
+	}
+	if n := page.Len(); n > 2<<20 || strings.Count(page.String(), "gap") < parts {
+		t.Errorf("%d bytes with %d gaps, want at most 2 MiB with %d", n, strings.Count(page.String(), "gap"), parts)
+	}
+}
+
 // TestUnderlined: what is missing is underlined under each line that has some of it,
 // and the rule as a whole only where nothing else is.
 func TestUnderlined(t *testing.T) {

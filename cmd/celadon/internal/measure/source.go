@@ -30,9 +30,6 @@ type source struct {
 	doc      *yamlpos.Document
 }
 
-// maxFile is how large a file with CRDs may be.
-const maxFile = 32 << 20
-
 // ReadSources reads the files that have the CRDs. One that cannot be read any
 // more is left out: then no more is known of its rules than what they say.
 func ReadSources(files []string) *Sources {
@@ -41,7 +38,7 @@ func ReadSources(files []string) *Sources {
 		if slices.Contains(files[:i], name) {
 			continue
 		}
-		data, err := input.ReadFile(name, maxFile)
+		data, err := input.ReadFile(name, input.MaxFile)
 		if err != nil {
 			continue
 		}

@@ -92,6 +92,9 @@ func (p Place) Show(b *strings.Builder) {
 	p.Excerpt.show(b, p.Line)
 }
 
+// ShowLine writes only the line with a caret.
+func (p Place) ShowLine(b *strings.Builder) { p.Excerpt.show(b, p.Line) }
+
 // show writes the line and a caret under it.
 func (e Excerpt) show(b *strings.Builder, number int) {
 	if e.Line == "" {

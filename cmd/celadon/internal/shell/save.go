@@ -25,7 +25,7 @@ func saveDocument(r repl.SaveRequest) (file string, err error) {
 			return "", fmt.Errorf("%s: %w", own, input.WithoutPath(err))
 		}
 	}
-	start := lineOffset(before, r.Document.Line)
+	start := wholefile.LineStart(before, r.Document.Line)
 	at := bytes.Index(before[start:], r.Document.Text)
 	if at < 0 {
 		return "", fmt.Errorf("%s: the file has changed since it was read: :load it again, or :save to another FILE", own)
@@ -61,16 +61,4 @@ func sameFile(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(first, second)
-}
-
-func lineOffset(data []byte, line int) int {
-	offset := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(data[offset:], '\n')
-		if end < 0 {
-			return offset
-		}
-		offset += end + 1
-	}
-	return offset
 }

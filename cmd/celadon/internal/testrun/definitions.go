@@ -175,7 +175,7 @@ func (d *definitions) file(path string) ([]*definition, error) {
 	if all, known := d.files[path]; known {
 		return all, nil
 	}
-	data, err := input.ReadFile(path, maxFile)
+	data, err := input.ReadFile(path, input.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -194,9 +194,6 @@ func collect(all *[]*definition) func(*input.Document) bool {
 		return true
 	}
 }
-
-// maxFile is how large a file with CRDs may be.
-const maxFile = 32 << 20
 
 func (d *definitions) mayRead(path string) bool {
 	return slices.ContainsFunc(d.roots, func(root string) bool { return gitbase.Inside(root, path) })

@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 )
 
@@ -67,7 +68,8 @@ func (d *definitions) tableFor(dirs []string) table {
 	for _, dir := range dirs {
 		t, known := d.tables[dir]
 		if !known {
-			if text, err := input.ReadFile(filepath.Join(dir, tableName), maxTable); err == nil {
+			file := filepath.Join(dir, tableName)
+			if text, err := input.ReadFile(file, maxTable); err == nil && gitbase.Inside(dir, file) {
 				t = parseTable(string(text))
 			}
 			d.tables[dir] = t

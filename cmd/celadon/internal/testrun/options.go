@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 )
 
 // Outputs are the names of the forms of a report.
@@ -27,6 +28,7 @@ type Options struct {
 	Output        string
 	Measures      Measures
 	Config        config.Flags
+	Converter     converter.OrCommand
 
 	run   *regexp.Regexp
 	gates []string
@@ -45,6 +47,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Measures.flags(f)
+	o.Converter.Add(f)
 	o.Config.Add(f)
 }
 

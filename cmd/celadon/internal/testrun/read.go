@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
@@ -32,7 +33,8 @@ func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 	}
 	held := map[string]bool{} // files that hold a suite
 	var suites []*found
-	decode := func(doc *input.Document) *found { return look(doc, named[doc.File]) }
+	suspected := &suspects{files: map[string]bool{}}
+	decode := func(doc *input.Document) *found { return look(doc, named[doc.File], suspected) }
 	err := sweep.All(ctx, r.Stdin, paths, decode, func(f *found) error {
 		switch {
 		case f.crd != nil:
@@ -54,19 +56,24 @@ func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
 }
 
 // look says what a document is.
-func look(doc *input.Document, named bool) *found {
+func look(doc *input.Document, named bool, s *suspects) *found {
 	text, line, inList := doc.Source()
 	switch {
 	case errors.Is(doc.Err, input.ErrNoObject) && !named:
 		return &found{}
-	case doc.Err != nil && (named || suspect(doc.File)):
+	case doc.Err != nil && (named || s.has(doc.File)):
 		return &found{err: fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
 	case doc.Err != nil:
 		return &found{}
-	case ruletest.Holds(doc.Object) && !inList:
-		return &found{suite: ruletest.Parse(doc.File, line, text), text: text, line: line}
-	case isSuite(doc.File):
-		return &found{suite: ruletest.Parse(doc.File, max(line, 1), text), text: text, line: max(line, 1)}
+	case ruletest.Holds(doc.Object) && !inList, isSuite(doc.File):
+		line = max(line, 1)
+		f := &found{text: text, line: line}
+		if doc.AsWritten() {
+			f.suite = ruletest.ParseDecoded(doc.File, line, text, doc.Object)
+		} else {
+			f.suite = ruletest.Parse(doc.File, line, text)
+		}
+		return f
 	}
 	return &found{crd: newDefinition(doc)}
 }
@@ -77,13 +84,27 @@ func isSuite(file string) bool {
 	return strings.HasSuffix(name, ".testsuite")
 }
 
-// suspect is true of a file that cannot be read, and looks like a suite.
-func suspect(file string) bool {
+// suspects remembers which files look like suites: one may have millions of
+// documents that cannot be read.
+type suspects struct {
+	mu    sync.Mutex
+	files map[string]bool
+}
+
+// has is true of a file that cannot be read, and looks like a suite.
+func (s *suspects) has(file string) bool {
 	if isSuite(file) {
 		return true
 	}
-	text, err := input.ReadFile(file, maxFile)
-	return err == nil && ruletest.Looks(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	looks, known := s.files[file]
+	if !known {
+		text, err := input.ReadFile(file, input.MaxFile)
+		looks = err == nil && ruletest.Looks(text)
+		s.files[file] = looks
+	}
+	return looks
 }
 
 // readGiven reads the CRDs of --crd; there has to be one.

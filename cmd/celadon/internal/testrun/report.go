@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -58,9 +57,8 @@ type jsonPrinter struct{ w io.Writer }
 func (p *jsonPrinter) suite(*found, *ruletest.SuiteReport) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
-	enc := json.NewEncoder(p.w)
+	enc := report.Encoder(p.w)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	return enc.Encode(r)
 }
 

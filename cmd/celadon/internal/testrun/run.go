@@ -70,11 +70,12 @@ func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error 
 	if err := r.write(report); err != nil {
 		return err
 	}
-	if err := r.measures.finish(ctx, s, report); err != nil {
-		return err
-	}
+	unwritten := r.measures.finish(ctx, s, report)
 	if err := p.end(report); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	if unwritten != nil {
+		return unwritten
 	}
 	return r.verdict(report, paths)
 }
@@ -106,6 +107,10 @@ var errEnough = errors.New("a case has not passed")
 // runAll runs suites on all cores and takes what came of them in order.
 func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
 	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	var err error
+	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
+		return err
+	}
 	r.measures.attach(&cfg)
 	runner := ruletest.New(cfg)
 	pipe := ordered.Pipe[*found, done]{

@@ -72,22 +72,26 @@ type gitHubPrinter struct{ out *foreign.Writer }
 
 func (p *gitHubPrinter) crd(one *vetted) error {
 	for _, f := range one.findings() {
-		level := f.level
-		if level == "note" {
-			level = "notice"
-		}
-		text := report.Sentence(f.message)
-		if f.rule != "" {
-			text += "\nrule: " + foreign.Line(lex.Flat(f.rule))
-		}
-		for _, line := range f.shown {
-			text += "\n" + foreign.Line(line)
-		}
-		if err := report.Annotate(p.out, level, f.at, f.id, text); err != nil {
+		if err := p.finding(&f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (p *gitHubPrinter) finding(f *finding) error {
+	level := f.level
+	if level == "note" {
+		level = "notice"
+	}
+	text := report.Sentence(f.message)
+	if f.rule != "" {
+		text += "\nrule: " + foreign.Line(lex.Flat(f.rule))
+	}
+	for _, line := range f.shown {
+		text += "\n" + foreign.Line(line)
+	}
+	return report.Annotate(p.out, level, f.at, f.id, text)
 }
 
 func (p *gitHubPrinter) end(s *summary) error {
@@ -103,18 +107,23 @@ func (p *sarifPrinter) crd(one *vetted) error {
 		name = one.report.Name
 	}
 	for _, f := range one.findings() {
-		text := f.message
-		if f.rule != "" {
-			text += "\nrule: " + f.rule
-		}
-		for _, line := range f.shown {
-			text += "\n" + line
-		}
-		if err := p.log.Add(f.id, f.description, f.level, f.at, text, f.at.File, name); err != nil {
+		if err := p.finding(&f, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// finding adds one in what has an identity: a CRD, or a type of Go.
+func (p *sarifPrinter) finding(f *finding, of string) error {
+	text := f.message
+	if f.rule != "" {
+		text += "\nrule: " + f.rule
+	}
+	for _, line := range f.shown {
+		text += "\n" + line
+	}
+	return p.log.Add(f.id, f.description, f.level, f.at, text, f.at.File, of)
 }
 
 func (p *sarifPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }

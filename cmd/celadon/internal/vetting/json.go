@@ -17,6 +17,9 @@ type wholeReport struct {
 	KubeVersion string      `json:"kubeVersion"`
 	Summary     *summary    `json:"summary"`
 	CRDs        []crdReport `json:"crds"`
+	// Findings come with Go packages: what the CRDs' causes, lints and advice say,
+	// once for each marker, and what only Go shows.
+	Findings []goReport `json:"findings,omitempty"`
 }
 
 type crdReport struct {
@@ -142,6 +145,7 @@ type jsonPrinter struct {
 	out         io.Writer
 	kubeVersion string
 	crds        []crdReport
+	findings    []goReport
 }
 
 func (p *jsonPrinter) crd(one *vetted) error {
@@ -155,7 +159,7 @@ func (p *jsonPrinter) end(s *summary) error {
 	}
 	enc := report.Encoder(p.out)
 	enc.SetIndent("", "  ")
-	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds})
+	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
 }
 
 func newCRDReport(one *vetted) crdReport {

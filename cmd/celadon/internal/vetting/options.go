@@ -14,12 +14,13 @@ import (
 	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/gomarkers"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // Options are the flags of celadon vet.
 type Options struct {
-	Olds        []string
+	CRDs, Olds  []string
 	KubeVersion string
 	Output      string
 	Explain     bool
@@ -43,6 +44,7 @@ func KubeVersions() (list []string) {
 
 // Flags are those of celadon vet.
 func (o *Options) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs that a generator makes of them, `PATH` of a file, a folder or - (repeatable; default config/crd, manifests, payload-manifests)")
 	f.StringArrayVar(&o.Olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
 	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
@@ -65,7 +67,7 @@ func (o *Options) vetConfig() (vet.Config, error) {
 		switch {
 		case slices.Contains(vet.LintNames(), name):
 			cfg.WithoutLints = append(cfg.WithoutLints, name)
-		case !slices.Contains(lint.Names(), name):
+		case !slices.Contains(lint.Names(), name) && !slices.Contains(gomarkers.LintNames(), name):
 			return cfg, fmt.Errorf("--no-lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
 		}
 	}
@@ -73,7 +75,9 @@ func (o *Options) vetConfig() (vet.Config, error) {
 }
 
 // LintNames are what --no-lint may be.
-func LintNames() []string { return append(vet.LintNames(), lint.Names()...) }
+func LintNames() []string {
+	return slices.Concat(vet.LintNames(), lint.Names(), gomarkers.LintNames())
+}
 
 // printer writes a report as CRDs are vetted.
 type printer interface {

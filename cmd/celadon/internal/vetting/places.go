@@ -5,11 +5,30 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/gomarkers"
 )
 
-// places finds fields of the CRD in its file, with an excerpt of each of the
-// first; what is not found has no line. Width is that of excerpts, 0 the usual.
+// places are where fields of the CRD stand in Go, where they do, or else in its file.
 func (one *vetted) places(fields []string, width int) []report.Place {
+	places := one.inYAML(fields, width)
+	if one.source != nil {
+		for i, field := range fields {
+			if at, line, ok := one.source.Place(field); ok {
+				places[i] = inGo(at, line, field, width)
+			}
+		}
+	}
+	return places
+}
+
+// inGo is a place in a Go file with its line.
+func inGo(at gomarkers.Position, line, field string, width int) report.Place {
+	return report.Place{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: report.NewExcerpt(line, at.Column-1, len(line), width, nil)}
+}
+
+// inYAML finds fields of the CRD in its file, with an excerpt of each of the
+// first; what is not found has no line. Width is that of excerpts, 0 the usual.
+func (one *vetted) inYAML(fields []string, width int) []report.Place {
 	mapped := make([]string, len(fields))
 	for i, f := range fields {
 		mapped[i] = crdfile.Place(one.doc, f)
@@ -57,6 +76,11 @@ func (one *vetted) causes(width int) []report.Cause {
 		fields[i] = c.Field
 	}
 	for i, at := range one.places(fields, width) {
+		if one.source != nil {
+			if exact, line, ok := one.source.Cause(i); ok {
+				at = inGo(exact, line, fields[i], width)
+			}
+		}
 		list[i].File, list[i].Line, list[i].Column, list[i].Excerpt = at.File, at.Line, at.Column, at.Excerpt
 	}
 	return list

@@ -17,6 +17,8 @@ type summary struct {
 	Undecided   int  `json:"undecided,omitempty"`
 	Lints       int  `json:"lints"`
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Go counts what was mapped to Go packages; nil where none were named.
+	Go *goSummary `json:"go,omitempty"`
 
 	bug error
 }

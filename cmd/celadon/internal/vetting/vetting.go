@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/markervet"
 )
 
 // vetted is one CRD and its report.
@@ -31,10 +32,21 @@ type vetted struct {
 	// problem says why there is no report.
 	problem error
 	bug     bool
+	// source has the markers of the CRD's rules; nil where no Go was named.
+	source *markervet.CRD
 }
 
 // Run is the whole of celadon vet.
 func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) error {
+	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
+		if err == nil {
+			err = runGo(ctx, streams, o, dirs)
+		}
+		return err
+	}
+	if len(o.CRDs) > 0 {
+		return errors.New("--crd goes with Go packages, as ./api/...: CRDs to vet are arguments")
+	}
 	if fix, err := o.fixes(paths); err != nil || fix {
 		if err == nil {
 			err = runFix(ctx, streams, o, paths)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/watching"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/admission"
@@ -39,6 +40,7 @@ type Options struct {
 	Concurrency int
 	Drain       time.Duration
 	Grace       time.Duration
+	Convert     converter.Flags
 }
 
 const (
@@ -63,6 +65,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
 	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
 	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
+	o.Convert.Add(f)
 }
 
 // config is what the flags say, or why they make no sense.
@@ -87,6 +90,9 @@ func (o *Options) config() (cfg admission.Config, err error) {
 		return cfg, fmt.Errorf("--kube-version: %w", err)
 	}
 	cfg.Engine = engine.Config{KubeVersion: o.KubeVersion}
+	if cfg.Engine.Converter, err = o.Convert.Open(0); err != nil {
+		return cfg, err
+	}
 	if o.Grace < 0 {
 		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
 	}

@@ -88,3 +88,17 @@ func plain(name string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
+
+// LineStart is where a line begins in a text, from 1; the text's end where there is
+// none.
+func LineStart(text []byte, line int) int {
+	offset := 0
+	for ; line > 1; line-- {
+		end := bytes.IndexByte(text[offset:], '\n')
+		if end < 0 {
+			return len(text)
+		}
+		offset += end + 1
+	}
+	return offset
+}

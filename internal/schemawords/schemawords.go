@@ -1,4 +1,5 @@
-package find
+// Package schemawords says what a schema wants of a value, in few words.
+package schemawords
 
 import (
 	"fmt"
@@ -8,41 +9,43 @@ import (
 	"github.com/celadon-cel/celadon/internal/preview"
 )
 
-// schemaNode is a schema as it stands in the CRD, texts and all; whatever is not
-// as it must be is passed over.
-type schemaNode map[string]any
+// Node is a schema as it stands in a CRD, texts and all; whatever is not as it
+// must be is passed over.
+type Node map[string]any
 
-func (s schemaNode) child(name string) schemaNode {
+// Child is a schema below this one, nil where there is none.
+func (s Node) Child(name string) Node {
 	v, _ := s[name].(map[string]any)
 	return v
 }
 
-func (s schemaNode) text(name string) string {
+// Text is "" where there is none.
+func (s Node) Text(name string) string {
 	v, _ := s[name].(string)
 	return v
 }
 
-func (s schemaNode) flag(name string) bool { return s[name] == true }
+func (s Node) flag(name string) bool { return s[name] == true }
 
-// kind is what a value is: "string (date-time)", "list of object", "map of
+// Kind is what a value is: "string (date-time)", "list of object", "map of
 // string".
-func (s schemaNode) kind() string {
-	kind := s.text("type")
+func (s Node) Kind() string {
+	kind := s.Text("type")
 	switch {
 	case s.flag("x-kubernetes-int-or-string"):
 		return "integer or string"
 	case kind == "array":
 		word := "list"
-		if s.text("x-kubernetes-list-type") == "set" {
+		if s.Text("x-kubernetes-list-type") == "set" {
 			word = "set"
 		}
-		return joined(" of ", word, s.child("items").kind())
+		return joined(" of ", word, s.Child("items").Kind())
 	case kind == "object" && s["additionalProperties"] != nil:
-		return joined(" of ", "map", s.child("additionalProperties").kind())
+		return joined(" of ", "map", s.Child("additionalProperties").Kind())
 	case kind == "object":
 		return kind
 	}
-	if format := s.text("format"); format != "" {
+	if format := s.Text("format"); format != "" {
 		return fmt.Sprintf("%s (%s)", kind, format)
 	}
 	return kind
@@ -60,19 +63,21 @@ var ranges = []struct{ least, most, noun string }{
 	{"minimum", "maximum", ""},
 }
 
-// says is what a value may be, in one line.
-func (s schemaNode) says(required bool) string {
+// Says is what a value may be, in one line.
+func (s Node) Says(required bool) string {
 	var parts []string
-	if kind := s.kind(); kind != "object" || required {
+	if kind := s.Kind(); kind != "object" || required {
 		parts = append(parts, kind)
 	}
 	if required {
 		parts = append(parts, "required")
 	}
-	parts = append(parts, s.bounds())
-	if items := s.child("items"); items != nil && items.kind() != "object" {
-		if each := items.bounds(); each != "" {
-			parts = append(parts, "each "+each)
+	parts = append(parts, s.Bounds())
+	for _, below := range []string{"items", "additionalProperties"} {
+		if part := s.Child(below); part != nil && part.Kind() != "object" {
+			if each := part.Bounds(); each != "" {
+				parts = append(parts, "each "+each)
+			}
 		}
 	}
 	if v, ok := s["default"]; ok {
@@ -81,8 +86,8 @@ func (s schemaNode) says(required bool) string {
 	return joined(", ", parts...)
 }
 
-// bounds are those that the schema itself sets.
-func (s schemaNode) bounds() string {
+// Bounds are those that the schema itself sets.
+func (s Node) Bounds() string {
 	var parts []string
 	if s.flag("nullable") {
 		parts = append(parts, "may be null")
@@ -96,14 +101,14 @@ func (s schemaNode) bounds() string {
 	if all, ok := s["enum"].([]any); ok {
 		parts = append(parts, "one of "+choices(all))
 	}
-	if pattern := s.text("pattern"); pattern != "" {
+	if pattern := s.Text("pattern"); pattern != "" {
 		parts = append(parts, "like "+preview.Middle(pattern, maxValue))
 	}
 	return joined(", ", parts...)
 }
 
 // between is a pair of bounds: "1 to 8 items", "at most 8 items".
-func (s schemaNode) between(least, most, noun string) string {
+func (s Node) between(least, most, noun string) string {
 	from, low := s[least]
 	to, high := s[most]
 	if low && high && !s.flag("exclusiveMinimum") && !s.flag("exclusiveMaximum") {

@@ -1,0 +1,48 @@
+package celadontest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
+)
+
+// Converts fails the test for each thing that a converter of a kind loses: it sends
+// objects that each version of the CRD admits to every other version and back, twice
+// and with a change in between, and shows each finding by a small object. convert
+// gets a copy of the object, which it may change and return, and the apiVersion to
+// convert to; its error and its panic are findings too. The zero Config is a matter
+// of seconds.
+func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error), cfg roundtrip.Config) {
+	t.Helper()
+	crd := c.Definition(kind)
+	if crd == nil {
+		t.Fatalf("celadontest: no CRD of %s here", kind)
+	}
+	r, err := roundtrip.Test(t.Context(), crd, conversion.Func(convert), cfg)
+	var unknown *engine.NotCheckedError
+	if errors.As(err, &unknown) {
+		t.Errorf("celadontest: %s: nothing was found out: %v", kind, err)
+		return
+	}
+	if err != nil {
+		t.Fatalf("celadontest: %s: %v", kind, err)
+	}
+	for _, f := range r.Findings {
+		shown, err := yaml.Marshal(f.Object)
+		if err != nil {
+			t.Fatalf("celadontest: %v", err)
+		}
+		change := ""
+		if f.Change != nil {
+			change = "\nand in " + f.To + ": " + f.Change.String()
+		}
+		t.Errorf("celadontest: %s (seed %d, %d times)\n%s%s", f, r.Seed, f.Times, shown, change)
+	}
+}

@@ -1,0 +1,90 @@
+package celadontest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/ruletest/coverage"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// watched counts what writes ask of the rules.
+type watched struct {
+	recorder *coverage.Recorder
+	byCRD    map[string]*coverage.Watch
+}
+
+// maxGaps is how many rules a failure of Cover lists.
+const maxGaps = 50
+
+// Cover asks that the writes from now on let at least so many percent of the rules
+// run and refuse. When t and its subtests have ended it fails t where they do not,
+// and lists what is missing. It compiles all CRDs and makes writes slower.
+func (c *CRDs) Cover(t testing.TB, percent float64) {
+	t.Helper()
+	w := &watched{coverage.New(), map[string]*coverage.Watch{}}
+	for _, name := range c.set.catalog.Names() {
+		e := c.set.catalog.Named(name)
+		compiled, err := e.Engine()
+		if err == nil {
+			w.byCRD[name], err = w.recorder.Watch(e.CRD, compiled)
+		}
+		if err != nil {
+			t.Fatalf("celadontest: CRD %s: %v", name, err)
+		}
+	}
+	if !c.watched.CompareAndSwap(nil, w) {
+		t.Fatalf("celadontest: Cover is on already: want one call for all tests of these CRDs, before their writes")
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		c.watched.Store(nil)
+		if report := w.recorder.Report(); report.Percent() < percent {
+			t.Errorf("celadontest: coverage is %.1f %%: want %v; of %d rules %d ran and %d refused%s",
+				report.Percent(), percent, report.Rules, report.Ran, report.Refused, gaps(report))
+		}
+	})
+}
+
+// gaps lists the rules that did not run, or never refused.
+func gaps(report *coverage.Report) string {
+	var b strings.Builder
+	shown, left := 0, 0
+	for i := range report.Items {
+		item := &report.Items[i]
+		if item.Refused > 0 {
+			continue
+		}
+		if shown == maxGaps {
+			left++
+			continue
+		}
+		shown++
+		what := "never refused"
+		if item.Ran == 0 {
+			what = "never ran"
+		}
+		foreign.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, place(item.Path), what, item.Rule)
+	}
+	if left > 0 {
+		foreign.Fprintf(&b, "\n  and %d more", left)
+	}
+	return b.String()
+}
+
+func place(path string) string {
+	if path == "" {
+		return "the root"
+	}
+	return path
+}
+
+// observer is told of the runs of a CRD's rules; nil where nobody asks.
+func (c *CRDs) observer(crd string) func(engine.RuleRun) {
+	w := c.watched.Load()
+	if w == nil {
+		return nil
+	}
+	return w.byCRD[crd].Observe
+}

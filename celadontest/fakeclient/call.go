@@ -1,0 +1,96 @@
+package fakeclient
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/rest"
+)
+
+// call is one request.
+type call struct {
+	kind            *kind
+	at              endpoint
+	namespace, name string
+	manager         string
+	fieldValidation string
+	dryRun          bool
+	sent            string // the resourceVersion that a new object was sent with
+}
+
+// newCall checks what a client and its URL would.
+func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
+	switch {
+	case !k.serves(endpoint{version: at.version}):
+		return nil, apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
+	case !k.namespaced:
+		namespace = ""
+	case namespace == "" && verb == "create":
+		return nil, errors.New("an empty namespace may not be set during creation")
+	case namespace == "":
+		return nil, errors.New("an empty namespace may not be set when a resource name is provided")
+	}
+	if name == "" && verb != "create" {
+		return nil, errors.New("resource name may not be empty")
+	}
+	c := &call{kind: k, at: at, namespace: namespace, name: name}
+	if !k.serves(at) {
+		return nil, c.notFound()
+	}
+	return c, nil
+}
+
+// options are those that all writes have.
+func (c *call) options(s *server, manager, fieldValidation string, dryRun []string) *call {
+	c.manager, c.fieldValidation, c.dryRun = manager, fieldValidation, len(dryRun) > 0
+	if c.manager == "" {
+		c.manager = userAgent(rest.DefaultKubernetesUserAgent())
+	}
+	if c.fieldValidation == "" {
+		c.fieldValidation = s.config.FieldValidation
+	}
+	if c.fieldValidation == "" {
+		c.fieldValidation = metav1.FieldValidationStrict
+	}
+	return c
+}
+
+func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
+
+// key is where etcd has the object; a dry run does not come that far.
+func (c *call) key() string {
+	root := "/registry"
+	if c.dryRun {
+		root = "/"
+	}
+	return path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
+}
+
+// preconditions are those of an update: of the same object, as it was read.
+func (c *call) preconditions(live, obj map[string]any) error {
+	was, now := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: obj}
+	switch version := now.GetResourceVersion(); {
+	case now.GetUID() != "" && now.GetUID() != was.GetUID():
+		return apierrors.NewConflict(c.kind.resource, c.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", c.key(), now.GetUID(), was.GetUID()))
+	case version == "" || version == "0":
+		return c.noVersion()
+	case version != was.GetResourceVersion():
+		return apierrors.NewConflict(c.kind.resource, c.name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	return nil
+}
+
+// noVersion is the answer to an update that does not say what it builds on.
+func (c *call) noVersion() error {
+	kind := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
+	return apierrors.NewInvalid(kind, c.name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
+	})
+}

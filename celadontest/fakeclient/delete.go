@@ -1,0 +1,95 @@
+package fakeclient
+
+import (
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// delete answers a DELETE: an object with finalizers stays, and is marked.
+func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(options)); err != nil {
+		return err
+	}
+	obj := s.store.get(c.kind, c.namespace, c.name)
+	if obj == nil {
+		return c.notFound()
+	}
+	u := &unstructured.Unstructured{Object: obj}
+	if err := c.sameAs(u, options.Preconditions); err != nil {
+		return err
+	}
+	finalizers, changed := collected(u.GetFinalizers(), options)
+	if changed {
+		u.SetFinalizers(finalizers)
+	}
+	switch {
+	case len(finalizers) == 0 && c.dryRun:
+		return nil
+	case len(finalizers) == 0:
+		return s.store.delete(c.kind, c.namespace, c.name)
+	}
+	marked := u.GetDeletionTimestamp() != nil
+	if !marked {
+		u.SetGeneration(u.GetGeneration() + 1)
+		u.SetDeletionTimestamp(new(metav1.Now()))
+		u.SetDeletionGracePeriodSeconds(new(int64(0)))
+	}
+	if c.dryRun || marked && !changed {
+		return nil
+	}
+	u.SetResourceVersion(s.next())
+	return s.store.put(c.kind, obj, true)
+}
+
+// sameAs holds an object against the preconditions of its deletion.
+func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) error {
+	conflict := func(what, wanted, is, may string) error {
+		return apierrors.NewConflict(schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}, c.name,
+			fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", what, wanted, what, is, may))
+	}
+	switch {
+	case p == nil:
+	case p.UID != nil && *p.UID != u.GetUID():
+		return conflict("UID", string(*p.UID), string(u.GetUID()), "deleted and then recreated")
+	case p.ResourceVersion != nil && *p.ResourceVersion != u.GetResourceVersion():
+		return conflict("ResourceVersion", *p.ResourceVersion, u.GetResourceVersion(), "modified")
+	}
+	return nil
+}
+
+// collected are an object's finalizers with those of garbage collection that its
+// deletion asks for; where it asks for none, those that are there count.
+func collected(finalizers []string, options *metav1.DeleteOptions) (all []string, changed bool) {
+	wanted := ""
+	switch policy := options.PropagationPolicy; {
+	//lint:ignore SA1019 clients still send it
+	case options.OrphanDependents != nil:
+		//lint:ignore SA1019 the same
+		if *options.OrphanDependents {
+			wanted = metav1.FinalizerOrphanDependents
+		}
+	case policy == nil:
+		return finalizers, false
+	case *policy == metav1.DeletePropagationOrphan:
+		wanted = metav1.FinalizerOrphanDependents
+	case *policy == metav1.DeletePropagationForeground:
+		wanted = metav1.FinalizerDeleteDependents
+	}
+	for _, f := range finalizers {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			all = append(all, f)
+		}
+	}
+	if wanted != "" {
+		all = append(all, wanted)
+	}
+	return all, !slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(finalizers)))
+}

@@ -1,0 +1,117 @@
+package fakeclient
+
+import (
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// react is the reactor of client-go's dynamic fake client: it leaves kinds without a
+// CRD to those behind it.
+func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.Object, err error) {
+	k := s.kindOf(action.GetResource())
+	if k == nil {
+		return false, nil, nil
+	}
+	at := endpoint{action.GetResource().Version, action.GetSubresource()}
+	var answer map[string]any
+	switch a := action.(type) {
+	case clienttesting.GetActionImpl:
+		ret, err = s.get(k, at.version, a.Namespace, a.Name)
+		return true, ret, err
+	case clienttesting.ListActionImpl:
+		ret, err = s.list(k, at.version, a.Namespace)
+		return true, ret, err
+	case clienttesting.DeleteCollectionActionImpl:
+		return true, nil, s.deleteCollection(k, at, &a)
+	case clienttesting.CreateActionImpl:
+		answer, err = s.reactTo(k, at, a.Namespace, "create", a.Object, func(c *call, obj map[string]any) (map[string]any, error) {
+			return s.create(c.options(s, a.CreateOptions.FieldManager, a.CreateOptions.FieldValidation, a.CreateOptions.DryRun), obj)
+		})
+	case clienttesting.UpdateActionImpl:
+		answer, err = s.reactTo(k, at, a.Namespace, "update", a.Object, s.replacing(&a.UpdateOptions))
+	case clienttesting.PatchActionImpl:
+		var c *call
+		if c, err = s.newCall(k, at, a.Namespace, a.Name, "patch"); err == nil {
+			answer, err = s.patchWith(c, a.PatchType, a.Patch, &a.PatchOptions)
+		}
+	case clienttesting.DeleteActionImpl:
+		var c *call
+		if c, err = s.newCall(k, at, a.Namespace, a.Name, "delete"); err == nil {
+			err = s.delete(c.options(s, "", "", a.DeleteOptions.DryRun), &a.DeleteOptions)
+		}
+		return true, nil, err
+	default:
+		return false, nil, nil
+	}
+	if err != nil {
+		return true, nil, err
+	}
+	return true, &unstructured.Unstructured{Object: answer}, nil
+}
+
+// reactTo is a write that brings an object.
+func (s *server) reactTo(k *kind, at endpoint, namespace, verb string, obj runtime.Object, do write) (map[string]any, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, errors.New("fakeclient: want an *unstructured.Unstructured")
+	}
+	if namespace == "" {
+		namespace = u.GetNamespace()
+	}
+	c, err := s.newCall(k, at, namespace, u.GetName(), verb)
+	if err != nil {
+		return nil, err
+	}
+	object, err := decoded(u)
+	if err != nil {
+		return nil, err
+	}
+	return do(c, object)
+}
+
+func (s *server) deleteCollection(k *kind, at endpoint, a *clienttesting.DeleteCollectionActionImpl) error {
+	selector, err := labels.Parse(a.ListOptions.LabelSelector)
+	if err != nil {
+		return err
+	}
+	byField, err := fields.ParseSelector(a.ListOptions.FieldSelector)
+	if err != nil {
+		return err
+	}
+	return s.deleteAll(k, at, a.Namespace, selector, byField, &a.DeleteOptions)
+}
+
+// deleteAll deletes one object after another, as the server does for collections.
+func (s *server) deleteAll(k *kind, at endpoint, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
+	items, err := s.store.list(k, namespace)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		named := fields.Set{"metadata.name": items[i].GetName(), "metadata.namespace": items[i].GetNamespace()}
+		if !by.Matches(labels.Set(items[i].GetLabels())) || !byField.Matches(named) {
+			continue
+		}
+		c := &call{kind: k, at: at, namespace: items[i].GetNamespace(), name: items[i].GetName()}
+		if err := s.delete(c.options(s, "", "", o.DryRun), o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *server) reactWatch(action clienttesting.Action) (handled bool, ret watch.Interface, err error) {
+	k := s.kindOf(action.GetResource())
+	if k == nil {
+		return false, nil, nil
+	}
+	ret, err = s.watch(k, action.GetResource().Version, action.GetNamespace())
+	return true, ret, err
+}

@@ -1,0 +1,140 @@
+package fakeclient
+
+import (
+	"fmt"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// kind is what the server knows of a CRD.
+type kind struct {
+	crd        *apiextensionsv1.CustomResourceDefinition
+	group      schema.GroupKind
+	resource   schema.GroupResource
+	namespaced bool
+
+	once      sync.Once
+	err       error
+	schemas   map[string]*structuralschema.Structural
+	converter managedfields.TypeConverter
+	managers  sync.Map // of *managedfields.FieldManager by endpoint
+}
+
+// endpoint is where objects are written.
+type endpoint struct{ version, subresource string }
+
+func newKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
+	return &kind{
+		crd:        crd,
+		group:      schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
+		resource:   schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural},
+		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+	}
+}
+
+// serves is true of an endpoint that there is.
+func (k *kind) serves(at endpoint) bool {
+	for i := range k.crd.Spec.Versions {
+		v := &k.crd.Spec.Versions[i]
+		if v.Name == at.version && v.Served {
+			return at.subresource == "" || at.subresource == "status" && v.Subresources != nil && v.Subresources.Status != nil
+		}
+	}
+	return false
+}
+
+// hasStatus is true of a version whose status is written by itself.
+func (k *kind) hasStatus(version string) bool { return k.serves(endpoint{version, "status"}) }
+
+// manager merges and keeps managedFields, as the server's of an endpoint does.
+func (k *kind) manager(at endpoint) (*managedfields.FieldManager, error) {
+	if m, ok := k.managers.Load(at); ok {
+		return m.(*managedfields.FieldManager), nil
+	}
+	if k.once.Do(k.prepare); k.err != nil {
+		return nil, fmt.Errorf("CRD %s: %w", k.crd.Name, k.err)
+	}
+	gvk := k.group.WithVersion(at.version)
+	m, err := managedfields.NewDefaultCRDFieldManager(k.converter, converter{}, defaulter{k}, creator{}, gvk, gvk.GroupVersion(), at.subresource, k.reset(at))
+	if err != nil {
+		return nil, err
+	}
+	k.managers.Store(at, m)
+	return m, nil
+}
+
+func (k *kind) prepare() {
+	k.schemas = map[string]*structuralschema.Structural{}
+	for i := range k.crd.Spec.Versions {
+		v := &k.crd.Spec.Versions[i]
+		if k.schemas[v.Name], k.err = structural(v); k.err != nil {
+			return
+		}
+	}
+	k.converter, k.err = typeConverter(k.crd, k.schemas)
+}
+
+// reset are the fields that an endpoint takes back what was written to; see
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource.
+func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
+	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for i := range k.crd.Spec.Versions {
+		v := k.crd.Spec.Versions[i].Name
+		version := fieldpath.APIVersion(k.group.WithVersion(v).GroupVersion().String())
+		switch {
+		case v != at.version && at.subresource == "":
+		case at.subresource == "status" && k.hasStatus(v):
+			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		case at.subresource == "" && k.hasStatus(v):
+			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+		}
+	}
+	return fieldpath.NewExcludeFilterSetMap(sets)
+}
+
+// converter is conversion None.
+type converter struct{ runtime.ObjectConvertor }
+
+func (converter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
+	if !ok {
+		return nil, fmt.Errorf("%s cannot be converted to %s", in.GetObjectKind().GroupVersionKind(), to)
+	}
+	u, ok := in.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("a %T cannot be converted", in)
+	}
+	out := &unstructured.Unstructured{Object: make(map[string]any, len(u.Object))}
+	for name, v := range u.Object {
+		out.Object[name] = v
+	}
+	out.SetGroupVersionKind(gvk)
+	return out, nil
+}
+
+// creator makes the object that apply begins with.
+type creator struct{}
+
+func (creator) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
+// defaulter gives what was applied its defaults.
+type defaulter struct{ kind *kind }
+
+func (d defaulter) Default(in runtime.Object) {
+	u, ok := in.(*unstructured.Unstructured)
+	if s := d.kind.schemas[in.GetObjectKind().GroupVersionKind().Version]; ok && s != nil {
+		structuraldefaulting.Default(u.Object, s)
+	}
+}

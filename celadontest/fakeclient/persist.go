@@ -1,0 +1,86 @@
+package fakeclient
+
+import (
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+// finish fills in what only a server does, and persists: live is nil on create.
+// What changes nothing is not written.
+func (s *server) finish(c *call, live, obj map[string]any, managed []any) (map[string]any, error) {
+	obj = runtime.DeepCopyJSON(obj)
+	u := &unstructured.Unstructured{Object: obj}
+	metadata := obj["metadata"].(map[string]any)
+	if live == nil {
+		metadata["uid"] = string(uuid.NewUUID())
+		metadata["creationTimestamp"] = metav1.Now().UTC().Format(timeFormat)
+	} else {
+		was := (&unstructured.Unstructured{Object: live})
+		u.SetResourceVersion(was.GetResourceVersion())
+	}
+	delete(metadata, "managedFields")
+	if len(managed) > 0 {
+		metadata["managedFields"] = managed
+	}
+	switch {
+	case live != nil && same(obj, live):
+		return live, nil
+	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
+		if c.dryRun {
+			return obj, nil
+		}
+		return obj, s.store.delete(c.kind, c.namespace, u.GetName())
+	case c.dryRun:
+		if live == nil && c.sent != "" {
+			u.SetResourceVersion(c.sent)
+		}
+		return obj, nil
+	}
+	metadata["resourceVersion"] = s.next()
+	return obj, s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil)
+}
+
+// timeFormat is that of metav1.Time.
+const timeFormat = "2006-01-02T15:04:05Z"
+
+// same compares objects but for the times in managedFields.
+func same(a, b map[string]any) bool {
+	return reflect.DeepEqual(timeless(a), timeless(b))
+}
+
+func timeless(obj map[string]any) map[string]any {
+	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		if entry, ok := entry.(map[string]any); ok {
+			delete(entry, "time")
+		}
+	}
+	return u.Object
+}
+
+// update gives an object the managedFields that a write other than apply makes.
+func (c *call) update(live, obj map[string]any) ([]any, error) {
+	m, err := c.kind.manager(c.at)
+	if err != nil {
+		return nil, err
+	}
+	from := &unstructured.Unstructured{}
+	from.SetGroupVersionKind(c.kind.group.WithVersion(c.at.version))
+	if live != nil {
+		from.Object = runtime.DeepCopyJSON(live)
+	}
+	to := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(obj)}
+	return managedFields(m.UpdateNoErrors(from, to, c.manager)), nil
+}
+
+func managedFields(obj runtime.Object) []any {
+	metadata, _ := obj.(*unstructured.Unstructured).Object["metadata"].(map[string]any)
+	fields, _ := metadata["managedFields"].([]any)
+	return fields
+}

@@ -1,0 +1,198 @@
+package fakeclient
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/watch"
+	applyconfigurations "k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// tracker is where controller-runtime's fake client reads: kinds with a CRD from the
+// server, others from the tracker that it would have.
+type tracker struct {
+	server *server
+	others clienttesting.ObjectTracker
+}
+
+// errBypassed is of a write that did not come by the interceptors.
+var errBypassed = errors.New("fakeclient: a write that nothing validates: do not call WithInterceptorFuncs, which replaces what validates; wrap the client with interceptor.NewClient")
+
+func (t *tracker) Add(obj runtime.Object) error {
+	gvk, err := t.server.gvkOf(obj)
+	if err != nil || t.server.kind(gvk.GroupKind()) == nil {
+		return t.others.Add(obj)
+	}
+	return t.server.seed(obj)
+}
+
+func (t *tracker) Get(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.GetOptions) (runtime.Object, error) {
+	k := t.server.kindOf(gvr)
+	if k == nil {
+		return t.others.Get(gvr, ns, name, opts...)
+	}
+	return t.server.get(k, gvr.Version, ns, name)
+}
+
+func (t *tracker) List(gvr schema.GroupVersionResource, gvk schema.GroupVersionKind, ns string, opts ...metav1.ListOptions) (runtime.Object, error) {
+	k := t.server.kindOf(gvr)
+	if k == nil {
+		return t.others.List(gvr, gvk, ns, opts...)
+	}
+	return t.server.list(k, gvr.Version, ns)
+}
+
+func (t *tracker) Watch(gvr schema.GroupVersionResource, ns string, opts ...metav1.ListOptions) (watch.Interface, error) {
+	k := t.server.kindOf(gvr)
+	if k == nil {
+		return t.others.Watch(gvr, ns, opts...)
+	}
+	return t.server.watch(k, gvr.Version, ns)
+}
+
+func (t *tracker) Create(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions) error {
+	if t.server.kindOf(gvr) != nil {
+		return errBypassed
+	}
+	return t.others.Create(gvr, obj, ns, opts...)
+}
+
+func (t *tracker) Update(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.UpdateOptions) error {
+	if t.server.kindOf(gvr) != nil {
+		return errBypassed
+	}
+	return t.others.Update(gvr, obj, ns, opts...)
+}
+
+func (t *tracker) Patch(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions) error {
+	if t.server.kindOf(gvr) != nil {
+		return errBypassed
+	}
+	return t.others.Patch(gvr, obj, ns, opts...)
+}
+
+func (t *tracker) Apply(gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions) error {
+	if t.server.kindOf(gvr) != nil {
+		return errBypassed
+	}
+	return t.others.Apply(gvr, obj, ns, opts...)
+}
+
+func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.DeleteOptions) error {
+	if t.server.kindOf(gvr) != nil {
+		return errBypassed
+	}
+	return t.others.Delete(gvr, ns, name, opts...)
+}
+
+// get, list and watch are reads in a version.
+func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, error) {
+	c := &call{kind: k, at: endpoint{version: version}, namespace: namespace, name: name}
+	if !k.namespaced {
+		c.namespace = ""
+	}
+	obj, err := s.live(c)
+	switch {
+	case err != nil:
+		return nil, internal(err)
+	case obj == nil:
+		return nil, c.notFound()
+	}
+	return &unstructured.Unstructured{Object: obj}, nil
+}
+
+func (s *server) list(k *kind, version, namespace string) (runtime.Object, error) {
+	items, err := s.store.list(k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	list := &unstructured.UnstructuredList{Items: items}
+	list.SetGroupVersionKind(k.group.WithVersion(version).GroupVersion().WithKind(k.group.Kind + "List"))
+	for i := range items {
+		if items[i].Object, err = s.read(k, version, items[i].Object); err != nil {
+			return nil, internal(err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list.SetResourceVersion(fmt.Sprint(s.version))
+	return list, nil
+}
+
+func (s *server) watch(k *kind, version, namespace string) (watch.Interface, error) {
+	events, err := s.store.watch(k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return watch.Filter(events, func(e watch.Event) (watch.Event, bool) {
+		u, ok := e.Object.(*unstructured.Unstructured)
+		if !ok {
+			return e, true
+		}
+		obj, err := s.read(k, version, u.Object)
+		if err != nil {
+			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, true
+		}
+		e.Object = s.typed(&unstructured.Unstructured{Object: obj})
+		return e, true
+	}), nil
+}
+
+// typed is an object in its scheme's Go type, as those who watch expect it.
+func (s *server) typed(u *unstructured.Unstructured) runtime.Object {
+	obj, err := s.types.New(u.GroupVersionKind())
+	if err != nil {
+		return u
+	}
+	if _, untyped := obj.(runtime.Unstructured); untyped || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj) != nil {
+		return u
+	}
+	return obj
+}
+
+// otherKinds is the tracker that the fake client makes for itself.
+func otherKinds(s *runtime.Scheme) clienttesting.ObjectTracker {
+	known := runtime.NewScheme()
+	if err := scheme.AddToScheme(known); err != nil {
+		panic(err) // two of client-go's kinds have one name
+	}
+	return clienttesting.NewFieldManagedObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder(),
+		converters{applyconfigurations.NewTypeConverter(known), managedfields.NewDeducedTypeConverter()})
+}
+
+// converters are asked one after another.
+type converters []managedfields.TypeConverter
+
+func (c converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	var errs []error
+	for _, one := range c {
+		v, err := one.ObjectToTyped(obj, opts...)
+		if err == nil {
+			return v, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, utilerrors.NewAggregate(errs)
+}
+
+func (c converters) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
+	var errs []error
+	for _, one := range c {
+		obj, err := one.TypedToObject(v)
+		if err == nil {
+			return obj, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, utilerrors.NewAggregate(errs)
+}

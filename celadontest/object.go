@@ -1,0 +1,156 @@
+package celadontest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
+)
+
+// object is an object in the form of engine.Decode, as a client would send it.
+func (c *CRDs) object(v any) (map[string]any, error) {
+	switch v := v.(type) {
+	case string:
+		return document([]byte(v))
+	case []byte:
+		return document(v)
+	}
+	if r := reflect.ValueOf(v); !r.IsValid() || slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Map}, r.Kind()) && r.IsNil() {
+		return nil, errors.New("no object given: nil")
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("object of Go type %T: %w", v, err)
+	}
+	obj, err := engine.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("object of Go type %T: %w", v, err)
+	}
+	if kind, _ := obj["kind"].(string); kind != "" {
+		return obj, nil
+	}
+	gvk, err := c.kindOf(v)
+	if err != nil {
+		return nil, fmt.Errorf("object of Go type %T: %w", v, err)
+	}
+	obj["apiVersion"], obj["kind"] = gvk.ToAPIVersionAndKind()
+	return obj, nil
+}
+
+// document reads text that holds one object.
+func document(text []byte) (obj map[string]any, err error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		doc, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF) && obj == nil:
+			return nil, errors.New("no object in the text")
+		case errors.Is(err, io.EOF):
+			return obj, nil
+		case err != nil:
+			return nil, err
+		}
+		v, duplicate, err := yamldoc.Decode(doc)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("not YAML: %w", err)
+		case duplicate != nil:
+			return nil, duplicate
+		case v == nil:
+			continue // nothing, or a comment
+		case obj != nil:
+			return nil, errors.New("two objects in the text: want one")
+		}
+		var ok bool
+		if obj, ok = v.(map[string]any); !ok {
+			return nil, fmt.Errorf("a %T in the text: want an object", v)
+		}
+	}
+}
+
+// kindOf is the kind of a Go struct that does not say it.
+func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
+	if obj, ok := v.(runtime.Object); ok && c.config.Scheme != nil {
+		kinds, _, err := c.config.Scheme.ObjectKinds(obj)
+		if err != nil {
+			return gvk, err
+		}
+		return kinds[0], nil
+	}
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if _, untyped := v.(runtime.Unstructured); untyped || t.Kind() != reflect.Struct {
+		return gvk, errors.New("it has no kind: set apiVersion and kind")
+	}
+	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
+}
+
+// kindNamed finds the kind that a struct of this name, in a package of this name,
+// is of: the package is called as the version, or there is only one version.
+func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
+	var named, only []schema.GroupVersionKind
+	for _, crd := range c.set.catalog.Names() {
+		e := c.set.catalog.Named(crd)
+		if e.Kind.Kind != name {
+			continue
+		}
+		served := servedBy(e)
+		for _, v := range served {
+			if v == version {
+				named = append(named, e.Kind.WithVersion(v))
+			}
+		}
+		if len(served) == 1 {
+			only = append(only, e.Kind.WithVersion(served[0]))
+		}
+	}
+	for _, found := range [][]schema.GroupVersionKind{named, only} {
+		if len(found) == 1 {
+			return found[0], nil
+		}
+	}
+	if len(named)+len(only) > 1 {
+		return gvk, fmt.Errorf("kind %s is that of several CRDs: set its TypeMeta, or Config.Scheme", name)
+	}
+	return gvk, fmt.Errorf("no CRD here is of kind %s and serves version %q, as its package is called: set its TypeMeta, or Config.Scheme", name, version)
+}
+
+func servedBy(e *catalog.Entry) (served []string) {
+	for i := range e.CRD.Spec.Versions {
+		if v := &e.CRD.Spec.Versions[i]; v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	return served
+}
+
+// engineOf is the engine of the CRD that an object is of, and the CRD's name.
+func (c *CRDs) engineOf(obj map[string]any) (name string, compiled *engine.Engine, err error) {
+	gvk := (&unstructured.Unstructured{Object: obj}).GroupVersionKind()
+	e := c.set.catalog.Find(gvk.GroupKind())
+	if e == nil {
+		return "", nil, fmt.Errorf("no CRD of %s here (there are %s)", gvk.GroupKind(), strings.Join(c.set.catalog.Names(), ", "))
+	}
+	compiled, err = e.Engine()
+	if err != nil {
+		return "", nil, fmt.Errorf("CRD %s: %w", e.Name, err)
+	}
+	return e.Name, compiled, nil
+}

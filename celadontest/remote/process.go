@@ -1,0 +1,163 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxAnswer and maxStderr are how much of what celadon writes is read.
+	maxAnswer = 64 << 20
+	maxStderr = 64 << 10
+	// leave is how long celadon may take to end, its standard input being closed.
+	leave          = 10 * time.Second
+	defaultTimeout = time.Minute
+)
+
+// process is a running celadon check --pipe.
+type process struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	pipe    io.Closer
+	stdout  *bufio.Reader // of pipe
+	stderr  *head
+	timeout time.Duration
+
+	mu     sync.Mutex // held by a request until it is answered
+	broken error      // why there are no more answers
+}
+
+func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
+	p := &process{cmd: cmd, stderr: &head{}, timeout: timeout}
+	if p.timeout <= 0 {
+		p.timeout = defaultTimeout
+	}
+	cmd.Stderr = p.stderr
+	cmd.WaitDelay = time.Second // for what it may have started in its turn
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.stdin, p.pipe, p.stdout = stdin, stdout, bufio.NewReader(stdout)
+	return p, nil
+}
+
+// ask sends a request and waits for its answer. What cannot be trusted any more is
+// killed: an answer that comes late would be that to another request.
+func (p *process) ask(request []byte, to any) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		return p.broken
+	}
+	type result struct {
+		line []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		_, err := p.stdin.Write(append(request, '\n'))
+		if err == nil {
+			var r result
+			r.line, r.err = readLine(p.stdout)
+			done <- r
+			return
+		}
+		done <- result{err: err}
+	}()
+	timer := time.NewTimer(p.timeout)
+	defer timer.Stop()
+	var got result
+	select {
+	case got = <-done:
+	case <-timer.C:
+		got.err = fmt.Errorf("no answer within %v", p.timeout)
+	}
+	if got.err == nil {
+		got.err = json.Unmarshal(got.line, to)
+	}
+	if got.err != nil {
+		p.broken = p.failed(got.err)
+		return p.broken
+	}
+	return nil
+}
+
+// readLine reads a line that is not too long.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxAnswer {
+			return nil, fmt.Errorf("an answer of more than %d MiB", maxAnswer>>20)
+		}
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			return nil, errors.New("it ended without an answer")
+		}
+		return line, err
+	}
+}
+
+// failed ends a process that is of no more use, and tells what it complained of. A
+// read that is under way ends with it.
+func (p *process) failed(err error) error {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	if said := strings.TrimSpace(p.stderr.String()); said != "" {
+		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, said)
+	}
+	return fmt.Errorf("%s: %w", p.cmd.Path, err)
+}
+
+// end ends the process, if it is still there.
+func (p *process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		return
+	}
+	p.broken = errors.New("the test that started celadon has ended")
+	p.stdin.Close()
+	p.pipe.Close() // whoever still writes learns of it
+	late := time.AfterFunc(leave, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
+	_ = p.cmd.Wait()
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *head) Write(data []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Write(data[:min(len(data), maxStderr-h.text.Len())])
+	return len(data), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}

@@ -1,0 +1,117 @@
+package celadontest
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/trace"
+)
+
+// set is the CRDs of some sources, compiled as far as objects have asked.
+type set struct {
+	once    sync.Once
+	err     error
+	catalog *catalog.Catalog
+
+	mu         sync.Mutex
+	explainers map[*engine.Engine]*trace.Explainer
+}
+
+// explainer tells why an engine refused.
+func (s *set) explainer(e *engine.Engine) *trace.Explainer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.explainers[e] == nil {
+		s.explainers[e] = trace.NewExplainer(e)
+	}
+	return s.explainers[e]
+}
+
+// maxSets is how many sets are kept for tests to come: more than a package's tests
+// read, and a bound for those that make up CRDs as they run.
+const maxSets = 32
+
+// sets are those that tests have asked for last, by what is in them.
+type sets struct {
+	mu    sync.Mutex
+	known map[digest]*list.Element
+	order list.List // of *kept, the last asked for in front
+}
+
+type digest [sha256.Size]byte
+
+type kept struct {
+	key digest
+	set *set
+}
+
+// shared is the one thing that outlives a test. What is in it is found by its
+// content and never changes, so that no test can see another.
+var shared = &sets{known: map[digest]*list.Element{}}
+
+func (s *sets) set(kubeVersion string, sources []source) (*set, error) {
+	key, err := keyOf(kubeVersion, sources)
+	if err != nil {
+		return nil, err
+	}
+	found := s.find(key)
+	found.once.Do(func() { found.catalog, found.err = catalogOf(kubeVersion, sources) })
+	return found, found.err
+}
+
+func (s *sets) find(key digest) *set {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[key]; e != nil {
+		s.order.MoveToFront(e)
+		return e.Value.(*kept).set
+	}
+	made := &set{explainers: map[*engine.Engine]*trace.Explainer{}}
+	s.known[key] = s.order.PushFront(&kept{key, made})
+	if s.order.Len() > maxSets {
+		delete(s.known, s.order.Remove(s.order.Back()).(*kept).key)
+	}
+	return made
+}
+
+// keyOf is what was read, from where, and for which server.
+func keyOf(kubeVersion string, sources []source) (key digest, err error) {
+	h := sha256.New()
+	write := func(data []byte) {
+		_ = binary.Write(h, binary.LittleEndian, int64(len(data)))
+		h.Write(data)
+	}
+	write([]byte(kubeVersion))
+	for i := range sources {
+		contents, err := sources[i].contents()
+		if err != nil {
+			return key, err
+		}
+		write([]byte(sources[i].name))
+		_ = binary.Write(h, binary.LittleEndian, int64(len(contents)))
+		for _, data := range contents {
+			write(data)
+		}
+	}
+	h.Sum(key[:0])
+	return key, nil
+}
+
+func catalogOf(kubeVersion string, sources []source) (*catalog.Catalog, error) {
+	var all []*apiextensionsv1.CustomResourceDefinition
+	for i := range sources {
+		crds, err := sources[i].crds()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, crds...)
+	}
+	c := catalog.New(catalog.Config{Engine: engine.Config{KubeVersion: kubeVersion}, Lazy: true})
+	return c, c.Apply(all, nil)
+}

@@ -1,0 +1,130 @@
+package celadonvet
+
+import (
+	"go/token"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/markervet"
+)
+
+// Config is what the analyzer's flags say.
+type Config struct {
+	// CRDs are the files and folders of the CRDs, from the module's folder; none is
+	// config/crd, manifests and payload-manifests.
+	CRDs []string
+	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the newest
+	// known.
+	KubeVersion string
+	// WithoutLints names lints that are switched off.
+	WithoutLints []string
+	// NoAdvice leaves out the bounds that would make rules fit.
+	NoAdvice bool
+}
+
+// New makes an analyzer. What its flags set comes after what the Config says.
+func New(cfg Config) *analysis.Analyzer {
+	v := &vetter{cfg: cfg, modules: map[string]*module{}}
+	a := &analysis.Analyzer{
+		Name: "celadonvet",
+		Doc:  "check the CEL rules in markers against the CRDs that were generated of them\n\nSee docs/go-markers.md of github.com/celadon-cel/celadon.",
+		URL:  "https://github.com/celadon-cel/celadon",
+		Run:  v.run,
+	}
+	a.Flags.Var((*list)(&v.cfg.CRDs), "crd", "generated CRDs: `PATHS` of files and folders, from the module's folder, with commas (default config/crd,manifests,payload-manifests)")
+	a.Flags.StringVar(&v.cfg.KubeVersion, "kube-version", cfg.KubeVersion, "Kubernetes `X.Y` to stand for (default the newest known)")
+	a.Flags.Var((*list)(&v.cfg.WithoutLints), "no-lint", "switch off lints: `NAMES`, with commas")
+	a.Flags.BoolVar(&v.cfg.NoAdvice, "no-advice", cfg.NoAdvice, "leave out the bounds that would make rules fit")
+	return a
+}
+
+// list is a flag with commas.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = strings.Split(text, ",")
+	return nil
+}
+
+// vetter vets each module once.
+type vetter struct {
+	cfg Config
+
+	mu      sync.Mutex
+	modules map[string]*module
+}
+
+func (v *vetter) run(pass *analysis.Pass) (any, error) {
+	files := map[string]*token.File{}
+	marked := false
+	for _, tree := range pass.Files {
+		f := pass.Fset.File(tree.FileStart)
+		files[f.Name()] = f
+		for _, g := range tree.Comments {
+			for _, c := range g.List {
+				marked = marked || gomarkers.IsMarker(c.Text)
+			}
+		}
+	}
+	if !marked {
+		return nil, nil
+	}
+	for name := range files {
+		found, err := v.module(name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			report(pass, files, &found[i])
+		}
+		break // all files of a package are of one module
+	}
+	return nil, nil
+}
+
+// report tells of a finding in the pass's files.
+func report(pass *analysis.Pass, files map[string]*token.File, f *markervet.Finding) {
+	at := f.Position
+	if at.Line == 0 {
+		at = f.Near
+	}
+	file := files[at.File]
+	if file == nil || at.Line == 0 || at.Line > file.LineCount() {
+		return
+	}
+	start := file.LineStart(at.Line)
+	text, err := pass.ReadFile(file.Name())
+	if err != nil {
+		return
+	}
+	line, _, _ := strings.Cut(string(text[min(file.Offset(start), len(text)):]), "\n")
+	before := string([]rune(line)[:min(at.Column-1, len([]rune(line)))])
+	d := analysis.Diagnostic{Pos: start + token.Pos(len(before)), Category: f.ID, Message: message(f)}
+	if f.Write != "" {
+		indent := before[:len(before)-len(strings.TrimLeft(before, " \t"))]
+		edit := analysis.TextEdit{Pos: start, End: start, NewText: []byte(indent + f.Write + "\n")}
+		d.SuggestedFixes = []analysis.SuggestedFix{{Message: "write " + f.Write, TextEdits: []analysis.TextEdit{edit}}}
+	}
+	pass.Report(d)
+}
+
+// message is a finding on one line, with its first place.
+func message(f *markervet.Finding) string {
+	text := f.ID + ": " + strings.ReplaceAll(f.Message, "\n", " ")
+	if at := f.Position; at.Line == 0 && f.Rule != "" {
+		text += ": " + strings.ReplaceAll(f.Rule, "\n", " ")
+	}
+	if len(f.Places) > 0 {
+		text += " (" + f.Places[0].String()
+		if more := len(f.Places) - 1; more > 0 {
+			text += " and elsewhere"
+		}
+		text += ")"
+	}
+	return text
+}

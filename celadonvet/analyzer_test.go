@@ -1,0 +1,189 @@
+package celadonvet_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+
+	"github.com/celadon-cel/celadon/celadonvet"
+	"github.com/celadon-cel/celadon/celadonvet/plugin"
+	"sigs.k8s.io/yaml"
+)
+
+// said are the first words of what the analyzer says of testdata/app, by place.
+var said = []string{
+	`api/v1/types.go:10:6: FieldValueForbidden: Forbidden: x-kubernetes-validations estimated rule cost total`,
+	`api/v1/types.go:13:2: rule-without-marker: no marker of these packages has this rule: generate the CRD again, or write the rule where its type is declared: self.hosts.size() > 0 (apps.example.com v1 spec)`,
+	`api/v1/types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc' (apps.example.com v1 spec)`,
+	`api/v1/types.go:23:47: FieldValueForbidden: estimated rule cost exceeds budget`,
+	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:MaxItems=200 above AppSpec.hosts`,
+	`api/v1/types.go:24:2: advice: write // +kubebuilder:validation:items:MaxLength=512 above AppSpec.hosts`,
+	`api/v1/types.go:29:59: FieldValueInvalid: rule does not compile: undeclared reference to 'porrt' (in container '') (apps.example.com v1 spec.back.port and elsewhere)`,
+	`api/v1/types.go:33:4: unused-marker: the marker stands at no type and no field`,
+}
+
+// diagnostics runs an analyzer over a module.
+func diagnostics(t *testing.T, a *analysis.Analyzer, dir string) (list []string, err error) {
+	t.Helper()
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := checker.Analyze([]*analysis.Analyzer{a}, pkgs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action := range graph.All() {
+		if action.Err != nil {
+			return nil, action.Err
+		}
+		for _, d := range action.Diagnostics {
+			at := action.Package.Fset.Position(d.Pos)
+			rel, err := filepath.Rel(dir, at.Filename)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, fmt.Sprintf("%s:%d:%d: %s", filepath.ToSlash(rel), at.Line, at.Column, d.Message))
+			if fixes := len(d.SuggestedFixes); fixes != 1 && d.Category == "advice" || fixes != 0 && d.Category != "advice" {
+				t.Errorf("%s: %d fixes", d.Message, fixes)
+			}
+		}
+	}
+	return list, nil
+}
+
+// same compares by the first words.
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	for _, w := range want {
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) }) {
+			t.Errorf("missing: %s", w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %d, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+}
+
+func TestAnalyzer(t *testing.T) {
+	got, err := diagnostics(t, celadonvet.New(celadonvet.Config{}), "testdata/app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, said)
+}
+
+// TestPlugin: golangci-lint's settings.
+func TestPlugin(t *testing.T) {
+	p, err := plugin.New(map[string]any{"crd": []string{"config/crd/app.yaml"}, "no-advice": true, "no-lint": []string{"unused-marker", "rule-without-marker"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.BuildAnalyzers()
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	got, err := diagnostics(t, all[0], "testdata/app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, slices.DeleteFunc(slices.Clone(said), func(s string) bool {
+		return strings.Contains(s, " advice: ") || strings.Contains(s, "-marker: ")
+	}))
+}
+
+// TestBadConfig: what cannot be is an error, not silence.
+func TestBadConfig(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg  celadonvet.Config
+		want string
+	}{
+		"no such folder": {celadonvet.Config{CRDs: []string{"none"}}, "-crd: "},
+		"outside":        {celadonvet.Config{CRDs: []string{"../other"}}, "-crd: "},
+		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: want -crd"},
+		"no version":     {celadonvet.Config{KubeVersion: "x"}, "x"},
+		"no lint":        {celadonvet.Config{WithoutLints: []string{"nope"}}, `lint "nope"`},
+	} {
+		if _, err := diagnostics(t, celadonvet.New(c.cfg), "testdata/app"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// section is the part of docs/go-markers.md that begins with a text, to the end of its
+// block.
+func section(t *testing.T, begin string) string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/go-markers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), begin)
+	if !ok {
+		t.Fatalf("docs/go-markers.md has no %q", begin)
+	}
+	rest, _, _ = strings.Cut(begin+rest, "\n```")
+	return rest
+}
+
+// TestPage runs the commands of docs/go-markers.md.
+func TestPage(t *testing.T) {
+	commands := strings.Split(section(t, "go build -C celadonvet "), "\n")
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(commands[0], "../bin", bin, 1))
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	for _, command := range commands[1:] {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(command, "vettool=", "vettool="+bin+"/", 1))
+		cmd.Dir = "testdata/app"
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "types.go:18:69: FieldValueInvalid: rule does not compile: undefined field 'bakc'") {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+	if len(commands) != 3 {
+		t.Errorf("commands: %q", commands)
+	}
+}
+
+// TestPagePlugin: the page's settings of golangci-lint are those that there are.
+func TestPagePlugin(t *testing.T) {
+	var page struct {
+		Linters struct {
+			Settings struct {
+				Custom map[string]struct{ Settings map[string]any }
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(section(t, "linters:\n")), &page); err != nil {
+		t.Fatal(err)
+	}
+	p, err := plugin.New(page.Linters.Settings.Custom["celadonvet"].Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.BuildAnalyzers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"crd": "config/crd", "no-advice": "true"} {
+		if got := all[0].Flags.Lookup(name).Value.String(); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

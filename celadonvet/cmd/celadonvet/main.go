@@ -1,0 +1,10 @@
+// Celadonvet runs the analyzer: celadonvet ./..., or go vet -vettool=celadonvet ./...
+package main
+
+import (
+	"golang.org/x/tools/go/analysis/singlechecker"
+
+	"github.com/celadon-cel/celadon/celadonvet"
+)
+
+func main() { singlechecker.Main(celadonvet.New(celadonvet.Config{})) }

@@ -1,0 +1,141 @@
+package celadonvet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/lint"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/gotree"
+	"github.com/celadon-cel/celadon/internal/markervet"
+)
+
+// module is one whose findings are known once.
+type module struct {
+	once     sync.Once
+	findings []markervet.Finding
+	err      error
+}
+
+// module are the findings of the module that a file is of.
+func (v *vetter) module(file string) ([]markervet.Finding, error) {
+	dir := filepath.Dir(file)
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			return nil, fmt.Errorf("%s: %w", file, gotree.ErrNoModule)
+		}
+	}
+	v.mu.Lock()
+	m := v.modules[dir]
+	if m == nil {
+		m = &module{}
+		v.modules[dir] = m
+	}
+	v.mu.Unlock()
+	m.once.Do(func() { m.findings, m.err = vetModule(dir, v.cfg) })
+	return m.findings, m.err
+}
+
+// vetModule vets all packages of a module that have markers.
+func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	tree, err := gotree.Open(gotree.Config{
+		Repository: root.FS(), Name: func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) },
+	}, ".")
+	if err != nil {
+		return nil, err
+	}
+	files, err := tree.Packages(".")
+	if err != nil {
+		return nil, err
+	}
+	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
+	crds, err := readCRDs(root.FS(), cfg.CRDs)
+	if err != nil {
+		return nil, fmt.Errorf("-crd: %w", err)
+	}
+	var mapped []*markervet.CRD
+	for _, crd := range crds {
+		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
+		if err != nil {
+			return nil, err
+		}
+		mapped = append(mapped, markervet.New(src, crd, report, lint.Of(report), nil))
+	}
+	if len(mapped) == 0 {
+		return nil, errors.New("no CRDs: want -crd with what a generator makes of this module")
+	}
+	found := markervet.Find(src, mapped, cfg.WithoutLints)
+	return slices.DeleteFunc(found, func(f markervet.Finding) bool { return cfg.NoAdvice && f.Level == markervet.Note }), nil
+}
+
+// vetLints are those of the engine's that are named.
+func vetLints(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(gomarkers.LintNames(), name) })
+}
+
+// withMarkers are the files of packages that have any: others are read when a type of
+// theirs is met.
+func withMarkers(files []gomarkers.File) []gomarkers.File {
+	marked := map[string]bool{}
+	for _, f := range files {
+		if bytes.Contains(f.Text, []byte("+kubebuilder:")) || bytes.Contains(f.Text, []byte("+k8s:")) {
+			marked[f.Package] = true
+		}
+	}
+	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
+}
+
+// readCRDs gives the CRDs of files and folders of a module.
+func readCRDs(module fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
+	given := len(paths) > 0
+	if !given {
+		paths = []string{"config/crd", "manifests", "payload-manifests"}
+	}
+	for _, p := range paths {
+		p = path.Clean(filepath.ToSlash(p))
+		info, err := fs.Stat(module, p)
+		if errors.Is(err, fs.ErrNotExist) && !given {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var more []*apiextensionsv1.CustomResourceDefinition
+		if info.IsDir() {
+			var below fs.FS
+			if below, err = fs.Sub(module, p); err == nil {
+				more, err = catalog.ReadFS(below)
+			}
+		} else {
+			var data []byte
+			if data, err = fs.ReadFile(module, p); err == nil {
+				more, err = catalog.Read(data)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		crds = append(crds, more...)
+	}
+	return crds, nil
+}

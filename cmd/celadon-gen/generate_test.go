@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-tools/pkg/crd/markers"
+	kbmarkers "sigs.k8s.io/controller-tools/pkg/markers"
+
+	"github.com/celadon-cel/celadon/internal/gomarkers"
+)
+
+// TestRun: CRDs of a package without any, and what cannot be made.
+func TestRun(t *testing.T) {
+	t.Setenv("GOFLAGS", "-toolexec=/nowhere -mod=mod")
+	broken := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/broken\n", "types.go": "package broken\n\ntype This is no Go\n"} {
+		if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		patterns []string
+		code     int
+		out, err string
+	}{
+		{"made", []string{"./testdata/api/..."}, 0, "# As controller-gen " + toolsVersion, ""},
+		{"no patterns", nil, 2, "", "usage: celadon-gen PACKAGES"},
+		{"a flag", []string{"--help"}, 2, "", "usage: celadon-gen PACKAGES"},
+		{"no such folder", []string{"./none/..."}, 2, "", "none"},
+		{"no kinds", []string{"."}, 2, "", "no kinds in ."},
+		{"a missing module", []string{"./testdata/missing"}, 2, "", "example.com/missing"},
+		{"no Go", []string{broken + "/..."}, 2, "", "types.go:3:14: expected ';', found no"},
+	} {
+		var out, stderr bytes.Buffer
+		code := run(t.Context(), c.patterns, &out, &stderr)
+		if code != c.code || !strings.HasPrefix(out.String(), c.out) || c.out == "" && out.Len() > 0 || !strings.Contains(stderr.String(), c.err) {
+			t.Errorf("%s: code %d, stdout %.300q, stderr %.300q", c.name, code, out.String(), stderr.String())
+		}
+	}
+}
+
+// TestWithoutGo: what is missing is named.
+func TestWithoutGo(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var out, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"./testdata/api/..."}, &out, &stderr); code != 2 || !strings.Contains(stderr.String(), "no go command") {
+		t.Errorf("code %d, stderr %q", code, stderr.String())
+	}
+}
+
+// TestToolsVersion: what is said is what is linked.
+func TestToolsVersion(t *testing.T) {
+	t.Parallel()
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(mod, []byte("\tsigs.k8s.io/controller-tools "+toolsVersion+"\n")) {
+		t.Errorf("go.mod requires another controller-tools than %s", toolsVersion)
+	}
+}
+
+// TestMarkersAsControllerTools: controller-tools' own reader and ours take the same
+// arguments out of the same comment, and stumble over the same comments.
+func TestMarkersAsControllerTools(t *testing.T) {
+	t.Parallel()
+	registry := &kbmarkers.Registry{}
+	if err := markers.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	const tries = 20_000
+	read, refused := 0, 0
+	for seed := range uint64(tries) {
+		comment := madeUp(rand.New(rand.NewPCG(seed, 1)))
+		def := registry.Lookup(comment, kbmarkers.DescribesField)
+		if def == nil {
+			continue
+		}
+		value, theirs := def.Parse(comment)
+		text := "package p\n\ntype T struct {\n\t// " + comment + "\n\tF string `json:\"f\"`\n}\n"
+		src := gomarkers.Parse([]gomarkers.File{{Name: "p.go", Package: "p", Text: []byte(text)}}, gomarkers.Config{})
+		if len(src.Problems()) > 0 || len(src.Markers()) != 1 {
+			t.Fatalf("%q: %v", comment, src.Problems())
+		}
+		m := src.Markers()[0]
+		if theirs != nil {
+			refused++
+			if !cutShort(src) {
+				t.Errorf("%q: controller-tools: %v; ours reads it", comment, theirs)
+			}
+			continue
+		}
+		read++
+		if m := src.Lints(); slices.ContainsFunc(m, func(l gomarkers.Lint) bool {
+			return l.Name == gomarkers.CutShort && !strings.Contains(l.Message, "bare rule")
+		}) {
+			t.Errorf("%q: controller-tools reads it; ours: %v", comment, m[0].Message)
+		}
+		x := value.(markers.XValidation)
+		got := fmt.Sprintf("%q %q %q %q %q", m.Rule(), m.Argument("message"), m.Argument("messageExpression"), m.Argument("reason"), m.Argument("fieldPath"))
+		if want := fmt.Sprintf("%q %q %q %q %q", x.Rule, x.Message, x.MessageExpression, x.Reason, x.FieldPath); got != want {
+			t.Errorf("%q: got %s, want %s", comment, got, want)
+		}
+	}
+	if read < tries/10 || refused < tries/10 {
+		t.Errorf("%d read, %d refused of %d: want more of both", read, refused, tries)
+	}
+}
+
+func cutShort(src *gomarkers.Source) bool {
+	for _, l := range src.Lints() {
+		if l.Name == gomarkers.CutShort {
+			return true
+		}
+	}
+	return false
+}
+
+// madeUp is a rule's marker, with mistakes.
+func madeUp(r *rand.Rand) string {
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	value := func() string {
+		text := pick("self.a > 1", "self == oldSelf", `self.b != "x"`, "self.all(x, x > 1)", "a;b", "{a}", "é'ü'", "don't", "true", "false", "1", "-2", "", "self.c\t>  2")
+		switch r.IntN(4) {
+		case 0:
+			return fmt.Sprintf("%q", text)
+		case 1:
+			return "`" + text + "`"
+		case 2:
+			return `"` + text + `"`
+		}
+		return text
+	}
+	var b strings.Builder
+	b.WriteString("+kubebuilder:validation:" + pick("", "", "items:") + "XValidation:")
+	for i, n := 0, 1+r.IntN(3); i < n; i++ {
+		if i > 0 {
+			b.WriteString(pick(",", ",", ",", ", ", " ,", ";", ""))
+		}
+		b.WriteString(pick("rule", "rule", "rule", "message", "messageExpression", "fieldPath", "reason", "optionalOldSelf", "mesage") + pick("=", "=", "=", " = ", ""))
+		b.WriteString(value())
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,65 @@
+// Celadon-gen makes the CRDs of Go packages in memory, as controller-gen does, for
+// celadon vet of packages that have none yet:
+//
+//	celadon-gen ./api/... | celadon vet --crd - ./api/...
+//
+// It is a module of its own, so that who uses Celadon does not get controller-tools.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+const usage = `usage: celadon-gen PACKAGES
+
+Writes to stdout the CustomResourceDefinitions that controller-gen ` + toolsVersion + `
+makes of the packages, as ./api/... or an import path. Packages are loaded by the
+go command, which connects to nothing and runs nothing of theirs.
+
+Exit codes: 0 made, 2 usage, or something that cannot be made.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command; it returns the exit code.
+func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
+	stderr = foreign.NewWriter(stderr)
+	if len(patterns) == 0 || strings.HasPrefix(patterns[0], "-") {
+		fmt.Fprint(stderr, usage)
+		return 2
+	}
+	made, err := generate(ctx, "", patterns)
+	if err != nil {
+		foreign.Fprintf(stderr, "celadon-gen: %s\n", foreign.Lines(err.Error(), "  "))
+		return 2
+	}
+	for _, problem := range made.problems {
+		foreign.Fprintf(stderr, "%s\n", problem)
+	}
+	if len(made.crds) == 0 {
+		foreign.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))
+		return 2
+	}
+	fmt.Fprintf(stdout, "# As controller-gen %s makes it; the project's own generator may differ.\n", toolsVersion)
+	for _, crd := range made.crds {
+		if _, err := stdout.Write(crd); err != nil {
+			return 2
+		}
+	}
+	if len(made.problems) > 0 {
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
+)
+
+// converterMain is a converter for the CRD of examples/conversion that does what
+// its argument says. It is a program of its own in scripts.
+func converterMain() {
+	mode := os.Args[1]
+	switch mode {
+	case "panic":
+		panic("no longer")
+	case "hang":
+		time.Sleep(time.Hour)
+	case "child": // which holds the output open, and outlives its parent
+		cmd := exec.Command("sleep", "3600")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(os.Args[2], []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+			log.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+	case "flood":
+		for {
+			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
+				return
+			}
+		}
+	case "complain":
+		fmt.Fprint(os.Stderr, "\x1b[31m", strings.Repeat("evil\n", 10_000))
+		os.Exit(1)
+	}
+	body, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := os.Stdout.Write(answerReview(body, mode)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// answerReview splits hostPort; the objects that it cannot split keep it in an
+// annotation, so that nothing is lost. drop loses the image.
+func answerReview(body []byte, mode string) []byte {
+	var r struct {
+		APIVersion string `json:"apiVersion"`
+		Request    struct {
+			UID               string           `json:"uid"`
+			DesiredAPIVersion string           `json:"desiredAPIVersion"`
+			Objects           []map[string]any `json:"objects"`
+		} `json:"request"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return []byte(err.Error())
+	}
+	for _, obj := range r.Request.Objects {
+		splitHostPort(obj, r.Request.DesiredAPIVersion)
+		if spec, ok := obj["spec"].(map[string]any); ok && mode == "drop" {
+			delete(spec, "image")
+		}
+	}
+	result := map[string]any{"status": "Success"}
+	if mode == "fail" {
+		result = map[string]any{"status": "Failure", "message": "will not\n\x1b[2J"}
+	}
+	out, _ := json.Marshal(map[string]any{"apiVersion": r.APIVersion, "kind": "ConversionReview", "response": map[string]any{
+		"uid": r.Request.UID, "convertedObjects": r.Request.Objects, "result": result,
+	}})
+	return out
+}
+
+func splitHostPort(obj map[string]any, apiVersion string) {
+	const kept = "stable.example.com/kept"
+	obj["apiVersion"] = apiVersion
+	meta := obj["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
+	spec, ok := obj["spec"].(map[string]any)
+	if !ok {
+		return
+	}
+	from := map[string]any{}
+	for _, name := range []string{"host", "port", "hostPort"} {
+		if v, ok := spec[name]; ok {
+			from[name] = v
+		}
+		delete(spec, name)
+	}
+	var back map[string]any
+	text, _ := notes[kept].(string)
+	_ = json.Unmarshal([]byte(text), &back)
+	delete(notes, kept)
+	if strings.HasSuffix(apiVersion, "/v1") {
+		hostPort, ok := from["hostPort"].(string)
+		if host, port, cut := strings.Cut(hostPort, ":"); cut && strings.Trim(port, "0123456789") == "" && len(port) < 6 && strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" && len(host) <= 253 {
+			spec["host"], spec["port"] = host, port
+			return
+		} else if !ok && len(back) > 0 {
+			maps.Copy(spec, back)
+			return
+		} else if !ok {
+			return
+		}
+	} else {
+		_, hasHost := from["host"]
+		_, hasPort := from["port"]
+		if hasHost && hasPort {
+			spec["hostPort"] = fmt.Sprint(from["host"], ":", from["port"])
+			return
+		} else if len(from) == 0 {
+			maps.Copy(spec, back)
+			return
+		}
+	}
+	data, _ := json.Marshal(from)
+	if notes == nil {
+		notes = map[string]any{}
+	}
+	notes[kept] = string(data)
+	meta["annotations"] = notes
+}
+
+// reviewServer is a conversion webhook that answers as the converter does; asked
+// counts.
+func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int64) {
+	t.Helper()
+	asked = &atomic.Int64{}
+	release := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(req.Body)
+		switch mode {
+		case "hang":
+			select {
+			case <-release:
+			case <-req.Context().Done():
+			}
+		case "panic":
+			panic(http.ErrAbortHandler)
+		case "garbage":
+			fmt.Fprint(w, "{\x1b[31m")
+		default:
+			_, _ = w.Write(answerReview(body, mode))
+		}
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(release) })
+	ca = filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s.URL + "/convert", ca, asked
+}
+
+// told runs a command line in the folder of the example.
+func told(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
+	code = a.run(t.Context(), args)
+	return code, out.String(), errs.String()
+}
+
+const conversionCRD, conversionObject = "../../examples/conversion/crd.yaml", "../../examples/conversion/crontab.yaml"
+
+// A check asks the webhook that the user named, and says what the server would.
+func TestCheckConverts(t *testing.T) {
+	t.Parallel()
+	v1 := filepath.Join(t.TempDir(), "v1.yaml")
+	if err := os.WriteFile(v1, []byte("{apiVersion: stable.example.com/v1, kind: CronTab, metadata: {name: nightly}, spec: {host: h, port: '1'}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"good":    {0, "1 object checked: 1 valid"},
+		"fail":    {1, `Error from server: error when creating "` + v1 + `": conversion webhook for stable.example.com/v1, Kind=CronTab failed: will not\n\x1b[2J`},
+		"panic":   {2, "not checked: conversion webhook for stable.example.com/v1, Kind=CronTab failed: Post"},
+		"garbage": {2, `not checked: conversion webhook for stable.example.com/v1, Kind=CronTab failed: couldn't get version/kind; json parse error: invalid character '\x1b'`},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			url, ca, asked := reviewServer(t, mode)
+			code, out, errs := told(t, "check", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, v1)
+			if code != want.code || !strings.Contains(out+errs, want.text) || asked.Load() == 0 {
+				t.Errorf("exit code %d, want %d; asked %d times; want %s in\n%s%s", code, want.code, asked.Load(), want.text, out, errs)
+			}
+			if strings.Contains(out+errs, "\x1b") {
+				t.Errorf("the webhook steers the terminal: %q", out+errs)
+			}
+			// An update of what is stored in the other version.
+			code, out, errs = told(t, "check", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--old", conversionObject, v1)
+			if code != want.code {
+				t.Errorf("update: exit code %d, want %d:\n%s%s", code, want.code, out, errs)
+			}
+			code, out, errs = told(t, "diff", "--no-config", "--objects", v1, "--convert", url, "--convert-ca", ca, "--steps", "10", conversionCRD, conversionCRD)
+			if mode == "good" && code != 0 || mode == "panic" && code != 2 {
+				t.Errorf("diff: exit code %d:\n%s%s", code, out, errs)
+			}
+		})
+	}
+}
+
+// Without the flag nobody is asked, whatever the CRD and a file in the tree say.
+func TestConvertIsNeverAskedUnnamed(t *testing.T) {
+	t.Parallel()
+	url, _, asked := reviewServer(t, "good")
+	dir := t.TempDir()
+	crd, err := os.ReadFile(conversionCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd = []byte(strings.Replace(string(crd), "service: {namespace: default, name: example-conversion-webhook, path: /crdconvert}", "url: "+url, 1))
+	for name, data := range map[string][]byte{"crd.yaml": crd, "o.yaml": []byte("{apiVersion: stable.example.com/v1, kind: CronTab, metadata: {name: nightly}}")} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"check", "--no-config", "--crd", dir + "/crd.yaml", dir + "/o.yaml"},
+		{"check", "--no-config", "--crd", dir + "/crd.yaml", "--old", conversionObject, dir + "/o.yaml"},
+		{"diff", "--no-config", "--steps", "10", "--objects", dir + "/o.yaml", dir + "/crd.yaml", dir + "/crd.yaml"},
+		{"convert", "--crd", dir + "/crd.yaml", "--to", "v1beta1", dir + "/o.yaml"},
+		{"convert", "test", "--no-config", "--crd", dir + "/crd.yaml"},
+	} {
+		told(t, args...)
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// What hangs is waited for as long as was said, and not for each object.
+func TestConvertHangs(t *testing.T) {
+	t.Parallel()
+	url, ca, asked := reviewServer(t, "hang")
+	code, out, errs := told(t, "convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--timeout", "30ms")
+	if code != 2 || !strings.Contains(errs, "not checked: the converter does not answer: no answer within 30ms") || asked.Load() > 4 {
+		t.Errorf("exit code %d, asked %d times:\n%s%s", code, asked.Load(), out, errs)
+	}
+	code, out, errs = told(t, "convert", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--timeout", "30ms", "--to", "v1", conversionObject)
+	if code != 2 || !strings.Contains(errs, "not checked: conversion webhook for ") || !strings.Contains(errs, "context deadline exceeded") || out != "" {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+}
+
+// A webhook loses nothing of 1,000 objects, and then the image of some.
+func TestConvertTestByWebhook(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{"good": "nothing was found in 1000 trips there and back between v1beta1 and v1", "drop": "spec.image is lost by way of v1beta1"} {
+		url, ca, _ := reviewServer(t, mode)
+		args := []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "-o", "text"}
+		code, out, errs := told(t, args...)
+		if (code == 0) != (mode == "good") || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d:\n%s%s", mode, code, out, errs)
+		}
+		if _, again, _ := told(t, args...); again != out {
+			t.Errorf("%s: another report:\n%s\n%s", mode, out, again)
+		}
+		_, out, _ = told(t, append(args, "--output", "json")...)
+		reporttest.JSON(t, "../../docs/convert-report.schema.json", "", []byte(out))
+	}
+}
+
+// A program whose time is over ends with all that it has started.
+func TestConvertEndsChildren(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program, noted := filepath.Join(dir, "converter"), filepath.Join(dir, "pid")
+	if err := os.Symlink(self, program); err != nil { // testscript goes by the name
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	code, out, errs := told(t, "convert", "--crd", conversionCRD, "--exec", program+" child "+noted, "--timeout", "2s", "--to", "v1", conversionObject)
+	if code != 2 || !strings.Contains(errs, "no answer within 2s") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("took %s", took)
+	}
+	text, err := os.ReadFile(noted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if alive(pid); !alive(pid) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("process %d goes on", pid)
+}
+
+// alive: a process runs; one that nobody has waited for yet does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !bytes.Contains(stat, []byte(") Z "))
+}

@@ -1,0 +1,219 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// How it works: with --pipe celadon check is the half of a conversation. Each line
+// of standard input is a request, and each gets one line for an answer, in order,
+// before the next is read. Who asks may be hostile, or broken: a line has a bound,
+// and one that is none of ours is answered as that.
+
+// maxRequest is how long a request may be: more than two objects that a server would
+// take.
+const maxRequest = 8 << 20
+
+// request is one line of standard input.
+type request struct {
+	Object      json.RawMessage `json:"object"`
+	Old         json.RawMessage `json:"old"`
+	Subresource string          `json:"subresource"`
+}
+
+// reply is one line of standard output.
+type reply struct {
+	Verdict  string         `json:"verdict"`
+	Status   *report.Status `json:"status,omitempty"`
+	Causes   []report.Cause `json:"causes"`
+	Warnings []string       `json:"warnings"`
+	Cost     int64          `json:"cost"`
+	// Object is what would be persisted.
+	Object map[string]any `json:"object,omitempty"`
+	// Problem says why there is no verdict.
+	Problem string `json:"problem,omitempty"`
+}
+
+func unanswered(verdict string, err error) *reply {
+	return &reply{Verdict: verdict, Causes: []report.Cause{}, Warnings: []string{}, Problem: err.Error()}
+}
+
+// pipe answers requests until there are no more.
+func (a *run) pipe(ctx context.Context, o *Options) error {
+	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), nil, engine.Config{KubeVersion: o.KubeVersion})
+	if err != nil {
+		return err
+	}
+	if problems := crds.found(); len(problems) > 0 {
+		for _, problem := range problems {
+			a.Complain(problem)
+		}
+		return &cli.ExitError{Code: cli.Usage}
+	}
+	c := &checker{options: o, crds: crds}
+	requests, out := readRequests(ctx, a.Stdin), report.Encoder(foreign.NewWriter(a.Stdout))
+	for {
+		select {
+		case <-ctx.Done(): // a read may be under way
+			return ctx.Err()
+		case r, more := <-requests:
+			if !more {
+				return nil
+			}
+			if r.err != nil {
+				return fmt.Errorf("cannot read the requests: %w", r.err)
+			}
+			if err := out.Encode(c.answer(ctx, r.text)); err != nil {
+				return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("cannot write the answer: %w", a.unwrapWrite(err))}
+			}
+		}
+	}
+}
+
+// line is what was read: nil where it is too long.
+type line struct {
+	text []byte
+	err  error
+}
+
+// readRequests reads one request ahead.
+func readRequests(ctx context.Context, stdin io.Reader) <-chan line {
+	out := make(chan line)
+	go func() {
+		defer close(out)
+		r := bufio.NewReader(stdin)
+		for end := false; !end; {
+			var l line
+			if l.text, l.err = readRequest(r); errors.Is(l.err, io.EOF) {
+				if l.text != nil && len(l.text) == 0 {
+					return
+				}
+				l.err, end = nil, true
+			}
+			select {
+			case out <- l:
+			case <-ctx.Done():
+				return
+			}
+			end = end || l.err != nil
+		}
+	}()
+	return out
+}
+
+// readRequest reads a line to its end, and keeps none of one that is too long.
+func readRequest(r *bufio.Reader) (text []byte, err error) {
+	text = []byte{}
+	for {
+		part, err := r.ReadSlice('\n')
+		if text != nil && len(text)+len(part) <= maxRequest {
+			text = append(text, part...)
+		} else {
+			text = nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, err
+		}
+	}
+}
+
+func (c *checker) answer(ctx context.Context, text []byte) *reply {
+	if text == nil {
+		return unanswered(report.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
+	}
+	req, err := decodeRequest(text)
+	if err != nil {
+		return unanswered(report.Unreadable, err)
+	}
+	req.FieldValidation = c.options.validation
+	obj, err := engine.Decode(req.Raw)
+	if err != nil {
+		return unanswered(report.Unreadable, fmt.Errorf("object: %w", err))
+	}
+	id := report.Identify(obj)
+	def := c.crds.find(id.GroupKind())
+	if def == nil {
+		return unanswered(report.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
+	}
+	if len(def.problems) > 0 {
+		return unanswered(report.Unreadable, errors.Join(def.problems...))
+	}
+	rep := &report.Object{Identity: id}
+	if unserved(def.engine, rep) {
+		return &reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []report.Cause{}, Warnings: []string{}}
+	}
+	res, ok := validate(ctx, def.engine, *req, rep)
+	if !ok {
+		return unanswered(rep.Verdict, errors.New(rep.Problem))
+	}
+	return said(ctx, def, res)
+}
+
+// said is the answer to what was decided.
+func said(ctx context.Context, def *definition, res *engine.Result) *reply {
+	out := &reply{Verdict: report.Valid, Causes: []report.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
+	if res.Allowed {
+		return out
+	}
+	out.Verdict = report.Invalid
+	out.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
+	for _, cause := range res.Causes {
+		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
+		if cause.Rule != nil {
+			r.Rule = cause.Rule.Rule
+		}
+		out.Causes = append(out.Causes, r)
+	}
+	if err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, nil); err != nil {
+		out.Problem = err.Error()
+	}
+	if res.Undecided != nil {
+		out.Verdict, out.Problem = report.Undecided, res.Undecided.Error()
+	}
+	return out
+}
+
+// maxExplained is how many causes are told with the values in their rules.
+const maxExplained = 100
+
+// decodeRequest is the request of a line; the object stays as it was sent, with its
+// duplicate keys.
+func decodeRequest(text []byte) (*engine.Request, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	var r request
+	if err := dec.Decode(&r); err != nil {
+		return nil, fmt.Errorf("not a request: %w (want {\"object\": {…}, \"old\": {…}, \"subresource\": \"\"} on one line)", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something behind the request: want one on a line")
+	}
+	if len(r.Object) == 0 {
+		return nil, errors.New("object: missing from the request")
+	}
+	req := &engine.Request{Raw: r.Object, Subresource: r.Subresource}
+	switch r.Subresource {
+	case "", "status":
+	default:
+		return nil, fmt.Errorf("subresource: %q: want \"\" or status", r.Subresource)
+	}
+	if len(r.Old) > 0 && !bytes.Equal(r.Old, []byte("null")) {
+		var err error
+		if req.OldObject, err = engine.Decode(r.Old); err != nil {
+			return nil, fmt.Errorf("old: %w", err)
+		}
+	} else if r.Subresource != "" {
+		return nil, errors.New("old: missing from a request for a subresource")
+	}
+	return req, nil
+}

@@ -1,0 +1,128 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+)
+
+func pipeOptions() *Options {
+	return &Options{CRDs: []string{"../../../../examples/crontab/crd.yaml"}, Validate: "strict", Pipe: true}
+}
+
+// talk gives requests to check --pipe.
+func talk(t testing.TB, ctx context.Context, in io.Reader, out io.Writer) error {
+	t.Helper()
+	var stderr bytes.Buffer
+	return Run(ctx, cli.Streams{Stdin: in, Stdout: out, Stderr: &stderr}, pipeOptions(), nil)
+}
+
+// TestPipeAnswersAtOnce: a client that waits for each answer is not kept waiting.
+func TestPipeAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	requests, in := io.Pipe()
+	out, answers := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- talk(t, t.Context(), requests, answers)
+		answers.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	for range 3 {
+		if _, err := io.WriteString(in, `{"object":{"apiVersion":"v1","kind":"Pod"}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() || !strings.Contains(lines.Text(), `"verdict":"skipped"`) {
+			t.Fatalf("got %q, %v", lines.Text(), lines.Err())
+		}
+	}
+	in.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPipeInterrupted ends though nobody ends standard input.
+func TestPipeInterrupted(t *testing.T) {
+	t.Parallel()
+	requests, in := io.Pipe()
+	defer in.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- talk(t, ctx, requests, io.Discard) }()
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+}
+
+// TestPipeBounds: a request that is too long takes no memory, and the next is
+// answered; so is one without a line break at its end.
+func TestPipeBounds(t *testing.T) {
+	t.Parallel()
+	long := io.LimitReader(endless{}, 10*maxRequest)
+	pod := `{"object":{"apiVersion":"v1","kind":"Pod"}}`
+	var out bytes.Buffer
+	err := talk(t, t.Context(), io.MultiReader(long, strings.NewReader("\n"+pod+"\n"+strings.Repeat("[", 100_000)+"\n"+pod)), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{"a request of more than 8 MiB", "no CRD given for Pod", "not a request: ", "no CRD given for Pod"}
+	if len(got) != len(want) {
+		t.Fatalf("%d answers: %.500s", len(got), out.String())
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) || len(got[i]) > 1000 {
+			t.Errorf("answer %d: got %.500s, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// FuzzPipe: as many answers as lines, each of JSON.
+func FuzzPipe(f *testing.F) {
+	f.Add([]byte(`{"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"},"spec":{"schedule":"now"}}}` + "\n"))
+	f.Add([]byte("{\"object\":{\"kind\":1}}\n\n\x00\n[[[[\n"))
+	f.Add([]byte(`{"object":{"apiVersion":"stable.example.com/v1","kind":"CronTab"},"old":{"spec":[]},"subresource":"status"}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var out bytes.Buffer
+		if err := talk(t, t.Context(), bytes.NewReader(in), &out); err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Count(in, []byte("\n"))
+		if len(in) > 0 && in[len(in)-1] != '\n' {
+			want++
+		}
+		got := strings.SplitAfter(out.String(), "\n")
+		for _, line := range got[:len(got)-1] {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("answer %q", line)
+			}
+		}
+		if len(got)-1 != want {
+			t.Errorf("%d answers to %d lines", len(got)-1, want)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// writeCases writes a suite for each version that findings begin in. A file that
+// is there already is not touched.
+func writeCases(s cli.Streams, o *TestOptions, r *Report) error {
+	for _, c := range r.CRDs {
+		byVersion := map[string][]*Finding{}
+		for _, f := range c.Findings {
+			byVersion[f.From] = append(byVersion[f.From], f)
+		}
+		for _, v := range c.crd.Spec.Versions {
+			if len(byVersion[v.Name]) == 0 {
+				continue
+			}
+			if err := o.write(s, c, v.Name, byVersion[v.Name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *TestOptions) write(s cli.Streams, c *CRD, version string, findings []*Finding) error {
+	path := filepath.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --cases-out", path)
+	}
+	data, err := suite(c, version, findings, o.Seed)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.CasesOut, 0o755); err != nil {
+		return err
+	}
+	if err := wholefile.Write(path, data); err != nil {
+		return err
+	}
+	foreign.Fprintf(s.Stderr, "%s: %s\n", path, phrase.Count(len(findings), "case"))
+	return nil
+}
+
+// suite has, for each finding, the object that shows it, which has to come back as
+// it is.
+func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Written by celadon convert test --seed %d: objects that do not come back from another version as they were.\n", seed)
+	head := []struct {
+		key string
+		v   any
+	}{{"kind", ruletest.Kind}, {"apiVersion", ruletest.APIVersion}, {"name", "conversion of " + c.Name + " " + version}, {"crd", c.Name}, {"version", version}}
+	for _, h := range head {
+		if err := put(&b, "", h.key, h.v); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteString("tests:\n")
+	for i, f := range findings {
+		fmt.Fprintf(&b, "# %s\n", foreign.Line(f.Text))
+		name := fmt.Sprintf("%d: %s by way of %s", i+1, f.Kind, f.To)
+		if f.Path != "" {
+			name += ": " + f.Path
+		}
+		var one bytes.Buffer
+		err := put(&one, "  ", "name", name)
+		if err == nil {
+			err = put(&one, "  ", "object", f.Object)
+		}
+		if err == nil {
+			err = put(&one, "  ", "convert", f.To)
+		}
+		if err == nil && f.Change != nil {
+			err = put(&one, "  ", "convertPatch", f.Change.Patch)
+		}
+		if err == nil {
+			err = put(&one, "  ", "expect", "valid")
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString("- ")
+		b.Write(one.Bytes()[2:])
+	}
+	return b.Bytes(), nil
+}
+
+// put writes a key and its value, set in.
+func put(b *bytes.Buffer, indent, key string, v any) error {
+	data, err := yaml.Marshal(map[string]any{key: v})
+	for line := range strings.Lines(string(data)) {
+		b.WriteString(indent + line)
+	}
+	return err
+}

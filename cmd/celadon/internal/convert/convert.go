@@ -1,0 +1,219 @@
+// Package convert is celadon convert: an object in another version of its CRD, and
+// what a converter between the versions loses.
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// Options are the flags of celadon convert.
+type Options struct {
+	CRDs      []string
+	To        string
+	Converter converter.OrCommand
+}
+
+// Flags adds the flags to a set.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.To, "to", "", "the `VERSION` to show the objects in")
+	o.Converter.Add(f)
+}
+
+// Check says what is wrong with the flags.
+func (o *Options) Check(paths []string) error {
+	switch all := slices.Concat(o.CRDs, paths); {
+	case len(o.CRDs) == 0:
+		return errors.New("no CRDs given: want --crd PATH")
+	case len(paths) == 0:
+		return errors.New("no objects given: want files, folders or -")
+	case o.To == "":
+		return errors.New("no version given: want --to VERSION")
+	case len(all)-len(slices.DeleteFunc(all, func(path string) bool { return path == "-" })) > 1:
+		return errors.New("- is given more than once: standard input can be read only once")
+	}
+	return nil
+}
+
+// Run shows objects in a version: as a client reads them there that were created
+// as they stand.
+func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	ask, err := o.Converter.Open()
+	if err != nil {
+		return err
+	}
+	crds, err := read(ctx, s.Stdin, o.CRDs)
+	if err != nil {
+		return err
+	}
+	known := catalog.New(catalog.Config{Engine: engine.Config{Converter: ask}, Lazy: true})
+	definitions := make([]*apiextensionsv1.CustomResourceDefinition, len(crds))
+	for i, c := range crds {
+		definitions[i] = c.crd
+	}
+	if err := known.Apply(definitions, nil); err != nil {
+		return err
+	}
+	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: foreign.NewWriter(s.Stdout)}
+	if err := sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
+		return err
+	}
+	switch {
+	case r.code != cli.OK:
+		return &cli.ExitError{Code: r.code}
+	case r.shown == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no object in %s", strings.Join(paths, ", "))}
+	}
+	return nil
+}
+
+// definition is a CRD and where it stands.
+type definition struct {
+	file string
+	line int
+	crd  *apiextensionsv1.CustomResourceDefinition // nil for another kind
+	err  error
+}
+
+// read reads CRDs, of which there must be one.
+func read(ctx context.Context, stdin io.Reader, paths []string) (crds []definition, err error) {
+	err = sweep.All(ctx, stdin, paths, func(doc *input.Document) definition {
+		crdfile.Complete(doc)
+		d := definition{file: doc.File, line: doc.Line}
+		if d.crd, d.err = crdfile.Decode(doc); errors.Is(d.err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
+			d.err = nil
+		}
+		return d
+	}, func(d definition) error {
+		if d.err != nil {
+			return fmt.Errorf("%s:%d: %w", d.file, d.line, d.err)
+		}
+		if d.crd != nil {
+			crds = append(crds, d)
+		}
+		return nil
+	})
+	if err == nil && len(crds) == 0 {
+		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
+	}
+	return crds, err
+}
+
+// run is one celadon convert.
+type run struct {
+	cli.Streams
+	ctx   context.Context
+	to    string
+	known *catalog.Catalog
+	out   io.Writer
+	shown int
+	code  int
+}
+
+func (r *run) one(doc *input.Document) error {
+	out, code, err := r.converted(doc)
+	var bug *engine.InternalError
+	switch {
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.As(err, &bug):
+		return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", doc.Place(), err)}
+	case err != nil:
+		r.Complain(fmt.Errorf("%s: %w", doc.Place(), err))
+		r.code = max(r.code, code)
+		return nil
+	}
+	data, err := yaml.Marshal(out)
+	if err != nil {
+		return err
+	}
+	if r.shown++; r.shown > 1 {
+		data = append([]byte("---\n"), data...)
+	}
+	_, err = r.out.Write(data)
+	return err
+}
+
+// converted is an object in the version; code is for an error, where there is one.
+func (r *run) converted(doc *input.Document) (out map[string]any, code int, err error) {
+	if doc.Err != nil {
+		return nil, cli.Usage, doc.Err
+	}
+	id := report.Identify(doc.Object)
+	entry := r.known.Find(id.GroupKind())
+	if entry == nil {
+		return nil, cli.Usage, fmt.Errorf("no CRD given for %s", id.GroupKind())
+	}
+	e, err := entry.Engine()
+	if e == nil {
+		return nil, cli.Usage, err
+	}
+	if doc.Duplicate != nil {
+		return nil, cli.Findings, doc.Duplicate
+	}
+	res, err := e.Validate(r.ctx, engine.Request{Object: doc.Object, FieldValidation: "Strict"})
+	if err != nil {
+		return nil, cli.Usage, unanswered(err)
+	}
+	if !res.Allowed {
+		return nil, cli.Findings, errors.New(res.Failure.Message)
+	}
+	if out, err = e.Convert(r.ctx, res.Object, r.to); err != nil {
+		return nil, cli.Usage, unanswered(err)
+	}
+	return withOwnMetadata(out, doc.Object), cli.OK, nil
+}
+
+// unanswered says of a converter that does not answer that nothing is known.
+func unanswered(err error) error {
+	var failed *conversion.Error
+	var unknown *engine.NotCheckedError
+	switch {
+	case errors.As(err, &failed) && errors.As(err, &unknown):
+		return fmt.Errorf("not checked: %w", err)
+	case !errors.As(err, &failed) && errors.As(err, &unknown):
+		return errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
+	}
+	return err
+}
+
+// withOwnMetadata gives the object what its file says of its metadata, and the
+// labels and annotations that conversion gives: the rest is the server's.
+func withOwnMetadata(out, given map[string]any) map[string]any {
+	meta := map[string]any{}
+	own, _ := given["metadata"].(map[string]any)
+	maps.Copy(meta, own)
+	made, _ := out["metadata"].(map[string]any)
+	for _, name := range []string{"labels", "annotations"} {
+		if v, ok := made[name]; ok {
+			meta[name] = v
+		} else {
+			delete(meta, name)
+		}
+	}
+	out = maps.Clone(out)
+	out["metadata"] = meta
+	return out
+}

@@ -1,0 +1,91 @@
+// Package converter is what the commands have of who converts between the
+// versions of a CRD: a webhook, or a program that they start.
+package converter
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+)
+
+const (
+	// timeout is that of one conversion, where no flag says another.
+	timeout = 10 * time.Second
+	// Patience is how often in a row a command that ends waits in vain.
+	Patience = 3
+	maxCA    = 1 << 20
+)
+
+// Flags name a webhook. Nobody is asked without them, whatever a CRD says.
+type Flags struct{ URL, CA string }
+
+// Add adds the flags to a set.
+func (f *Flags) Add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.URL, "convert", "", "ask a conversion webhook where a CRD has one: the https `URL` of it; the CRD's own is never asked")
+	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that its certificate must come from, in PEM: a `FILE` (default the system's)")
+}
+
+// Open is nil where no webhook is named. patience is how often in a row it may
+// not answer in time before it is asked no more; 0 is without end.
+func (f *Flags) Open(patience int64) (engine.Converter, error) {
+	if f.URL == "" {
+		if f.CA != "" {
+			return nil, errors.New("--convert-ca: want --convert URL too")
+		}
+		return nil, nil
+	}
+	return f.open(timeout, patience)
+}
+
+func (f *Flags) open(timeout time.Duration, patience int64) (engine.Converter, error) {
+	w := conversion.Webhook{URL: f.URL, Timeout: timeout, Patience: patience}
+	if f.CA != "" {
+		var err error
+		if w.CA, err = input.ReadFile(f.CA, maxCA); err != nil {
+			return nil, fmt.Errorf("--convert-ca: %w", err)
+		}
+		if len(w.CA) == 0 {
+			return nil, fmt.Errorf("--convert-ca: %s: the file is empty: want certificates in PEM", f.CA)
+		}
+	}
+	c, err := w.Converter()
+	if err != nil {
+		return nil, fmt.Errorf("--convert: %w", err)
+	}
+	return c, nil
+}
+
+// OrCommand are the flags of a command that also takes a program.
+type OrCommand struct {
+	Flags
+	Exec    string
+	Timeout time.Duration
+}
+
+// Add adds the flags to a set.
+func (f *OrCommand) Add(fs *pflag.FlagSet) {
+	f.Flags.Add(fs)
+	fs.StringVar(&f.Exec, "exec", "", "ask a program instead: `COMMAND` with its arguments, without a shell, that is started for each conversion and gets a ConversionReview on standard input")
+	fs.DurationVar(&f.Timeout, "timeout", timeout, "how long one conversion may take")
+}
+
+// Open is nil where nobody is named.
+func (f *OrCommand) Open() (engine.Converter, error) {
+	switch {
+	case f.Timeout <= 0:
+		return nil, fmt.Errorf("--timeout %s: want more than 0", f.Timeout)
+	case f.Exec != "" && (f.URL != "" || f.CA != ""):
+		return nil, errors.New("--exec and --convert: want one")
+	case f.Exec != "":
+		return command(f.Exec, f.Timeout)
+	case f.URL == "":
+		return f.Flags.Open(Patience)
+	}
+	return f.open(f.Timeout, Patience)
+}

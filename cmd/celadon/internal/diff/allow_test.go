@@ -1,0 +1,39 @@
+package diff
+
+import (
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine/compare"
+)
+
+// TestAllowInEachVersion: a change in several versions is allowed where each of them
+// is.
+func TestAllowInEachVersion(t *testing.T) {
+	of := func(versions ...string) (list []*allowance) {
+		for _, v := range versions {
+			list = append(list, &allowance{crd: "c", path: "spec.x", what: "rule", reason: "for " + v, version: v})
+		}
+		return list
+	}
+	for name, test := range map[string]struct {
+		list []*allowance
+		want string
+	}{
+		"the first alone":  {of("v1"), ""},
+		"the second alone": {of("v1beta1"), ""},
+		"both":             {of("v1beta1", "v1"), "for v1"},
+		"all":              {of(""), "for "},
+		"another":          {of("v2"), ""},
+	} {
+		crd := &CRD{Name: "c", Changes: []*Change{{Version: "v1", Also: []string{"v1beta1"}, Path: "spec.x", What: "rule", Effect: compare.Breaking}}}
+		allow(test.list, crd)
+		if got := crd.Changes[0].Allowed; got != test.want {
+			t.Errorf("%s: allowed %q, want %q", name, got, test.want)
+		}
+		for _, a := range test.list {
+			if a.used != (test.want != "") {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// Package publishing is celadon explain and celadon docs: CRDs shown to those who
+// write objects of them.
+package publishing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/publish"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// Read is all CRDs below the paths, with their descriptions. What cannot be read
+// is told and makes broken true; without any CRD it is the error.
+func Read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
+	type one struct {
+		crd *apiextensionsv1.CustomResourceDefinition
+		err error
+	}
+	decode := func(doc *input.Document) one {
+		crdfile.Complete(doc)
+		crd, err := crdfile.Described(doc)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", doc.Place(), err)
+		}
+		return one{crd, err}
+	}
+	err = sweep.All(ctx, s.Stdin, paths, decode, func(r one) error {
+		switch {
+		case r.err != nil:
+			broken = true
+			s.Complain(r.err)
+		case r.crd != nil:
+			apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(r.crd)
+			crds = append(crds, r.crd)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, broken, err
+	case len(crds) == 0 && broken:
+		return nil, broken, &cli.ExitError{Code: cli.Usage}
+	case len(crds) == 0:
+		return nil, broken, &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+	}
+	return crds, broken, nil
+}
+
+// costs are the estimates of a CRD's rules; none where vet has no answer.
+func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) map[engine.RuleRef]publish.Cost {
+	all := map[engine.RuleRef]publish.Cost{}
+	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})
+	if err != nil {
+		return all
+	}
+	for _, v := range r.Versions {
+		for i := range v.Rules {
+			r := &v.Rules[i]
+			if !r.Broken {
+				all[engine.RuleRef{Version: v.Name, Path: r.Path, Index: r.Index}] = publish.Cost{One: r.EstimatedCost, All: r.EstimatedTotal, Limit: r.Limit}
+			}
+		}
+	}
+	return all
+}

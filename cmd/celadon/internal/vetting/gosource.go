@@ -1,0 +1,196 @@
+package vetting
+
+import (
+	"errors"
+	"fmt"
+	"go/build"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/gotree"
+)
+
+// dots is what an argument ends in that names Go packages.
+const dots = "/..."
+
+// goPatterns are the folders of Go packages that the arguments name; none where they
+// are CRDs.
+func goPatterns(paths []string) (dirs []string, err error) {
+	for _, p := range paths {
+		if dir, ok := strings.CutSuffix(filepath.ToSlash(p), dots); ok {
+			dirs = append(dirs, filepath.FromSlash(dir))
+		}
+	}
+	if len(dirs) > 0 && len(dirs) < len(paths) {
+		return nil, fmt.Errorf("%s: want either CRDs or Go packages (%s): CRDs that were made of these go with --crd", strings.Join(paths, ", "), dots[1:])
+	}
+	return dirs, nil
+}
+
+// goSource are the Go packages of one module.
+type goSource struct {
+	*gomarkers.Source
+	tree  *gotree.Tree
+	files int
+	// top is the repository's folder, here the working directory; "" where the user
+	// named files from the root.
+	top, here string
+}
+
+// closers are folders that are open.
+type closers []*os.Root
+
+func (c *closers) open(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	*c = append(*c, root)
+	return root, nil
+}
+
+func (c closers) close() {
+	for _, root := range c {
+		_ = root.Close()
+	}
+}
+
+// readGo reads the packages in folders of one module. What is read of the module
+// stays in its repository, links or not; go itself is never run.
+func readGo(dirs []string, open *closers) (*goSource, error) {
+	g, err := locate(dirs[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", dirs[0], dots, err)
+	}
+	root, err := open.open(g.top)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", g.top, input.WithoutPath(err))
+	}
+	cfg := gotree.Config{Repository: input.Below(root), Name: g.name, CacheName: moduleCache()}
+	if cfg.CacheName != "" {
+		if cache, err := open.open(cfg.CacheName); err == nil {
+			cfg.Cache = input.Below(cache)
+		}
+	}
+	var files []gomarkers.File
+	for i, dir := range dirs {
+		rel, err := g.relative(dir)
+		if err == nil && i == 0 {
+			g.tree, err = gotree.Open(cfg, rel)
+		}
+		var more []gomarkers.File
+		if err == nil {
+			more, err = g.tree.Packages(rel)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s%s: %w", dir, dots, err)
+		}
+		if len(more) == 0 {
+			return nil, fmt.Errorf("%s%s: no Go files: want packages with API types", dir, dots)
+		}
+		files = append(files, more...)
+	}
+	g.files = len(files)
+	g.Source = gomarkers.Parse(files, gomarkers.Config{Import: g.tree.Import})
+	return g, nil
+}
+
+// locate finds the repository of a folder: the top of its work tree, or else the
+// nearest folder with a go.mod.
+func locate(dir string) (*goSource, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, errors.New("no such folder")
+	}
+	here, err := resolved(".")
+	if err != nil {
+		return nil, err
+	}
+	at, err := resolved(dir)
+	if err != nil {
+		return nil, err
+	}
+	top, err := gitbase.Top(at)
+	if top == "" && err == nil {
+		for top = at; ; top = filepath.Dir(top) {
+			if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
+				break
+			}
+			if top == filepath.Dir(top) {
+				return nil, gotree.ErrNoModule
+			}
+		}
+	}
+	if filepath.IsAbs(dir) {
+		here = ""
+	}
+	return &goSource{top: top, here: here}, err
+}
+
+// resolved is a path from the root, without links.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	return path, err
+}
+
+// name is how the user would call what stands below the repository.
+func (g *goSource) name(file string) string {
+	file = filepath.Join(g.top, filepath.FromSlash(file))
+	if rel, err := filepath.Rel(g.here, file); g.here != "" && err == nil {
+		return rel
+	}
+	return file
+}
+
+// relative is a folder's name in the repository.
+func (g *goSource) relative(dir string) (string, error) {
+	dir, err := resolved(dir)
+	if err != nil {
+		return "", input.WithoutPath(err)
+	}
+	rel, err := filepath.Rel(g.top, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", errors.New("not in the repository of the other packages: vet them one by one")
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// moduleCache is where go keeps modules: what the user's environment says, whatever
+// files of go's own settings or of the tree say.
+func moduleCache() string {
+	if dir := os.Getenv("GOMODCACHE"); dir != "" {
+		return dir
+	}
+	list := filepath.SplitList(build.Default.GOPATH)
+	if len(list) == 0 {
+		return ""
+	}
+	return filepath.Join(list[0], "pkg", "mod")
+}
+
+// crdFolders are where generators put CRDs.
+var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
+
+// crds are the folders with the CRDs of a module: in its own, or in the repository.
+func (g *goSource) crds() (paths []string) {
+	_, module := g.tree.Module()
+	for _, dir := range []string{module, "."} {
+		for _, name := range crdFolders {
+			path := g.name(dir + "/" + name)
+			if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeDir && gitbase.Inside(g.top, path) {
+				paths = append(paths, path)
+			}
+		}
+		if len(paths) > 0 {
+			return paths
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/publishing"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/cmd/celadon/openapi"
+)
+
+// options are the flags.
+type options struct {
+	crds         []string
+	groupVersion string
+	v2           bool
+	out          string
+}
+
+func command(s cli.Streams) *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use:   "celadon-openapi --crd PATH",
+		Short: "Print the OpenAPI documents that an API server publishes of CRDs",
+		Long: `Celadon-openapi prints what an API server has at /openapi/v3/apis/GROUP/VERSION
+of CRDs, or with --v2 what these add to its /openapi/v2, byte for byte but for the
+order of keys, which is sorted. It is made by the server's own code, of the version
+that celadon version tells.
+
+Whether a server would accept the CRDs is not looked at: celadon vet says that.
+
+Exit codes: 0, or 2 for usage or unreadable input.`,
+		Example: `  celadon-openapi --crd crd.yaml
+  celadon-openapi --crd crds/ --group-version stable.example.com/v1
+  celadon-openapi --crd crds/ --out openapi/
+  celadon-openapi --crd crds/ --v2`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return cli.SeeHelp(cmd, err)
+			}
+			crds, broken, err := publishing.Read(cmd.Context(), s, o.crds)
+			if err != nil {
+				return err
+			}
+			if err := o.publish(s, crds); err != nil {
+				return err
+			}
+			if broken {
+				return &cli.ExitError{Code: cli.Usage}
+			}
+			return nil
+		},
+	}
+	cmd.SetOut(s.Stdout)
+	cmd.SetErr(s.Stderr)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.crds, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.groupVersion, "group-version", "", "the document of one `GROUP/VERSION`")
+	f.BoolVar(&o.v2, "v2", false, "OpenAPI v2: one document of all CRDs")
+	f.StringVar(&o.out, "out", "", "a file for each document in the folder `DIR`, which is made")
+	cli.Complete(cmd)
+	return cmd
+}
+
+func (o *options) check() error {
+	switch {
+	case len(o.crds) == 0:
+		return errors.New("no CRDs given: want --crd PATH")
+	case o.v2 && o.groupVersion != "":
+		return errors.New("--v2 and --group-version both given: in OpenAPI v2 there is one document of all")
+	}
+	return nil
+}
+
+// publish writes the documents that are asked for: to a folder, or the one that
+// there is.
+func (o *options) publish(s cli.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
+	files, err := o.documents(crds)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := os.MkdirAll(o.out, 0o777); err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if err := wholefile.Write(filepath.Join(o.out, name), files[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(files) > 1 {
+		return fmt.Errorf("%d documents: want --group-version for one of them, or --out DIR for all", len(files))
+	}
+	for _, data := range files {
+		_, err = s.Stdout.Write(data)
+	}
+	return err
+}
+
+// documents are those that are asked for, by the name of a file.
+func (o *options) documents(crds []*apiextensionsv1.CustomResourceDefinition) (map[string][]byte, error) {
+	if o.v2 {
+		data, err := openapi.V2(crds)
+		if err == nil && data == nil {
+			err = errors.New("no version is served, and a server publishes no other")
+		}
+		return map[string][]byte{"swagger.json": indented(data)}, err
+	}
+	all, err := openapi.V3(crds)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for path, data := range all {
+		if o.groupVersion == "" || path == "apis/"+o.groupVersion {
+			files[strings.ReplaceAll(path, "/", "__")+"_openapi.json"] = indented(data)
+		}
+	}
+	if len(files) > 0 {
+		return files, nil
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no version is served, and a server publishes no other")
+	}
+	return nil, fmt.Errorf("--group-version %q: no such version is served: want %s", o.groupVersion, strings.ReplaceAll(strings.Join(slices.Sorted(maps.Keys(all)), ", "), "apis/", ""))
+}
+
+func indented(data []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return data
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}

@@ -1,0 +1,19 @@
+// Command celadon-openapi prints the OpenAPI documents that a Kubernetes API
+// server publishes of CRDs.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}.Guarded()
+	os.Exit(cli.Execute(ctx, s, command(s), os.Args[1:]))
+}

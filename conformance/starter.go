@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/engine/search"
+)
+
+// SweepStarters tries on a server what the cases of starter suites write, and
+// notes for how many rules of the CRDs a suite has which objects. A suite is made
+// twice, and has to be the same.
+func (s *Server) SweepStarters(ctx context.Context, crds []*CRD, steps int, report *Report) {
+	for some := range slices.Chunk(crds, atATime) {
+		works := make([]*starting, len(some))
+		for i, crd := range some {
+			works[i] = &starting{ctx: ctx, crd: crd, steps: steps, report: report, group: &Group{CRD: crd}}
+		}
+		each(runtime.NumCPU(), works, (*starting).work)
+		var groups []*Group
+		for _, w := range works {
+			if len(w.group.Cases) > 0 {
+				groups = append(groups, w.group)
+			}
+		}
+		s.Sweep(ctx, groups, report)
+	}
+}
+
+// starting is the work on one CRD.
+type starting struct {
+	ctx    context.Context
+	crd    *CRD
+	steps  int
+	report *Report
+	group  *Group
+}
+
+func (w *starting) work() {
+	e, err := compile(w.crd)
+	if err != nil {
+		return // TestAnswers tells of it
+	}
+	for _, v := range w.crd.Definition.Spec.Versions {
+		if !v.Served {
+			continue
+		}
+		id := w.crd.variant() + " " + v.Name
+		var suites [2]*ruletest.Started
+		for i := range suites {
+			starter := &ruletest.Starter{Definition: w.crd.Definition, Engine: e, Version: v.Name, CRDPath: "crd.yaml", Search: search.Config{Steps: w.steps}}
+			if suites[i], err = starter.Suite(w.ctx); err != nil {
+				w.report.Error(id, err)
+				return
+			}
+		}
+		if suites[0] == nil {
+			continue
+		}
+		if !bytes.Equal(suites[0].Text, suites[1].Text) {
+			w.report.Error(id, fmt.Errorf("two runs give different suites"))
+		}
+		w.note(suites[0])
+		w.run(id, v.Name, suites[0].Text)
+	}
+}
+
+func (w *starting) note(suite *ruletest.Started) {
+	for what, n := range map[string]int{"rules": suite.Rules, "rules with an accepted object": suite.Accepted,
+		"rules with a refused object": suite.Refused, "rules that refuse an object alone": suite.Alone} {
+		w.report.Count(what, n)
+	}
+}
+
+// run makes a case of the last write of each case of a suite: the others set the
+// stage for it.
+func (w *starting) run(id, version string, text []byte) {
+	suite := ruletest.Parse(id, 1, text)
+	runner := ruletest.New(ruletest.Config{Writes: func(_ *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, _ *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
+		req := writes[len(writes)-1].Request
+		res, err := e.Validate(w.ctx, req)
+		if err != nil {
+			w.report.Error(id+" "+c.Name, err)
+			return
+		}
+		claim := resultAnswer(res, req.OldObject != nil)
+		w.group.Cases = append(w.group.Cases, &Case{
+			ID: id + " " + c.Name, Project: "starters", CRD: w.crd, Version: version,
+			Subresource: req.Subresource, FieldValidation: req.FieldValidation,
+			Object: req.Object, OldObject: req.OldObject, Claim: &claim,
+		})
+	}})
+	out := runner.Run(w.ctx, suite, []*ruletest.CRD{{File: w.crd.Path, Definition: w.crd.Definition}}, nil)
+	for _, c := range out.Cases {
+		if c.Outcome != ruletest.Passed && c.Outcome != ruletest.Skipped {
+			w.report.Error(id+" "+c.Name, fmt.Errorf("%s: %s", c.Outcome, c.Message))
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package conformance
+
+import (
+	"os"
+	"testing"
+)
+
+// TestStartersOnServer tries the cases of starter suites of a corpus's CRDs on a
+// real server: each verdict is the one that the suite expects. Of four rules in
+// five an object is shown that nothing else refuses. A sample is one CRD of each
+// project.
+func TestStartersOnServer(t *testing.T) {
+	crds, steps := witnessCRDs(t), 0
+	if os.Getenv(fullVariable) == "" {
+		crds, steps = oneOfEach(crds), 100
+	}
+	report := NewReport("starters")
+	startServer(t).SweepStarters(t.Context(), crds, steps, report)
+	finish(t, report)
+	rules, alone := report.Noted("rules"), report.Noted("rules that refuse an object alone")
+	if t.Logf("%d rules, %d refuse an object alone", rules, alone); alone*5 < rules*4 {
+		t.Errorf("%d of %d rules refuse an object alone, want four in five", alone, rules)
+	}
+}

@@ -1,0 +1,137 @@
+package conversion
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// What follows is what k8s.io/client-go/rest does with an answer, without its
+// packages.
+
+// maxRetries is how often a webhook is asked again that asks for it.
+const maxRetries = 10
+
+// post asks, again where the answer says when, and reads what comes.
+func (c *client) post(ctx context.Context, review []byte, into runtime.Object) error {
+	for try := 0; ; try++ {
+		a, err := c.once(ctx, review)
+		if err != nil {
+			return err
+		}
+		if wait, again := a.again(); again && try < maxRetries {
+			if err := sleep(ctx, wait); err != nil {
+				return err
+			}
+			continue
+		}
+		return a.read(c.codec, into)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// answer is an HTTP answer, read to its end.
+type answer struct {
+	code   int
+	header http.Header
+	body   []byte
+}
+
+func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(review))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json, */*")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "celadon")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, c.MaxBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+	case int64(len(body)) > c.MaxBytes:
+		return nil, fmt.Errorf("the answer is too large (got more than %d bytes)", c.MaxBytes)
+	}
+	return &answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// again: an overloaded webhook says when to come back.
+func (a *answer) again() (time.Duration, bool) {
+	if a.code != http.StatusTooManyRequests && a.code < http.StatusInternalServerError {
+		return 0, false
+	}
+	seconds, ok := a.retryAfter()
+	return time.Duration(seconds) * time.Second, ok
+}
+
+func (a *answer) retryAfter() (seconds int, ok bool) {
+	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+	return seconds, err == nil
+}
+
+// read takes the answer for a review.
+func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
+	contentType := a.header.Get("Content-Type")
+	if contentType == "" {
+		contentType = runtime.ContentTypeJSON
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if a.code < http.StatusOK || a.code > http.StatusPartialContent {
+		return a.refusal(codec, strings.HasPrefix(media, "text/") || a.header.Get("Content-Type") == "")
+	}
+	if len(a.body) == 0 {
+		return fmt.Errorf("0-length response with status code: %d and content type: %s", a.code, contentType)
+	}
+	return decode(codec, a.body, into)
+}
+
+// maxText is how much of a text the client's words quote.
+const maxText = 2048
+
+// refusal is an answer that is no success: the Status in it, or words for the
+// code.
+func (a *answer) refusal(codec runtime.Codec, text bool) error {
+	message := "unknown"
+	if text {
+		message = strings.TrimSpace(string(a.body[:min(len(a.body), maxText)]))
+	}
+	seconds, _ := a.retryAfter()
+	err := apierrors.NewGenericServerResponse(a.code, http.MethodPost, runtimeschema.GroupResource{}, "", message, seconds, true)
+	if len(a.body) == 0 || !boundedBody(a.body) {
+		return err
+	}
+	out, _, notDecoded := codec.Decode(a.body, &runtimeschema.GroupVersionKind{Version: "v1"}, nil)
+	if said, ok := out.(*metav1.Status); ok && notDecoded == nil && said.Status == metav1.StatusFailure {
+		return apierrors.FromObject(said)
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+package conversion
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Reviews converts by asking ask with a ConversionReview in JSON, and reading one
+// from what it gives back; who answers is not trusted. An *Error of ask says what
+// it failed at; any other error is NoAnswer.
+func Reviews(ask func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
+	codec := newCodec()
+	return reviews(codec, func(ctx context.Context, review []byte, into runtime.Object) error {
+		body, err := ask(ctx, review)
+		if err != nil {
+			return err
+		}
+		return decode(codec, body, into)
+	})
+}
+
+// reviews converts by a call that reads its answer into a review.
+func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, into runtime.Object) error) *Converter {
+	return &Converter{make: func(ctx context.Context, q engine.Conversion) (map[string]any, error) {
+		r, err := newReview(codec, q)
+		if err != nil {
+			return nil, &Error{NoAnswer, err.Error()}
+		}
+		if err := call(ctx, r.body, r.answer); err != nil {
+			what := NoAnswer
+			var known *Error
+			if errors.As(err, &known) {
+				what = known.Failure
+			}
+			return nil, failed(what, q, "failed: %v", err)
+		}
+		return r.converted(q)
+	}}
+}
+
+// newCodec reads and writes ConversionReviews in the way of the server's client:
+// it takes what is no JSON for YAML, or for protobuf.
+func newCodec() runtime.Codec {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1beta1.AddToScheme(scheme))
+	return serializer.NewCodecFactory(scheme).LegacyCodec(apiextensionsv1.SchemeGroupVersion, apiextensionsv1beta1.SchemeGroupVersion)
+}
+
+// maxOther bounds an answer that is no JSON: reading it takes longer.
+const maxOther = 64 << 10
+
+func boundedBody(body []byte) bool {
+	return len(body) <= maxOther || bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
+}
+
+// decode reads an answer as the server's client does.
+func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
+	if !boundedBody(body) {
+		return fmt.Errorf("the answer is no JSON (got %d bytes, want JSON beyond %d)", len(body), maxOther)
+	}
+	out, _, err := codec.Decode(body, nil, into)
+	if err != nil || out == into {
+		return err
+	}
+	if status, ok := out.(*metav1.Status); ok && status.Status != metav1.StatusSuccess {
+		return apierrors.FromObject(status)
+	}
+	return nil
+}
+
+// review is a question and the answer to it.
+type review struct {
+	uid    types.UID
+	body   []byte
+	answer runtime.Object
+}
+
+// newReview asks in the first version that the CRD names and the server knows.
+func newReview(codec runtime.Codec, q engine.Conversion) (*review, error) {
+	object, err := (&unstructured.Unstructured{Object: q.Object}).MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	// The same question has the same uid, so that the same input gives the same
+	// report.
+	r := &review{uid: types.UID(uuid.NewSHA1(uuid.Nil, append([]byte(q.APIVersion), object...)).String())}
+	objects := []runtime.RawExtension{{Raw: bytes.TrimSuffix(object, []byte("\n"))}}
+	var question runtime.Object
+	for _, version := range q.ReviewVersions {
+		switch version {
+		case apiextensionsv1beta1.SchemeGroupVersion.Version:
+			question = &apiextensionsv1beta1.ConversionReview{
+				Request:  &apiextensionsv1beta1.ConversionRequest{UID: r.uid, DesiredAPIVersion: q.APIVersion, Objects: objects},
+				Response: &apiextensionsv1beta1.ConversionResponse{},
+			}
+			r.answer = &apiextensionsv1beta1.ConversionReview{}
+		case apiextensionsv1.SchemeGroupVersion.Version:
+			question = &apiextensionsv1.ConversionReview{
+				Request:  &apiextensionsv1.ConversionRequest{UID: r.uid, DesiredAPIVersion: q.APIVersion, Objects: objects},
+				Response: &apiextensionsv1.ConversionResponse{},
+			}
+			r.answer = &apiextensionsv1.ConversionReview{}
+		default:
+			continue
+		}
+		r.body, err = runtime.Encode(codec, question)
+		return r, err
+	}
+	return nil, errors.New("no supported conversion review versions")
+}
+
+// converted is the object that the answer has.
+func (r *review) converted(q engine.Conversion) (map[string]any, error) {
+	objects, result, err := r.response()
+	switch {
+	case err != nil:
+		return nil, failed(Wrong, q, "failed: %v", err)
+	case result.Status == metav1.StatusSuccess:
+	case result.Message != "":
+		return nil, failed(Failed, q, "failed: %s", result.Message)
+	default:
+		return nil, failed(Failed, q, "failed: response.result.status was '%s', not 'Success'", result.Status)
+	}
+	if len(objects) != 1 {
+		return nil, failed(Wrong, q, "returned %d objects, expected 1", len(objects))
+	}
+	u := unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(objects[0].Raw); err != nil {
+		return nil, &Error{Wrong, err.Error()} // with no words around it
+	}
+	return u.Object, nil
+}
+
+// response is what both versions have. Of v1beta1 neither kind nor uid is looked
+// at.
+func (r *review) response() ([]runtime.RawExtension, metav1.Status, error) {
+	none := errors.New("no response provided")
+	switch answer := r.answer.(type) {
+	case *apiextensionsv1.ConversionReview:
+		want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
+		switch got := answer.GroupVersionKind(); {
+		case got != want:
+			return nil, metav1.Status{}, fmt.Errorf("expected webhook response of %v, got %v", want, got)
+		case answer.Response == nil:
+			return nil, metav1.Status{}, none
+		case answer.Response.UID != r.uid:
+			return nil, metav1.Status{}, fmt.Errorf("expected response.uid=%q, got %q", r.uid, answer.Response.UID)
+		}
+		return answer.Response.ConvertedObjects, answer.Response.Result, nil
+	case *apiextensionsv1beta1.ConversionReview:
+		if answer.Response == nil {
+			return nil, metav1.Status{}, none
+		}
+		return answer.Response.ConvertedObjects, answer.Response.Result, nil
+	}
+	return nil, metav1.Status{}, fmt.Errorf("unrecognized response type: %T", r.answer)
+}

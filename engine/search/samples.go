@@ -1,0 +1,111 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// sampleSteps is how many writes the engine may be asked about for one of many
+// samples.
+const sampleSteps = 200
+
+// fruitless is how many samples in a row may come to nothing.
+const fruitless = 50
+
+// Samples gives up to n objects that the version accepts, by lot, none of them
+// shrunk; they have their defaults. It ends when yield is false. The error is for
+// a cancelled context or a bug of ours.
+func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]any) bool) error {
+	if !s.served {
+		return nil
+	}
+	h := s.hunt(ctx, "samples", sampleSteps)
+	h.want = Accepted
+	failed := 0
+	for attempt := 0; n > 0 && failed < fruitless; attempt++ {
+		h.judge = h.newJudge(sampleSteps)
+		w, err := h.walk(h.start(attempt))
+		switch {
+		case err != nil && !errors.Is(err, errSpent):
+			return err
+		case w == nil || err != nil:
+			failed++
+			continue
+		}
+		failed = 0
+		n--
+		if w, err = h.vary(w); err != nil {
+			return err
+		}
+		if !yield(w.obj) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// variations is how many values of a sample are made uncommon, where that stands.
+const variations = 2
+
+// maxVaried is how many values of a large sample are looked at for that.
+const maxVaried = 300
+
+// vary gives an accepted object values that people rarely write.
+func (h *hunt) vary(w *world) (*world, error) {
+	for range variations {
+		all := leaves(w.obj)
+		if len(all) == 0 {
+			break
+		}
+		varied := w.clone()
+		at := place{path: all[h.maker.rng.IntN(len(all))]}
+		if v, _ := w.get(at); !varied.put(at, h.uncommon(v)) {
+			continue
+		}
+		v, err := h.judge.judge(varied)
+		if errors.Is(err, errSpent) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v.accepted() {
+			w = varied
+		}
+	}
+	return w, nil
+}
+
+// leaves are the places of numbers and texts.
+func leaves(obj map[string]any) (all [][]engine.Step) {
+	w := world{obj: obj}
+	for n := range maxVaried {
+		path, ok := nth(obj, n)
+		if !ok {
+			break
+		}
+		switch v, _ := w.get(place{path: path}); v.(type) {
+		case int64, float64, string:
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// uncommon is another value of a kind.
+func (h *hunt) uncommon(v any) any {
+	rng := h.maker.rng
+	switch v := v.(type) {
+	case int64:
+		return []any{v + 1, v + 1000 + rng.Int64N(60_000), int64(math.MaxInt32), int64(1) << 40, -v}[rng.IntN(5)]
+	case float64:
+		return v + 0.25
+	case string:
+		return []any{v + "x", fmt.Sprint("Ab-", rng.IntN(100)), "é " + v}[rng.IntN(3)]
+	}
+	return v
+}

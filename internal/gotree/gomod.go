@@ -1,0 +1,108 @@
+package gotree
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// goMod is what a go.mod, or a go.work, says.
+type goMod struct {
+	module   string
+	requires map[string]string // version by module
+	replaces map[string]replace
+	uses     []string // folders of a go.work
+}
+
+// replace is another folder or module for one.
+type replace struct{ path, version string }
+
+// readMod reads a file of the repository; nil where there is none.
+func (t *Tree) readMod(name string) (*goMod, error) {
+	data, err := t.read(t.repository, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseMod(string(data)), nil
+}
+
+// parseMod takes what it needs; the go command is the one to complain of the rest.
+func parseMod(text string) *goMod {
+	m := &goMod{requires: map[string]string{}, replaces: map[string]replace{}}
+	block := ""
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "//")
+		words := strings.Fields(line)
+		for i := range words {
+			if s, err := strconv.Unquote(words[i]); err == nil {
+				words[i] = s
+			}
+		}
+		switch {
+		case len(words) == 0:
+		case block != "" && words[0] == ")":
+			block = ""
+		case block != "":
+			m.line(block, words)
+		case len(words) == 2 && words[1] == "(":
+			block = words[0]
+		default:
+			m.line(words[0], words[1:])
+		}
+	}
+	return m
+}
+
+func (m *goMod) line(verb string, words []string) {
+	switch {
+	case verb == "module" && len(words) == 1:
+		m.module = words[0]
+	case verb == "require" && len(words) == 2:
+		m.requires[words[0]] = words[1]
+	case verb == "use" && len(words) == 1:
+		m.uses = append(m.uses, words[0])
+	case verb == "replace":
+		m.replace(words)
+	}
+}
+
+// replace reads old [version] => new [version].
+func (m *goMod) replace(words []string) {
+	for i, word := range words {
+		if word != "=>" || i == 0 || i+1 == len(words) {
+			continue
+		}
+		by := replace{path: words[i+1]}
+		if i+2 < len(words) {
+			by.version = words[i+2]
+		}
+		m.replaces[words[0]] = by
+	}
+}
+
+// escape writes a module's path or version as the cache of modules has it.
+func escape(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if 'A' <= r && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// inModule is the folder of a package in a module; false where it is of another.
+func inModule(importPath, module string) (string, bool) {
+	rest, ok := strings.CutPrefix(importPath, module)
+	if !ok || module == "" || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return path.Clean("." + rest), true
+}
