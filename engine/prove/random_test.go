@@ -95,7 +95,10 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 		if e := s.AdditionalProperties; e != nil && e.Structural != nil {
 			m := map[string]any{}
 			for range c.size(v.MinProperties, v.MaxProperties) {
-				m[c.words[c.IntN(len(c.words))]] = c.value(e.Structural, next(aim), onWay)
+				word := c.words[c.IntN(len(c.words))]
+				if m[word] = c.value(e.Structural, next(aim), onWay); c.IntN(8) == 0 {
+					m[word] = nil // which is dropped where it may not be
+				}
 			}
 			return m
 		}
