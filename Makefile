@@ -58,7 +58,7 @@ fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -74,7 +74,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
-	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestPlanted ./engine/conversion/roundtrip
+	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./engine/conversion/roundtrip
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
 	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/publish"
@@ -50,6 +52,9 @@ func TestExplainAsRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer remove(t, r)
+			if err := s.awaitPublished(t.Context(), crd); err != nil {
+				t.Fatal(err)
+			}
 			host := s.front(t, crd.Spec.Group)
 			for i := range archive.Files {
 				f := &archive.Files[i]
@@ -102,6 +107,10 @@ func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *R
 		return
 	}
 	defer remove(t, r)
+	if err := s.awaitPublished(t.Context(), crd); err != nil {
+		report.Error(f.id, err)
+		return
+	}
 	host := s.front(t, crd.Spec.Group)
 	for _, v := range crd.Spec.Versions {
 		if !v.Served {
@@ -128,6 +137,28 @@ func (s *Server) holdExplain(t *testing.T, kubectl string, f *crdFile, report *R
 			}
 		}
 	}
+}
+
+// awaitPublished waits until discovery and OpenAPI tell of a CRD that is served
+// already: a server's controllers for these are others.
+func (s *Server) awaitPublished(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	return wait.PollUntilContextTimeout(ctx, pollEvery, pollUntil, true, func(ctx context.Context) (bool, error) {
+		for _, v := range crd.Spec.Versions {
+			if !v.Served {
+				continue
+			}
+			path, kind := "/apis/"+crd.Spec.Group, []byte(`"kind":"`+crd.Spec.Names.Kind+`"`)
+			for where, want := range map[string][]byte{
+				path: []byte(`"version":"` + v.Name + `"`), path + "/" + v.Name: kind, "/openapi/v3" + path + "/" + v.Name: kind,
+			} {
+				answer, err := s.do(ctx, http.MethodGet, where, nil)
+				if err != nil || !bytes.Contains(answer.body, want) {
+					return false, err
+				}
+			}
+		}
+		return true, nil
+	})
 }
 
 func explainOurs(crd *apiextensionsv1.CustomResourceDefinition, name, apiVersion string, recursive bool) (string, error) {

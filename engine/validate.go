@@ -23,9 +23,9 @@ func (e *NotCheckedError) Error() string { return "not checked: " + e.Reason }
 // Validate decides one write as the API server would. A refused object is data
 // in the Result; the error is for a cancelled context, for a request that is
 // none, for bugs of ours, where only a conversion webhook could tell the answer
-// (a *NotCheckedError, perhaps inside another), and where it is undecided (a *WorkLimitError).
-// Authorization, quota, conflicts, server-side apply and the values of
-// selectable fields are not looked at.
+// (a *NotCheckedError, perhaps inside another), and where it is undecided (a
+// *WorkLimitError). Authorization, quota and conflicts are not looked at;
+// selectable fields refuse nothing.
 func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {

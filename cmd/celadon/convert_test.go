@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
 )
 
 // converterMain is a converter for the CRD of examples/conversion that does what
@@ -196,7 +198,7 @@ func TestCheckConverts(t *testing.T) {
 		text string
 	}{
 		"good":    {0, "1 object checked: 1 valid"},
-		"fail":    {1, `conversion webhook for stable.example.com/v1, Kind=CronTab failed: will not\n\x1b[2J`},
+		"fail":    {1, `Error from server: error when creating "` + v1 + `": conversion webhook for stable.example.com/v1, Kind=CronTab failed: will not\n\x1b[2J`},
 		"panic":   {2, "not checked: conversion webhook for stable.example.com/v1, Kind=CronTab failed: Post"},
 		"garbage": {2, `not checked: conversion webhook for stable.example.com/v1, Kind=CronTab failed: couldn't get version/kind; json parse error: invalid character '\x1b'`},
 	} {
@@ -279,6 +281,8 @@ func TestConvertTestByWebhook(t *testing.T) {
 		if _, again, _ := told(t, args...); again != out {
 			t.Errorf("%s: another report:\n%s\n%s", mode, out, again)
 		}
+		_, out, _ = told(t, append(args, "--output", "json")...)
+		reporttest.JSON(t, "../../docs/convert-report.schema.json", "", []byte(out))
 	}
 }
 

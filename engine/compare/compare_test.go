@@ -95,6 +95,26 @@ func TestThreeAnswers(t *testing.T) {
 	}
 }
 
+// TestKeptFields: where spec.preserveUnknownFields keeps what a version does not
+// know, a field that the next one adds may have any value, and its rules refuse.
+func TestKeptFields(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []bool{true, false} {
+		before := crdOf(t, "{type: object, properties: {a: {type: string}}}")
+		before.Spec.PreserveUnknownFields = kept
+		after := crdOf(t, `{type: object, x-kubernetes-validations: [{rule: "!has(self.b) || has(self.a)"}], properties: {a: {type: string}, b: {type: string}}}`)
+		r, err := compare.CRDs(t.Context(), before, after, compare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Changes {
+			if c.What == "rule" && (c.By == compare.ByProof) == kept {
+				t.Errorf("unknown fields are kept %v: %s by %s (%s)", kept, c.Effect, c.By, c.Proof)
+			}
+		}
+	}
+}
+
 func ExampleCRDs() {
 	before := crdOf(&testing.T{}, "{type: object, properties: {size: {type: integer, maximum: 9}}}")
 	after := crdOf(&testing.T{}, "{type: object, properties: {size: {type: integer, maximum: 5}}}")

@@ -1,6 +1,7 @@
 package conversion_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"encoding/pem"
@@ -118,13 +119,25 @@ func TestWebhookIsBounded(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"huge":            {answered(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`), "failed: the answer is too large (got more than 1048576 bytes)"},
-		"huge, no JSON":   {answered(strings.Repeat("- x\n", 100_000)), "failed: the answer is no JSON (got 400000 bytes, want JSON beyond 65536)"},
-		"deep":            {answered(deep), "exceeded max depth"},
-		"empty":           {answered(""), "failed: 0-length response with status code: 200 and content type: application/json"},
-		"other address":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://169.254.169.254/x", 307) }, "redirect to another address (got https://169.254.169.254, want https://127.0.0.1:"},
-		"no longer TLS":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://"+r.Host+"/x", 307) }, "redirect to another address (got http://127.0.0.1:"},
-		"round and round": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/convert", 307) }, "stopped after 10 redirects"},
+		"huge": {answered(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`), "failed: the answer is too large (got more than 1048576 bytes)"},
+		"a bomb": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = io.WriteString(z, strings.Repeat(" ", 8<<20))
+			_ = z.Close()
+		}, "failed: the answer is too large (got more than 1048576 bytes)"},
+		"huge, no JSON": {answered(strings.Repeat("- x\n", 100_000)), "failed: the answer is no JSON (got 400000 bytes, want JSON beyond 65536)"},
+		"deep":          {answered(deep), "exceeded max depth"},
+		"empty":         {answered(""), "failed: 0-length response with status code: 200 and content type: application/json"},
+		"other address": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://169.254.169.254/x", http.StatusTemporaryRedirect)
+		}, "redirect to another address (got https://169.254.169.254, want https://127.0.0.1:"},
+		"no longer TLS": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+r.Host+"/x", http.StatusTemporaryRedirect)
+		}, "redirect to another address (got http://127.0.0.1:"},
+		"round and round": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/convert", http.StatusTemporaryRedirect)
+		}, "stopped after 10 redirects"},
 		"always again": {func(w http.ResponseWriter, _ *http.Request) {
 			again.Add(1)
 			w.Header().Set("Retry-After", "0")

@@ -39,6 +39,20 @@ func nested(depth int) string {
 	return b.String() + "true" + strings.Repeat(")", depth+1)
 }
 
+// disjoint says of patterns that no two match one text, which takes automata some steps
+// to see of each two.
+func disjoint(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "(self.s.matches('^x{%d}$') ? !(false", 10+i)
+		for j := i + 1; j < n; j++ {
+			fmt.Fprintf(&b, " || self.s.matches('^x{%d}$')", 10+j)
+		}
+		b.WriteString(") : ")
+	}
+	return b.String() + "true" + strings.Repeat(")", n)
+}
+
 // bytes are those of the longest name in a world, and of all.
 func (w *world) bytes() (longest, sum int) {
 	for _, names := range [][]string{sortedKeys(w.names), sortedKeys(w.terms), sortedKeys(w.loops)} {
@@ -82,6 +96,7 @@ func TestBadInput(t *testing.T) {
 		"macros in macros":                {fields, []string{"!has(self.l) || " + strings.Repeat("self.l.all(x, ", 10) + "x.a == 'a'" + strings.Repeat(")", 10)}, "?"},
 		"many macros over one list":       {fields, []string{"!has(self.l) || (" + numbered(60, "self.l.exists(x%[1]d, x%[1]d.a != 'v%[1]d' && self.l.all(y, y.a != 'w%[1]d'))", " && ") + ")"}, "?"},
 		"many choices":                    {fields, []string{"size([" + numbered(40, "(has(self.num) ? 1 : %d)", ", ") + "]) > 0 && " + numbered(40, "(has(self.num) ? 1 : %d)", " + ") + " > 0"}, "?"},
+		"patterns of which no two fit":    {"s: {type: string}", []string{"!has(self.s) || " + disjoint(24)}, ""},
 		"macros that name elements often": {fields, []string{nested(10)}, "?"},
 		"a long list in lists":            {fields, []string{"[" + strings.Repeat("1, ", 19_999) + "1] in [" + strings.Repeat("[], ", 4999) + "[]]"}, "?"},
 		"broken siblings":                 {fields, []string{"!has(self.num) || self.num > 0", "self.", "has(", "self.nosuch == 1", "self.num", "1"}, "schema"},
@@ -106,10 +121,11 @@ func TestBadInput(t *testing.T) {
 			if w.work > 2*maxWork || w.rounds > maxRounds || len(w.places) > maxPlaces {
 				t.Errorf("%d expressions, %d rounds, %d places: want %d, %d, %d at most", w.work, w.rounds, len(w.places), 2*maxWork, maxRounds, maxPlaces)
 			}
+			if w.steps > maxSteps+2*maxSearch {
+				t.Errorf("%d steps of automata, want %d at most", w.steps, maxSteps)
+			}
 			if longest, sum := w.bytes(); longest > maxWork*16 || sum > maxWork*64 {
 				t.Errorf("names have %d bytes, the longest %d: want %d, %d at most", sum, longest, maxWork*64, maxWork*16)
-			} else {
-				t.Logf("%d bytes of names, the longest %d", sum, longest)
 			}
 			if _, err := p.Equal(engine.RuleRef{Path: "spec"}, apiextensionsv1.ValidationRule{Rule: c.rules[0] + " || has(self.none)"}); err == nil {
 				t.Error("a rule that does not compile is compared")

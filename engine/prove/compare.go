@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -17,7 +18,7 @@ import (
 )
 
 // pairs is the truth of a relation between the values of two expressions.
-func (x *reading) pairs(left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
+func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
 	g := &x.world.gates
 	var t, f []sat.Lit
 	as, bs := x.value(left), x.value(right)
@@ -26,24 +27,52 @@ func (x *reading) pairs(left, right ast.Expr, holds func(a, b alt) sat.Lit) trut
 	}
 	for _, a := range as {
 		for _, b := range bs {
-			when, h := g.both(a.when, b.when), holds(a, b)
+			when, h := g.all(a.when, b.when, x.taken(relation, left, a, right, b)), holds(a, b)
 			t, f = append(t, g.both(when, h)), append(f, g.both(when, h.Not()))
 		}
 	}
 	return truth{g.any(t...), g.any(f...)}
 }
 
-// equal never fails where both sides are values.
 func (x *reading) equal(left, right ast.Expr) truth {
-	g := &x.world.gates
-	if x.isBool(left) && x.isBool(right) {
-		a, b := x.truth(left), x.truth(right)
-		return truth{g.any(g.all(a.t, b.t), g.all(a.f, b.f)), g.any(g.all(a.t, b.f), g.all(a.f, b.t))}
-	}
-	return x.pairs(left, right, x.same)
+	is, isNot, _ := x.equality(left, right)
+	return truth{is, isNot}
 }
 
-func (x *reading) same(a, b alt) sat.Lit {
+// unequal does not fail where to ask whether two values are equal does: then it is
+// true.
+func (x *reading) unequal(left, right ast.Expr) truth {
+	is, isNot, fails := x.equality(left, right)
+	return truth{x.world.any(isNot, fails), is}
+}
+
+// equality says of two values that they are equal, that they are not, and that it
+// fails to be asked.
+func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
+	g := &x.world.gates
+	if x.isBool(left) && x.isBool(right) && x.sure(left) && x.sure(right) {
+		a, b := x.truth(left), x.truth(right)
+		return g.any(g.all(a.t, b.t), g.all(a.f, b.f)), g.any(g.all(a.t, b.f), g.all(a.f, b.t)), g.no()
+	}
+	is, isNot, fails = g.no(), g.no(), g.no()
+	as, bs := x.value(left), x.value(right)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return g.free(), g.free(), g.free()
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			when := g.both(a.when, b.when)
+			equal, odd := x.equals(x.side(left, a), x.side(right, b))
+			is, fails = g.any(is, g.both(when, equal)), g.any(fails, g.both(when, odd))
+			isNot = g.any(isNot, g.all(when, equal.Not(), odd.Not()))
+		}
+	}
+	return is, isNot, fails
+}
+
+// same is the proposition that two values are equal, where that can be asked;
+// bothWays: it does not matter which one is asked.
+func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
 	g := &x.world.gates
 	if a.constant != nil && b.constant != nil {
 		return constantly(g, a.constant.Equal(b.constant) == celtypes.True)
@@ -60,7 +89,7 @@ func (x *reading) same(a, b alt) sat.Lit {
 		return g.yes
 	}
 	p, q := a.name(), b.name()
-	if q < p {
+	if q < p && bothWays {
 		p, q = q, p
 	}
 	l, known := x.world.relation(p + " == " + q)
@@ -135,9 +164,9 @@ func (x *reading) compare(left, right ast.Expr, closed bool) truth {
 		return x.unordered(left, right, closed)
 	}
 	if closed {
-		return x.pairs(right, left, x.less).not()
+		return x.pairs("less", right, left, x.less).not()
 	}
-	return x.pairs(left, right, x.less)
+	return x.pairs("less", left, right, x.less)
 }
 
 // ordered: a comparison does not fail, and of two that differ one is less.
@@ -196,7 +225,7 @@ func (x *reading) less(a, b alt) sat.Lit {
 		more, _ := x.world.relation(b.name() + " < " + a.name())
 		x.world.atom(l, isLess, a, b)
 		x.world.atom(more, isLess, b, a)
-		same := x.same(a, b)
+		same := x.same(a, b, true)
 		x.world.clause(l, more, same)
 		x.world.clause(l.Not(), more.Not())
 		x.world.clause(l.Not(), same.Not())
@@ -229,23 +258,13 @@ func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
 
 // membership is left in right.
 func (x *reading) membership(e, left, right ast.Expr) truth {
-	g := &x.world.gates
 	if right.Kind() == ast.ListKind && len(right.AsList().OptionalIndices()) == 0 {
-		items := right.AsList().Elements()
-		defined, some := x.defined(left), g.no()
-		for _, item := range items {
-			if x.world.tooMuch {
-				return g.anything(defined)
-			}
-			eq := x.equal(left, item)
-			defined, some = g.both(defined, eq.defined(g)), g.any(some, eq.t)
-		}
-		return g.given(defined, some)
+		return x.oneOf(left, right.AsList().Elements())
 	}
 	if x.kind(right) != celtypes.MapKind {
 		return x.listMembership(e, left, right)
 	}
-	return x.pairs(left, right, func(key, m alt) sat.Lit {
+	return x.pairs("in", left, right, func(key, m alt) sat.Lit {
 		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
 			return q.present
 		}
@@ -253,30 +272,60 @@ func (x *reading) membership(e, left, right ast.Expr) truth {
 	})
 }
 
+// oneOf is membership in a list that a rule writes out. Where an item cannot be
+// compared, it is none that is looked for.
+func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
+	g := &x.world.gates
+	values := x.value(left)
+	defined, some := valued(g, values), g.no()
+	for _, item := range items {
+		all := x.value(item)
+		if x.world.spend(len(values) * len(all) / 8) {
+			return g.anything(defined)
+		}
+		defined = g.both(defined, valued(g, all))
+		for _, a := range values {
+			for _, b := range all {
+				is, _ := x.equals(x.side(left, a), x.side(item, b))
+				some = g.any(some, g.all(a.when, b.when, is))
+			}
+		}
+	}
+	return g.given(defined, some)
+}
+
+// valued is the proposition that there is a value.
+func valued(g *gates, values []alt) sat.Lit {
+	some := g.no()
+	for _, a := range values {
+		some = g.any(some, a.when)
+	}
+	return some
+}
+
 // listMembership is exists, of an item that is equal to left.
 func (x *reading) listMembership(e, left, right ast.Expr) truth {
 	lists, values := x.value(right), x.value(left)
-	if !elements(lists) || x.isBool(left) {
+	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
+	if !elements(lists) || x.isBool(left) || null {
 		return x.unmodelled(e)
 	}
 	g := &x.world.gates
 	some := x.world.quantified(x.term(e), lists, false, func(q *place) truth {
 		t, f := g.no(), g.no()
 		for _, a := range values {
-			eq := x.same(a, alt{place: q})
-			t, f = g.any(t, g.both(a.when, eq)), g.any(f, g.both(a.when, eq.Not()))
+			is, fails := x.equals(x.placed(q, !x.dynamic(right)), x.side(left, a))
+			t, f = g.any(t, g.both(a.when, is)), g.any(f, g.all(a.when, is.Not(), fails.Not()))
 		}
 		return truth{t, f}
 	})
-	return g.given(g.both(x.defined(left), x.defined(right)), some.t)
+	defined := valued(g, values)
+	return truth{g.both(defined, some.t), g.both(defined, some.f)}
 }
 
 // textual is a function that tells texts apart.
 func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
-	args := call.Args()
-	if call.IsMemberFunction() {
-		args = append([]ast.Expr{call.Target()}, args...)
-	}
+	args := arguments(call)
 	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
 		return x.unmodelled(e)
 	}
@@ -289,7 +338,7 @@ func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
 	if name == "matches" && err != nil {
 		return x.unmodelled(e)
 	}
-	return x.pairs(args[0], args[1], func(a, _ alt) sat.Lit {
+	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
 		g := &x.world.gates
 		if s, ok := a.constant.(celtypes.String); ok {
 			return constantly(g, tells(name, string(s), text, pattern))

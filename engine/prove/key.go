@@ -56,12 +56,10 @@ func (k *keyWriter) expr(e ast.Expr) {
 	case ast.CallKind:
 		call := e.AsCall()
 		k.out.WriteString(call.FunctionName())
-		args := call.Args()
 		if call.IsMemberFunction() {
-			args = append([]ast.Expr{call.Target()}, args...)
 			k.out.WriteString("/member")
 		}
-		k.list(args, nil)
+		k.list(arguments(call), nil)
 	case ast.ListKind:
 		k.out.WriteString("list")
 		k.list(e.AsList().Elements(), e.AsList().OptionalIndices())

@@ -44,6 +44,7 @@ type Prover struct {
 	decl     *types.Decl
 	compiler *rule.Compiler[*rule.Checked]
 	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
+	oddities
 }
 
 // one is a rule that compiles.
@@ -52,6 +53,7 @@ type one struct {
 	checked *rule.Checked
 	tree    *ast.AST
 	usesOld bool
+	oddities
 }
 
 // New makes a prover for one version of a CRD.
@@ -64,9 +66,10 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	if err != nil {
 		return nil, err
 	}
+	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
 	return &Prover{
 		outside: cfg.Outside,
-		version: of.Name, schema: s, decl: types.NewInterner().FromSchema(s, types.ResourceRoot),
+		version: of.Name, schema: s, decl: decl, oddities: odditiesOf(decl, map[*types.Decl]bool{}),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
 		}),
@@ -120,5 +123,7 @@ func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optiona
 		return nil
 	}
 	ref.Rule, ref.OptionalOldSelf = text, optional
-	return &one{ref: ref, checked: checked, tree: checked.AST.NativeRep(), usesOld: checked.UsesOldSelf()}
+	tree, odd := checked.AST.NativeRep(), p.oddities
+	odd.nulls = odd.nulls || oddNulls(tree.Expr())
+	return &one{ref: ref, checked: checked, tree: tree, usesOld: checked.UsesOldSelf(), oddities: odd}
 }

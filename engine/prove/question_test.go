@@ -50,7 +50,8 @@ func TestEqual(t *testing.T) {
 		{"!has(self.l) || self.l.all(x, self.l.all(y, x.a == y.a))", "!has(self.l) || self.l.all(y, self.l.all(x, y.a == x.a))", "the rule itself"},
 		{"!has(self.map) || self.map.all(k, k != 'a')", "!has(self.map) || !('a' in self.map)", "the rule itself"},
 		{"!has(self.map) || self.map.all(k, self.map[k] > 3)", "!has(self.map) || !self.map.exists(k, self.map[k] <= 3)", "the rule itself"},
-		{"self == oldSelf", "oldSelf == self", "the rule itself"},
+		{"self.o == oldSelf.o", "oldSelf.o == self.o", "the rule itself"},
+		{"self == oldSelf", "oldSelf == self", ""}, // a field may be null
 		{"self.num == oldSelf.num", "oldSelf.num == self.num", "the rule itself"},
 		{"self.num == oldSelf.num", "true", ""},
 		{"true", "self.num == oldSelf.num", ""},

@@ -80,7 +80,7 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 		v = &schema.ValueValidation{}
 	}
 	switch {
-	case s.Nullable && c.IntN(15) == 0:
+	case s.Nullable && c.IntN(6) == 0:
 		return nil
 	case len(v.Enum) > 0 && c.IntN(25) > 0:
 		return runtime.DeepCopyJSONValue(v.Enum[c.IntN(len(v.Enum))].Object)
@@ -95,7 +95,10 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 		if e := s.AdditionalProperties; e != nil && e.Structural != nil {
 			m := map[string]any{}
 			for range c.size(v.MinProperties, v.MaxProperties) {
-				m[c.words[c.IntN(len(c.words))]] = c.value(e.Structural, next(aim), onWay)
+				word := c.words[c.IntN(len(c.words))]
+				if m[word] = c.value(e.Structural, next(aim), onWay); c.IntN(8) == 0 {
+					m[word] = nil // which is dropped where it may not be
+				}
 			}
 			return m
 		}
@@ -114,7 +117,10 @@ func (c *chance) value(s *schema.Structural, aim []engine.Step, onWay bool) any 
 	case "integer":
 		return c.whole(v)
 	case "number":
-		return float64(c.whole(v)) + float64(c.IntN(4))/4
+		if n := c.IntN(4); n > 0 {
+			return float64(c.whole(v)) + float64(n)/4
+		}
+		return c.whole(v) // as it is read from JSON without a point
 	case "string":
 		return c.text(v)
 	}

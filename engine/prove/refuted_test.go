@@ -128,6 +128,41 @@ var refutations = map[string]refuted{
 	"a format of texts on a number": {fields: "i: {type: integer, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: 1}"},
 	"a format of texts on a map":    {fields: "i: {type: object, additionalProperties: {type: string}, not: {format: date}}", rules: []string{"!has(self.i)"}, object: "{i: {}}"},
 	"one of two formats":            {fields: "i: {type: integer, oneOf: [{format: date}, {minimum: 0}]}", rules: []string{"!has(self.i) || self.i < 0"}, object: "{i: 1}"},
+	// What a default is made of is evaluated only where it is needed.
+	"a default that is not needed":     {fields: "a: {type: string}\nb: {type: string}", rules: []string{"self.?a.orValue(self.b) != ''", "has(self.b)"}, object: "{a: x}"},
+	"an optional that is not needed":   {fields: "a: {type: string}\nb: {type: string}", rules: []string{"self.?a.or(optional.of(self.b)).hasValue()", "has(self.b)"}, object: "{a: x}"},
+	"the other side of a large choice": {fields: "a: {type: string, enum: [v9]}\nb: {type: integer}", rules: []string{"has(self.a) && (" + numbered(66, "self.a == 'v%[1]d' ? %[1]d : ", "") + "self.b) >= 0", "has(self.b)"}, object: "{a: v9}"},
+	// Of dyn, and of null where a type says another thing, functions fail.
+	"the size of a number": {fields: either, rules: []string{"!has(self.either) || size(self.either) > 0"}, object: "{either: 5}", what: Failed},
+	"a number for a bool":  {fields: either, rules: []string{"!has(self.either) || !self.either || self.either"}, object: "{either: 5}", what: Failed},
+	"a number for a key":   {fields: either + "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || !has(self.either) || !(self.either in self.m)"}, object: "{m: {}, either: 5}", what: Failed},
+	"null joined":          {fields: nullItems, rules: []string{"!has(self.l) || self.l.join(',') != 'x'"}, object: "{l: [null]}", what: Failed},
+	"the begin of null":    {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].startsWith('a') || !self.l[0].startsWith('a')"}, object: "{l: [null]}"},
+	"null beside a text":   {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0] < 'b' || self.l[0] >= 'b'"}, object: "{l: [null]}"},
+	"the size of null":     {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].size() >= 0"}, object: "{l: [null]}", what: Failed},
+	"null split":           {fields: nullItems, rules: []string{firstItem + "self.l[0] != 'x'", firstItem + "self.l[0].split(',').size() > -1"}, object: "{l: [null]}", what: Failed},
+	"null for a bool":      {fields: "l: {type: array, items: {type: boolean, nullable: true}}", rules: []string{firstItem + "self.l[0] != dyn(1)", firstItem + "self.l[0] || !self.l[0]"}, object: "{l: [null]}"},
+	"null in an entry":     {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || !('a' in self.m) || self.m['a'] != 'x'", "!has(self.m) || !('a' in self.m) || self.m['a'] < 'b' || self.m['a'] >= 'b'"}, object: "{m: {a: null}}"},
+	// Equality fails of a list or map and something else, and != is true then.
+	"an object beside null":         {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || self.l == oldSelf.l"}, old: "{l: [null]}", object: "{l: [{}]}", what: Failed},
+	"not equal, and equal denied":   {fields: nullObjects, rules: []string{"!has(self.l) || !has(oldSelf.l) || !(self.l == oldSelf.l)"}, instead: "!has(self.l) || !has(oldSelf.l) || self.l != oldSelf.l", old: "{l: [null]}", object: "{l: [{}]}"},
+	"an object beside a number":     {fields: either + "o: {type: object, properties: {x: {type: string}}}", rules: []string{"!has(self.o) || !has(self.either) || self.o == self.either"}, object: "{o: {}, either: 5}", what: Failed},
+	"a number among objects":        {fields: either + "l: {type: array, items: {type: object, properties: {x: {type: string}}}}", rules: []string{"!has(self.l) || !has(self.either) || !(self.either in self.l)"}, object: "{l: [{}], either: 5}", what: Failed},
+	"null for another field":        {fields: nullFields, rules: []string{"!has(self.o) || !has(self.p) || self.o == self.p"}, instead: "!has(self.o) || !has(self.p) || self.p == self.o", object: "{o: {x: null}, p: {z: a}}"},
+	"a set beside a list":           {fields: "l: {type: array, x-kubernetes-list-type: set, items: {type: string}}", rules: []string{"!has(self.l) || self.l == ['a', 'b']"}, instead: "!has(self.l) || ['a', 'b'] == self.l", object: "{l: [b, a]}"},
+	"what is kept, beside a number": {fields: either + "o: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {x: {type: string}}}", rules: []string{"!has(self.o) || !has(self.either) || self.o == self.either"}, object: "{o: {z: 1}, either: 5}", what: Failed},
+	// A null entry is kept by one version only.
+	"a null entry that is dropped": {fields: "m: {type: object, additionalProperties: {type: string, nullable: true}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
+	"a null entry that is kept":    {fields: "m: {type: object, additionalProperties: {type: string}}", next: "m: {type: object, additionalProperties: {type: string, nullable: true}}", rules: []string{"!has(self.m) || self.m.size() == 0", "!has(self.m) || self.m.size() == 0"}, object: "{m: {a: null}}"},
+	"a null entry that is filled":  {fields: "m: {type: object, additionalProperties: {type: string, default: x}}", next: "m: {type: object, additionalProperties: {type: string}}", rules: []string{"!has(self.m) || self.m.size() == 1", "!has(self.m) || self.m.size() == 1"}, object: "{m: {a: null}}"},
 	// Names quote the constants in them.
-	"an index that reads as two": {fields: "m: {type: object, additionalProperties: {type: object, nullable: true, additionalProperties: {type: string}}}", rules: []string{"self.m['x']['y'] == 'a'"}, instead: "self.m['x][string y'].size() == 1", object: "{}"},
+	"an index that reads as two": {fields: "m: {type: object, additionalProperties: {type: object, nullable: true, additionalProperties: {type: string}}}", rules: []string{"!has(self.m) || self.m['x']['k'] != 'z'", "!has(self.m) || self.m['x][string k'].size() >= 0"}, object: "{m: {x: {k: a}}}", what: Failed},
 }
+
+const (
+	either      = "either: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}\n"
+	nullItems   = "l: {type: array, items: {type: string, nullable: true}}"
+	nullObjects = "l: {type: array, items: {type: object, nullable: true, properties: {x: {type: string}}}}"
+	nullFields  = "o: {type: object, properties: {x: {type: string, nullable: true}, z: {type: string}}}\np: {type: object, properties: {x: {type: string, nullable: true}, z: {type: string}}}"
+	firstItem   = "!has(self.l) || self.l.size() == 0 || "
+)

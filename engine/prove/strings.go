@@ -56,8 +56,8 @@ func (w *world) contradiction() []sat.Lit {
 		if len(c.members) == 0 || !w.sat.True(c.present) {
 			continue
 		}
-		if parts := c.example(); parts != nil && impossible(parts) {
-			return lits(shrunk(parts))
+		if parts := c.example(); parts != nil && w.noText(parts) {
+			return lits(w.shrunk(parts))
 		}
 	}
 	return nil
@@ -103,9 +103,21 @@ func (c *content) example() (parts []part) {
 	return parts
 }
 
-// impossible asks the automata.
-func impossible(parts []part) bool {
-	all, search := automaton.All(), automaton.Search{Steps: 50_000}
+// maxSteps bounds the work of the automata for one question, and maxSearch that of
+// one search; a search costs something of itself.
+const (
+	maxSteps  = 4_000_000
+	maxSearch = 50_000
+	aSearch   = 1_000
+)
+
+// noText asks the automata.
+func (w *world) noText(parts []part) bool {
+	left := maxSteps - w.steps
+	if left <= 0 {
+		return false
+	}
+	all, search := automaton.All(), automaton.Search{Steps: min(left, maxSearch)}
 	empty := false
 	for _, one := range parts {
 		switch {
@@ -126,13 +138,14 @@ func impossible(parts []part) bool {
 		return true
 	}
 	found := all.Find(search)
+	w.steps += aSearch + found.Spent
 	return found.Complete && len(found.Texts) == 0
 }
 
 // shrunk leaves out what is not needed for the contradiction.
-func shrunk(parts []part) []part {
+func (w *world) shrunk(parts []part) []part {
 	for i := 0; i < len(parts); {
-		if fewer := slices.Delete(slices.Clone(parts), i, i+1); impossible(fewer) {
+		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {
 			parts = fewer
 		} else {
 			i++

@@ -14,6 +14,9 @@ type reading struct {
 	world *world
 	ast   *ast.AST
 	vars  map[string]variable
+	// nulls: some items or entries may be null, where types say another thing;
+	// hidden: rules do not see some.
+	nulls, hidden bool
 }
 
 // variable is what a name stands for: alternatives, or a truth where the type is
@@ -30,7 +33,9 @@ func (x *reading) with(name string, v variable) *reading {
 		vars[k] = old
 	}
 	vars[name] = v
-	return &reading{world: x.world, ast: x.ast, vars: vars}
+	y := *x
+	y.vars = vars
+	return &y
 }
 
 func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() == celtypes.BoolKind }
@@ -68,10 +73,17 @@ func (x *reading) flagOf(e ast.Expr) truth {
 	g := &x.world.gates
 	var t, f []sat.Lit
 	for _, a := range x.value(e) {
-		flag := x.flag(a)
-		t, f = append(t, g.both(a.when, flag)), append(f, g.both(a.when, flag.Not()))
+		flag, when := x.flag(a), a.when
+		if !a.isBool() && !x.sure(e) {
+			when = g.both(when, x.world.named("defined: flag of "+a.name()))
+		}
+		t, f = append(t, g.both(when, flag)), append(f, g.both(when, flag.Not()))
 	}
 	return truth{g.any(t...), g.any(f...)}
+}
+
+func (a alt) isBool() bool {
+	return a.constant == celtypes.True || a.constant == celtypes.False || a.place != nil && a.place.decl.Kind == types.Bool
 }
 
 func (x *reading) flag(a alt) sat.Lit {
@@ -108,7 +120,7 @@ func (x *reading) call(e ast.Expr) truth {
 	case operators.Equals:
 		return x.equal(args[0], args[1])
 	case operators.NotEquals:
-		return x.equal(args[0], args[1]).not()
+		return x.unequal(args[0], args[1])
 	case operators.Less:
 		return x.compare(args[0], args[1], false)
 	case operators.LessEquals:

@@ -35,7 +35,7 @@ func (w *world) twinned(q *place, counterpart func(*place) *place) *place {
 	switch {
 	case first == nil:
 		return w.unknownToFirst(q, above)
-	case !shaped(first, q):
+	case !shaped(first, q) || !sameEntries(first.schema, q.schema):
 		return w.newPlace(*q)
 	case above.same == w.yes && sameDefault(first.schema, q.schema):
 		if alike(first.schema, q.schema) {
@@ -120,6 +120,13 @@ func sameDefault(a, b *schema.Structural) bool {
 	return x == nil && y == nil || a != nil && b != nil && a.Nullable == b.Nullable && reflect.DeepEqual(x, y)
 }
 
+// sameEntries: a map has the same entries for two versions; a null entry may be
+// kept by one, and not by another, or be a default.
+func sameEntries(a, b *schema.Structural) bool {
+	x, y := elementOf(a), elementOf(b)
+	return x == nil || y == nil || x.Nullable == y.Nullable && reflect.DeepEqual(x.Default, y.Default)
+}
+
 // sameItems: an item's old self is the same one for both versions.
 func sameItems(a, b *schema.Structural) bool {
 	return a == b || a != nil && b != nil && reflect.DeepEqual(a.XListType, b.XListType) && reflect.DeepEqual(a.XListMapKeys, b.XListMapKeys)
@@ -163,7 +170,7 @@ func (w *world) anchor(of *Prover, steps []engine.Step) *place {
 			return nil
 		}
 		if first = first.below(step); related {
-			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema)
+			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema) && sameEntries(first.schema, next.schema)
 		}
 	}
 	p := place{of: of, path: steps, schema: next.schema, decl: next.decl}

@@ -120,13 +120,18 @@ func (x *reading) selection(s ast.SelectExpr) []alt {
 	return out
 }
 
+// arguments are those of a call, its target first.
+func arguments(call ast.CallExpr) []ast.Expr {
+	if call.IsMemberFunction() {
+		return append([]ast.Expr{call.Target()}, call.Args()...)
+	}
+	return call.Args()
+}
+
 // callValue is nil for calls that are not modelled.
 func (x *reading) callValue(e ast.Expr) []alt {
 	call := e.AsCall()
-	args := call.Args()
-	if call.IsMemberFunction() {
-		args = append([]ast.Expr{call.Target()}, args...)
-	}
+	args := arguments(call)
 	switch call.FunctionName() {
 	case operators.Conditional:
 		return x.choice(args)
@@ -209,10 +214,23 @@ func (x *reading) sizes(of ast.Expr) []alt {
 		case a.place != nil && !a.size && hasSize(a.place.decl.Kind):
 			out = append(out, alt{when: a.when, place: a.place, size: true})
 		default:
-			out = append(out, alt{when: a.when, key: x.world.term("size(" + a.name() + ")")})
+			key, when := x.world.term("size("+a.name()+")"), a.when
+			if !x.sized(of) {
+				when = x.world.both(when, x.world.named("defined: "+key))
+			}
+			out = append(out, alt{when: when, key: key})
 		}
 	}
 	return out
+}
+
+// sized: a value has a size by its type.
+func (x *reading) sized(e ast.Expr) bool {
+	switch x.kind(e) {
+	case celtypes.StringKind, celtypes.BytesKind, celtypes.ListKind, celtypes.MapKind:
+		return !x.mayBeNull(e)
+	}
+	return false
 }
 
 func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
@@ -285,17 +303,17 @@ func (x *reading) opaque(e ast.Expr) []alt {
 	return []alt{{when: defined, key: key}}
 }
 
-// argumentsDefined: none of a call's arguments is an error. Other expressions
-// have none.
+// argumentsDefined: none of the arguments that a call surely evaluates is an error.
+// Other expressions have none.
 func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
 	g := &x.world.gates
 	if e.Kind() != ast.CallKind {
 		return g.yes
 	}
-	call := e.AsCall()
-	args := slices.Clone(call.Args())
-	if call.IsMemberFunction() {
-		args = append(args, call.Target())
+	args := arguments(e.AsCall())
+	switch e.AsCall().FunctionName() {
+	case operators.Conditional, "or", "orValue": // the rest is evaluated where it is needed
+		args = args[:1]
 	}
 	defined := g.yes
 	for _, arg := range args {
@@ -309,19 +327,19 @@ func (x *reading) defined(e ast.Expr) sat.Lit {
 	if x.isBool(e) {
 		return x.truth(e).defined(g)
 	}
-	defined := g.no()
-	for _, a := range x.value(e) {
-		defined = g.any(defined, a.when)
-	}
-	return defined
+	return valued(g, x.value(e))
 }
 
-// total are functions that give a value for all arguments of their types.
+// total are functions that give a value for all arguments of their types that are
+// not null.
 var total = []string{
 	"size", "lowerAscii", "upperAscii", "trim", "replace", "split", "join", "reverse", "type",
 	"isURL", "isIP", "isCIDR", "isQuantity", "isSorted", "indexOf", "lastIndexOf", "startsWith", "endsWith", "contains",
-	operators.In, operators.Equals, operators.NotEquals,
+	operators.In,
 }
+
+// wholly are those of which that holds of items, too.
+var wholly = []string{"join", "isSorted", operators.In}
 
 // neverFails: the expression has a value if its arguments have.
 func (x *reading) neverFails(e ast.Expr) bool {
@@ -332,17 +350,8 @@ func (x *reading) neverFails(e ast.Expr) bool {
 	if !slices.Contains(total, call.FunctionName()) || call.FunctionName() == "indexOf" && len(call.Args()) > 1 || call.FunctionName() == "lastIndexOf" && len(call.Args()) > 1 {
 		return false
 	}
-	args := slices.Clone(call.Args())
-	if call.IsMemberFunction() {
-		args = append(args, call.Target())
+	if slices.Contains(wholly, call.FunctionName()) && (x.nulls || x.hidden) {
+		return false
 	}
-	return !slices.ContainsFunc(args, func(arg ast.Expr) bool { return dynamic(x.ast.GetType(arg.ID())) })
-}
-
-// dynamic types may be anything at run time, which functions do not take.
-func dynamic(t *celtypes.Type) bool {
-	if k := t.Kind(); k == celtypes.DynKind || k == celtypes.AnyKind || k == celtypes.ErrorKind {
-		return true
-	}
-	return slices.ContainsFunc(t.Parameters(), dynamic)
+	return !slices.ContainsFunc(arguments(call), func(arg ast.Expr) bool { return !x.sure(arg) })
 }

@@ -20,6 +20,8 @@ type world struct {
 	names    map[string]sat.Lit
 	terms    map[string]int
 	loops    map[string]truth
+	// comparables are what equality is between values, by declaration.
+	comparables map[*types.Decl]comparable
 	// quantifiers are all and exists over lists and maps; see instantiate.
 	quantifiers []*quantifier
 	instances   int
@@ -39,6 +41,7 @@ type world struct {
 	work    int
 	tooMuch bool
 	rounds  int // in which the solver was asked
+	steps   int // of the automata
 }
 
 // sibling is a rule that admitted objects satisfy.
@@ -48,7 +51,7 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, known: map[engine.RuleRef]sat.Lit{}}
+	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
@@ -72,7 +75,7 @@ func (w *world) term(text string) string {
 }
 
 // maxWork is above what one question of a real CRD takes, by far.
-const maxWork = 20_000
+const maxWork = 50_000
 
 // named is a proposition of which only the text is known.
 func (w *world) named(key string) sat.Lit {
@@ -176,7 +179,7 @@ func (w *world) runs(r *one) sat.Lit {
 
 // reading is a rule over the values of a place.
 func (w *world) reading(r *one, self, old *place) *reading {
-	x := &reading{world: w, ast: r.tree, vars: map[string]variable{types.Self: self.variable()}}
+	x := &reading{world: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
 	case r.checked.Optional:
 		key := "optional old " + self.key

@@ -14,15 +14,16 @@ import (
 // same document. What kubectl does not say stands between its lines, in lines of
 // the same form; Plain leaves it out.
 
-// MaxText is how long an explanation may be, in bytes: a small CRD whose fields
-// lie deep in one another has one of gigabytes.
+// MaxText is how long an explanation may be, or what a CRD says on a page, in
+// bytes: a small CRD whose fields lie deep in one another has one of gigabytes.
 const MaxText = 16 << 20
 
-// TooLongError says that an explanation would be longer than MaxText.
-type TooLongError struct{ Name string }
+// TooLongError says that an explanation or a page would be longer than MaxText,
+// and what to do where there is something.
+type TooLongError struct{ Name, Mend string }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: the text is longer than %d MiB: want a field below it, or a lower --max-depth", e.Name, MaxText>>20)
+	return fmt.Sprintf("%s: the text is longer than %d MiB%s", e.Name, MaxText>>20, e.Mend)
 }
 
 // Layout says how much of a place is explained.
@@ -48,10 +49,10 @@ func (p *Place) Explain(l Layout) (string, error) {
 	if !l.Plain {
 		e.beside()
 	}
-	e.fields()
+	e.fieldList(e.schema, 1)
 	e.line("")
 	if e.full {
-		return "", &TooLongError{strings.TrimPrefix(p.CRD.Spec.Names.Plural+"."+p.Path, ".")}
+		return "", &TooLongError{strings.TrimSuffix(p.CRD.Spec.Names.Plural+"."+p.Path, "."), ": want a field below it, or less depth"}
 	}
 	return e.text.String(), nil
 }
@@ -60,6 +61,7 @@ type explainer struct {
 	*Place
 	layout Layout
 	text   strings.Builder
+	begun  bool // FIELDS stands above fields, if there are any
 	full   bool
 }
 
@@ -100,7 +102,7 @@ func (e *explainer) describe() {
 	var b strings.Builder
 	e.descriptions(&b, s)
 	e.block("DESCRIPTION", wrapped(cmp.Or(b.String(), "<empty>"), 76))
-	if docs := externalDocs(s, 76, 4); len(docs) > 0 {
+	if docs := externalDocs(s, 76); len(docs) > 0 {
 		e.line("")
 		e.block("EXTERNAL DOCS", docs...)
 	}
@@ -113,8 +115,7 @@ func (e *explainer) descriptions(b *strings.Builder, s node) {
 	if text := s.Text("description"); text != "" {
 		b.WriteString(text + "\n")
 	}
-	for _, part := range list(s["allOf"]) {
-		part, _ := part.(map[string]any)
+	for _, part := range junctor(s, "allOf") {
 		e.descriptions(b, part)
 	}
 	for _, below := range []string{"items", "additionalProperties"} {
@@ -125,7 +126,7 @@ func (e *explainer) descriptions(b *strings.Builder, s node) {
 }
 
 // externalDocs are the lines of a schema's link to other documents.
-func externalDocs(s node, width, indent int) (lines []string) {
+func externalDocs(s node, width int) (lines []string) {
 	docs := s.Child("externalDocs")
 	if text := docs.Text("description"); text != "" {
 		lines = append(lines, wrapped(text, width))
@@ -136,18 +137,8 @@ func externalDocs(s node, width, indent int) (lines []string) {
 	return lines
 }
 
-func (e *explainer) fields() {
-	before := e.text.Len()
-	e.line("FIELDS:")
-	after := e.text.Len()
-	e.fieldList(e.resolved(e.schema), 1)
-	if e.text.Len() == after && !e.full { // there are none, and no headline then
-		kept := e.text.String()[:before]
-		e.text.Reset()
-		e.text.WriteString(kept)
-	}
-}
-
+// fieldList lists the fields of an object, and of what a list, a map or allOf has
+// in their stead.
 func (e *explainer) fieldList(s node, level int) {
 	s = e.resolved(s)
 	properties := s.Child("properties")
@@ -157,13 +148,12 @@ func (e *explainer) fieldList(s node, level int) {
 			return
 		}
 		field := properties.Child(name)
-		e.field(name, field, slices.Contains(required, any(name)), level)
+		e.listed(name, field, slices.Contains(required, any(name)), level)
 		if e.layout.Recursive && (e.layout.MaxDepth == 0 || level < e.layout.MaxDepth) {
 			e.fieldList(field, level+1)
 		}
 	}
-	for _, part := range list(s["allOf"]) {
-		part, _ := part.(map[string]any)
+	for _, part := range junctor(s, "allOf") {
 		e.fieldList(part, level)
 	}
 	for _, below := range []string{"items", "additionalProperties"} {
@@ -173,8 +163,12 @@ func (e *explainer) fieldList(s node, level int) {
 	}
 }
 
-// field is one line in a recursive list, and else a line and what is said of it.
-func (e *explainer) field(name string, s node, required bool, level int) {
+// listed is one line in a recursive list, and else a line and what is said of it.
+func (e *explainer) listed(name string, s node, required bool, level int) {
+	if !e.begun {
+		e.line("FIELDS:")
+		e.begun = true
+	}
 	indent := 2 * level
 	line := indented(name, indent) + "\t<" + e.typeOf(s) + ">"
 	if required {
@@ -198,7 +192,7 @@ func (e *explainer) field(name string, s node, required bool, level int) {
 		return
 	}
 	e.line(indented(wrapped(cmp.Or(s.Text("description"), "<no description>"), 78-indent), indent+2))
-	if docs := externalDocs(s, 76-indent, indent+4); len(docs) > 0 {
+	if docs := externalDocs(s, 76-indent); len(docs) > 0 {
 		e.line("")
 		e.line(indented("EXTERNAL DOCS:", indent+2))
 		for _, line := range docs {
@@ -233,9 +227,8 @@ func (e *explainer) typeOf(s node) string {
 	if entries := s.Child("additionalProperties"); len(entries) > 0 {
 		return "map[string]" + e.typeOf(entries)
 	}
-	if all := list(s["allOf"]); len(all) == 1 && len(s.Child("properties")) == 0 {
-		part, _ := all[0].(map[string]any)
-		return e.typeOf(part)
+	if all := junctor(s, "allOf"); len(all) == 1 && len(s.Child("properties")) == 0 {
+		return e.typeOf(all[0])
 	}
 	if name := s.Text("$ref"); name != "" {
 		if to := e.types[name]; to.Text("type") != "object" {

@@ -48,11 +48,10 @@ func (m *markdown) version(v *Version) {
 		m.line("")
 		m.facts(extras)
 	}
-	if v.Root == nil {
-		m.paragraph("The schema is not structural: a server keeps nothing of it.")
-	}
 	if v.Root != nil {
 		m.field(v.Root)
+	} else {
+		m.paragraph("The schema is not structural: a server keeps nothing of it.")
 	}
 	for _, x := range v.Examples {
 		m.example(x)

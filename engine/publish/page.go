@@ -65,7 +65,7 @@ func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 			return nil, err
 		}
 		if room < 0 {
-			return nil, &TooLongError{crd.Name}
+			return nil, &TooLongError{Name: crd.Name}
 		}
 		switch {
 		case !v.Served:

@@ -34,6 +34,8 @@ const (
 	shownJunctor = 300
 	// fieldCost is about what a field takes on a page beside its texts.
 	fieldCost = 300
+	// pathTimes is how often HTML has a field's path.
+	pathTimes = 5
 )
 
 // read takes the fields from the schema, each before what is in it. room is how
@@ -112,9 +114,9 @@ func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(t
 
 // add takes what a field has of the room.
 func (w *pageWalk) add(f *Field) {
-	size := fieldCost + len(f.Path) + len(f.Says) + len(f.Description)
+	size := fieldCost + pathTimes*len(f.Path) + len(f.Says) + len(f.Description)
 	for _, r := range f.Rules {
-		size += fieldCost + len(r.Text)
+		size += fieldCost + len(r.Of) + len(r.Text)
 		for _, fact := range r.Facts {
 			size += len(fact.Text)
 		}

@@ -23,10 +23,9 @@ type Place struct {
 	// kubectl walks through without a word, [*], is in it.
 	Path string
 
-	name     string // of the field, "" at the root
-	schema   node
-	required bool
-	types    map[string]node
+	name   string // of the field, "" at the root
+	schema node
+	types  map[string]node
 }
 
 // Find finds what a name such as crontabs.spec.replicas means among CRDs, as
@@ -35,7 +34,7 @@ type Place struct {
 // version, or "" for the version that a server prefers. A CRD's kind serves as a
 // name too.
 func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Place, error) {
-	steps, err := fields(strings.TrimSuffix(name, "."))
+	steps, err := fieldNames(strings.TrimSuffix(name, "."))
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +56,13 @@ func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion str
 		return nil, err
 	}
 	at := &Place{CRD: crd, Version: v.Name, schema: root, types: definitions()}
-	return at, at.walk(steps)
+	if err := at.walk(steps); err != nil {
+		return nil, err
+	}
+	return at, nil
 }
 
-func fields(name string) (names []string, err error) {
+func fieldNames(name string) (names []string, err error) {
 	steps, err := engine.ParsePath(name)
 	if err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) 
 		n := &crd.Spec.Names
 		known = append(append(known, n.Plural, singular(n)), n.ShortNames...)
 	}
-	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], offer(steps[0], known))
+	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], spell.Offer(steps[0], known))
 }
 
 func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
@@ -141,7 +143,7 @@ func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.C
 func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
 	group, name, ok := strings.Cut(apiVersion, "/")
 	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
-		return nil, nil, fmt.Errorf("--api-version %q: want GROUP/VERSION, as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
+		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
 	}
 	var known []string
 	for _, crd := range crds {
@@ -158,7 +160,7 @@ func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextens
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), offer(apiVersion, known))
+	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.Offer(apiVersion, known))
 }
 
 func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
@@ -173,41 +175,24 @@ func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
 func (p *Place) walk(names []string) error {
 	var steps []engine.Step
 	for i, name := range names {
-		s := p.resolved(p.schema)
-		below, through := p.field(s, name)
-		if below == nil {
+		next, through := p.field(p.schema, name)
+		if next == nil {
 			where := "in " + engine.FormatPath(steps)
 			if i == 0 {
 				where = "at the root"
 			}
-			known := slices.Sorted(maps.Keys(p.fieldsOf(s)))
+			known := slices.Sorted(maps.Keys(p.names(p.schema)))
 			if i == len(names)-1 {
-				return fmt.Errorf("field %q does not exist %s%s", name, where, offer(name, known))
+				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.Offer(name, known))
 			}
-			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, offer(name, known))
+			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.Offer(name, known))
 		}
 		for range through {
 			steps = append(steps, engine.Step{Any: true})
 		}
 		steps = append(steps, engine.Step{Name: name})
-		p.schema, p.name, p.required = below.schema, name, below.required
+		p.schema, p.name = next, name
 	}
 	p.Path = engine.FormatPath(steps)
 	return nil
-}
-
-// offered is how many names are offered where none is near.
-const offered = 5
-
-func offer(word string, known []string) string {
-	slices.Sort(known)
-	known = slices.Compact(known)
-	if hint := spell.DidYouMean(word, known); hint != "" || len(known) == 0 {
-		return hint
-	}
-	more := ""
-	if n := len(known) - offered; n > 0 {
-		more = fmt.Sprintf(" or %d more", n)
-	}
-	return ": want " + strings.Join(known[:min(len(known), offered)], ", ") + more
 }

@@ -2,7 +2,9 @@
 package spell
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,6 +54,27 @@ func DidYouMean(word string, known []string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// offered is how many names are offered where none is near.
+const offered = 5
+
+// Offer is DidYouMean, or where none is near the first of the names that are
+// known.
+func Offer(word string, known []string) string {
+	known = slices.Compact(slices.Sorted(slices.Values(known)))
+	if hint := DidYouMean(word, known); hint != "" || len(known) == 0 {
+		return hint
+	}
+	quoted := make([]string, 0, offered)
+	for _, name := range known[:min(len(known), offered)] {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	more := ""
+	if n := len(known) - offered; n > 0 {
+		more = fmt.Sprintf(" or %d more", n)
+	}
+	return ": want " + strings.Join(quoted, ", ") + more
 }
 
 // reach is how far a word may be from a name that is meant: one mistake, or one

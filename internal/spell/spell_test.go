@@ -61,3 +61,21 @@ func TestLongWords(t *testing.T) {
 		t.Errorf("%d letters, too many", len(got))
 	}
 }
+
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		word  string
+		known []string
+		want  string
+	}{
+		{"specc", []string{"spec", "status", "spec"}, "; did you mean spec?"},
+		{"nosuch", nil, ""},
+		{"nosuch", []string{"b", "a", "b"}, `: want "a", "b"`},
+		{"nosuch", []string{"f", "e", "d", "c", "b", "a", "g"}, `: want "a", "b", "c", "d", "e" or 2 more`},
+	} {
+		if got := Offer(test.word, test.known); got != test.want {
+			t.Errorf("%s among %q: %q, want %q", test.word, test.known, got, test.want)
+		}
+	}
+}

@@ -24,6 +24,8 @@ type view struct {
 	columns    *crdfields.Columns
 	table      *report.Table
 	selectable *crdfields.Selectable
+	// selects: the version declares selectable fields.
+	selects bool
 	// problem says why fields cannot be selected.
 	problem error
 	// subresources are those that the version has.
@@ -39,7 +41,7 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	views := map[string]*view{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
-		one := &view{}
+		one := &view{selects: len(v.SelectableFields) > 0}
 		one.columns, _ = crdfields.ColumnsOf(v)
 		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
 		one.selectable, one.problem = crdfields.SelectableOf(v, namespaced)
@@ -67,15 +69,15 @@ func (def *definition) view(obj map[string]any) *view {
 
 // show adds to the report what is asked for of an accepted object.
 func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
-	v := def.view(res.Object)
-	if v == nil {
+	v, o := def.view(res.Object), c.options
+	kept := o.Persisted || o.Output == "yaml"
+	if v == nil || !v.selects && !kept && !o.Diff && o.Output != "wide" {
 		return
 	}
 	mask := where.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
 	rep.SelectableFields = selected(v, shown)
-	o := c.options
-	if o.Persisted || o.Output == "yaml" {
+	if kept {
 		rep.Persisted = shown
 	}
 	if o.Diff {

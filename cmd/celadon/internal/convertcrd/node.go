@@ -20,6 +20,12 @@ func get(n *yaml.Node, name string) *yaml.Node {
 	return value
 }
 
+// empty is true of a value that says nothing: it is not there, null or the empty
+// text.
+func empty(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && (n.Tag == "!!null" || n.Value == "")
+}
+
 // take removes a key and gives its value; nil where there is none.
 func take(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {

@@ -34,16 +34,18 @@ func rewrite(crd *yaml.Node) (c change, err error) {
 		return c, errors.New("spec: want a mapping")
 	}
 	get(crd, "apiVersion").Value = crdfile.APIVersion
-	if get(spec, "scope") == nil {
+	if empty(get(spec, "scope")) {
+		take(spec, "scope")
 		put(spec, "scope", text("Namespaced"))
 	}
 	versions, err := versionsOf(spec)
 	if err != nil {
 		return c, err
 	}
-	for _, shared := range []struct{ from, to string }{{"subresources", "subresources"}, {"additionalPrinterColumns", "additionalPrinterColumns"}, {"validation", "schema"}} {
-		share(spec, versions, shared.from, shared.to)
+	for _, name := range []string{"subresources", "additionalPrinterColumns", "selectableFields"} {
+		share(spec, versions, name, name)
 	}
+	share(spec, versions, "validation", "schema")
 	for _, v := range versions {
 		if columns := get(v, "additionalPrinterColumns"); columns != nil {
 			for _, column := range columns.Content {
@@ -88,8 +90,8 @@ func versionsOf(spec *yaml.Node) ([]*yaml.Node, error) {
 	key, version := pair(spec, "version")
 	take(spec, "version")
 	list := get(spec, "versions")
-	if list == nil || list.Kind == yaml.SequenceNode && len(list.Content) == 0 {
-		if version == nil {
+	if empty(list) || list.Kind == yaml.SequenceNode && len(list.Content) == 0 {
+		if empty(version) {
 			return nil, errors.New("spec.version: want it, or spec.versions")
 		}
 		take(spec, "versions")
@@ -119,7 +121,7 @@ func share(spec *yaml.Node, versions []*yaml.Node, from, to string) {
 		return
 	}
 	take(spec, from)
-	if value.Tag == "!!null" {
+	if empty(value) {
 		return
 	}
 	for i, v := range versions {
@@ -157,7 +159,7 @@ func convertWebhook(conversion *yaml.Node) {
 // preserves is true of a CRD that does not say that it does not.
 func preserves(spec *yaml.Node) bool {
 	v := get(spec, "preserveUnknownFields")
-	return v == nil || v.Tag == "!!null" || v.Value == "true"
+	return empty(v) || v.Value == "true"
 }
 
 const preserveUnknown = "x-kubernetes-preserve-unknown-fields"
@@ -180,10 +182,12 @@ func preserveAtRoot(version *yaml.Node) (declared bool) {
 	} else {
 		declared = true
 	}
-	if get(root, "type") == nil {
+	if empty(get(root, "type")) {
+		take(root, "type")
 		put(root, "type", text("object"))
 	}
-	if get(root, preserveUnknown) == nil {
+	if empty(get(root, preserveUnknown)) {
+		take(root, preserveUnknown)
 		put(root, preserveUnknown, truth())
 	}
 	return declared

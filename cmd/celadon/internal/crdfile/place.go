@@ -13,6 +13,7 @@ var atTop = map[string]string{
 	"schema":                   "validation",
 	"subresources":             "subresources",
 	"additionalPrinterColumns": "additionalPrinterColumns",
+	"selectableFields":         "selectableFields",
 	"name":                     "version",
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -48,23 +47,7 @@ func (o *Options) nothing(k *known) error {
 	return fmt.Errorf("--at %q: no rule there%s", o.At, offer(o.At, places))
 }
 
-// offered is how many names are offered where none is near.
-const offered = 5
-
 // offer ends an error about a name with those that may be meant.
 func offer(word string, names []string) string {
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if hint := spell.DidYouMean(word, names); hint != "" {
-		return string(foreign.Line(hint))
-	}
-	quoted := make([]string, 0, offered)
-	for _, name := range names[:min(len(names), offered)] {
-		quoted = append(quoted, fmt.Sprintf("%q", name))
-	}
-	more := ""
-	if n := len(names) - offered; n > 0 {
-		more = fmt.Sprintf(" or %d more", n)
-	}
-	return ": want " + strings.Join(quoted, ", ") + more
+	return string(foreign.Line(spell.Offer(word, names)))
 }

@@ -23,6 +23,9 @@ func hostile(text string) (objects []*Object) {
 		attack.Fill(o, text)
 		o.Verdict, o.Operation, o.Subresource = verdict, "create", ""
 		*o.Upgrade = Upgrade{Before: Valid, Now: Invalid, Unchanged: Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
+		o.Persisted = map[string]any{text: text, "list": []any{text}}
+		o.Row.Cells = []any{strings.NewReplacer("\n", " ", "\r", " ", "\f", " ").Replace(text), text}
+		o.Diff = []byte(" " + strings.ReplaceAll(text, "\n", "\n+") + "\n")
 		change(o)
 		objects = append(objects, o)
 	}
@@ -65,7 +68,7 @@ func hostileReport(t *testing.T, format, text string, o Options) []byte {
 // whatever field of a report it stands.
 func TestAttackPrinters(t *testing.T) {
 	t.Parallel()
-	for _, format := range []string{"text", "json", "jsonl", "junit", "sarif", "github"} {
+	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github"} {
 		for _, o := range []Options{{}, {Verbose: true, StrictKinds: true}, {Quiet: true}} {
 			for _, text := range []string{attack.Text, attack.Broken} {
 				what := fmt.Sprintf("%s %+v", format, o)

@@ -39,11 +39,12 @@ func (p *yamlPrinter) Object(o *Object) error {
 func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
 
 // YAML is an object as kubectl writes it: keys sorted. One with characters that
-// must not reach a terminal is JSON, in which they can be escaped.
+// YAML cannot hold, or that must not reach a terminal, is JSON, in which they can be
+// escaped.
 func YAML(obj map[string]any) ([]byte, error) {
 	text, err := yaml.Marshal(obj)
-	if err != nil || string(foreign.Text(string(text))) == string(text) {
-		return text, err
+	if err == nil && string(foreign.Text(string(text))) == string(text) {
+		return text, nil
 	}
 	text, err = json.MarshalIndent(obj, "", "  ")
 	return append(text, '\n'), err

@@ -133,7 +133,11 @@ func KubectlError(o *Object) foreign.Own {
 			return foreign.Sprintf("%s: %s %q: a duplicate key, of which kubectl keeps the last; a server that is sent this YAML says (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
 		}
 		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
-		return foreign.Sprintf("Error from server (%s): error when %s %q: %s\n", o.Status.Reason, verb, o.File, Sentence(o.Status.Message))
+		who := foreign.Own("Error from server")
+		if o.Status.Reason != "" {
+			who = foreign.Sprintf("Error from server (%s)", o.Status.Reason)
+		}
+		return foreign.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(o.Status.Message))
 	case 1:
 		return head + foreign.Own(messages[0]) + "\n"
 	}
