@@ -56,6 +56,7 @@ var keys = map[string]map[string]Class{
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,
 
+		"pipe":      Never, // requests come from who starts it
 		"watch":     Never,
 		"config":    Never,
 		"no-config": Never,
