@@ -110,7 +110,7 @@ func (m *markdown) fenced(language, text string) {
 	fence := fence(text, 3)
 	m.line("")
 	m.line(fence + language)
-	m.line(strings.TrimRight(text, "\n"))
+	m.line(strings.TrimSuffix(text, "\n"))
 	m.line(fence)
 }
 

@@ -7,10 +7,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/version"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
@@ -107,7 +107,7 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		case a.Witness == nil:
 			x.Missing = fmt.Sprintf("none found among %s objects", phrase.Number(uint64(a.Searched)))
 		default:
-			data, err := yaml.Marshal(a.Witness.Object)
+			data, err := foreign.YAML(a.Witness.Object)
 			if err != nil {
 				return err
 			}

@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -113,6 +118,48 @@ func TestPagesKeepTextText(t *testing.T) {
 	outside = regexp.MustCompile("````+.*?````+").ReplaceAllString(outside, "")
 	if at := regexp.MustCompile(`(^|[^\\])<`).FindStringIndex(outside); at != nil {
 		t.Errorf("Markdown has HTML: %q", outside[max(0, at[0]-40):min(len(outside), at[1]+40)])
+	}
+}
+
+// TestExamplesAreReadAsDecided: what a reader copies from a page is the object
+// that the engine has accepted, whatever is in its texts.
+func TestExamplesAreReadAsDecided(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a\u200bb", "\u202eb", "it's\u00ad: \"x\"", "one\n\ttwo\r", "x\n::error::y", "a ##[b", "```\n<b>&amp;</b>", "end\n\n\n"}
+	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	want := map[string]any{}
+	for i, text := range texts {
+		name, value := fmt.Sprint("f", i), apiextensionsv1.JSON{}
+		if err := json.Unmarshal([]byte(strconv.QuoteToASCII(text)), &value); err != nil {
+			t.Fatal(err)
+		}
+		spec.Required = append(spec.Required, name)
+		spec.Properties[name] = apiextensionsv1.JSONSchemaProps{Type: "string", Enum: []apiextensionsv1.JSON{value}}
+		want[name] = text
+	}
+	markdown, page := page(t, crdOf(apiextensionsv1.JSONSchemaProps{
+		Type: "object", Required: []string{"spec"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
+	}))
+	for name, all := range map[string][][]string{
+		"markdown": regexp.MustCompile("(?sm)^````yaml\n(.*?)^````$").FindAllStringSubmatch(markdown, -1),
+		"html":     regexp.MustCompile("(?s)<pre><code>(apiVersion.*?)</code></pre>").FindAllStringSubmatch(page, -1),
+	} {
+		if len(all) != 2 {
+			t.Errorf("%s: %d examples, want 2", name, len(all))
+		}
+		for _, example := range all {
+			text := example[1]
+			if name == "html" {
+				text = html.UnescapeString(text)
+			}
+			var got struct{ Spec map[string]any }
+			if err := yaml.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, text)
+			}
+			if d := cmp.Diff(want, got.Spec); d != "" {
+				t.Errorf("%s (-decided +read):\n%s", name, d)
+			}
+		}
 	}
 }
 
