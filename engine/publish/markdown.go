@@ -9,7 +9,8 @@ import (
 )
 
 // Markdown is the page in GitHub's Markdown. Whatever the CRD says stays text:
-// its own marks and HTML are shown, not followed.
+// its own marks and HTML are shown, not followed. Bare addresses stay as they
+// are, and GitHub makes them links to where they say.
 func (p *Page) Markdown() []byte {
 	m := &markdown{}
 	m.line("# " + marked(p.CRD.Spec.Names.Kind))

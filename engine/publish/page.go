@@ -53,8 +53,8 @@ type Example struct {
 // takes time with the third power of the depth, and real schemas have 30.
 const deepest = 200
 
-// NewPage finds out all that stands on a page. The error is the context's, or a
-// *TooLongError.
+// NewPage finds out all that stands on a page. The error is the context's, a
+// *TooLongError, or a bug of ours.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
