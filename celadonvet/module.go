@@ -75,6 +75,9 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	}
 	var mapped []*markervet.CRD
 	for _, crd := range crds {
+		if markervet.Patch(crd) {
+			continue
+		}
 		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
 		if err != nil {
 			return nil, err

@@ -87,9 +87,12 @@ type goFinding struct {
 
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
+	crd, err := crdfile.Decode(one.doc)
+	if err == nil && crd != nil && markervet.Patch(crd) {
+		return
+	}
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
-	crd, err := crdfile.Decode(one.doc)
 	if one.report == nil || err != nil || crd == nil {
 		for _, f := range one.findings() { // nothing in Go is known to have made it
 			r.unread = append(r.unread, goFinding{finding: f})
