@@ -58,9 +58,17 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 		return nil, err
 	}
 	defer root.Close()
-	tree, err := gotree.Open(gotree.Config{
+	in := gotree.Config{
 		Repository: root.FS(), Name: func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) },
-	}, ".")
+		CacheName: gotree.ModuleCache(),
+	}
+	if in.CacheName != "" {
+		if cache, err := os.OpenRoot(in.CacheName); err == nil {
+			defer cache.Close()
+			in.Cache = cache.FS()
+		}
+	}
+	tree, err := gotree.Open(in, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +77,13 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 		return nil, err
 	}
 	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
-	crds, err := readCRDs(root.FS(), cfg.CRDs)
+	paths := cfg.CRDs
+	if len(paths) == 0 {
+		if paths, err = tree.CRDFolders(); err != nil {
+			return nil, fmt.Errorf("%w: want -crd with what a generator makes of this module", err)
+		}
+	}
+	crds, err := readCRDs(root.FS(), paths)
 	if err != nil {
 		return nil, fmt.Errorf("-crd: %w", err)
 	}
@@ -101,8 +115,10 @@ func vetLints(names []string) []string {
 func withMarkers(files []gomarkers.File) []gomarkers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
-		if bytes.Contains(f.Text, []byte("+kubebuilder:")) || bytes.Contains(f.Text, []byte("+k8s:")) {
-			marked[f.Package] = true
+		for _, marker := range []string{"+groupName=", "+kubebuilder:", "+k8s:"} {
+			if bytes.Contains(f.Text, []byte(marker)) {
+				marked[f.Package] = true
+			}
 		}
 	}
 	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
@@ -110,16 +126,9 @@ func withMarkers(files []gomarkers.File) []gomarkers.File {
 
 // readCRDs gives the CRDs of files and folders of a module.
 func readCRDs(module fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
-	given := len(paths) > 0
-	if !given {
-		paths = []string{"config/crd", "manifests", "payload-manifests"}
-	}
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
 		info, err := fs.Stat(module, p)
-		if errors.Is(err, fs.ErrNotExist) && !given {
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}

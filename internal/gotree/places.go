@@ -1,0 +1,47 @@
+package gotree
+
+import (
+	"errors"
+	"go/build"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ModuleCache is where go keeps modules: what the user's environment says, whatever
+// files of go's own settings or of the tree say. "" is nowhere.
+func ModuleCache() string {
+	if dir := os.Getenv("GOMODCACHE"); dir != "" {
+		return dir
+	}
+	list := filepath.SplitList(build.Default.GOPATH)
+	if len(list) == 0 {
+		return ""
+	}
+	return filepath.Join(list[0], "pkg", "mod")
+}
+
+// crdFolders are where generators put CRDs.
+var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
+
+// ErrNoCRDs is for a module without any of these.
+var ErrNoCRDs = errors.New("no CRDs in " + strings.Join(crdFolders, ", "))
+
+// CRDFolders are the folders of the repository with CRDs: the module's own, or else
+// the repository's.
+func (t *Tree) CRDFolders() (found []string, err error) {
+	for _, dir := range []string{t.at, "."} {
+		for _, name := range crdFolders {
+			at := path.Join(dir, name)
+			if info, err := fs.Stat(t.repository, at); err == nil && info.IsDir() {
+				found = append(found, at)
+			}
+		}
+		if len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, ErrNoCRDs
+}
