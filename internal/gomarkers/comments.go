@@ -17,13 +17,14 @@ type comments struct {
 	taken  map[*ast.CommentGroup]bool
 }
 
-// of are the markers of a node that begins at a place, behind what ends at another.
-func (c *comments) of(doc *ast.CommentGroup, begin, behind token.Pos, inDoc bool) (all []*Marker) {
+// of are the markers of a node that begins at a place; comments before another are of
+// what stands there.
+func (c *comments) of(doc *ast.CommentGroup, begin, free token.Pos, inDoc bool) (all []*Marker) {
 	if doc != nil {
 		begin = doc.Pos()
 	}
-	if free := c.closest(begin, behind); free != nil && free != doc {
-		all = append(all, c.markers(free)...)
+	if g := c.closest(begin, free); g != nil {
+		all = append(all, c.markers(g)...)
 	}
 	if doc != nil {
 		for _, m := range c.markers(doc) {
@@ -34,18 +35,21 @@ func (c *comments) of(doc *ast.CommentGroup, begin, behind token.Pos, inDoc bool
 	return all
 }
 
-// closest is the last comment between two places that does not stand on the line of
-// the first.
-func (c *comments) closest(begin, behind token.Pos) *ast.CommentGroup {
+// closest is the last comment between two places.
+func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	i, _ := slices.BinarySearchFunc(c.groups, begin, func(g *ast.CommentGroup, at token.Pos) int { return int(g.Pos() - at) })
-	if i == 0 {
+	if i == 0 || c.groups[i-1].Pos() < free {
 		return nil
 	}
-	g := c.groups[i-1]
-	if g.Pos() < behind || behind.IsValid() && c.lineAt(c.offset(g.Pos())) == c.lineAt(c.offset(behind)) {
-		return nil
+	return c.groups[i-1]
+}
+
+// behind is where comments begin that are not of what ends at a place: on the next line.
+func (c *comments) behind(end token.Pos) token.Pos {
+	if line := c.lineAt(c.offset(end)) + 1; line < len(c.lines) {
+		return c.tokens.Pos(c.lines[line])
 	}
-	return g
+	return c.tokens.Pos(len(c.text))
 }
 
 // markers are those of a comment, made once.

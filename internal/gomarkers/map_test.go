@@ -292,6 +292,7 @@ spec:
 		"of no group":     {"package v1\n" + rule + kind, "v1"},
 		"another group":   {"// +groupName=example.org\npackage v1\n" + rule + kind, ""},
 		"no kind":         {group + "package v1\n" + rule + "type T struct{}\n", ""},
+		"as another":      {group + "package v1beta1\n\ntype T U\n\n" + rule + strings.Replace(kind, "T", "U", 1), "v1beta1"},
 		"of a dependency": {"package v1\n\nimport \"example.com/dep\"\n\ntype Other struct {\n\tTypeMeta `json:\",inline\"`\n\tA dep.A `json:\"a\"`\n}\n", ""},
 	} {
 		src := Parse([]File{{Name: "t.go", Package: "example.com/p", Text: []byte(c.text)}}, Config{Import: func(string) ([]File, error) {

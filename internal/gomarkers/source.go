@@ -197,19 +197,19 @@ func (f *file) read(tree *ast.File) (all []*Marker) {
 		}
 	}
 	c := &comments{file: f, groups: tree.Comments, found: map[*ast.Comment][]*Marker{}, taken: map[*ast.CommentGroup]bool{}}
-	behind := tree.Name.End()
+	free := c.behind(tree.Name.End())
 	for _, decl := range tree.Decls {
 		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE {
-			all = append(all, f.typeDecls(c, d, behind)...)
+			all = append(all, f.typeDecls(c, d, free)...)
 		}
-		behind = decl.End()
+		free = c.behind(decl.End())
 	}
 	return append(all, c.stray()...)
 }
 
-func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*Marker) {
+func (f *file) typeDecls(c *comments, d *ast.GenDecl, free token.Pos) (all []*Marker) {
 	if d.Lparen.IsValid() {
-		behind = d.Lparen
+		free = d.Lparen // what stands on its line is of the first type, and so with structs
 	}
 	for _, spec := range d.Specs {
 		spec, ok := spec.(*ast.TypeSpec)
@@ -221,7 +221,7 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 			doc, begin = d.Doc, d.Pos()
 		}
 		t := &typeDecl{name: spec.Name.Name, file: f, at: f.offset(spec.Name.Pos()), expr: spec.Type}
-		markers := c.of(doc, begin, behind, true)
+		markers := c.of(doc, begin, free, true)
 		for _, m := range markers {
 			m.Type, m.decl = t.name, t
 		}
@@ -233,17 +233,17 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 		if f.pkg.types[t.name] == nil {
 			f.pkg.types[t.name] = t
 		}
-		behind = spec.End()
+		free = c.behind(spec.End())
 	}
 	return all
 }
 
 func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker) {
-	behind, unset := body.Fields.Opening, []*Marker(nil)
+	free, unset := body.Fields.Opening, []*Marker(nil)
 	t.byName = map[string]*fieldDecl{}
 	for _, field := range body.Fields.List {
-		markers := c.of(field.Doc, field.Pos(), behind, false)
-		behind = field.End()
+		markers := c.of(field.Doc, field.Pos(), free, false)
+		free = c.behind(field.End())
 		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, markers: newSet(markers)}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {

@@ -122,13 +122,14 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 }
 
 // root is the type of a CRD's objects: of its kind, in the given package of its
-// version, and in none of another of its versions.
+// version, and in none of another of its versions. A struct has TypeMeta; of a type
+// that is declared as another nothing is asked.
 func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version string) (best *typeDecl) {
 	most := 0
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		t := p.types[crd.Spec.Names.Kind]
-		if !p.given || t == nil || !t.isKind() || p.group != "" && p.group != crd.Spec.Group {
+		if !p.given || t == nil || t.byName != nil && !t.isKind() || p.group != "" && p.group != crd.Spec.Group {
 			continue
 		}
 		points := 1
