@@ -45,7 +45,9 @@ func (s *Source) Lints() (all []Lint) {
 		if at := m.typographic(); at >= 0 {
 			add(TypographicQuotes, m, at, "gofmt turns '' and `` in a type's comment into ” and “, which CEL does not read: write \"\" for an empty text, in a quoted marker \\\"\\\"")
 		}
-		switch {
+		switch to := m.misplaced(); {
+		case to != "":
+			add(UnusedMarker, m, m.start, "no generator reads %s here: move it %s", m.Name, to)
 		case m.used || m.bad != nil:
 		case m.decl == nil:
 			add(UnusedMarker, m, m.start, "the marker stands at no type and no field, so no generator reads it: move it into the comment of what it is about")

@@ -125,6 +125,18 @@ var oneOf = map[string]func([]string) string{
 	},
 }
 
+// misplaced is where the marker is to go, where generators do not read it at a type, or
+// not at a field.
+func (m *Marker) misplaced() string {
+	switch {
+	case m.Name == immutableName && m.Type != "" && m.Field == "":
+		return "to the fields of the type"
+	case oneOf[m.Name] != nil && m.Field != "":
+		return "to the type of the field"
+	}
+	return ""
+}
+
 func atMost(fields []string, count string) string {
 	if sum := joined(fields, "(has(self.", ")?1:0)", "+"); sum != "" {
 		return sum + count

@@ -95,7 +95,9 @@ func Parse(files []File, cfg Config) *Source {
 		s.packages[f.Package].given = true
 	}
 	for _, m := range s.given {
-		s.byRule[m.Rule()] = append(s.byRule[m.Rule()], m)
+		if m.misplaced() == "" {
+			s.byRule[m.Rule()] = append(s.byRule[m.Rule()], m)
+		}
 	}
 	return s
 }
@@ -244,7 +246,7 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 	for _, field := range body.Fields.List {
 		markers := c.of(field.Doc, field.Pos(), free, false)
 		free = c.behind(field.End())
-		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, markers: newSet(markers)}
+		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {
 			name = field.Names[0].Name
@@ -256,6 +258,7 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 				unset = append(unset, alsoUnset(m, f.json))
 			}
 		}
+		f.markers = newSet(markers)
 		all = append(all, markers...)
 		if f.json == "-" {
 			continue
