@@ -250,12 +250,13 @@ func TestMapUnknown(t *testing.T) {
 		"A time.Time `json:\"a\"`":                                "none",
 		"A metav1.Time `json:\"a\"`":                              "none",
 		"A inhouse.A `json:\"a\"`":                                "A", // of a module without a dot in its name
+		"A scheduling.A `json:\"a\"`":                             "A", // Kubernetes' own has markers, too
 		"A gone.A `json:\"a\"`":                                   "Elsewhere",
 		"Other Plain `json:\"other\"`":                            "none",
 	} {
-		text := "package v1\n\nimport (\n\t\"time\"\n\t\"inhouse\"\n\t\"example.com/gone\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\ntype T struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\t" + field + "\n}\n\ntype Plain struct {\n\tB string `json:\"b\"`\n}\n\n" + rule + "type Elsewhere string\n"
+		text := "package v1\n\nimport (\n\t\"time\"\n\t\"inhouse\"\n\tscheduling \"k8s.io/api/scheduling/v1beta1\"\n\t\"example.com/gone\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\ntype T struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\t" + field + "\n}\n\ntype Plain struct {\n\tB string `json:\"b\"`\n}\n\n" + rule + "type Elsewhere string\n"
 		src := Parse([]File{{Name: "t.go", Package: "operator/api/v1", Text: []byte(text)}}, Config{Import: func(path string) ([]File, error) {
-			if path != "inhouse" {
+			if path != "inhouse" && path != "k8s.io/api/scheduling/v1beta1" {
 				return nil, errors.New("no such package")
 			}
 			return []File{{Name: "a.go", Text: []byte("package inhouse\n\ntype A struct {\n\t" + rule + "\tB string `json:\"b\"`\n}\n")}}, nil
