@@ -17,22 +17,37 @@ type comments struct {
 	taken  map[*ast.CommentGroup]bool
 }
 
-// of are the markers of a node that begins at a place; comments before another are of
-// what stands there.
-func (c *comments) of(doc *ast.CommentGroup, begin, free token.Pos, inDoc bool) (all []*Marker) {
+// at are the comments of a node that begins at a place: the closest above it, and its
+// doc. Comments before another place are of what stands there.
+func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*ast.CommentGroup) {
 	if doc != nil {
 		begin = doc.Pos()
 	}
 	if g := c.closest(begin, free); g != nil {
-		all = append(all, c.markers(g)...)
+		groups = append(groups, g)
 	}
 	if doc != nil {
-		for _, m := range c.markers(doc) {
-			m.inDoc = inDoc
-			all = append(all, m)
-		}
+		groups = append(groups, doc)
+	}
+	return groups
+}
+
+// of are the markers of comments.
+func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
+	for _, g := range groups {
+		all = append(all, c.markers(g)...)
 	}
 	return all
+}
+
+// schemaless: a generator looks at the field's own markers, and not at its type.
+func schemaless(groups []*ast.CommentGroup) bool {
+	return slices.ContainsFunc(groups, func(g *ast.CommentGroup) bool {
+		return slices.ContainsFunc(g.List, func(c *ast.Comment) bool {
+			text, ok := strings.CutPrefix(c.Text, "//")
+			return ok && strings.TrimSpace(text) == "+kubebuilder:validation:Schemaless"
+		})
+	})
 }
 
 // closest is the last comment between two places.

@@ -40,12 +40,21 @@ type Spec struct {
 	F strings.Builder ` + "`json:\"f\"`" + `
 	// +kubebuilder:validation:AtMostOneOf=a;b
 	G Mode ` + "`json:\"g\"`" + `
+	H Hidden ` + "`json:\"-\"`" + `
+	// +kubebuilder:validation:Schemaless
+	I Schemaless ` + "`json:\"i\"`" + `
 	// +kubebuilder:validation:XValidation:rule=self > 1
 	// Old string ` + "`json:\"old\"`" + `
 }
 
 // +k8s:immutable
 type Mode string
+
+// +kubebuilder:validation:XValidation:rule="self == 'hidden'"
+type Hidden string
+
+// +kubebuilder:validation:XValidation:rule="self == 'schemaless'"
+type Schemaless string
 
 // +kubebuilder:validation:XValidation:rule="self == 'other'"
 type Other string
@@ -95,6 +104,8 @@ spec:
 		"cut-short Spec.F: 1 ,message=m",
 		"unused-marker Spec.G: +kubebuilder",
 		"unused-marker Mode.: +k8s:immutab",
+		"unused-marker Hidden.: +kubebuilder",
+		"unused-marker Schemaless.: +kubebuilder",
 		"unused-marker Other.: +kubebuilder",
 		"unused-marker .: +kubebuilder",
 	}

@@ -85,6 +85,8 @@ type fieldDecl struct {
 	at      int
 	expr    ast.Expr
 	markers *markerSet
+	// schemaless: what the type says is not asked.
+	schemaless bool
 }
 
 // Parse reads files. What cannot be read is told by Problems; the rest counts.
@@ -223,8 +225,9 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, free token.Pos) (all []*Ma
 			doc, begin = d.Doc, d.Pos()
 		}
 		t := &typeDecl{name: spec.Name.Name, file: f, at: f.offset(spec.Name.Pos()), expr: spec.Type}
-		markers := c.of(doc, begin, free, true)
+		markers := c.of(c.at(doc, begin, free))
 		for _, m := range markers {
+			m.inDoc = doc != nil && m.start > f.offset(doc.Pos())
 			m.Type, m.decl = t.name, t
 		}
 		t.markers = newSet(markers)
@@ -244,9 +247,10 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 	free, unset := body.Fields.Opening, []*Marker(nil)
 	t.byName = map[string]*fieldDecl{}
 	for _, field := range body.Fields.List {
-		markers := c.of(field.Doc, field.Pos(), free, false)
+		comments := c.at(field.Doc, field.Pos(), free)
+		markers := c.of(comments)
 		free = c.behind(field.End())
-		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type}
+		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, schemaless: schemaless(comments)}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {
 			name = field.Names[0].Name
