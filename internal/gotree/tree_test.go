@@ -37,12 +37,18 @@ require (
 	example.com/local v1.0.0
 	example.com/outside v1.0.0
 	example.com/gone v1.0.0
+	example.com/newer v1.1.0
+	example.com/absolute v1.0.0
+	example.com/inwork v1.0.0
 	example.com/evil v1.0.0/../../../etc
 )
 replace example.com/replaced v1.0.0 => example.com/other v2.0.0
 replace (
 	example.com/local => ./third/local
 	example.com/outside => ../../outside
+	example.com/newer v1.0.0 => example.com/other v2.0.0
+	example.com/absolute => /elsewhere/absolute
+	example.com/inwork => ./none
 )
 == a/a.go
 package a
@@ -75,6 +81,10 @@ const cache = `
 package p
 == example.com/!big/mod/nested@v0.1.0/p/b.go
 package p
+== example.com/newer@v1.1.0/n.go
+package newer
+== example.com/absolute@v1.0.0/a.go
+package absolute
 == example.com/other@v2.0.0/c.go
 package other
 `
@@ -118,7 +128,7 @@ func TestPackages(t *testing.T) {
 // TestImport: where a package's files are, and what is said where they are not.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	work := mapFS(repository + "== go.work\nuse (\n\t.\n\t./a/module\n)\n")
+	work := mapFS(repository + "== go.work\nuse (\n\t.\n\t./a/module\n)\nreplace example.com/inwork v1.0.0 => ./third/local/p\n")
 	for path, want := range map[string]string{
 		"example.com/m/a":                "a/a.go",
 		"example.com/m/a/module":         "a/module/f.go",
@@ -127,6 +137,9 @@ func TestImport(t *testing.T) {
 		"example.com/Big/mod/p":          "CACHE/example.com/!big/mod@v1.2.3/p/a.go",
 		"example.com/Big/mod/nested/p":   "CACHE/example.com/!big/mod/nested@v0.1.0/p/b.go",
 		"example.com/replaced":           "CACHE/example.com/other@v2.0.0/c.go",
+		"example.com/newer":              "CACHE/example.com/newer@v1.1.0/n.go",
+		"example.com/absolute":           "/elsewhere/absolute is not in the repository",
+		"example.com/inwork":             "third/local/p/g.go",
 		"example.com/gone/p":             "module example.com/gone v1.0.0 is not in the cache of modules: go mod download example.com/gone",
 		"example.com/quoted":             "module example.com/quoted v1.0.0 is not in the cache of modules: go mod download example.com/quoted",
 		"example.com/modern":             "no module of go.mod has this package: go mod tidy",
