@@ -56,6 +56,12 @@ package a
 package a
 == a/_skip.go
 package a
+== a/a_windows.go
+package a
+== a/a_linux_arm64.go
+package a
+== a/sub/c_linux.go
+package a
 == a/sub/b.go
 package sub
 == a/testdata/c.go
@@ -111,8 +117,8 @@ func TestPackages(t *testing.T) {
 	t.Parallel()
 	open := func() (*Tree, error) { return Open(Config{Repository: mapFS(repository)}, "a/sub") }
 	for dir, want := range map[string]string{
-		"a":        "example.com/m/a: a/a.go\nexample.com/m/a/sub: a/sub/b.go",
-		"a/sub":    "example.com/m/a/sub: a/sub/b.go",
+		"a":        "example.com/m/a: a/a.go\nexample.com/m/a/sub: a/sub/b.go\nexample.com/m/a/sub: a/sub/c_linux.go",
+		"a/sub":    "example.com/m/a/sub: a/sub/b.go\nexample.com/m/a/sub: a/sub/c_linux.go",
 		"a/module": "not in the module example.com/m: vet one module at a time",
 		"none":     "none: file does not exist",
 	} {
