@@ -31,14 +31,9 @@ type module struct {
 
 // module are the findings of the module that a file is of.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
-	dir := filepath.Dir(file)
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return nil, fmt.Errorf("%s: %w", file, gotree.ErrNoModule)
-		}
+	dir, err := gotree.Root(filepath.Dir(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	v.mu.Lock()
 	m := v.modules[dir]

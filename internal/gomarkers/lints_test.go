@@ -40,6 +40,7 @@ type Spec struct {
 	F strings.Builder ` + "`json:\"f\"`" + `
 	// +kubebuilder:validation:AtMostOneOf=a;b
 	G Mode ` + "`json:\"g\"`" + `
+	// +kubebuilder:validation:XValidation:rule="self != 'h'"
 	H Hidden ` + "`json:\"-\"`" + `
 	// +kubebuilder:validation:Schemaless
 	I Schemaless ` + "`json:\"i\"`" + `
@@ -103,6 +104,7 @@ spec:
 		"marker-without-rule Spec.F: +kubebuilder",
 		"cut-short Spec.F: 1 ,message=m",
 		"unused-marker Spec.G: +kubebuilder",
+		"unused-marker Spec.H: +kubebuilder",
 		"unused-marker Mode.: +k8s:immutab",
 		"unused-marker Hidden.: +kubebuilder",
 		"unused-marker Schemaless.: +kubebuilder",

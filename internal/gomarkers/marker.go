@@ -23,6 +23,7 @@ type Marker struct {
 	start, end int // in the file: from the + on
 	items      bool
 	inDoc      bool // of a type: gofmt rewrites such comments
+	hidden     bool // at a field that objects do not have
 	implied    bool // made beside another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
@@ -133,6 +134,8 @@ func (m *Marker) misplaced() string {
 		return "to the fields of the type"
 	case oneOf[m.Name] != nil && m.Field != "":
 		return "to the type of the field"
+	case m.hidden:
+		return "to a field that objects have"
 	}
 	return ""
 }

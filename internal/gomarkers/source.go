@@ -257,7 +257,7 @@ func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker)
 		}
 		f.json, f.inline = jsonName(field.Tag, len(field.Names) == 0)
 		for _, m := range markers {
-			m.Type, m.Field, m.decl = t.name, name, t
+			m.Type, m.Field, m.decl, m.hidden = t.name, name, t, f.json == "-"
 			if m.Name == immutableName {
 				unset = append(unset, alsoUnset(m, f.json))
 			}

@@ -10,6 +10,20 @@ import (
 	"strings"
 )
 
+// Root is the nearest folder with a go.mod, from one on.
+func Root(dir string) (string, error) {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", ErrNoModule
+		}
+		dir = above
+	}
+}
+
 // ModuleCache is where go keeps modules: what the user's environment says, whatever
 // files of go's own settings or of the tree say. "" is nowhere.
 func ModuleCache() string {

@@ -114,14 +114,7 @@ func locate(dir string) (*goSource, error) {
 	}
 	top, err := gitbase.Top(at)
 	if top == "" && err == nil {
-		for top = at; ; top = filepath.Dir(top) {
-			if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
-				break
-			}
-			if top == filepath.Dir(top) {
-				return nil, gotree.ErrNoModule
-			}
-		}
+		top, err = gotree.Root(at)
 	}
 	if filepath.IsAbs(dir) {
 		here = ""
