@@ -48,13 +48,19 @@ func (v *vetter) module(file string) ([]markervet.Finding, error) {
 
 // vetModule vets all packages of a module that have markers.
 func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
-	root, err := os.OpenRoot(dir)
+	top := gotree.Top(dir)
+	at, err := filepath.Rel(top, dir)
+	if err != nil {
+		return nil, err
+	}
+	at = filepath.ToSlash(at)
+	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	in := gotree.Config{
-		Repository: root.FS(), Name: func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) },
+		Repository: root.FS(), Name: func(file string) string { return filepath.Join(top, filepath.FromSlash(file)) },
 		CacheName: gotree.ModuleCache(),
 	}
 	if in.CacheName != "" {
@@ -63,16 +69,19 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 			in.Cache = cache.FS()
 		}
 	}
-	tree, err := gotree.Open(in, ".")
+	tree, err := gotree.Open(in, at)
 	if err != nil {
 		return nil, err
 	}
-	files, err := tree.Packages(".")
+	files, err := tree.Packages(at)
 	if err != nil {
 		return nil, err
 	}
 	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
-	paths := cfg.CRDs
+	var paths []string
+	for _, p := range cfg.CRDs {
+		paths = append(paths, path.Join(at, filepath.ToSlash(p)))
+	}
 	if len(paths) == 0 {
 		if paths, err = tree.CRDFolders(); err != nil {
 			return nil, fmt.Errorf("%w: want -crd with what a generator makes of this module", err)
@@ -119,23 +128,22 @@ func withMarkers(files []gomarkers.File) []gomarkers.File {
 	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
 }
 
-// readCRDs gives the CRDs of files and folders of a module.
-func readCRDs(module fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
+// readCRDs gives the CRDs of files and folders of a repository.
+func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	for _, p := range paths {
-		p = path.Clean(filepath.ToSlash(p))
-		info, err := fs.Stat(module, p)
+		info, err := fs.Stat(repository, p)
 		if err != nil {
 			return nil, err
 		}
 		var more []*apiextensionsv1.CustomResourceDefinition
 		if info.IsDir() {
 			var below fs.FS
-			if below, err = fs.Sub(module, p); err == nil {
+			if below, err = fs.Sub(repository, p); err == nil {
 				more, err = catalog.ReadFS(below)
 			}
 		} else {
 			var data []byte
-			if data, err = fs.ReadFile(module, p); err == nil {
+			if data, err = fs.ReadFile(repository, p); err == nil {
 				more, err = catalog.Read(data)
 			}
 		}

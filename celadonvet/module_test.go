@@ -1,6 +1,7 @@
 package celadonvet
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,19 +14,23 @@ func TestImportedTypes(t *testing.T) {
 	t.Setenv("GOMODCACHE", filepath.Join(dir, "cache"))
 	for name, text := range map[string]string{
 		"cache/example.com/cached@v1.0.0/c.go": "package cached\n\ntype Name string // +kubebuilder:validation:XValidation:rule=\"true\"\n",
-		"m/go.mod":                             "module example.com/m\n\nrequire (\n\texample.com/cached v1.0.0\n\texample.com/missing v1.0.0\n)\n",
+		".git/HEAD":                            "",
+		"shared/c.go":                          "package shared\n\n// +kubebuilder:validation:XValidation:rule=\"self != 'c'\"\ntype Name string\n",
+		"m/go.mod":                             "module example.com/m\n\nrequire (\n\texample.com/cached v1.0.0\n\texample.com/missing v1.0.0\n\texample.com/shared v1.0.0\n)\nreplace example.com/shared => ../shared\n",
 		"m/types.go": `// +groupName=example.com
 package v1
 
 import (
 	"example.com/cached"
 	"example.com/missing"
+	"example.com/shared"
 )
 
 type T struct {
 	TypeMeta ` + "`json:\",inline\"`" + `
 	A cached.Name ` + "`json:\"a\"`" + `
 	B missing.Name ` + "`json:\"b\"`" + `
+	C shared.Name ` + "`json:\"c\"`" + `
 }
 `,
 		"m/manifests/ts.yaml": `apiVersion: apiextensions.k8s.io/v1
@@ -44,6 +49,7 @@ spec:
         type: object
         properties:
           a: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self != 'a'"}]}
+          c: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self != 'c'"}, {rule: "self != 'd'"}]}
           b: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self != 'b'"}]}
 `,
 	} {
@@ -59,9 +65,13 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The cached type's own rule is another than the CRD's; of the missing type nothing
-	// is known.
-	if len(found) != 1 || found[0].ID != "rule-without-marker" || found[0].Rule != "self != 'a'" {
-		t.Errorf("got %+v, want one rule without a marker: of a", found)
+	// The cached type's own rule is another than the CRD's, and the shared one has one of
+	// two; of the missing type nothing is known.
+	var got []string
+	for _, f := range found {
+		got = append(got, f.ID+": "+f.Rule)
+	}
+	if want := "[rule-without-marker: self != 'a' rule-without-marker: self != 'd']"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

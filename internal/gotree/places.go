@@ -1,6 +1,7 @@
 package gotree
 
 import (
+	"cmp"
 	"errors"
 	"go/build"
 	"io/fs"
@@ -12,13 +13,24 @@ import (
 
 // Root is the nearest folder with a go.mod, from one on.
 func Root(dir string) (string, error) {
+	if root := nearest(dir, "go.mod"); root != "" {
+		return root, nil
+	}
+	return "", ErrNoModule
+}
+
+// Top is the nearest folder that git keeps, from one on, or else that one.
+func Top(dir string) string { return cmp.Or(nearest(dir, ".git"), dir) }
+
+// nearest is the folder that has a thing, or that is above and has it; "" is none.
+func nearest(dir, name string) string {
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return dir
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
-			return "", ErrNoModule
+			return ""
 		}
 		dir = above
 	}
