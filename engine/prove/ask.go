@@ -50,6 +50,25 @@ func (p *Proof) String() string {
 // about its examples.
 const maxRounds = 500
 
+// prove asks a question. Where the rules beside it are more than can be read, it is
+// asked of the schema alone.
+func (p *Prover) prove(ask func(*world) error) (*Proof, error) {
+	w := newWorld(p)
+	if err := ask(w); err != nil {
+		return nil, err
+	}
+	proof, err := w.prove()
+	if proof != nil || err != nil || !w.tooMuch {
+		return proof, err
+	}
+	w = newWorld(p)
+	w.ruleless = true
+	if err := ask(w); err != nil {
+		return nil, err
+	}
+	return w.prove()
+}
+
 // prove says whether the formula cannot be true, and on what that rests.
 func (w *world) prove() (*Proof, error) {
 	// Often the question alone is enough; all else takes a hundred times as long.

@@ -181,6 +181,25 @@ func TestSiblings(t *testing.T) {
 	}
 }
 
+// TestBesideTooMuch: what the schema alone shows is proved beside rules that are more
+// than can be read.
+func TestBesideTooMuch(t *testing.T) {
+	p := prover(t, spec("s: {type: string, enum: [System]}", "!has(self.s) || self.s.size() < 9"))
+	proof, err := p.prove(func(w *world) error {
+		q, err := w.question(p, engine.RuleRef{Path: "spec"})
+		if err != nil {
+			return err
+		}
+		if w.clause(q.refuses(q.rule)); !w.ruleless {
+			w.spend(maxWork + 1)
+		}
+		return nil
+	})
+	if told := told(t, proof, err); told != "schema" {
+		t.Errorf("proof %q, want schema", told)
+	}
+}
+
 func TestAcceptsNothing(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{

@@ -82,19 +82,20 @@ var ErrNotAnalysed = errors.New("not analysed")
 // Never proves that a rule cannot do something on any object; it is nil where
 // there is no proof. Rules are named by path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
-	w := newWorld(p)
-	q, err := w.question(p, ref)
-	if err != nil {
-		return nil, err
-	}
-	w.asked = &q.rule.ref
-	v := q.truth(q.rule)
-	w.clause(v.t.Not())
-	if what == Failed {
-		w.clause(v.f.Not())
-	}
-	w.clause(w.runs(q.rule))
-	return w.prove()
+	return p.prove(func(w *world) error {
+		q, err := w.question(p, ref)
+		if err != nil {
+			return err
+		}
+		w.asked = &q.rule.ref
+		v := q.truth(q.rule)
+		w.clause(v.t.Not())
+		if what == Failed {
+			w.clause(v.f.Not())
+		}
+		w.clause(w.runs(q.rule))
+		return nil
+	})
 }
 
 // AcceptsNothing proves that no object has a value at a path that its schema and
@@ -104,11 +105,12 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWorld(p)
-	if w.tree(p, steps) == nil {
-		return nil, fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
-	}
-	return w.prove()
+	return p.prove(func(w *world) error {
+		if w.tree(p, steps) == nil {
+			return fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
+		}
+		return nil
+	})
 }
 
 // rule compiles a rule of a place; nil where it does not compile.

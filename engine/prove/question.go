@@ -15,21 +15,22 @@ import (
 // all objects that the schema admits. A rule that fails to evaluate refuses. It
 // is nil where there is no proof.
 func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
-	w := newWorld(p)
-	q, err := w.question(p, ref)
-	if err != nil {
-		return nil, err
-	}
-	other := p.compile(q.rule.ref, q.self.decl, instead.Rule, rule.OptionalOldSelf(instead.OptionalOldSelf))
-	if other == nil {
-		return nil, fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
-	}
-	w.asked = &q.rule.ref
-	w.before(q, other)
-	a, b := q.refuses(q.rule), q.refuses(other)
-	w.clause(a, b)
-	w.clause(a.Not(), b.Not())
-	return w.prove()
+	return p.prove(func(w *world) error {
+		q, err := w.question(p, ref)
+		if err != nil {
+			return err
+		}
+		other := p.compile(q.rule.ref, q.self.decl, instead.Rule, rule.OptionalOldSelf(instead.OptionalOldSelf))
+		if other == nil {
+			return fmt.Errorf("rule instead of %d of %q: %w: it does not compile", ref.Index, ref.Path, ErrNotAnalysed)
+		}
+		w.asked = &q.rule.ref
+		w.before(q, other)
+		a, b := q.refuses(q.rule), q.refuses(other)
+		w.clause(a, b)
+		w.clause(a.Not(), b.Not())
+		return nil
+	})
 }
 
 // Passes proves that a rule of another version refuses nothing that this one
@@ -39,13 +40,14 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 // named by path and index; the proof's siblings are rules of this version. It is
 // nil where there is no proof.
 func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
-	w := newWorld(p)
-	q, err := w.question(next, ref)
-	if err != nil {
-		return nil, err
-	}
-	w.clause(q.refuses(q.rule))
-	return w.prove()
+	return p.prove(func(w *world) error {
+		q, err := w.question(next, ref)
+		if err != nil {
+			return err
+		}
+		w.clause(q.refuses(q.rule))
+		return nil
+	})
 }
 
 // question is a rule over a place, and over the old value there.

@@ -37,6 +37,7 @@ type world struct {
 	schema, next sat.Lit
 	siblings     []sibling
 	known        map[engine.RuleRef]sat.Lit // the siblings' by path and index
+	ruleless     bool                       // no siblings are assumed
 	// work is counted in expressions; beyond a bound, nothing more is said.
 	work    int
 	tooMuch bool
@@ -155,7 +156,7 @@ func (w *world) schemaOf(p *place) sat.Lit {
 // assume lets the rules of a place hold there; those of a second version need
 // not. Transition rules have run where there is an old value.
 func (w *world) assume(p *place) {
-	if p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
+	if w.ruleless || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
 	}
 	old := w.old[p]
