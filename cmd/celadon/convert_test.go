@@ -62,7 +62,7 @@ func converterMain() {
 }
 
 // answerReview splits hostPort; the objects that it cannot split keep it in an
-// annotation, so that nothing is lost. drop loses the image.
+// annotation, so that nothing is lost. drop loses the image, forget on the way to v1.
 func answerReview(body []byte, mode string) []byte {
 	var r struct {
 		APIVersion string `json:"apiVersion"`
@@ -77,7 +77,7 @@ func answerReview(body []byte, mode string) []byte {
 	}
 	for _, obj := range r.Request.Objects {
 		splitHostPort(obj, r.Request.DesiredAPIVersion)
-		if spec, ok := obj["spec"].(map[string]any); ok && mode == "drop" {
+		if spec, ok := obj["spec"].(map[string]any); ok && (mode == "drop" || mode == "forget" && strings.HasSuffix(r.Request.DesiredAPIVersion, "/v1")) {
 			delete(spec, "image")
 		}
 	}

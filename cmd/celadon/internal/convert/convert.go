@@ -180,7 +180,11 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if !res.Allowed {
 		return nil, cli.Findings, errors.New(res.Failure.Message)
 	}
-	if out, err = e.Convert(r.ctx, res.Object, r.to); err != nil {
+	kept := res.Object
+	if res.Stored != nil { // the other is what comes back of it
+		kept = res.Stored
+	}
+	if out, err = e.Convert(r.ctx, kept, r.to); err != nil {
 		return nil, cli.Usage, unanswered(err)
 	}
 	return withOwnMetadata(out, doc.Object), cli.OK, nil
