@@ -20,7 +20,8 @@ type Config struct {
 	// Objects is how many are made, in all versions together; 0 is
 	// DefaultObjects.
 	Objects int
-	// Slow is when a conversion takes too long; 0: never.
+	// Slow is when a conversion takes too long; 0: never. A Go function that does
+	// not look at its context is waited for all the same.
 	Slow time.Duration
 	// Ignore are places, as spec.hosts[*].name, that may come back as others.
 	Ignore []string
@@ -44,6 +45,8 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
+	// shrunk is how many smaller objects were tried.
+	shrunk int
 	// answered: the converter once did; unanswered is how often in a row it did not.
 	answered   bool
 	unanswered int
