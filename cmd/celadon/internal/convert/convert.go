@@ -73,8 +73,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	for i, c := range crds {
 		definitions[i] = c.crd
 	}
-	if err := known.Apply(definitions, nil); err != nil {
-		return err
+	if err := known.Apply(definitions, nil); err != nil { // the others are known
+		broken = true
+		s.Complain(err)
 	}
 	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: foreign.NewWriter(s.Stdout)}
 	if err := sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
