@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Converts fails the test for each thing that a converter of a kind loses: it sends
@@ -35,7 +35,7 @@ func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx co
 		t.Fatalf("celadontest: %s: %v", kind, err)
 	}
 	for _, f := range r.Findings {
-		shown, err := yaml.Marshal(f.Object)
+		shown, err := foreign.YAML(f.Object)
 		if err != nil {
 			t.Fatalf("celadontest: %v", err)
 		}
@@ -44,5 +44,8 @@ func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx co
 			change = "\nand in " + f.To + ": " + f.Change.String()
 		}
 		t.Errorf("celadontest: %s (seed %d, %d times)\n%s%s", f, r.Seed, f.Times, shown, change)
+	}
+	if r.More {
+		t.Errorf("celadontest: %s: there are more findings: these are the first", kind)
 	}
 }

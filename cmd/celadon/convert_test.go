@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -32,7 +33,7 @@ func converterMain() {
 		panic("no longer")
 	case "hang":
 		time.Sleep(time.Hour)
-	case "child": // which holds the output open, and outlives its parent
+	case "child", "leave": // a child that holds the output open, and outlives its parent
 		cmd := exec.Command("sleep", "3600")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -41,7 +42,9 @@ func converterMain() {
 		if err := os.WriteFile(os.Args[2], []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
 			log.Fatal(err)
 		}
-		time.Sleep(time.Hour)
+		if mode == "child" {
+			time.Sleep(time.Hour)
+		}
 	case "flood":
 		for {
 			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
@@ -62,7 +65,7 @@ func converterMain() {
 }
 
 // answerReview splits hostPort; the objects that it cannot split keep it in an
-// annotation, so that nothing is lost. drop loses the image.
+// annotation, so that nothing is lost. drop loses the image, forget on the way to v1.
 func answerReview(body []byte, mode string) []byte {
 	var r struct {
 		APIVersion string `json:"apiVersion"`
@@ -77,7 +80,7 @@ func answerReview(body []byte, mode string) []byte {
 	}
 	for _, obj := range r.Request.Objects {
 		splitHostPort(obj, r.Request.DesiredAPIVersion)
-		if spec, ok := obj["spec"].(map[string]any); ok && mode == "drop" {
+		if spec, ok := obj["spec"].(map[string]any); ok && (mode == "drop" || mode == "forget" && strings.HasSuffix(r.Request.DesiredAPIVersion, "/v1")) {
 			delete(spec, "image")
 		}
 	}
@@ -148,7 +151,7 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 	asked = &atomic.Int64{}
 	release := make(chan struct{})
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		asked.Add(1)
+		n := asked.Add(1)
 		body, _ := io.ReadAll(req.Body)
 		switch mode {
 		case "hang":
@@ -158,6 +161,11 @@ func reviewServer(t *testing.T, mode string) (url, ca string, asked *atomic.Int6
 			}
 		case "panic":
 			panic(http.ErrAbortHandler)
+		case "dropped": // and then the line is
+			if n > 1000 {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = w.Write(answerReview(body, "drop"))
 		case "garbage":
 			fmt.Fprint(w, "{\x1b[31m")
 		default:
@@ -268,6 +276,37 @@ func TestConvertHangs(t *testing.T) {
 	}
 }
 
+// What was found before a converter is gone, or the user is, is shown.
+func TestConvertTestEndsEarly(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		code int
+		text string
+	}{"gone": {2, "celadon: " + conversionCRD + ":2: crontabs.stable.example.com: not checked: the converter does not answer: "}, "interrupted": {130, "celadon: interrupted\n"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			url, ca, asked := reviewServer(t, "drop")
+			go func() {
+				for asked.Load() < 1000 {
+					time.Sleep(time.Millisecond)
+				}
+				cancel()
+			}()
+			if name == "gone" {
+				url, ca, _ = reviewServer(t, "dropped")
+			}
+			var out, errs bytes.Buffer
+			a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
+			code := a.run(ctx, []string{"convert", "test", "--no-config", "--crd", conversionCRD, "--convert", url, "--convert-ca", ca, "--objects", "100000"})
+			if code != want.code || !strings.Contains(out.String(), "spec.image is lost by way of") || !strings.Contains(errs.String(), want.text) {
+				t.Errorf("exit code %d:\n%s%s", code, out.String(), errs.String())
+			}
+		})
+	}
+}
+
 // A webhook loses nothing of 1,000 objects, and then the image of some.
 func TestConvertTestByWebhook(t *testing.T) {
 	t.Parallel()
@@ -286,41 +325,54 @@ func TestConvertTestByWebhook(t *testing.T) {
 	}
 }
 
-// A program whose time is over ends with all that it has started.
+// A program ends with all that it has started, when its time is over, and when it
+// has answered, which counts.
 func TestConvertEndsChildren(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	program, noted := filepath.Join(dir, "converter"), filepath.Join(dir, "pid")
-	if err := os.Symlink(self, program); err != nil { // testscript goes by the name
-		t.Fatal(err)
+	for mode, want := range map[string]struct {
+		timeout string
+		code    int
+		text    string
+	}{
+		"child": {"2s", 2, "no answer within 2s"},
+		"leave": {"1m", 0, "apiVersion: stable.example.com/v1\n"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			program, noted := filepath.Join(dir, "converter"), filepath.Join(dir, "pid")
+			if err := os.Symlink(self, program); err != nil { // testscript goes by the name
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			code, out, errs := told(t, "convert", "--crd", conversionCRD, "--exec", program+" "+mode+" "+noted, "--timeout", want.timeout, "--to", "v1", conversionObject)
+			if code != want.code || !strings.Contains(out+errs, want.text) {
+				t.Errorf("exit code %d:\n%s%s", code, out, errs)
+			}
+			if took := time.Since(begin); took > 30*time.Second {
+				t.Errorf("took %s", took)
+			}
+			text, err := os.ReadFile(noted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				if !alive(pid) {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Errorf("process %d goes on", pid)
+		})
 	}
-	begin := time.Now()
-	code, out, errs := told(t, "convert", "--crd", conversionCRD, "--exec", program+" child "+noted, "--timeout", "2s", "--to", "v1", conversionObject)
-	if code != 2 || !strings.Contains(errs, "no answer within 2s") {
-		t.Errorf("exit code %d:\n%s%s", code, out, errs)
-	}
-	if took := time.Since(begin); took > 30*time.Second {
-		t.Errorf("took %s", took)
-	}
-	text, err := os.ReadFile(noted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		if alive(pid); !alive(pid) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("process %d goes on", pid)
 }
 
 // alive: a process runs; one that nobody has waited for yet does not.

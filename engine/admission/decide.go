@@ -26,9 +26,10 @@ const (
 	// NotChecked is an object that no CRD of the set decides.
 	NotChecked Verdict = "notChecked"
 	// Undecided is an object for which a rule asks for more work than is done
-	// (a *engine.WorkLimitError). It is refused, whatever Config.Unknown says,
-	// or else one expensive rule would be a way around all others. In the modes
-	// Warn and Audit it is allowed all the same.
+	// (a *engine.WorkLimitError), or a converter does not answer. It is refused,
+	// whatever Config.Unknown says, or else one expensive rule, or whoever keeps
+	// the converter busy, would be a way around all others. In the modes Warn and
+	// Audit it is allowed all the same.
 	Undecided Verdict = "undecided"
 )
 
@@ -110,10 +111,13 @@ func (s *Set) Validate(ctx context.Context, req *admissionv1.AdmissionRequest) (
 	var unknowable *engine.NotCheckedError
 	var overwork *engine.WorkLimitError
 	switch {
+	case errors.As(err, &unknowable) && s.config.Engine.Converter != nil: // it was asked: nothing else is unknown then
+		return s.undecided(d, crd, "undecided: "+shorten(unknowable.Reason), "undecided: the converter does not answer"), nil
 	case errors.As(err, &unknowable):
 		return s.notChecked(d, unknowable.Reason), nil
 	case errors.As(err, &overwork):
-		return s.undecided(d, crd, overwork), nil
+		why := shorten(overwork.Error()) + ": " + shorten(overwork.Rule.Rule)
+		return s.undecided(d, crd, why, why), nil
 	case err != nil:
 		return nil, err
 	}

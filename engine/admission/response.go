@@ -29,7 +29,7 @@ const (
 	// AuditCauses are the reason and the field of each cause, one a line.
 	// Values are left out: they may be secret.
 	AuditCauses = "causes"
-	// AuditReason says why an object is undecided, with the rule.
+	// AuditReason says why an object is undecided, with the rule where it is one.
 	AuditReason = "reason"
 	// AuditDefaults are the fields that Mutate fills in, or in the modes Warn
 	// and Audit would, as JSON pointers, one a line.
@@ -96,13 +96,13 @@ func (s *Set) notChecked(d *Decision, why string) *Decision {
 	return d
 }
 
-// undecided completes the decision on an object that asks for too much work. An
-// API server would answer the same when its time is over.
-func (s *Set) undecided(d *Decision, crd *crd, err *engine.WorkLimitError) *Decision {
+// undecided completes the decision on an object that asks for too much work, or of
+// which a converter does not tell. An API server would answer the same when its time
+// is over. noted is for logs, and holds no values.
+func (s *Set) undecided(d *Decision, crd *crd, why, noted string) *Decision {
 	d.CRD, d.Verdict = crd.Name, Undecided
 	out := d.Response
-	why := shorten(err.Error()) + ": " + shorten(err.Rule.Rule)
-	out.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Undecided), AuditReason: why}
+	out.AuditAnnotations = map[string]string{AuditCRD: crd.Name, AuditVerdict: string(Undecided), AuditReason: noted}
 	text := "celadon: " + why
 	switch s.config.Mode {
 	case Enforce:

@@ -3,8 +3,9 @@
 // [Reviews] whatever takes a ConversionReview and gives one, [Func] is a Go
 // function. Each gives a [Converter] for [engine.Config].
 //
-// Whoever answers is not trusted: an answer is checked as the server checks it,
-// and is bounded in size and time.
+// Whoever answers is not trusted: an answer is checked as the server checks it.
+// That of a webhook is bounded in size and time; what Reviews asks and Func calls
+// is not.
 package conversion
 
 // How it works: a Converter has somebody make an object (review.go asks by a

@@ -12,7 +12,8 @@ import (
 
 // Func converts by a Go function. It gets a copy of the object, which it may
 // change and return, and the apiVersion to convert to. Its error is that of a
-// webhook that answers with it; a panic is an error too.
+// webhook that answers with it; a panic is an error too. Nothing bounds its time but
+// its own look at the context.
 func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error)) *Converter {
 	return &Converter{make: func(ctx context.Context, q engine.Conversion) (out map[string]any, err error) {
 		defer func() {

@@ -27,9 +27,12 @@ type Webhook struct {
 	Timeout time.Duration
 	// MaxBytes bounds an answer; 0 is DefaultMaxBytes.
 	MaxBytes int64
-	// Patience is how often in a row it may give no answer in time before it is
-	// not asked any more; 0: without end.
+	// Patience is how often it may give no answer in time, when it never gave
+	// one, before it is not asked any more; 0: without end.
 	Patience int64
+	// MaxWaiting bounds the conversions that wait for it at once: more get no
+	// answer; 0: no bound.
+	MaxWaiting int64
 }
 
 // The bounds of a webhook where none are given: the server's time, and more than
@@ -53,8 +56,10 @@ type client struct {
 	Webhook
 	codec runtime.Codec
 	http  *http.Client
-	slow  atomic.Int64 // timeouts in a row
-	late  *Error
+	// slow counts timeouts until it first answered, waiting those who wait.
+	slow, waiting atomic.Int64
+	answered      atomic.Bool
+	late          *Error
 }
 
 func newClient(w Webhook) (*client, error) {
@@ -127,9 +132,14 @@ func sameAddress(req *http.Request, via []*http.Request) error {
 
 // call asks and reads the answer, within the time that there is.
 func (c *client) call(ctx context.Context, review []byte, into runtime.Object) error {
-	if c.Patience > 0 && c.slow.Load() >= c.Patience {
+	if c.Patience > 0 && !c.answered.Load() && c.slow.Load() >= c.Patience {
 		return c.late
 	}
+	if n := c.waiting.Add(1); c.MaxWaiting > 0 && n > c.MaxWaiting {
+		c.waiting.Add(-1)
+		return fmt.Errorf("%d conversions wait for it already", c.MaxWaiting)
+	}
+	defer c.waiting.Add(-1)
 	timed, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	err := c.post(timed, review, into)
@@ -137,6 +147,6 @@ func (c *client) call(ctx context.Context, review []byte, into runtime.Object) e
 		c.slow.Add(1)
 		return c.late
 	}
-	c.slow.Store(0)
+	c.answered.Store(true)
 	return err
 }

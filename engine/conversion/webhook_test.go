@@ -200,6 +200,64 @@ func TestWebhookHangs(t *testing.T) {
 	}
 }
 
+// One that once answered is waited for again, however often it was late.
+func TestWebhookIsLate(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	release := make(chan struct{})
+	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
+		if n := asked.Add(1); n == 2 || n == 3 {
+			<-release
+		}
+		relabel(w, req)
+	})
+	t.Cleanup(func() { close(release) })
+	w.Timeout, w.Patience = 2*time.Second, 1
+	c, err := w.Converter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if _, err := c.Convert(t.Context(), question()); (err != nil) != (i == 1 || i == 2) {
+			t.Errorf("question %d: %v", i+1, err)
+		}
+	}
+}
+
+// More than wait for a webhook at once have no answer, without waiting.
+func TestWebhookMaxWaiting(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}, 1), make(chan struct{})
+	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
+		asked <- struct{}{}
+		<-release
+		relabel(w, req)
+	})
+	w.MaxWaiting = 1
+	c, err := w.Converter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error)
+	go func() {
+		_, err := c.Convert(t.Context(), question())
+		first <- err
+	}()
+	<-asked
+	_, err = c.Convert(t.Context(), question())
+	var unknown *engine.NotCheckedError
+	if !errors.As(err, &unknown) || !strings.HasSuffix(err.Error(), "failed: 1 conversions wait for it already") {
+		t.Errorf("got %v", err)
+	}
+	close(release)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Convert(t.Context(), question()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A redirect that stays is followed as the server's client follows it.
 func TestWebhookRedirects(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -28,15 +29,15 @@ func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any
 
 // judgeConversion sends the accepted object to the other version and back.
 func (b *own) judgeConversion(t *trial) {
-	crd, ask := t.on.crd, t.cfg.Converter
-	if ask == nil {
-		if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-			t.problem = "not checked: the CRD converts by a webhook: want --convert URL or --exec COMMAND"
-			return
-		}
+	c, ask := t.on.crd.Spec.Conversion, t.cfg.Converter
+	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
+	case webhook && ask == nil:
+		t.problem = "not checked: the CRD converts by a webhook: want --convert URL or --exec COMMAND"
+		return
+	case ask == nil || c != nil && !webhook:
 		ask = conversion.None()
 	}
-	found, err := roundtrip.Trip(t.ctx, crd, ask, roundtrip.Config{}, b.request().Object, b.convert, b.convertPatch)
+	found, err := t.on.trips.trip(t, ask, b)
 	var bug *engine.InternalError
 	switch {
 	case t.ctx.Err() != nil:
@@ -53,4 +54,19 @@ func (b *own) judgeConversion(t *trial) {
 		}
 		t.wrongAt(b.convertAt, fmt.Sprintf("what %s gives back is as it was", b.convert), f.Text)
 	}
+}
+
+// trips are compiled once for a target, whose converter is always the same.
+type trips struct {
+	once sync.Once
+	made *roundtrip.Trips
+	err  error
+}
+
+func (r *trips) trip(t *trial, ask engine.Converter, b *own) ([]*roundtrip.Finding, error) {
+	r.once.Do(func() { r.made, r.err = roundtrip.NewTrips(t.on.crd, ask) })
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.made.Trip(t.ctx, b.request().Object, b.convert, b.convertPatch)
 }

@@ -33,6 +33,7 @@ type target struct {
 	explain *trace.Explainer
 	err     error
 	observe func(engine.RuleRun)
+	trips   trips
 }
 
 // targets are compiled once each: variants of a CRD mostly have a version in

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -103,8 +104,8 @@ func (d *differ) ordered(path []engine.Step, before, after any, s *schemaProps) 
 		}
 		return out
 	case []any:
-		was, _ := before.([]any)
-		if reflect.DeepEqual(was, is) {
+		was, ok := before.([]any)
+		if !ok || reflect.DeepEqual(was, is) {
 			return is
 		}
 		return d.list(path, was, is, s)
@@ -134,15 +135,26 @@ func (d *differ) list(path []engine.Step, was, is []any, s *schemaProps) []any {
 }
 
 // sameItems: the lists have the same items, as often.
-func sameItems(a, b []any) bool { return len(a) == len(b) && slices.Equal(texts(a), texts(b)) }
+func sameItems(a, b []any) bool {
+	return len(a) == len(b) && reflect.DeepEqual(sorted(a), sorted(b))
+}
 
-func texts(list []any) []string {
-	out := make([]string, len(list))
+// sorted has the items in the order of their JSON, by which 1 and 1.0 are one.
+func sorted(list []any) []any {
+	type item struct {
+		text string
+		v    any
+	}
+	items := make([]item, len(list))
 	for i, v := range list {
 		data, _ := json.Marshal(v) // decoded JSON always is
-		out[i] = string(data)
+		items[i] = item{string(data), v}
 	}
-	slices.Sort(out)
+	slices.SortStableFunc(items, func(a, b item) int { return strings.Compare(a.text, b.text) })
+	out := make([]any, len(items))
+	for i := range items {
+		out[i] = items[i].v
+	}
 	return out
 }
 

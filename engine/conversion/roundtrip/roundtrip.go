@@ -20,7 +20,8 @@ type Config struct {
 	// Objects is how many are made, in all versions together; 0 is
 	// DefaultObjects.
 	Objects int
-	// Slow is when a conversion takes too long; 0: never.
+	// Slow is when a conversion takes too long; 0: never. A Go function that does
+	// not look at its context is waited for all the same.
 	Slow time.Duration
 	// Ignore are places, as spec.hosts[*].name, that may come back as others.
 	Ignore []string
@@ -44,6 +45,8 @@ type tester struct {
 	report *Report
 	known  map[string]*Finding
 	pool   map[string][]map[string]any
+	// shrunk is how many smaller objects were tried.
+	shrunk int
 	// answered: the converter once did; unanswered is how often in a row it did not.
 	answered   bool
 	unanswered int
@@ -51,7 +54,8 @@ type tester struct {
 
 // Test makes objects and looks at what the converter makes of them. The error is
 // for a cancelled context, a CRD that cannot be used, a converter that does not
-// answer at all (an *engine.NotCheckedError within), or a bug of ours.
+// answer any more (an *engine.NotCheckedError within), or a bug of ours; beside it
+// stands the report of what was found before, if there is one.
 func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*Report, error) {
 	if cfg.Objects == 0 {
 		cfg.Objects = DefaultObjects
@@ -71,10 +75,18 @@ func Test(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c 
 	}
 	for _, version := range t.worlds.versions {
 		if err := t.version(ctx, version); err != nil {
-			return nil, err
+			return t.sofar(), err
 		}
 	}
 	return t.report, nil
+}
+
+// sofar is the report where something was found of who does answer, else nil.
+func (t *tester) sofar() *Report {
+	if !t.answered || len(t.report.Findings) == 0 {
+		return nil
+	}
+	return t.report
 }
 
 func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config) (*tester, error) {
@@ -91,24 +103,38 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 	return t, err
 }
 
-// Trip sends one object to a version and back, as Test does, with the merge patch in
-// between where it is not nil. The object is not validated first.
-func Trip(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter, cfg Config, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
-	t, err := newTester(crd, c, cfg)
+// Trips sends single objects as Test does. It is safe for concurrent use.
+type Trips struct{ worlds *worlds }
+
+// NewTrips compiles the CRD.
+func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*Trips, error) {
+	w, err := newWorlds(crd, c)
 	if err != nil {
 		return nil, err
 	}
+	return &Trips{w}, nil
+}
+
+// Trip sends one object to a version and back, with the merge patch in between where
+// it is not nil. What is sent is the object as its own version takes it, pruned and
+// with defaults; it is not validated.
+func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patch map[string]any) ([]*Finding, error) {
+	w := r.worlds
 	apiVersion, _ := object["apiVersion"].(string)
-	from := strings.TrimPrefix(apiVersion, crd.Spec.Group+"/")
+	from := strings.TrimPrefix(apiVersion, w.plain.Spec.Group+"/")
 	for _, version := range []string{from, to} {
-		if !slices.Contains(t.worlds.versions, version) {
-			return nil, fmt.Errorf("version %q: want one that is served or stored: %s", version, strings.Join(t.worlds.versions, ", "))
+		if !slices.Contains(w.versions, version) {
+			return nil, fmt.Errorf("version %q: want one that is served or stored: %s", version, strings.Join(w.versions, ", "))
 		}
 	}
 	if from == to {
 		return nil, fmt.Errorf("version %q: the object is in it: want another", to)
 	}
-	trip := &trip{tester: t, ctx: ctx, from: from, to: to, object: object}
+	object, err := w.judge.Convert(ctx, object, from) // nobody is asked for that
+	if err != nil {
+		return nil, err
+	}
+	trip := &trip{tester: &tester{worlds: w}, ctx: ctx, from: from, to: to, object: object}
 	if patch != nil {
 		trip.change = &Change{Patch: patch}
 	}

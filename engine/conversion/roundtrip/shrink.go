@@ -12,8 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/valuediff"
 )
 
-// shrinkTrips is how many smaller objects are tried.
-const shrinkTrips = 200
+// How many smaller objects are tried for one finding, and for all of a CRD.
+const (
+	shrinkTrips    = 200
+	allShrinkTrips = 2000
+)
 
 // shrink takes from the object of a finding what is not needed to show it. What
 // takes long to show is let be.
@@ -21,7 +24,7 @@ func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 	if f.Kind == Slow || f.Kind == NoAnswer {
 		return f, nil
 	}
-	left := shrinkTrips
+	left := min(shrinkTrips, allShrinkTrips-t.shrunk)
 	for changed := true; changed; {
 		changed = false
 		for n := 0; left > 0; {
@@ -30,6 +33,7 @@ func (t *tester) shrink(ctx context.Context, f *Finding) (*Finding, error) {
 				break
 			}
 			left--
+			t.shrunk++
 			shows, err := t.shows(ctx, f, smaller)
 			if err != nil {
 				return nil, err

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine/ruletest"
@@ -101,7 +99,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 
 // put writes a key and its value, set in.
 func put(b *bytes.Buffer, indent, key string, v any) error {
-	data, err := yaml.Marshal(map[string]any{key: v})
+	data, err := foreign.YAML(map[string]any{key: v})
 	for line := range strings.Lines(string(data)) {
 		b.WriteString(indent + line)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
@@ -21,6 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/conversion"
@@ -64,7 +64,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if err != nil {
 		return err
 	}
-	crds, err := read(ctx, s.Stdin, o.CRDs)
+	crds, broken, err := read(ctx, s, o.CRDs)
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,16 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	for i, c := range crds {
 		definitions[i] = c.crd
 	}
-	if err := known.Apply(definitions, nil); err != nil {
-		return err
+	if err := known.Apply(definitions, nil); err != nil { // the others are known
+		broken = true
+		s.Complain(err)
 	}
 	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: foreign.NewWriter(s.Stdout)}
 	if err := sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
 		return err
+	}
+	if broken {
+		r.code = cli.Usage
 	}
 	switch {
 	case r.code != cli.OK:
@@ -97,9 +101,10 @@ type definition struct {
 	err  error
 }
 
-// read reads CRDs, of which there must be one.
-func read(ctx context.Context, stdin io.Reader, paths []string) (crds []definition, err error) {
-	err = sweep.All(ctx, stdin, paths, func(doc *input.Document) definition {
+// read reads CRDs, of which there must be one. What cannot be read is told and makes
+// broken true.
+func read(ctx context.Context, s cli.Streams, paths []string) (crds []definition, broken bool, err error) {
+	err = sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) definition {
 		crdfile.Complete(doc)
 		d := definition{file: doc.File, line: doc.Line}
 		if d.crd, d.err = crdfile.Decode(doc); errors.Is(d.err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
@@ -107,18 +112,22 @@ func read(ctx context.Context, stdin io.Reader, paths []string) (crds []definiti
 		}
 		return d
 	}, func(d definition) error {
-		if d.err != nil {
-			return fmt.Errorf("%s:%d: %w", d.file, d.line, d.err)
-		}
-		if d.crd != nil {
+		switch {
+		case d.err != nil:
+			broken = true
+			s.Complain(fmt.Errorf("%s:%d: %w", d.file, d.line, d.err))
+		case d.crd != nil:
 			crds = append(crds, d)
 		}
 		return nil
 	})
-	if err == nil && len(crds) == 0 {
-		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
+	switch {
+	case err != nil || len(crds) > 0:
+		return crds, broken, err
+	case broken:
+		return nil, broken, &cli.ExitError{Code: cli.Usage}
 	}
-	return crds, err
+	return nil, broken, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
 }
 
 // run is one celadon convert.
@@ -145,7 +154,7 @@ func (r *run) one(doc *input.Document) error {
 		r.code = max(r.code, code)
 		return nil
 	}
-	data, err := yaml.Marshal(out)
+	data, err := foreign.YAML(out)
 	if err != nil {
 		return err
 	}
@@ -180,10 +189,15 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if !res.Allowed {
 		return nil, cli.Findings, errors.New(res.Failure.Message)
 	}
-	if out, err = e.Convert(r.ctx, res.Object, r.to); err != nil {
+	kept := res.Object
+	if res.Stored != nil { // the other is what comes back of it
+		kept = res.Stored
+	}
+	if out, err = e.Convert(r.ctx, kept, r.to); err != nil {
 		return nil, cli.Usage, unanswered(err)
 	}
-	return withOwnMetadata(out, doc.Object), cli.OK, nil
+	mask := where.MaskOf(entry.CRD, doc.Object, kept, out)
+	return mask.Object(withOwnMetadata(out, doc.Object)), cli.OK, nil
 }
 
 // unanswered says of a converter that does not answer that nothing is known.

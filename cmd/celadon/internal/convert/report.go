@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -95,6 +95,14 @@ func (r *Report) add(of definition, made *roundtrip.Report) {
 	r.Summary.Findings += len(c.Findings)
 }
 
+// write shows the report, and then writes the cases.
+func (r *Report) write(s cli.Streams, o *TestOptions) error {
+	if err := r.print(foreign.NewWriter(s.Stdout), o); err != nil || o.CasesOut == "" {
+		return err
+	}
+	return writeCases(s, o, r)
+}
+
 func (r *Report) print(out io.Writer, o *TestOptions) error {
 	if o.Output == "json" {
 		enc := json.NewEncoder(out)
@@ -119,7 +127,7 @@ func (r *Report) print(out io.Writer, o *TestOptions) error {
 func (c *CRD) print(b *strings.Builder) error {
 	for _, f := range c.Findings {
 		foreign.Fprintf(b, "%s: %s, %s to %s and back, %s: %s\n", c.Name, f.Kind, f.From, f.To, phrase.Count(f.Times, "object"), f.Text)
-		data, err := yaml.Marshal(f.Object)
+		data, err := foreign.YAML(f.Object)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
@@ -73,55 +74,76 @@ func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
 	if err != nil {
 		return err
 	}
-	crds, err := read(ctx, s.Stdin, o.CRDs)
+	crds, broken, err := read(ctx, s, o.CRDs)
 	if err != nil {
 		return err
 	}
 	r := &Report{Kind: "ConvertReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRD{}}
 	bar := progress.On(s.Stderr, "converting", "CRDs")
+	var problems []error
 	for _, c := range crds {
 		if versions(c.crd) < 2 {
 			r.Summary.Single++
 			continue
 		}
-		made, err := o.one(ctx, c.crd, ask)
-		if err == nil {
+		made, err := o.one(ctx, s, c.crd, ask, len(crds) == 1)
+		if made != nil {
 			r.add(c, made)
-			bar.Add(1)
-			continue
 		}
-		bar.Done()
-		var bug *engine.InternalError
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &bug):
-			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", c.file, err)}
+		if ctx.Err() != nil {
+			break
 		}
-		return fmt.Errorf("%s:%d: %s: %w", c.file, c.line, c.crd.Name, unanswered(err))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", c.file, c.line, c.crd.Name, unanswered(err)))
+		}
+		bar.Add(1)
 	}
 	bar.Done()
-	if len(r.CRDs) == 0 {
-		return fmt.Errorf("no CRD in %s has two versions: there is nothing to convert", strings.Join(o.CRDs, ", "))
+	if len(r.CRDs) > 0 {
+		err = r.write(s, o)
 	}
-	if o.CasesOut != "" {
-		if err := writeCases(s, o, r); err != nil {
-			return err
-		}
+	for _, problem := range problems {
+		s.Complain(problem)
 	}
-	if err := r.print(foreign.NewWriter(s.Stdout), o); err != nil {
+	var bug *engine.InternalError
+	switch {
+	case err != nil:
 		return err
-	}
-	if r.Summary.Findings > 0 {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(errors.Join(problems...), &bug):
+		return &cli.ExitError{Code: cli.Bug}
+	case broken || len(problems) > 0:
+		return &cli.ExitError{Code: cli.Usage}
+	case len(r.CRDs) == 0:
+		return fmt.Errorf("no CRD in %s has two versions: there is nothing to convert", strings.Join(o.CRDs, ", "))
+	case r.Summary.Findings > 0:
 		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
 }
 
-func (o *TestOptions) one(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter) (*roundtrip.Report, error) {
-	if ask == nil {
-		if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-			return nil, errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
+// one tests a CRD; what was found before an error is in the report. Who converts is
+// asked of CRDs that a webhook converts; lone: also of one that does not say, for
+// a tool may add that later.
+func (o *TestOptions) one(ctx context.Context, s cli.Streams, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter, lone bool) (*roundtrip.Report, error) {
+	if o.CasesOut != "" {
+		for _, v := range crd.Spec.Versions {
+			if err := crdfile.CheckNames(crd.Name, v.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c := crd.Spec.Conversion
+	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
+	case webhook && ask == nil:
+		return nil, errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
+	case webhook:
+	case ask != nil && c == nil && lone:
+		foreign.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: taken to convert by a webhook\n", crd.Name)
+	default:
+		if ask != nil {
+			foreign.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: none is asked\n", crd.Name)
 		}
 		ask = conversion.None()
 	}

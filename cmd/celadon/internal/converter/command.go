@@ -14,7 +14,7 @@ import (
 )
 
 // command converts by a program, which is not trusted: what it writes is bounded,
-// and when its time is over it ends with all that it has started.
+// and with it, or when its time is over, ends all that it has started.
 func command(line string, timeout time.Duration) (engine.Converter, error) {
 	args := strings.Fields(line)
 	if len(args) == 0 {
@@ -52,6 +52,10 @@ func run(ctx context.Context, path string, args []string, review []byte) ([]byte
 	cmd.WaitDelay = grace
 	ownGroup(cmd)
 	err := cmd.Run()
+	endGroup(cmd)
+	if errors.Is(err, exec.ErrWaitDelay) { // it has answered, and what it left behind holds the output
+		err = nil
+	}
 	switch {
 	case out.over:
 		return nil, fmt.Errorf("%s: the answer is too large (got more than %d bytes)", args[0], out.most)

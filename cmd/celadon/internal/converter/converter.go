@@ -17,9 +17,12 @@ import (
 const (
 	// timeout is that of one conversion, where no flag says another.
 	timeout = 10 * time.Second
-	// Patience is how often in a row a command that ends waits in vain.
+	// Patience is how often a command that ends waits in vain for who never
+	// answered.
 	Patience = 3
-	maxCA    = 1 << 20
+	// maxWaiting are those of a server, which has others to answer too.
+	maxWaiting = 64
+	maxCA      = 1 << 20
 )
 
 // Flags name a webhook. Nobody is asked without them, whatever a CRD says.
@@ -31,8 +34,8 @@ func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.CA, "convert-ca", "", "with --convert: the authorities that its certificate must come from, in PEM: a `FILE` (default the system's)")
 }
 
-// Open is nil where no webhook is named. patience is how often in a row it may
-// not answer in time before it is asked no more; 0 is without end.
+// Open is nil where no webhook is named. patience is how often it may not answer in
+// time, if it never did, before it is asked no more; 0, for a server, is without end.
 func (f *Flags) Open(patience int64) (engine.Converter, error) {
 	if f.URL == "" {
 		if f.CA != "" {
@@ -45,6 +48,9 @@ func (f *Flags) Open(patience int64) (engine.Converter, error) {
 
 func (f *Flags) open(timeout time.Duration, patience int64) (engine.Converter, error) {
 	w := conversion.Webhook{URL: f.URL, Timeout: timeout, Patience: patience}
+	if patience == 0 {
+		w.MaxWaiting = maxWaiting
+	}
 	if f.CA != "" {
 		var err error
 		if w.CA, err = input.ReadFile(f.CA, maxCA); err != nil {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
@@ -87,8 +87,8 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	}
 	seen := map[string]bool{}
 	for _, crd := range crds {
-		if errs := validation.IsDNS1123Subdomain(crd.Name); len(errs) > 0 {
-			return fmt.Errorf("%q: not the name of a CRD: %s", crd.Name, errs[0])
+		if err := crdfile.CheckNames(crd.Name); err != nil {
+			return err
 		}
 		if seen[crd.Name] {
 			return fmt.Errorf("%s: given twice: want one, as a server has", crd.Name)

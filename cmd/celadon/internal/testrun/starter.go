@@ -150,6 +150,11 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 		if !v.Served {
 			continue
 		}
+		if i.o.Out != "" {
+			if err := crdfile.CheckNames(crd.Name, v.Name); err != nil {
+				return written, err
+			}
+		}
 		made, err := i.suite(ctx, d.file, crd, e, v.Name)
 		if err != nil {
 			return written, err
