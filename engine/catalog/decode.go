@@ -41,11 +41,27 @@ func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return out, nil
 }
 
+// maxShared bounds what of an old CRD all its versions share, as often as there are
+// versions: each gets its own, and what etcd takes of a CRD can then be more than
+// there is memory for.
+const maxShared = 4 << 20
+
+func bounded(spec *v1beta1.CustomResourceDefinitionSpec) error {
+	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
+	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
+		return fmt.Errorf("spec: %d KiB that %d versions share: want no more than %d in all (give versions schemas of their own)", len(shared)>>10, n, maxShared>>10)
+	}
+	return err
+}
+
 // decodeBeta takes the server's way: defaults of the old version, then its form
 // for all versions, then v1.
 func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition) error {
 	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, in); err != nil {
+		return err
+	}
+	if err := bounded(&in.Spec); err != nil {
 		return err
 	}
 	v1beta1.SetObjectDefaults_CustomResourceDefinition(in)

@@ -139,12 +139,20 @@ func betas(root *yaml.Node) (crds []*yaml.Node) {
 // crd rewrites one, holds that it is the same, and tells of what v1 will say.
 func (c *converter) crd(ctx context.Context, path string, crd *yaml.Node) error {
 	c.found++
+	spec, err := specNode(crd)
+	if err != nil {
+		return err
+	}
 	before, err := encoded(crd)
 	if err != nil {
 		return err
 	}
+	was, err := specOf(before)
+	if err != nil {
+		return err
+	}
 	line := crd.Line
-	did, err := rewrite(crd)
+	did, err := rewrite(crd, spec, was["preserveUnknownFields"] == true)
 	if err != nil {
 		return err
 	}
@@ -152,7 +160,7 @@ func (c *converter) crd(ctx context.Context, path string, crd *yaml.Node) error 
 	if err != nil {
 		return err
 	}
-	if err := same(before, after, did); err != nil {
+	if err := same(was, after, did); err != nil {
 		return err
 	}
 	place := fmt.Sprintf("%s:%d", path, line)
