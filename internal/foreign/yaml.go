@@ -23,6 +23,7 @@ func YAML(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml3.NewEncoder(&b)
 	enc.SetIndent(2)
+	enc.CompactSeqIndent() // as the other does
 	if err := enc.Encode(&root); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (c *checker) show(def *definition, req engine.Request, doc *input.Document,
 		rep.Persisted = shown
 	}
 	if o.Diff {
-		rep.Diff, rep.Bug = persistedDiff(doc.Place(), mask.Object(doc.Object), shown)
+		rep.Diff, rep.Bug = linediff.Persisted(doc.Place(), mask.Object(doc.Object), shown)
 	}
 	if o.Output == "wide" {
 		rep.Row = c.row(v, shown, doc.Object, req.OldObject)
@@ -115,15 +115,6 @@ func selected(v *view, obj map[string]any) map[string]string {
 		return nil
 	}
 	return set
-}
-
-func persistedDiff(place string, given, kept map[string]any) ([]byte, error) {
-	before, err := report.YAML(given)
-	if err != nil {
-		return nil, err
-	}
-	after, err := report.YAML(kept)
-	return linediff.Unified(place, place+" (persisted)", before, after), err
 }
 
 // row is what kubectl get shows. An object is as old as it says, or as the one
