@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/crdfields"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -39,12 +37,12 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	case !res.Allowed:
 		return "", errors.New("the object is refused, so nothing is stored: :check says why")
 	}
-	after, err := yaml.Marshal(res.Object)
-	if err != nil || arg == "" {
-		return printable(string(after)) + s.selectable(res.Object), err
+	if arg == "diff" {
+		diff, err := linediff.Persisted(st.object.doc.File, st.object.value, res.Object)
+		return printable(string(diff)), err
 	}
-	before, err := yaml.Marshal(st.object.value)
-	return printable(string(linediff.Unified(st.object.doc.File, st.object.doc.File+" (persisted)", before, after))), err
+	text, err := foreign.YAML(res.Object)
+	return printable(string(text)) + s.selectable(res.Object), err
 }
 
 // selectable is a line for the fields that field selectors find in an object; none

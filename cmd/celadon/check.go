@@ -22,6 +22,10 @@ With --crd-old, check tells what an upgrade of the CRDs does to the objects:
 which were accepted and are refused now, which cannot be updated any more even
 when unchanged, which ratcheting saves, and which are silently changed.
 
+-o yaml and -o wide print what would be stored, as kubectl get does; --diff shows
+what of it is otherwise than given, and --persisted adds it to JSON. --field-selector
+leaves out what kubectl get would. --subresource scale is a write of kubectl scale.
+
 Below what kubectl would print stand the place and an excerpt of each cause, the
 rule that failed and the values in it.
 

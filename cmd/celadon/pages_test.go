@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
 // TestPages runs every command in a console block of the README and of docs/,
@@ -38,6 +42,19 @@ func TestPages(t *testing.T) {
 	if ran == 0 {
 		t.Error("no page has a command")
 	}
+}
+
+// TestCheckPageFlags: the page of check names all its flags.
+func TestCheckPageFlags(t *testing.T) {
+	page, err := os.ReadFile("../../docs/check.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCommand(cli.Streams{}).Flags().VisitAll(func(f *pflag.Flag) {
+		if !bytes.Contains(page, []byte("--"+f.Name)) && (f.Shorthand == "" || !bytes.Contains(page, []byte("`-"+f.Shorthand+" "))) {
+			t.Errorf("docs/check.md does not name --%s", f.Name)
+		}
+	})
 }
 
 type step struct {

@@ -8,6 +8,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // APIVersionBeta is the version of CRDs that a server has no longer taken since
@@ -16,7 +18,8 @@ const APIVersionBeta = "apiextensions.k8s.io/v1beta1"
 
 // Decode reads one CRD from JSON. One of apiextensions.k8s.io/v1beta1 is what a
 // server that has it stored converts it to; what that version fills in, such as
-// preserveUnknownFields: true, is filled in.
+// preserveUnknownFields: true, is filled in. The error is a *engine.WorkLimitError
+// where its versions share more than there may be memory for.
 func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {
@@ -41,11 +44,28 @@ func Decode(data []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return out, nil
 }
 
+// maxShared bounds what of an old CRD all its versions share, as often as there are
+// versions: each gets its own, and what etcd takes of a CRD can then be more than
+// there is memory for.
+const maxShared = 4 << 20
+
+// bounded is a *engine.WorkLimitError where they share more.
+func bounded(spec *v1beta1.CustomResourceDefinitionSpec) error {
+	shared, err := json.Marshal([]any{spec.Validation, spec.Subresources, spec.AdditionalPrinterColumns, spec.SelectableFields})
+	if n := len(spec.Versions); err == nil && n > 1 && len(shared) > maxShared/n {
+		return &engine.WorkLimitError{Part: "schema", Reason: fmt.Sprintf("%d KiB that %d versions share: want no more than %d KiB in all (give versions schemas of their own)", len(shared)>>10, n, maxShared>>10)}
+	}
+	return err
+}
+
 // decodeBeta takes the server's way: defaults of the old version, then its form
 // for all versions, then v1.
 func decodeBeta(data []byte, out *apiextensionsv1.CustomResourceDefinition) error {
 	in, internal := &v1beta1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := json.Unmarshal(data, in); err != nil {
+		return err
+	}
+	if err := bounded(&in.Spec); err != nil {
 		return err
 	}
 	v1beta1.SetObjectDefaults_CustomResourceDefinition(in)

@@ -2,6 +2,8 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,4 +89,22 @@ func spec(t *testing.T, v any) (out any) {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestDecodeBetaBomb: a schema that is written once stands in every version.
+func TestDecodeBetaBomb(t *testing.T) {
+	t.Parallel()
+	versions := make([]string, 1000)
+	for i := range versions {
+		versions[i] = fmt.Sprintf(`{"name":"v%d","served":true,"storage":%t}`, i+1, i == 0)
+	}
+	schema := `{"type":"object","description":"` + strings.Repeat("x", 10_000) + `"}`
+	crd := `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1","metadata":{"name":"tabs.x.io"},"spec":{
+		"group":"x.io","names":{"plural":"tabs","kind":"Tab"},"validation":{"openAPIV3Schema":` + schema + `},"versions":[%s]}}`
+	if _, err := catalog.Decode(fmt.Appendf(nil, crd, strings.Join(versions, ","))); err == nil || !strings.Contains(err.Error(), "9 KiB that 1000 versions share") {
+		t.Errorf("1000 versions: %v", err)
+	}
+	if _, err := catalog.Decode(fmt.Appendf(nil, crd, strings.Join(versions[:400], ","))); err != nil {
+		t.Errorf("400 versions: %v", err)
+	}
 }

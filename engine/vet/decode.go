@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"errors"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -12,6 +13,7 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 )
@@ -32,6 +34,8 @@ type decoded struct {
 	gvk    *runtimeschema.GroupVersionKind
 	strict []error // what is wrong with its keys
 	beta   bool    // crd was converted
+
+	undecided *engine.WorkLimitError // why it was not
 }
 
 // decode reads a CRD from JSON. The status, if any, is the server's answer to a
@@ -53,7 +57,11 @@ func decode(raw []byte, beta bool) (d decoded, failure *metav1.Status) {
 		if !beta {
 			break
 		}
-		if d.crd, err = catalog.Decode(raw); err != nil {
+		d.crd, err = catalog.Decode(raw)
+		if errors.As(err, &d.undecided) {
+			return d, nil
+		}
+		if err != nil {
 			return d, unreadable(gvk, raw, err)
 		}
 		d.beta = true

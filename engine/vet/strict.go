@@ -22,6 +22,9 @@ func (r *Report) decode(raw []byte, cfg Config) *apiextensionsv1.CustomResourceD
 		r.Status = failure
 		return nil
 	}
+	if r.Undecided = d.undecided; r.Undecided != nil {
+		return nil
+	}
 	strict, directive := d.strict, cfg.fieldValidation()
 	if cfg.DuplicateKeys != nil {
 		strict = slices.Insert(strict, 0, cfg.DuplicateKeys)

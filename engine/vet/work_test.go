@@ -81,3 +81,15 @@ func TestHiddenWork(t *testing.T) {
 		}
 	}
 }
+
+// TestUndecidedBeta: a schema that is written once and stands in every version.
+func TestUndecidedBeta(t *testing.T) {
+	t.Parallel()
+	versions := strings.Repeat(`{"name":"v1","served":true,"storage":true},`, 1000) + `{"name":"v2","served":true,"storage":false}`
+	crd := `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1","metadata":{"name":"tabs.x.io"},"spec":{"versions":[` + versions +
+		`],"validation":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("x", 10_000) + `"}}}}`
+	r, err := Vet(context.Background(), []byte(crd), Config{Beta: true})
+	if err != nil || r.Accepted || r.Status != nil || r.Undecided == nil || !strings.Contains(r.Undecided.Error(), "9 KiB that 1001 versions share") {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}

@@ -2,6 +2,7 @@ package crdfields
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -25,16 +26,22 @@ type Columns struct {
 	paths []*jsonpath.JSONPath
 }
 
+// maxColumns bounds how much of an object is shown again and again.
+const maxColumns = 64
+
 // ColumnsOf are the columns behind the name; a version that declares none has its
-// age. The error is of a path that cannot be read: the columns before it are
-// there, as in a server.
+// age. The error is of a path that cannot be read, or of too many: the columns before
+// it are there, as in a server.
 func ColumnsOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*Columns, error) {
 	defs := v.AdditionalPrinterColumns
 	if len(defs) == 0 {
 		defs = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
 	}
 	c := &Columns{}
-	for _, d := range defs {
+	for i, d := range defs {
+		if i == maxColumns {
+			return c, fmt.Errorf("additionalPrinterColumns: %d of them: want no more than %d", len(defs), maxColumns)
+		}
 		p, err := parse(d.Name, d.JSONPath)
 		if err != nil {
 			return c, err

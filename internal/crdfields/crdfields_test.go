@@ -61,6 +61,7 @@ func TestHostilePaths(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
 		".spec..a..b", "....", ".a[0,0,0][0,0,0]", `.a[?(@.b[?(@.c)])]`, `.a..b[?(@.c==1)]`, ".a}{.b", ".a}{range .b[*]}{.c}{end", "}", ".a[", "", "{}{}", ".a[(@.length-1)]",
+		".a[0,0,0,0,0,0,0,0,0][*]", strings.Repeat("$", 1<<22),
 	} {
 		version := &apiextensionsv1.CustomResourceDefinitionVersion{
 			AdditionalPrinterColumns: []apiextensionsv1.CustomResourceColumnDefinition{{Name: "A", Type: "string", JSONPath: ".a"}, {Name: "B", Type: "string", JSONPath: path}},
@@ -72,8 +73,30 @@ func TestHostilePaths(t *testing.T) {
 			continue
 		}
 		if err == nil || selectErr == nil || len(c.Names()) != 1 {
-			t.Errorf("%q is followed: %v, %v", path, err, selectErr)
+			t.Errorf("%.99q is followed: %v, %v", path, err, selectErr)
 		}
+	}
+}
+
+// TestManyFields: each may be the whole object.
+func TestManyFields(t *testing.T) {
+	t.Parallel()
+	v := &apiextensionsv1.CustomResourceDefinitionVersion{}
+	for i := range 65 {
+		path := fmt.Sprint(".spec.a", i)
+		v.SelectableFields = append(v.SelectableFields, apiextensionsv1.SelectableField{JSONPath: path})
+		v.AdditionalPrinterColumns = append(v.AdditionalPrinterColumns, apiextensionsv1.CustomResourceColumnDefinition{Name: path, Type: "string", JSONPath: path})
+	}
+	if c, err := crdfields.ColumnsOf(v); err == nil || len(c.Names()) != 64 {
+		t.Errorf("%d columns: %v", len(c.Names()), err)
+	}
+	v.SelectableFields = v.SelectableFields[:9]
+	if _, err := crdfields.SelectableOf(v, true); err == nil {
+		t.Error("nine fields are selectable")
+	}
+	v.SelectableFields = v.SelectableFields[:8]
+	if _, err := crdfields.SelectableOf(v, true); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -13,10 +13,21 @@ import (
 
 // errMany is of a path that asks for more than it should: the server takes it,
 // and on a nested object it gives more values than there is memory for.
-var errMany = errors.New("want one path with no more than one of .., ?() and [a,b]")
+var errMany = errors.New("want one path with no more than one of .., ?() and [a,b], and of [a,b] no more than 8 members")
+
+const (
+	// maxPath is how long a path may be: its parser goes a call deeper with every
+	// character, and a stack that is full cannot be recovered from.
+	maxPath = 4 << 10
+	// maxUnion bounds how often a path gives the same value.
+	maxUnion = 8
+)
 
 // parse reads a JSONPath. A missing field is no error of what it gives.
 func parse(name, path string) (*jsonpath.JSONPath, error) {
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("jsonPath: %d characters: want no more than %d", len(path), maxPath)
+	}
 	text := "{" + path + "}"
 	parsed, err := jsonpath.Parse(name, text)
 	if err != nil {
@@ -43,6 +54,9 @@ func branches(n jsonpath.Node) int {
 		return 1 + branches(n.Left) + branches(n.Right)
 	case *jsonpath.UnionNode:
 		sum := 1
+		if len(n.Nodes) > maxUnion {
+			sum = len(n.Nodes)
+		}
 		for _, below := range n.Nodes {
 			sum += branches(below)
 		}

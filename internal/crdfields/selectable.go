@@ -22,9 +22,15 @@ type Selectable struct {
 	paths []*jsonpath.JSONPath
 }
 
+// maxSelectable is how many fields the server lets a version declare.
+const maxSelectable = 8
+
 // SelectableOf are those of a version: its own, and the object's name and
 // namespace.
 func SelectableOf(v *apiextensionsv1.CustomResourceDefinitionVersion, namespaced bool) (*Selectable, error) {
+	if n := len(v.SelectableFields); n > maxSelectable {
+		return nil, fmt.Errorf("selectableFields: %d of them: want no more than %d", n, maxSelectable)
+	}
 	s := &Selectable{namespaced: namespaced}
 	for _, f := range v.SelectableFields {
 		p, err := parse("selectableField", f.JSONPath)

@@ -19,22 +19,23 @@ func YAML(v any) ([]byte, error) {
 	if err := root.Encode(v); err != nil { // data need not be readable, or there may be none
 		return nil, err
 	}
-	quote(&root)
+	Quote(&root)
 	var b bytes.Buffer
 	enc := yaml3.NewEncoder(&b)
 	enc.SetIndent(2)
+	enc.CompactSeqIndent() // as the other does
 	if err := enc.Encode(&root); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), enc.Close()
 }
 
-// quote puts what is escaped in double quotes.
-func quote(n *yaml3.Node) {
+// Quote puts the texts of a tree that a Writer escapes in double quotes.
+func Quote(n *yaml3.Node) {
 	if n.Kind == yaml3.ScalarNode && string(Text(n.Value)) != n.Value {
 		n.Style = yaml3.DoubleQuotedStyle
 	}
 	for _, below := range n.Content {
-		quote(below)
+		Quote(below)
 	}
 }

@@ -161,7 +161,7 @@ func (c *checker) noSubresource(def *definition, doc *input.Document, rep *repor
 	rep.Status = &report.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
-		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table.Kind.Version, sub),
+		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table().Kind.Version, sub),
 	}
 	return true
 }

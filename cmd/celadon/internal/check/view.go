@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,21 +20,24 @@ import (
 	"github.com/celadon-cel/celadon/internal/linediff"
 )
 
-// view is what of objects of one version is shown, and chosen by.
+// view is what of objects of one version is shown, and chosen by. The paths of a
+// CRD are read where they are asked for.
 type view struct {
-	columns    *crdfields.Columns
-	table      *report.Table
-	selectable *crdfields.Selectable
+	table      func() table
+	selectable func() (*crdfields.Selectable, error)
 	// selects: the version declares selectable fields.
 	selects bool
-	// problem says why fields cannot be selected.
-	problem error
 	// subresources are those that the version has.
 	subresources []string
 }
 
-// newViews are those of a CRD by version. A column that cannot be read ends them,
-// as in a server.
+// table is what kubectl get shows of a version.
+type table struct {
+	*report.Table
+	columns *crdfields.Columns
+}
+
+// newViews are those of a CRD by version.
 func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	if crd == nil {
 		return nil
@@ -41,14 +45,12 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	views := map[string]*view{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
-		one := &view{selects: len(v.SelectableFields) > 0}
-		one.columns, _ = crdfields.ColumnsOf(v)
-		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
-		one.selectable, one.problem = crdfields.SelectableOf(v, namespaced)
-		one.table = &report.Table{
-			Kind:       schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
-			Namespaced: namespaced,
-			Columns:    one.columns.Names(),
+		one := &view{
+			table: sync.OnceValue(func() table { return tableOf(crd, v) }),
+			selectable: sync.OnceValues(func() (*crdfields.Selectable, error) {
+				return crdfields.SelectableOf(v, crd.Spec.Scope == apiextensionsv1.NamespaceScoped)
+			}),
+			selects: len(v.SelectableFields) > 0,
 		}
 		if s := v.Subresources; s != nil && s.Status != nil {
 			one.subresources = append(one.subresources, "status")
@@ -61,6 +63,16 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 	return views
 }
 
+// tableOf has the columns up to one that cannot be read, as in a server.
+func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) table {
+	columns, _ := crdfields.ColumnsOf(v)
+	return table{columns: columns, Table: &report.Table{
+		Kind:       schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
+		Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		Columns:    columns.Names(),
+	}}
+}
+
 // view is nil for an object of no version of the CRD.
 func (def *definition) view(obj map[string]any) *view {
 	_, version, _ := strings.Cut(report.Identify(obj).APIVersion, "/")
@@ -71,43 +83,38 @@ func (def *definition) view(obj map[string]any) *view {
 func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	v, o := def.view(res.Object), c.options
 	kept := o.Persisted || o.Output == "yaml"
-	if v == nil || !v.selects && !kept && !o.Diff && o.Output != "wide" {
+	selects := v != nil && v.selects && (o.Output == "json" || o.Output == "jsonl")
+	if v == nil || !selects && !kept && !o.Diff && o.Output != "wide" {
 		return
 	}
 	mask := where.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
-	rep.SelectableFields = selected(v, shown)
+	if selects {
+		rep.SelectableFields = selected(v, shown)
+	}
 	if kept {
 		rep.Persisted = shown
 	}
 	if o.Diff {
-		rep.Diff, rep.Bug = persistedDiff(doc.Place(), mask.Object(doc.Object), shown)
+		rep.Diff, rep.Bug = linediff.Persisted(doc.Place(), mask.Object(doc.Object), shown)
 	}
 	if o.Output == "wide" {
 		rep.Row = c.row(v, shown, doc.Object, req.OldObject)
 	}
 }
 
-// selected are the values of an object's selectable fields; nil where the CRD
-// declares none. One without a value is the empty text.
+// selected are the values of an object's selectable fields; nil where they cannot
+// be read. One without a value is the empty text.
 func selected(v *view, obj map[string]any) map[string]string {
-	if v.problem != nil {
+	s, err := v.selectable()
+	if err != nil {
 		return nil
 	}
-	set, err := v.selectable.Values(obj)
-	if err != nil || len(set) == 0 {
+	set, err := s.Values(obj)
+	if err != nil {
 		return nil
 	}
 	return set
-}
-
-func persistedDiff(place string, given, kept map[string]any) ([]byte, error) {
-	before, err := report.YAML(given)
-	if err != nil {
-		return nil, err
-	}
-	after, err := report.YAML(kept)
-	return linediff.Unified(place, place+" (persisted)", before, after), err
 }
 
 // row is what kubectl get shows. An object is as old as it says, or as the one
@@ -117,8 +124,8 @@ func (c *checker) row(v *view, obj map[string]any, forms ...map[string]any) *rep
 	if now.IsZero() {
 		now = time.Now()
 	}
-	id := report.Identify(obj)
-	return &report.Row{Table: v.table, Namespace: id.Namespace, Name: id.Name, Cells: v.columns.Cells(aged(obj, now, forms), now)}
+	id, t := report.Identify(obj), v.table()
+	return &report.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
 }
 
 // aged is an object with the time of its creation.
@@ -170,13 +177,14 @@ func (c *checker) choose(def *definition, seen map[string]any, rep *report.Objec
 }
 
 func (v *view) chooses(selector fields.Selector, obj map[string]any, id report.Identity) (bool, error) {
-	if v.problem != nil {
-		return false, v.problem
-	}
-	if err := v.selectable.Check(selector); err != nil {
+	s, err := v.selectable()
+	if err != nil {
 		return false, err
 	}
-	return v.selectable.Matches(selector, obj, id.Namespace, id.Name)
+	if err := s.Check(selector); err != nil {
+		return false, err
+	}
+	return s.Matches(selector, obj, id.Namespace, id.Name)
 }
 
 // parseSelector reads --field-selector; nil is none.

@@ -3,15 +3,12 @@
 package convertcrd
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"go.yaml.in/yaml/v3"
 
@@ -62,25 +59,22 @@ func (c *converter) read(path string) ([]byte, error) {
 
 // file writes all documents of a file. What is no CRD of v1beta1 stays as it is.
 func (c *converter) file(ctx context.Context, path string, data []byte) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for n := 1; ; n++ {
-		text, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for i, d := range documents(data) {
+		text, err := c.document(ctx, path, d)
 		if err == nil {
-			text, err = c.document(ctx, path, text)
+			text, err = readable(text)
 		}
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil && len(bytes.TrimSpace(text)) > 0 {
+		if err == nil {
 			err = c.write(text)
 		}
 		if err != nil {
-			return fmt.Errorf("document %d: %w", n, err)
+			return fmt.Errorf("document %d: %w", i+1, err)
 		}
 	}
+	return nil
 }
 
 func (c *converter) write(text []byte) error {
@@ -98,64 +92,67 @@ func (c *converter) write(text []byte) error {
 }
 
 // document is a document with its CRDs rewritten: itself, or those of a List.
-func (c *converter) document(ctx context.Context, path string, text []byte) ([]byte, error) {
+func (c *converter) document(ctx context.Context, path string, d document) ([]byte, error) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	if err := yaml.Unmarshal(d.text, &doc); err != nil {
 		return nil, err
 	}
 	if len(doc.Content) != 1 {
-		return text, nil
+		return d.text, nil
 	}
-	crds := betas(doc.Content[0])
-	for _, crd := range crds {
-		if err := c.crd(ctx, path, crd); err != nil {
+	place := func(n *yaml.Node) string { return fmt.Sprintf("%s:%d", path, d.line+n.Line-1) }
+	before, root := c.found, doc.Content[0]
+	if beta(root) {
+		if err := c.crd(ctx, place(root), root); err != nil {
 			return nil, err
 		}
+	} else if items := get(root, "items"); items != nil && items.Kind == yaml.SequenceNode {
+		for i, item := range items.Content {
+			if !beta(item) {
+				continue
+			}
+			if err := c.crd(ctx, fmt.Sprintf("%s: items[%d]", place(item), i), item); err != nil {
+				return nil, fmt.Errorf("items[%d]: %w", i, err)
+			}
+		}
 	}
-	if len(crds) == 0 {
-		return text, nil
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	switch {
+	case c.found == before:
+		return d.text, nil
+	case json.Valid(d.text):
 		return asJSON(&doc)
 	}
 	return encoded(&doc)
 }
 
-// betas are the CRDs of v1beta1 in a document.
-func betas(root *yaml.Node) (crds []*yaml.Node) {
-	if beta(root) {
-		return []*yaml.Node{root}
-	}
-	if items := get(root, "items"); items != nil && items.Kind == yaml.SequenceNode {
-		for _, item := range items.Content {
-			if beta(item) {
-				crds = append(crds, item)
-			}
-		}
-	}
-	return crds
-}
-
 // crd rewrites one, holds that it is the same, and tells of what v1 will say.
-func (c *converter) crd(ctx context.Context, path string, crd *yaml.Node) error {
+func (c *converter) crd(ctx context.Context, place string, crd *yaml.Node) error {
 	c.found++
+	spec, err := specNode(crd)
+	if err != nil {
+		return err
+	}
 	before, err := encoded(crd)
 	if err != nil {
 		return err
 	}
-	line := crd.Line
-	did, err := rewrite(crd)
+	was, err := specOf(before)
 	if err != nil {
 		return err
 	}
+	did, err := rewrite(crd, spec, was["preserveUnknownFields"] == true)
+	if err != nil {
+		return err
+	}
+	foreign.Quote(crd)
 	after, err := encoded(crd)
 	if err != nil {
 		return err
 	}
-	if err := same(before, after, did); err != nil {
+	after = []byte(foreign.Text(string(after)))
+	if err := same(was, after, did); err != nil {
 		return err
 	}
-	place := fmt.Sprintf("%s:%d", path, line)
 	if did.declared {
 		foreign.Fprintf(c.Stderr, "%s: unknown fields were kept everywhere: v1 keeps them at the root, and below it where x-kubernetes-preserve-unknown-fields stands\n", place)
 	}

@@ -24,15 +24,21 @@ type change struct {
 	declared bool
 }
 
-// rewrite makes a CRD of v1 out of one of v1beta1, in place.
-func rewrite(crd *yaml.Node) (c change, err error) {
+// specNode is the spec of a CRD that can be rewritten.
+func specNode(crd *yaml.Node) (*yaml.Node, error) {
 	if err := plain(crd); err != nil {
-		return c, err
+		return nil, err
 	}
 	spec := get(crd, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
-		return c, errors.New("spec: want a mapping")
+		return nil, errors.New("spec: want a mapping")
 	}
+	return spec, nil
+}
+
+// rewrite makes a CRD of v1 out of one of v1beta1, in place. It is told whether a
+// server that reads it preserves unknown fields.
+func rewrite(crd, spec *yaml.Node, preserves bool) (c change, err error) {
 	get(crd, "apiVersion").Value = crdfile.APIVersion
 	if empty(get(spec, "scope")) {
 		take(spec, "scope")
@@ -54,7 +60,7 @@ func rewrite(crd *yaml.Node) (c change, err error) {
 		}
 	}
 	convertWebhook(get(spec, "conversion"))
-	if c.kept = preserves(spec); c.kept {
+	if c.kept = preserves; c.kept {
 		take(spec, "preserveUnknownFields")
 		for _, v := range versions {
 			c.declared = preserveAtRoot(v) || c.declared
@@ -154,12 +160,6 @@ func convertWebhook(conversion *yaml.Node) {
 		put(webhook, "conversionReviewVersions", reviews)
 	}
 	put(conversion, "webhook", webhook)
-}
-
-// preserves is true of a CRD that does not say that it does not.
-func preserves(spec *yaml.Node) bool {
-	v := get(spec, "preserveUnknownFields")
-	return empty(v) || v.Value == "true"
 }
 
 const preserveUnknown = "x-kubernetes-preserve-unknown-fields"

@@ -1,10 +1,7 @@
 package report
 
 import (
-	"encoding/json"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
@@ -21,7 +18,7 @@ func (p *yamlPrinter) CRD(c *CRD) error { return p.rest.CRD(c) }
 
 func (p *yamlPrinter) Object(o *Object) error {
 	if o.Persisted != nil {
-		text, err := YAML(o.Persisted)
+		text, err := foreign.YAML(o.Persisted)
 		if err != nil {
 			return err
 		}
@@ -37,18 +34,6 @@ func (p *yamlPrinter) Object(o *Object) error {
 }
 
 func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
-
-// YAML is an object as kubectl writes it: keys sorted. One with characters that
-// YAML cannot hold, or that must not reach a terminal, is JSON, in which they can be
-// escaped.
-func YAML(obj map[string]any) ([]byte, error) {
-	text, err := yaml.Marshal(obj)
-	if err == nil && string(foreign.Text(string(text))) == string(text) {
-		return text, nil
-	}
-	text, err = json.MarshalIndent(obj, "", "  ")
-	return append(text, '\n'), err
-}
 
 // diff shows what of an object is stored otherwise than it was given.
 func (p *textPrinter) diff(b *strings.Builder, diff []byte) {

@@ -3,6 +3,8 @@
 package where
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -70,7 +72,7 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 	switch v := v.(type) {
 	case string:
 		if v != "" && schema.Format == "password" {
-			s.Texts = append(s.Texts, v)
+			s.Texts = append(s.Texts, forms(v)...)
 			s.paths = append(s.paths, slices.Clone(path))
 		}
 	case []any:
@@ -89,4 +91,22 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 			}
 		}
 	}
+}
+
+// forms are a text, and how it stands within JSON that is a text itself, as in the
+// annotation of kubectl apply: with and without what is escaped for HTML.
+func forms(text string) []string {
+	all := []string{text}
+	for _, html := range []bool{true, false} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if err := enc.Encode(text); err != nil {
+			continue // no text fails
+		}
+		if quoted := strings.TrimSpace(b.String()); len(quoted) > 2 && !slices.Contains(all, quoted[1:len(quoted)-1]) {
+			all = append(all, quoted[1:len(quoted)-1])
+		}
+	}
+	return all
 }
