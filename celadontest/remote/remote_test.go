@@ -122,7 +122,7 @@ func TestMismatch(t *testing.T) {
 	}{
 		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, "celadon: the object was refused: want it accepted\n  spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10\n" +
 			"    rule: self.replicas <= self.maxReplicas\n      self.replicas: 20\n      self.maxReplicas: 10\n  spec.schedule: Invalid value: \"now\": must have five fields"},
-		"accepted": {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted: want it refused\n  for: spec.x: m\n  for: any cause"},
+		"accepted":  {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted: want it refused\n  for: spec.x: m\n  for: any cause"},
 		"not there": {func(t testing.TB) { Config{Command: "no-such-celadon"}.Start(t, crd) }, `celadon: exec: "no-such-celadon": executable file not found in $PATH: want the command, in PATH or as Config.Command`},
 		"another": {func(t testing.TB) { crds.Rejects(t, bad, Cause{Field: "spec.schedule"}, Cause{Field: "spec.x"}) },
 			"celadon: the object was refused\n  not for: spec.x\n  and also for: spec.replicas: Invalid value"},
