@@ -14,7 +14,8 @@ import (
 // Config is what the analyzer's flags say.
 type Config struct {
 	// CRDs are the files and folders of the CRDs, from the module's folder; none is
-	// config/crd, manifests and payload-manifests.
+	// config/crd, manifests and payload-manifests of the module, or of the repository
+	// around it.
 	CRDs []string
 	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the newest
 	// known.

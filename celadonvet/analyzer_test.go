@@ -113,6 +113,7 @@ func TestBadConfig(t *testing.T) {
 		"no such folder": {celadonvet.Config{CRDs: []string{"none"}}, "-crd: "},
 		"outside":        {celadonvet.Config{CRDs: []string{"../other"}}, "-crd: "},
 		"no CRDs":        {celadonvet.Config{CRDs: []string{"api"}}, "no CRDs: want -crd"},
+		"only patches":   {celadonvet.Config{CRDs: []string{"config/crd/patches"}}, "no CRDs: want -crd"},
 		"no version":     {celadonvet.Config{KubeVersion: "x"}, "x"},
 		"no lint":        {celadonvet.Config{WithoutLints: []string{"nope"}}, `lint "nope"`},
 	} {
@@ -148,7 +149,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err, string(out))
 	}
 	for _, command := range commands[1:] {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(command, "vettool=", "vettool="+bin+"/", 1))
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 		cmd.Dir = "testdata/app"
 		cmd.Env = append(os.Environ(), "GOFLAGS=", "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()

@@ -31,14 +31,9 @@ type module struct {
 
 // module are the findings of the module that a file is of.
 func (v *vetter) module(file string) ([]markervet.Finding, error) {
-	dir := filepath.Dir(file)
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return nil, fmt.Errorf("%s: %w", file, gotree.ErrNoModule)
-		}
+	dir, err := gotree.Root(filepath.Dir(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	v.mu.Lock()
 	m := v.modules[dir]
@@ -53,28 +48,54 @@ func (v *vetter) module(file string) ([]markervet.Finding, error) {
 
 // vetModule vets all packages of a module that have markers.
 func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
-	root, err := os.OpenRoot(dir)
+	top := gotree.Top(dir)
+	at, err := filepath.Rel(top, dir)
+	if err != nil {
+		return nil, err
+	}
+	at = filepath.ToSlash(at)
+	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	tree, err := gotree.Open(gotree.Config{
-		Repository: root.FS(), Name: func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) },
-	}, ".")
+	in := gotree.Config{
+		Repository: root.FS(), Name: func(file string) string { return filepath.Join(top, filepath.FromSlash(file)) },
+		CacheName: gotree.ModuleCache(),
+	}
+	if in.CacheName != "" {
+		if cache, err := os.OpenRoot(in.CacheName); err == nil {
+			defer cache.Close()
+			in.Cache = cache.FS()
+		}
+	}
+	tree, err := gotree.Open(in, at)
 	if err != nil {
 		return nil, err
 	}
-	files, err := tree.Packages(".")
+	files, err := tree.Packages(at)
 	if err != nil {
 		return nil, err
 	}
 	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
-	crds, err := readCRDs(root.FS(), cfg.CRDs)
+	var paths []string
+	for _, p := range cfg.CRDs {
+		paths = append(paths, path.Join(at, filepath.ToSlash(p)))
+	}
+	if len(paths) == 0 {
+		if paths, err = tree.CRDFolders(); err != nil {
+			return nil, fmt.Errorf("%w: want -crd with what a generator makes of this module", err)
+		}
+	}
+	crds, err := readCRDs(root.FS(), paths)
 	if err != nil {
 		return nil, fmt.Errorf("-crd: %w", err)
 	}
 	var mapped []*markervet.CRD
 	for _, crd := range crds {
+		if markervet.Patch(crd) {
+			continue
+		}
 		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})
 		if err != nil {
 			return nil, err
@@ -98,37 +119,31 @@ func vetLints(names []string) []string {
 func withMarkers(files []gomarkers.File) []gomarkers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
-		if bytes.Contains(f.Text, []byte("+kubebuilder:")) || bytes.Contains(f.Text, []byte("+k8s:")) {
-			marked[f.Package] = true
+		for _, marker := range []string{"+groupName=", "+kubebuilder:", "+k8s:"} {
+			if bytes.Contains(f.Text, []byte(marker)) {
+				marked[f.Package] = true
+			}
 		}
 	}
 	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
 }
 
-// readCRDs gives the CRDs of files and folders of a module.
-func readCRDs(module fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
-	given := len(paths) > 0
-	if !given {
-		paths = []string{"config/crd", "manifests", "payload-manifests"}
-	}
+// readCRDs gives the CRDs of files and folders of a repository.
+func readCRDs(repository fs.FS, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, err error) {
 	for _, p := range paths {
-		p = path.Clean(filepath.ToSlash(p))
-		info, err := fs.Stat(module, p)
-		if errors.Is(err, fs.ErrNotExist) && !given {
-			continue
-		}
+		info, err := fs.Stat(repository, p)
 		if err != nil {
 			return nil, err
 		}
 		var more []*apiextensionsv1.CustomResourceDefinition
 		if info.IsDir() {
 			var below fs.FS
-			if below, err = fs.Sub(module, p); err == nil {
+			if below, err = fs.Sub(repository, p); err == nil {
 				more, err = catalog.ReadFS(below)
 			}
 		} else {
 			var data []byte
-			if data, err = fs.ReadFile(module, p); err == nil {
+			if data, err = fs.ReadFile(repository, p); err == nil {
 				more, err = catalog.Read(data)
 			}
 		}

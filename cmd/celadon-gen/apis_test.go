@@ -189,9 +189,12 @@ func TestMappingAsGenerated(t *testing.T) {
 						continue
 					}
 					rules++
-					if r.Marker == marked[id] {
+					switch {
+					case r.Marker == marked[id]:
 						same++
-					} else {
+					case r.Marker == nil:
+						t.Errorf("%s: %s: not mapped, made of %v", crd.Name, r.Field, marked[id].Position())
+					default:
 						t.Errorf("%s: %s: mapped to %v, made of %v", crd.Name, r.Field, r.Marker.Position(), marked[id].Position())
 					}
 				}

@@ -33,7 +33,9 @@ func TestRun(t *testing.T) {
 	}{
 		{"made", []string{"./testdata/api/..."}, 0, "# As controller-gen " + toolsVersion, ""},
 		{"no patterns", nil, 2, "", "usage: celadon-gen PACKAGES"},
-		{"a flag", []string{"--help"}, 2, "", "usage: celadon-gen PACKAGES"},
+		{"help", []string{"--help"}, 0, "usage: celadon-gen PACKAGES", ""},
+		{"a flag", []string{"--no-such"}, 2, "", "usage: celadon-gen PACKAGES"},
+		{"one kind of two", []string{"./testdata/half/..."}, 2, "", "testdata/half/v1/types.go:"},
 		{"no such folder", []string{"./none/..."}, 2, "", "none"},
 		{"no kinds", []string{"."}, 2, "", "no kinds in ."},
 		{"a missing module", []string{"./testdata/missing"}, 2, "", "example.com/missing"},

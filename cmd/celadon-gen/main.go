@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -23,7 +24,8 @@ Writes to stdout the CustomResourceDefinitions that controller-gen ` + toolsVers
 makes of the packages, as ./api/... or an import path. Packages are loaded by the
 go command, which connects to nothing and runs nothing of theirs.
 
-Exit codes: 0 made, 2 usage, or something that cannot be made.
+Exit codes: 0 made, 2 usage, or something that cannot be made: then nothing is
+written.
 `
 
 func main() {
@@ -36,6 +38,10 @@ func main() {
 // run is the whole command; it returns the exit code.
 func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 	stderr = foreign.NewWriter(stderr)
+	if slices.Contains(patterns, "--help") || slices.Contains(patterns, "-h") {
+		fmt.Fprint(stdout, usage)
+		return 0
+	}
 	if len(patterns) == 0 || strings.HasPrefix(patterns[0], "-") {
 		fmt.Fprint(stderr, usage)
 		return 2
@@ -48,6 +54,9 @@ func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 	for _, problem := range made.problems {
 		foreign.Fprintf(stderr, "%s\n", problem)
 	}
+	if len(made.problems) > 0 {
+		return 2 // half of the CRDs would look like all
+	}
 	if len(made.crds) == 0 {
 		foreign.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))
 		return 2
@@ -57,9 +66,6 @@ func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 		if _, err := stdout.Write(crd); err != nil {
 			return 2
 		}
-	}
-	if len(made.problems) > 0 {
-		return 2
 	}
 	return 0
 }

@@ -17,7 +17,8 @@ and rules, and of each served version one minimal and one full example, which ha
 been decided as the API server would decide them. An HTML page is one file that loads
 nothing and runs nothing. The same CRD gives the same bytes.
 
-Exit codes: 0, or 2 for usage or unreadable input; 130 interrupted, without a page.`,
+Exit codes: 0, or 2 for usage, unreadable input or a page that is missing; 130
+interrupted, without a page.`,
 		Example: `  celadon docs --crd crd.yaml
   celadon docs --crd crds/ -o html --out site/`,
 		Args: cli.NoArguments,

@@ -15,8 +15,6 @@ type Proof struct {
 	Schema bool
 	// Siblings are the other rules that it needs.
 	Siblings []engine.RuleRef
-	// Outside: Config.Outside said so.
-	Outside bool
 }
 
 // String is for people: "schema; rules 0 and 2 of spec.x".
@@ -70,9 +68,7 @@ func (w *world) prove() (*Proof, error) {
 	if err != nil || !unsat {
 		return nil, err
 	}
-	proof := w.proof(core)
-	proof.Outside = true
-	return proof, nil
+	return w.proof(core), nil
 }
 
 // assumptions are what the question does not say itself.

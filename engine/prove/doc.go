@@ -9,13 +9,17 @@
 //
 // A proof holds for all objects as clients write them (whole numbers without a
 // point), that are new or replace one that the same CRD accepted, and for rules
-// that stay within their cost limits. Where there is no proof, nothing is known:
-// engine/search looks for an object.
+// that stay within their cost limits. It holds with ratcheting, too: what an update
+// leaves alone was accepted before. But to reorder a list of type map is to leave
+// it alone, for a server, whatever rules say of the order; of objects that got past
+// a rule in this way proofs say nothing. Nor do they where
+// spec.preserveUnknownFields is true, of which a version does not know. Where there
+// is no proof, nothing is known: engine/search looks for an object.
 package prove
 
 // How it works. A question is about one world: the values that the object may
 // have at the places (place.go) that the rules at hand speak of. What the schema
-// says of them (bounds.go), what each rule gives (truth.go, value.go,
+// says of them (bounds.go), what each rule gives (truth.go, value.go, sure.go,
 // compare.go, quantifier.go) and the question become a formula of propositions
 // for internal/sat. Rules are three-valued, as CEL is: a truth has one literal
 // for true and one for false, and neither is an error.

@@ -8,7 +8,6 @@ package prove
 // too few.
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -46,8 +45,6 @@ func (w *world) atom(l sat.Lit, says meaning, a, b alt) {
 // maxScript bounds what an external solver is given.
 const maxScript = 16 << 20
 
-var errUnknownName = errors.New("the external solver names a constant that it was not given")
-
 func (w *world) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err error) {
 	script := w.script()
 	if len(script) > maxScript {
@@ -61,12 +58,10 @@ func (w *world) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err e
 	if err != nil || !unsat {
 		return nil, false, err
 	}
-	for _, name := range needed {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return nil, false, errUnknownName
+	for i, name := range names {
+		if slices.Contains(needed, name) {
+			core = append(core, assumed[i])
 		}
-		core = append(core, assumed[i])
 	}
 	return core, true, nil
 }

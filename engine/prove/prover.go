@@ -21,7 +21,7 @@ type Config struct {
 	KubeVersion string
 	// Outside is an external solver, asked what ours leaves open; nil is none. It
 	// says whether what a script in SMT-LIB 2 asserts cannot be true together with
-	// some Boolean constants, and which of these that needs.
+	// some Boolean constants, and which of these that needs, and no others.
 	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
 }
 

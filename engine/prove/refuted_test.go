@@ -166,3 +166,27 @@ const (
 	nullFields  = "o: {type: object, properties: {x: {type: string, nullable: true}, z: {type: string}}}\np: {type: object, properties: {x: {type: string, nullable: true}, z: {type: string}}}"
 	firstItem   = "!has(self.l) || self.l.size() == 0 || "
 )
+
+// TestReordered is what proofs do not speak of: that to reorder a list of type map
+// is no change, for which a server lets a rule about the order be broken.
+func TestReordered(t *testing.T) {
+	t.Parallel()
+	v := version(t, spec("l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}",
+		"self.l[0].k == 'a'", "self.l[0].k == oldSelf.l[0].k"))
+	p, err := New(v, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err := p.Never(engine.RuleRef{Path: "spec", Index: 1}, Refused)
+	if got, want := told(t, proof, err), "rule 0 of spec"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	res, err := engineOf(t, v).Validate(t.Context(), engine.Request{Object: objectOf(t, "{l: [{k: b}, {k: a}]}"), OldObject: objectOf(t, "{l: [{k: a}, {k: b}]}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := brokenOf(res)
+	if b.rules[place2{"spec", 0}] || !b.rules[place2{"spec", 1}] {
+		t.Errorf("got %v, want rule 1 alone: it needs no exception", res.Causes)
+	}
+}

@@ -9,7 +9,8 @@ import (
 )
 
 // Markdown is the page in GitHub's Markdown. Whatever the CRD says stays text:
-// its own marks and HTML are shown, not followed.
+// its own marks and HTML are shown, not followed. Bare addresses stay as they
+// are, and GitHub makes them links to where they say.
 func (p *Page) Markdown() []byte {
 	m := &markdown{}
 	m.line("# " + marked(p.CRD.Spec.Names.Kind))
@@ -110,7 +111,7 @@ func (m *markdown) fenced(language, text string) {
 	fence := fence(text, 3)
 	m.line("")
 	m.line(fence + language)
-	m.line(strings.TrimRight(text, "\n"))
+	m.line(strings.TrimSuffix(text, "\n"))
 	m.line(fence)
 }
 

@@ -7,10 +7,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/version"
-	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
@@ -53,8 +53,8 @@ type Example struct {
 // takes time with the third power of the depth, and real schemas have 30.
 const deepest = 200
 
-// NewPage finds out all that stands on a page. The error is the context's, or a
-// *TooLongError.
+// NewPage finds out all that stands on a page. The error is the context's, a
+// *TooLongError, or a bug of ours.
 func NewPage(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Page, error) {
 	p := &Page{CRD: crd}
 	e, broken := engine.Compile(crd, engine.Config{})
@@ -107,7 +107,7 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		case a.Witness == nil:
 			x.Missing = fmt.Sprintf("none found among %s objects", phrase.Number(uint64(a.Searched)))
 		default:
-			data, err := yaml.Marshal(a.Witness.Object)
+			data, err := foreign.YAML(a.Witness.Object)
 			if err != nil {
 				return err
 			}

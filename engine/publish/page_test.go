@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -55,7 +60,8 @@ func TestPages(t *testing.T) {
 
 // harm is what a CRD tries in every text that it has.
 const harm = "</code></pre></style></title><script>alert(1)</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) ![b](https://example.com/x.png) `c` ``` <!-- " +
-	"{{.Hash}} & \x1b[31m \u202e\n# head\n1. one\n- two\n> three\n\n    four\n```\nfive\n=====\n| a | b |\n|---|---|\n<svg onload=alert(1)>"
+	"{{.Hash}} & \x1b[31m \u202e\n# head\n1. one\n- two\n> three\n\n    four\n```\nfive\n=====\n| a | b |\n|---|---|\n<svg onload=alert(1)>" +
+	"\n+ six\n2) seven\n:-: \n*a* _b_ ~~c~~ $d$ @e &amp; \\[f](g)\n[h]: https://example.com"
 
 func harmful() *apiextensionsv1.CustomResourceDefinition {
 	value := apiextensionsv1.JSON{Raw: []byte(`"</script><script>alert(1)</script>"`)}
@@ -64,7 +70,7 @@ func harmful() *apiextensionsv1.CustomResourceDefinition {
 		Properties: map[string]apiextensionsv1.JSONSchemaProps{
 			harm: {Type: "string", Description: harm, Pattern: harm, Default: &value, Enum: []apiextensionsv1.JSON{value}, Title: harm,
 				XValidations: apiextensionsv1.ValidationRules{{Rule: harm, Message: harm, MessageExpression: harm, FieldPath: harm}}},
-			"b": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", Description: harm, XValidations: apiextensionsv1.ValidationRules{{Rule: "true", Message: harm}}}}},
+			"b": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", Description: harm, XValidations: apiextensionsv1.ValidationRules{{Rule: harm, Message: harm}}}}},
 		},
 		AnyOf: []apiextensionsv1.JSONSchemaProps{{Required: []string{harm}}},
 	}
@@ -108,11 +114,71 @@ func TestPagesKeepTextText(t *testing.T) {
 			t.Errorf("%s: a control at %d: %q", name, i, text[max(0, i-20):min(len(text), i+20)])
 		}
 	}
-	// In Markdown a < outside of code is behind a backslash.
-	outside := regexp.MustCompile("(?s)(?m)^````+\n.*?\n````+$").ReplaceAllString(markdown, "")
-	outside = regexp.MustCompile("````+.*?````+").ReplaceAllString(outside, "")
-	if at := regexp.MustCompile(`(^|[^\\])<`).FindStringIndex(outside); at != nil {
-		t.Errorf("Markdown has HTML: %q", outside[max(0, at[0]-40):min(len(outside), at[1]+40)])
+	for _, line := range strings.Split(outsideCode(markdown), "\n") {
+		if followed.MatchString(line) || begun.MatchString(line) && !ownLine.MatchString(line) {
+			t.Errorf("Markdown is followed: %q", line)
+		}
+	}
+}
+
+var (
+	// followed has a mark that no backslash, or an escaped one, stands before.
+	followed = regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[`*_\\[\\]<>&|~$@!]")
+	begun    = regexp.MustCompile(`^ *([#+=:-]|\d+[.)])|^ {4}`)
+	ownLine  = regexp.MustCompile(`^(##? \\<|### ((Minimal |Full )?[Ee]xample|Fields)$|#### CODE$|- ([A-Za-z ]+: )?CODE)`)
+
+	// In all code of harmful CRDs there are three backticks, or none.
+	blocks = regexp.MustCompile("(?sm)^````+\n.*?\n````+$")
+	spans  = regexp.MustCompile("````+.*?````+")
+	short  = regexp.MustCompile("(^|[^\\\\`])`[^`\n]+`")
+)
+
+// outsideCode is Markdown with one word for all code in it.
+func outsideCode(text string) string {
+	text = blocks.ReplaceAllString(text, "CODE")
+	text = spans.ReplaceAllString(text, "CODE")
+	return short.ReplaceAllString(text, "${1}CODE")
+}
+
+// TestExamplesAreReadAsDecided: what a reader copies from a page is the object
+// that the engine has accepted, whatever is in its texts.
+func TestExamplesAreReadAsDecided(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a\u200bb", "\u202eb", "it's\u00ad: \"x\"", "one\n\ttwo\r", "x\n::error::y", "a ##[b", "```\n<b>&amp;</b>", "end\n\n\n"}
+	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	want := map[string]any{}
+	for i, text := range texts {
+		name, value := fmt.Sprint("f", i), apiextensionsv1.JSON{}
+		if err := json.Unmarshal([]byte(strconv.QuoteToASCII(text)), &value); err != nil {
+			t.Fatal(err)
+		}
+		spec.Required = append(spec.Required, name)
+		spec.Properties[name] = apiextensionsv1.JSONSchemaProps{Type: "string", Enum: []apiextensionsv1.JSON{value}}
+		want[name] = text
+	}
+	markdown, page := page(t, crdOf(apiextensionsv1.JSONSchemaProps{
+		Type: "object", Required: []string{"spec"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
+	}))
+	for name, all := range map[string][][]string{
+		"markdown": regexp.MustCompile("(?sm)^````yaml\n(.*?)^````$").FindAllStringSubmatch(markdown, -1),
+		"html":     regexp.MustCompile("(?s)<pre><code>(apiVersion.*?)</code></pre>").FindAllStringSubmatch(page, -1),
+	} {
+		if len(all) != 2 {
+			t.Errorf("%s: %d examples, want 2", name, len(all))
+		}
+		for _, example := range all {
+			text := example[1]
+			if name == "html" {
+				text = html.UnescapeString(text)
+			}
+			var got struct{ Spec map[string]any }
+			if err := yaml.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, text)
+			}
+			if d := cmp.Diff(want, got.Spec); d != "" {
+				t.Errorf("%s (-decided +read):\n%s", name, d)
+			}
+		}
 	}
 }
 

@@ -17,35 +17,54 @@ type comments struct {
 	taken  map[*ast.CommentGroup]bool
 }
 
-// of are the markers of a node that begins at a place, behind what ends at another.
-func (c *comments) of(doc *ast.CommentGroup, begin, behind token.Pos, inDoc bool) (all []*Marker) {
+// at are the comments of a node that begins at a place: the closest above it, and its
+// doc. Comments before another place are of what stands there.
+func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*ast.CommentGroup) {
 	if doc != nil {
 		begin = doc.Pos()
 	}
-	if free := c.closest(begin, behind); free != nil && free != doc {
-		all = append(all, c.markers(free)...)
+	if g := c.closest(begin, free); g != nil {
+		groups = append(groups, g)
 	}
 	if doc != nil {
-		for _, m := range c.markers(doc) {
-			m.inDoc = inDoc
-			all = append(all, m)
-		}
+		groups = append(groups, doc)
+	}
+	return groups
+}
+
+// of are the markers of comments.
+func (c *comments) of(groups []*ast.CommentGroup) (all []*Marker) {
+	for _, g := range groups {
+		all = append(all, c.markers(g)...)
 	}
 	return all
 }
 
-// closest is the last comment between two places that does not stand on the line of
-// the first.
-func (c *comments) closest(begin, behind token.Pos) *ast.CommentGroup {
+// schemaless: a generator looks at the field's own markers, and not at its type.
+func schemaless(groups []*ast.CommentGroup) bool {
+	return slices.ContainsFunc(groups, func(g *ast.CommentGroup) bool {
+		return slices.ContainsFunc(g.List, func(c *ast.Comment) bool {
+			text, ok := strings.CutPrefix(c.Text, "//")
+			return ok && strings.TrimSpace(text) == "+kubebuilder:validation:Schemaless"
+		})
+	})
+}
+
+// closest is the last comment between two places.
+func (c *comments) closest(begin, free token.Pos) *ast.CommentGroup {
 	i, _ := slices.BinarySearchFunc(c.groups, begin, func(g *ast.CommentGroup, at token.Pos) int { return int(g.Pos() - at) })
-	if i == 0 {
+	if i == 0 || c.groups[i-1].Pos() < free {
 		return nil
 	}
-	g := c.groups[i-1]
-	if g.Pos() < behind || behind.IsValid() && c.lineAt(c.offset(g.Pos())) == c.lineAt(c.offset(behind)) {
-		return nil
+	return c.groups[i-1]
+}
+
+// behind is where comments begin that are not of what ends at a place: on the next line.
+func (c *comments) behind(end token.Pos) token.Pos {
+	if line := c.lineAt(c.offset(end)) + 1; line < len(c.lines) {
+		return c.tokens.Pos(c.lines[line])
 	}
-	return g
+	return c.tokens.Pos(len(c.text))
 }
 
 // markers are those of a comment, made once.

@@ -45,7 +45,9 @@ func (s *Source) Lints() (all []Lint) {
 		if at := m.typographic(); at >= 0 {
 			add(TypographicQuotes, m, at, "gofmt turns '' and `` in a type's comment into ” and “, which CEL does not read: write \"\" for an empty text, in a quoted marker \\\"\\\"")
 		}
-		switch {
+		switch to := m.misplaced(); {
+		case to != "":
+			add(UnusedMarker, m, m.start, "no generator reads %s here: move it %s", m.Name, to)
 		case m.used || m.bad != nil:
 		case m.decl == nil:
 			add(UnusedMarker, m, m.start, "the marker stands at no type and no field, so no generator reads it: move it into the comment of what it is about")
@@ -151,23 +153,41 @@ func (s *Source) reach(from *typeDecl, seen map[*typeDecl]bool) {
 			continue
 		}
 		seen[t] = true
-		ast.Inspect(t.expr, func(n ast.Node) bool {
+		left = append(left, s.parts(t)...)
+	}
+}
+
+// parts are the types that one is made of, but for those of fields that have no schema.
+func (s *Source) parts(t *typeDecl) (all []*typeDecl) {
+	exprs := []ast.Expr{t.expr}
+	if t.byName != nil {
+		exprs = nil
+		for _, f := range t.fields {
+			if !f.schemaless {
+				exprs = append(exprs, f.expr)
+			}
+		}
+	}
+	add := func(p *goPackage, name string) {
+		if p != nil && p.types[name] != nil {
+			all = append(all, p.types[name])
+		}
+	}
+	for _, e := range exprs {
+		ast.Inspect(e, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Ident:
-				if next := t.file.pkg.types[n.Name]; next != nil {
-					left = append(left, next)
-				}
+				add(t.file.pkg, n.Name)
 			case *ast.SelectorExpr:
 				if name, ok := n.X.(*ast.Ident); ok {
-					if p := s.packages[t.file.importPath(name.Name)]; p != nil && p.types[n.Sel.Name] != nil {
-						left = append(left, p.types[n.Sel.Name])
-					}
+					add(s.packages[t.file.importPath(name.Name)], n.Sel.Name)
 				}
 				return false
 			}
 			return true
 		})
 	}
+	return all
 }
 
 // Missing says of a package why it could not be read; nil where nothing is missing.

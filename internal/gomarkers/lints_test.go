@@ -38,9 +38,24 @@ type Spec struct {
 	E string ` + "`json:\"e\"`" + `
 	// +kubebuilder:validation:XValidation:rule=self > 1 ,message=m
 	F strings.Builder ` + "`json:\"f\"`" + `
+	// +kubebuilder:validation:AtMostOneOf=a;b
+	G Mode ` + "`json:\"g\"`" + `
+	// +kubebuilder:validation:XValidation:rule="self != 'h'"
+	H Hidden ` + "`json:\"-\"`" + `
+	// +kubebuilder:validation:Schemaless
+	I Schemaless ` + "`json:\"i\"`" + `
 	// +kubebuilder:validation:XValidation:rule=self > 1
 	// Old string ` + "`json:\"old\"`" + `
 }
+
+// +k8s:immutable
+type Mode string
+
+// +kubebuilder:validation:XValidation:rule="self == 'hidden'"
+type Hidden string
+
+// +kubebuilder:validation:XValidation:rule="self == 'schemaless'"
+type Schemaless string
 
 // +kubebuilder:validation:XValidation:rule="self == 'other'"
 type Other string
@@ -88,6 +103,11 @@ spec:
 		`typographic-quotes Spec.E: “”"`,
 		"marker-without-rule Spec.F: +kubebuilder",
 		"cut-short Spec.F: 1 ,message=m",
+		"unused-marker Spec.G: +kubebuilder",
+		"unused-marker Spec.H: +kubebuilder",
+		"unused-marker Mode.: +k8s:immutab",
+		"unused-marker Hidden.: +kubebuilder",
+		"unused-marker Schemaless.: +kubebuilder",
 		"unused-marker Other.: +kubebuilder",
 		"unused-marker .: +kubebuilder",
 	}

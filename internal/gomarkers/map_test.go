@@ -250,12 +250,13 @@ func TestMapUnknown(t *testing.T) {
 		"A time.Time `json:\"a\"`":                                "none",
 		"A metav1.Time `json:\"a\"`":                              "none",
 		"A inhouse.A `json:\"a\"`":                                "A", // of a module without a dot in its name
+		"A scheduling.A `json:\"a\"`":                             "A", // Kubernetes' own has markers, too
 		"A gone.A `json:\"a\"`":                                   "Elsewhere",
 		"Other Plain `json:\"other\"`":                            "none",
 	} {
-		text := "package v1\n\nimport (\n\t\"time\"\n\t\"inhouse\"\n\t\"example.com/gone\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\ntype T struct {\n\t" + field + "\n}\n\ntype Plain struct {\n\tB string `json:\"b\"`\n}\n\n" + rule + "type Elsewhere string\n"
+		text := "package v1\n\nimport (\n\t\"time\"\n\t\"inhouse\"\n\tscheduling \"k8s.io/api/scheduling/v1beta1\"\n\t\"example.com/gone\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\ntype T struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\t" + field + "\n}\n\ntype Plain struct {\n\tB string `json:\"b\"`\n}\n\n" + rule + "type Elsewhere string\n"
 		src := Parse([]File{{Name: "t.go", Package: "operator/api/v1", Text: []byte(text)}}, Config{Import: func(path string) ([]File, error) {
-			if path != "inhouse" {
+			if path != "inhouse" && path != "k8s.io/api/scheduling/v1beta1" {
 				return nil, errors.New("no such package")
 			}
 			return []File{{Name: "a.go", Text: []byte("package inhouse\n\ntype A struct {\n\t" + rule + "\tB string `json:\"b\"`\n}\n")}}, nil
@@ -266,6 +267,47 @@ func TestMapUnknown(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", field, got, want)
+		}
+	}
+}
+
+// TestRoot: which types a CRD's kind may be.
+func TestRoot(t *testing.T) {
+	t.Parallel()
+	const rule = "// +kubebuilder:validation:XValidation:rule=\"true\"\n"
+	const kind = "type T struct {\n\tTypeMeta `json:\",inline\"`\n}\n"
+	const group = "// +groupName=example.com\n"
+	crd := readCRD(t, `
+spec:
+  group: example.com
+  names: {kind: T}
+  versions:
+  - {name: v1, schema: {openAPIV3Schema: {x-kubernetes-validations: [{rule: "true"}]}}}
+  - {name: v1beta1, schema: {openAPIV3Schema: {x-kubernetes-validations: [{rule: "true"}]}}}
+`)
+	for name, c := range map[string]struct{ text, want string }{
+		"of its version":  {group + "package v1\n" + rule + kind, "v1"},
+		"of another":      {group + "package v1beta1\n" + rule + kind, "v1beta1"},
+		"named":           {group + "// +versionName=v1\npackage api\n" + rule + kind, "v1"},
+		"of no version":   {group + "package api\n" + rule + kind, "v1 v1beta1"},
+		"of no group":     {"package v1\n" + rule + kind, "v1"},
+		"another group":   {"// +groupName=example.org\npackage v1\n" + rule + kind, ""},
+		"no kind":         {group + "package v1\n" + rule + "type T struct{}\n", ""},
+		"as another":      {group + "package v1beta1\n\ntype T U\n\n" + rule + strings.Replace(kind, "T", "U", 1), "v1beta1"},
+		"of a dependency": {"package v1\n\nimport \"example.com/dep\"\n\ntype Other struct {\n\tTypeMeta `json:\",inline\"`\n\tA dep.A `json:\"a\"`\n}\n", ""},
+	} {
+		src := Parse([]File{{Name: "t.go", Package: "example.com/p", Text: []byte(c.text)}}, Config{Import: func(string) ([]File, error) {
+			return []File{{Name: "d.go", Text: []byte(group + "package v1\n" + rule + kind + "\ntype A string\n")}}, nil
+		}})
+		src.load("example.com/dep")
+		var got []string
+		for _, r := range src.Map(crd).Rules {
+			if r.Marker != nil {
+				got = append(got, r.Version)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Marker struct {
 	start, end int // in the file: from the + on
 	items      bool
 	inDoc      bool // of a type: gofmt rewrites such comments
+	hidden     bool // at a field that objects do not have
 	implied    bool // made beside another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
@@ -123,6 +124,20 @@ var oneOf = map[string]func([]string) string{
 	"kubebuilder:validation:AtLeastOneOf": func(fields []string) string {
 		return joined(fields, "has(self.", ")", "||")
 	},
+}
+
+// misplaced is where the marker is to go, where generators do not read it at a type, or
+// not at a field.
+func (m *Marker) misplaced() string {
+	switch {
+	case m.Name == immutableName && m.Type != "" && m.Field == "":
+		return "to the fields of the type"
+	case oneOf[m.Name] != nil && m.Field != "":
+		return "to the type of the field"
+	case m.hidden:
+		return "to a field that objects have"
+	}
+	return ""
 }
 
 func atMost(fields []string, count string) string {

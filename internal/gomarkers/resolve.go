@@ -191,9 +191,9 @@ func isMajor(base string) bool {
 	return len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == ""
 }
 
-// ruleless packages are Kubernetes' own, which have no markers.
+// ruleless packages are those of Kubernetes' own that have no markers; k8s.io/api has.
 func ruleless(importPath string) bool {
-	return strings.HasPrefix(importPath, "k8s.io/api/") || strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
+	return strings.HasPrefix(importPath, "k8s.io/apimachinery/") || strings.HasPrefix(importPath, "k8s.io/apiextensions-apiserver/")
 }
 
 // standard packages have no dot in the first of their names; neither have those of some

@@ -16,6 +16,9 @@ func newSet(list []*Marker) *markerSet {
 	}
 	s := &markerSet{list, map[string][]*Marker{}, map[string][]*Marker{}}
 	for _, m := range list {
+		if m.misplaced() != "" {
+			continue
+		}
 		if m.items {
 			s.ofItem[m.Rule()] = append(s.ofItem[m.Rule()], m)
 		} else {

@@ -85,6 +85,8 @@ type fieldDecl struct {
 	at      int
 	expr    ast.Expr
 	markers *markerSet
+	// schemaless: what the type says is not asked.
+	schemaless bool
 }
 
 // Parse reads files. What cannot be read is told by Problems; the rest counts.
@@ -95,7 +97,9 @@ func Parse(files []File, cfg Config) *Source {
 		s.packages[f.Package].given = true
 	}
 	for _, m := range s.given {
-		s.byRule[m.Rule()] = append(s.byRule[m.Rule()], m)
+		if m.misplaced() == "" {
+			s.byRule[m.Rule()] = append(s.byRule[m.Rule()], m)
+		}
 	}
 	return s
 }
@@ -197,19 +201,19 @@ func (f *file) read(tree *ast.File) (all []*Marker) {
 		}
 	}
 	c := &comments{file: f, groups: tree.Comments, found: map[*ast.Comment][]*Marker{}, taken: map[*ast.CommentGroup]bool{}}
-	behind := tree.Name.End()
+	free := c.behind(tree.Name.End())
 	for _, decl := range tree.Decls {
 		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE {
-			all = append(all, f.typeDecls(c, d, behind)...)
+			all = append(all, f.typeDecls(c, d, free)...)
 		}
-		behind = decl.End()
+		free = c.behind(decl.End())
 	}
 	return append(all, c.stray()...)
 }
 
-func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*Marker) {
+func (f *file) typeDecls(c *comments, d *ast.GenDecl, free token.Pos) (all []*Marker) {
 	if d.Lparen.IsValid() {
-		behind = d.Lparen
+		free = d.Lparen // what stands on its line is of the first type, and so with structs
 	}
 	for _, spec := range d.Specs {
 		spec, ok := spec.(*ast.TypeSpec)
@@ -221,8 +225,9 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 			doc, begin = d.Doc, d.Pos()
 		}
 		t := &typeDecl{name: spec.Name.Name, file: f, at: f.offset(spec.Name.Pos()), expr: spec.Type}
-		markers := c.of(doc, begin, behind, true)
+		markers := c.of(c.at(doc, begin, free))
 		for _, m := range markers {
+			m.inDoc = doc != nil && m.start > f.offset(doc.Pos())
 			m.Type, m.decl = t.name, t
 		}
 		t.markers = newSet(markers)
@@ -233,29 +238,31 @@ func (f *file) typeDecls(c *comments, d *ast.GenDecl, behind token.Pos) (all []*
 		if f.pkg.types[t.name] == nil {
 			f.pkg.types[t.name] = t
 		}
-		behind = spec.End()
+		free = c.behind(spec.End())
 	}
 	return all
 }
 
 func (t *typeDecl) readFields(c *comments, body *ast.StructType) (all []*Marker) {
-	behind, unset := body.Fields.Opening, []*Marker(nil)
+	free, unset := body.Fields.Opening, []*Marker(nil)
 	t.byName = map[string]*fieldDecl{}
 	for _, field := range body.Fields.List {
-		markers := c.of(field.Doc, field.Pos(), behind, false)
-		behind = field.End()
-		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, markers: newSet(markers)}
+		comments := c.at(field.Doc, field.Pos(), free)
+		markers := c.of(comments)
+		free = c.behind(field.End())
+		f := &fieldDecl{at: t.file.offset(field.Pos()), expr: field.Type, schemaless: schemaless(comments)}
 		name := embeddedName(field.Type)
 		if len(field.Names) > 0 {
 			name = field.Names[0].Name
 		}
 		f.json, f.inline = jsonName(field.Tag, len(field.Names) == 0)
 		for _, m := range markers {
-			m.Type, m.Field, m.decl = t.name, name, t
+			m.Type, m.Field, m.decl, m.hidden = t.name, name, t, f.json == "-"
 			if m.Name == immutableName {
 				unset = append(unset, alsoUnset(m, f.json))
 			}
 		}
+		f.markers = newSet(markers)
 		all = append(all, markers...)
 		if f.json == "-" {
 			continue

@@ -1,6 +1,7 @@
 package gomarkers
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"maps"
@@ -120,26 +121,26 @@ func (s *Source) field(at spot, name string) (found spot, ok bool) {
 	return found, false
 }
 
-// root is the type of a CRD's objects: of its kind, in the package of its version.
+// root is the type of a CRD's objects: of its kind, in the given package of its
+// version, and in none of another of its versions. A struct has TypeMeta; of a type
+// that is declared as another nothing is asked.
 func (s *Source) root(crd *apiextensionsv1.CustomResourceDefinition, version string) (best *typeDecl) {
 	most := 0
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		t := p.types[crd.Spec.Names.Kind]
-		if t == nil || p.group != "" && p.group != crd.Spec.Group {
+		if !p.given || t == nil || t.byName != nil && !t.isKind() || p.group != "" && p.group != crd.Spec.Group {
 			continue
 		}
 		points := 1
 		if p.group != "" {
 			points += 4
 		}
-		switch {
-		case p.version != "":
-			if p.version == version {
-				points += 2
-			}
-		case p.name == version:
+		switch of := cmp.Or(p.version, p.name); {
+		case of == version:
 			points += 2
+		case slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == of }):
+			continue
 		}
 		if points > most {
 			most, best = points, t

@@ -11,13 +11,23 @@ import (
 // goMod is what a go.mod, or a go.work, says.
 type goMod struct {
 	module   string
-	requires map[string]string // version by module
-	replaces map[string]replace
-	uses     []string // folders of a go.work
+	requires map[string]string  // version by module
+	replaces map[string]replace // by module, or module@version
+	uses     []string           // folders of a go.work
 }
 
-// replace is another folder or module for one.
+// replace is another module for one, or a folder: of the repository, unless the path
+// is absolute.
 type replace struct{ path, version string }
+
+// replacement is what stands for a module in the version that is required.
+func (m *goMod) replacement(module string) (replace, bool) {
+	by, ok := m.replaces[module+"@"+m.requires[module]]
+	if !ok {
+		by, ok = m.replaces[module]
+	}
+	return by, ok
+}
 
 // readMod reads a file of the repository; nil where there is none.
 func (t *Tree) readMod(name string) (*goMod, error) {
@@ -28,7 +38,13 @@ func (t *Tree) readMod(name string) (*goMod, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseMod(string(data)), nil
+	m := parseMod(string(data))
+	for old, by := range m.replaces {
+		if by.version == "" && !path.IsAbs(by.path) {
+			m.replaces[old] = replace{path: path.Join(path.Dir(name), by.path)}
+		}
+	}
+	return m, nil
 }
 
 // parseMod takes what it needs; the go command is the one to complain of the rest.
@@ -81,7 +97,7 @@ func (m *goMod) replace(words []string) {
 		if i+2 < len(words) {
 			by.version = words[i+2]
 		}
-		m.replaces[words[0]] = by
+		m.replaces[strings.Join(words[:i], "@")] = by
 	}
 }
 

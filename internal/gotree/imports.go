@@ -12,12 +12,16 @@ import (
 
 // Import reads a package that the module's own import.
 func (t *Tree) Import(importPath string) ([]gomarkers.File, error) {
-	if dir, ok := t.localFolder(importPath); ok {
+	dir, local := t.localFolder(importPath)
+	if local && fs.ValidPath(dir) {
 		return t.one(t.repository, dir, t.display(dir))
 	}
 	vendored := path.Join(t.at, "vendor", importPath)
 	if info, err := fs.Stat(t.repository, vendored); err == nil && info.IsDir() {
 		return t.one(t.repository, vendored, t.display(vendored))
+	}
+	if local {
+		return nil, fmt.Errorf("%s is not in the repository", t.display(dir))
 	}
 	module, version, rest := t.provider(importPath)
 	if module == "" {
@@ -26,7 +30,7 @@ func (t *Tree) Import(importPath string) ([]gomarkers.File, error) {
 	if t.cache == nil {
 		return nil, fmt.Errorf("module %s %s: no cache of modules: want GOMODCACHE", module, version)
 	}
-	dir := path.Join(escape(module)+"@"+escape(version), rest)
+	dir = path.Join(escape(module)+"@"+escape(version), rest)
 	if _, err := fs.Stat(t.cache, dir); err != nil {
 		return nil, fmt.Errorf("module %s %s is not in the cache of modules: go mod download %s", module, version, module)
 	}
@@ -53,7 +57,7 @@ func (t *Tree) provider(importPath string) (module, version, rest string) {
 			continue
 		}
 		longest, module, version, rest = len(required), required, v, r
-		if by, ok := t.module.replaces[required]; ok && by.version != "" {
+		if by, ok := t.module.replacement(required); ok && by.version != "" {
 			module, version = by.path, by.version
 		}
 	}
@@ -62,9 +66,6 @@ func (t *Tree) provider(importPath string) (module, version, rest string) {
 
 // one reads the package of a folder.
 func (t *Tree) one(of fs.FS, dir, name string) ([]gomarkers.File, error) {
-	if !fs.ValidPath(dir) {
-		return nil, fmt.Errorf("%s is not in the repository", name)
-	}
 	list, err := folder(of, dir)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package gotree
 import (
 	"errors"
 	"fmt"
+	"go/build"
 	"io"
 	"io/fs"
 	"path"
@@ -90,7 +91,7 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []gomarkers.File, err error) {
 	for _, e := range list {
 		base := e.Name()
-		if e.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '.' || base[0] == '_' {
+		if e.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '.' || base[0] == '_' || !usual(base) {
 			continue
 		}
 		data, err := t.read(of, path.Join(dir, base))
@@ -103,4 +104,14 @@ func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []
 		files = append(files, gomarkers.File{Name: path.Join(name, base), Text: data})
 	}
 	return files, nil
+}
+
+// usual is true of a file that is part of its package by its name, as one that ends in
+// _windows.go is not on a usual machine.
+func usual(base string) bool {
+	on := build.Context{GOOS: "linux", GOARCH: "amd64", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("package p")), nil
+	}}
+	match, err := on.MatchFile("", base)
+	return match && err == nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 
@@ -61,28 +62,30 @@ func Open(cfg Config, dir string) (*Tree, error) {
 			return nil, ErrNoModule
 		}
 	}
+	err := t.workspace()
 	t.neighbours()
-	return t, t.workspace()
+	return t, err
 }
 
 // display is a file's name for positions.
 func (t *Tree) display(name string) string {
-	if t.name == nil {
+	if t.name == nil || path.IsAbs(name) {
 		return name
 	}
 	return t.name(name)
 }
 
-// neighbours are the modules of the repository that stand for required ones.
+// neighbours are the folders that stand for required modules.
 func (t *Tree) neighbours() {
-	for module, by := range t.module.replaces {
-		if by.version == "" && !path.IsAbs(by.path) {
-			t.local[module] = path.Join(t.at, by.path)
+	for old := range t.module.replaces {
+		module, _, _ := strings.Cut(old, "@")
+		if by, ok := t.module.replacement(module); ok && by.version == "" && t.local[module] == "" {
+			t.local[module] = by.path
 		}
 	}
 }
 
-// workspace adds the modules of a go.work around the module.
+// workspace adds the modules of a go.work around the module, and what it replaces.
 func (t *Tree) workspace() error {
 	for at := t.at; ; at = path.Dir(at) {
 		work, err := t.readMod(path.Join(at, "go.work"))
@@ -101,6 +104,11 @@ func (t *Tree) workspace() error {
 				t.local[m.module] = dir
 			}
 		}
+		for old := range work.replaces {
+			module, _, _ := strings.Cut(old, "@")
+			maps.DeleteFunc(t.module.replaces, func(own string, _ replace) bool { return own == module || strings.HasPrefix(own, module+"@") })
+		}
+		maps.Copy(t.module.replaces, work.replaces)
 		return nil
 	}
 }

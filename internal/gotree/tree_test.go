@@ -37,18 +37,30 @@ require (
 	example.com/local v1.0.0
 	example.com/outside v1.0.0
 	example.com/gone v1.0.0
+	example.com/newer v1.1.0
+	example.com/absolute v1.0.0
+	example.com/inwork v1.0.0
 	example.com/evil v1.0.0/../../../etc
 )
 replace example.com/replaced v1.0.0 => example.com/other v2.0.0
 replace (
 	example.com/local => ./third/local
 	example.com/outside => ../../outside
+	example.com/newer v1.0.0 => example.com/other v2.0.0
+	example.com/absolute => /elsewhere/absolute
+	example.com/inwork => ./none
 )
 == a/a.go
 package a
 == a/a_test.go
 package a
 == a/_skip.go
+package a
+== a/a_windows.go
+package a
+== a/a_linux_arm64.go
+package a
+== a/sub/c_linux.go
 package a
 == a/sub/b.go
 package sub
@@ -75,6 +87,10 @@ const cache = `
 package p
 == example.com/!big/mod/nested@v0.1.0/p/b.go
 package p
+== example.com/newer@v1.1.0/n.go
+package newer
+== example.com/absolute@v1.0.0/a.go
+package absolute
 == example.com/other@v2.0.0/c.go
 package other
 `
@@ -101,8 +117,8 @@ func TestPackages(t *testing.T) {
 	t.Parallel()
 	open := func() (*Tree, error) { return Open(Config{Repository: mapFS(repository)}, "a/sub") }
 	for dir, want := range map[string]string{
-		"a":        "example.com/m/a: a/a.go\nexample.com/m/a/sub: a/sub/b.go",
-		"a/sub":    "example.com/m/a/sub: a/sub/b.go",
+		"a":        "example.com/m/a: a/a.go\nexample.com/m/a/sub: a/sub/b.go\nexample.com/m/a/sub: a/sub/c_linux.go",
+		"a/sub":    "example.com/m/a/sub: a/sub/b.go\nexample.com/m/a/sub: a/sub/c_linux.go",
 		"a/module": "not in the module example.com/m: vet one module at a time",
 		"none":     "none: file does not exist",
 	} {
@@ -118,7 +134,7 @@ func TestPackages(t *testing.T) {
 // TestImport: where a package's files are, and what is said where they are not.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	work := mapFS(repository + "== go.work\nuse (\n\t.\n\t./a/module\n)\n")
+	work := mapFS(repository + "== go.work\nuse (\n\t.\n\t./a/module\n)\nreplace example.com/inwork v1.0.0 => ./third/local/p\n")
 	for path, want := range map[string]string{
 		"example.com/m/a":                "a/a.go",
 		"example.com/m/a/module":         "a/module/f.go",
@@ -127,6 +143,9 @@ func TestImport(t *testing.T) {
 		"example.com/Big/mod/p":          "CACHE/example.com/!big/mod@v1.2.3/p/a.go",
 		"example.com/Big/mod/nested/p":   "CACHE/example.com/!big/mod/nested@v0.1.0/p/b.go",
 		"example.com/replaced":           "CACHE/example.com/other@v2.0.0/c.go",
+		"example.com/newer":              "CACHE/example.com/newer@v1.1.0/n.go",
+		"example.com/absolute":           "/elsewhere/absolute is not in the repository",
+		"example.com/inwork":             "third/local/p/g.go",
 		"example.com/gone/p":             "module example.com/gone v1.0.0 is not in the cache of modules: go mod download example.com/gone",
 		"example.com/quoted":             "module example.com/quoted v1.0.0 is not in the cache of modules: go mod download example.com/quoted",
 		"example.com/modern":             "no module of go.mod has this package: go mod tidy",

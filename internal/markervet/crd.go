@@ -41,6 +41,12 @@ func New(src *gomarkers.Source, crd *apiextensionsv1.CustomResourceDefinition, r
 	return c
 }
 
+// Patch is true of what changes a CRD that stands elsewhere, as kubebuilder writes for
+// kustomize into config/crd/patches: no generator makes it.
+func Patch(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return crd.Spec.Group == "" && len(crd.Spec.Versions) == 0
+}
+
 // Map are the CRD's rules and their markers.
 func (c *CRD) Map() *gomarkers.Map { return c.m }
 
@@ -189,8 +195,8 @@ func (c *CRD) Schema(field string) (at gomarkers.Position, line string, ok bool)
 
 const sharedSchema = "spec.validation.openAPIV3Schema"
 
-// markers are those of a rule: what all versions share may have a marker in each.
-func (c *CRD) markers(field string) (all []*gomarkers.Marker) {
+// rules are what is known of a rule: what all versions share is one in each.
+func (c *CRD) rules(field string) (all []*gomarkers.Rule) {
 	fields := []string{field}
 	if rest, ok := strings.CutPrefix(field, sharedSchema); ok {
 		fields = nil
@@ -199,7 +205,17 @@ func (c *CRD) markers(field string) (all []*gomarkers.Marker) {
 		}
 	}
 	for _, field := range fields {
-		if r := c.m.Rule(field); r != nil && r.Marker != nil && !slices.Contains(all, r.Marker) {
+		if r := c.m.Rule(field); r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// markers are those of a rule.
+func (c *CRD) markers(field string) (all []*gomarkers.Marker) {
+	for _, r := range c.rules(field) {
+		if r.Marker != nil && !slices.Contains(all, r.Marker) {
 			all = append(all, r.Marker)
 		}
 	}
@@ -272,7 +288,8 @@ func (c *CRD) unmarked(all *findings, index int) {
 	for _, v := range c.report.Versions {
 		for i := range v.Rules {
 			r := &v.Rules[i]
-			if len(c.markers(r.Field)) > 0 {
+			// Of a package that cannot be read nobody knows.
+			if slices.ContainsFunc(c.rules(r.Field), func(m *gomarkers.Rule) bool { return m.Marker != nil || m.Missing != "" }) {
 				continue
 			}
 			near, _, _ := c.Schema(r.Field)

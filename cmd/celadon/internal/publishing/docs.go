@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine/publish"
@@ -65,16 +65,15 @@ func Docs(ctx context.Context, s cli.Streams, o *DocsOptions) error {
 	if err := o.names(crds); err != nil {
 		return err
 	}
-	bar := progress.On(s.Stderr, "writing", "pages")
-	pages, err := o.pages(ctx, crds, func() { bar.Add(1) })
-	bar.Done()
+	pages, err := o.pages(ctx, s, crds)
 	if err != nil {
 		return err
 	}
-	if err := o.write(s, crds, pages); err != nil {
+	missing, err := o.write(s, pages)
+	if err != nil {
 		return err
 	}
-	if broken {
+	if broken || missing {
 		return &cli.ExitError{Code: cli.Usage}
 	}
 	return nil
@@ -99,35 +98,50 @@ func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) er
 	return nil
 }
 
-// pages are made on all cores; their order is that of the CRDs.
-func (o *DocsOptions) pages(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, done func()) ([][]byte, error) {
-	pages, errs := make([][]byte, len(crds)), make([]error, len(crds))
-	queue := make(chan int, len(crds))
-	for i := range crds {
-		queue <- i
-	}
-	close(queue)
-	var workers sync.WaitGroup
-	var counting sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), len(crds)) {
-		workers.Go(func() {
-			for i := range queue {
-				pages[i], errs[i] = o.page(ctx, crds[i])
-				counting.Lock()
-				done()
-				counting.Unlock()
+// made is a page, or why it would be too long.
+type made struct {
+	crd  *apiextensionsv1.CustomResourceDefinition
+	page []byte
+	err  error
+}
+
+// pages are made on all cores; their order is that of the CRDs. The error is the
+// context's, or a bug of ours.
+func (o *DocsOptions) pages(ctx context.Context, s cli.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []made, err error) {
+	bar := progress.On(s.Stderr, "writing", "pages")
+	defer bar.Done()
+	pipe := ordered.Pipe[*apiextensionsv1.CustomResourceDefinition, made]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*apiextensionsv1.CustomResourceDefinition) bool) {
+			for _, crd := range crds {
+				if !send(crd) {
+					return
+				}
 			}
-		})
+		},
+		Work: func(crd *apiextensionsv1.CustomResourceDefinition) made {
+			page, err := o.page(ctx, crd)
+			return made{crd, page, err}
+		},
+		Take: func(m made) error {
+			bar.Add(1)
+			if long := new(publish.TooLongError); m.err != nil && !errors.As(m.err, &long) {
+				return bug(ctx, m.crd, m.err)
+			}
+			all = append(all, m)
+			return nil
+		},
 	}
-	workers.Wait()
-	return pages, errors.Join(errs...)
+	err = pipe.Run(ctx)
+	return all, err
 }
 
 func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+	costs, err := costs(ctx, crd)
+	if err != nil {
 		return nil, err
 	}
-	p, err := publish.NewPage(ctx, crd, publish.Config{Costs: costs(ctx, crd), Steps: o.Steps, Seed: o.Seed})
+	p, err := publish.NewPage(ctx, crd, publish.Config{Costs: costs, Steps: o.Steps, Seed: o.Seed})
 	switch {
 	case err != nil:
 		return nil, err
@@ -137,18 +151,26 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return p.Markdown(), nil
 }
 
-func (o *DocsOptions) write(s cli.Streams, crds []*apiextensionsv1.CustomResourceDefinition, pages [][]byte) error {
-	if o.Out == "" {
-		_, err := s.Stdout.Write(pages[0])
-		return err
-	}
-	if err := os.MkdirAll(o.Out, 0o777); err != nil {
-		return err
-	}
-	for i, crd := range crds {
-		if err := wholefile.Write(filepath.Join(o.Out, crd.Name+"."+o.Output), pages[i]); err != nil {
-			return err
+// write writes the pages there are, and tells why the missing are.
+func (o *DocsOptions) write(s cli.Streams, pages []made) (missing bool, err error) {
+	if o.Out != "" {
+		if err := os.MkdirAll(o.Out, 0o777); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	for _, m := range pages {
+		switch {
+		case m.err != nil:
+			missing = true
+			s.Complain(m.err)
+		case o.Out == "":
+			_, err = s.Stdout.Write(m.page)
+		default:
+			err = wholefile.Write(filepath.Join(o.Out, m.crd.Name+"."+o.Output), m.page)
+		}
+		if err != nil {
+			return missing, err
+		}
+	}
+	return missing, nil
 }

@@ -68,7 +68,9 @@ func Explain(ctx context.Context, s cli.Streams, o *ExplainOptions, name string)
 	}
 	layout := publish.Layout{Recursive: o.Recursive, MaxDepth: o.MaxDepth, Plain: o.Output == "plaintext"}
 	if !layout.Plain {
-		layout.Costs = costs(ctx, at.CRD)
+		if layout.Costs, err = costs(ctx, at.CRD); err != nil {
+			return bug(ctx, at.CRD, err)
+		}
 	}
 	text, err := at.Explain(layout)
 	if err != nil {

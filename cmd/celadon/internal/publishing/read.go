@@ -55,12 +55,22 @@ func Read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextens
 	return crds, broken, nil
 }
 
-// costs are the estimates of a CRD's rules; none where vet has no answer.
-func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) map[engine.RuleRef]publish.Cost {
+// bug is an error about a CRD that is a bug of ours where it does not come of an
+// interrupt.
+func bug(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", crd.Name, err)}
+}
+
+// costs are the estimates of a CRD's rules; none where vet refuses it. The error
+// is the context's, or a bug of ours.
+func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (map[engine.RuleRef]publish.Cost, error) {
 	all := map[engine.RuleRef]publish.Cost{}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})
 	if err != nil {
-		return all
+		return nil, err
 	}
 	for _, v := range r.Versions {
 		for i := range v.Rules {
@@ -70,5 +80,5 @@ func costs(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) m
 			}
 		}
 	}
-	return all
+	return all, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
@@ -29,8 +28,12 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	}
 	paths := o.CRDs
 	if len(paths) == 0 {
-		if paths = g.crds(); len(paths) == 0 {
-			return fmt.Errorf("no CRDs in %s: want --crd with what a generator makes of these packages (celadon-gen makes it of packages that have none)", strings.Join(crdFolders, ", "))
+		folders, err := g.tree.CRDFolders()
+		if err != nil {
+			return fmt.Errorf("%w: want --crd with what a generator makes of these packages (celadon-gen makes it of packages that have none)", err)
+		}
+		for _, dir := range folders {
+			paths = append(paths, g.name(dir))
 		}
 	}
 	v, err := newVetter(ctx, streams, o)
@@ -87,9 +90,12 @@ type goFinding struct {
 
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
+	crd, err := crdfile.Decode(one.doc)
+	if err == nil && crd != nil && markervet.Patch(crd) {
+		return
+	}
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
-	crd, err := crdfile.Decode(one.doc)
 	if one.report == nil || err != nil || crd == nil {
 		for _, f := range one.findings() { // nothing in Go is known to have made it
 			r.unread = append(r.unread, goFinding{finding: f})

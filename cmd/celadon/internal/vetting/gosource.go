@@ -3,8 +3,6 @@ package vetting
 import (
 	"errors"
 	"fmt"
-	"go/build"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +69,7 @@ func readGo(dirs []string, open *closers) (*goSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.top, input.WithoutPath(err))
 	}
-	cfg := gotree.Config{Repository: input.Below(root), Name: g.name, CacheName: moduleCache()}
+	cfg := gotree.Config{Repository: input.Below(root), Name: g.name, CacheName: gotree.ModuleCache()}
 	if cfg.CacheName != "" {
 		if cache, err := open.open(cfg.CacheName); err == nil {
 			cfg.Cache = input.Below(cache)
@@ -116,14 +114,7 @@ func locate(dir string) (*goSource, error) {
 	}
 	top, err := gitbase.Top(at)
 	if top == "" && err == nil {
-		for top = at; ; top = filepath.Dir(top) {
-			if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
-				break
-			}
-			if top == filepath.Dir(top) {
-				return nil, gotree.ErrNoModule
-			}
-		}
+		top, err = gotree.Root(at)
 	}
 	if filepath.IsAbs(dir) {
 		here = ""
@@ -160,37 +151,4 @@ func (g *goSource) relative(dir string) (string, error) {
 		return "", errors.New("not in the repository of the other packages: vet them one by one")
 	}
 	return filepath.ToSlash(rel), nil
-}
-
-// moduleCache is where go keeps modules: what the user's environment says, whatever
-// files of go's own settings or of the tree say.
-func moduleCache() string {
-	if dir := os.Getenv("GOMODCACHE"); dir != "" {
-		return dir
-	}
-	list := filepath.SplitList(build.Default.GOPATH)
-	if len(list) == 0 {
-		return ""
-	}
-	return filepath.Join(list[0], "pkg", "mod")
-}
-
-// crdFolders are where generators put CRDs.
-var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
-
-// crds are the folders with the CRDs of a module: in its own, or in the repository.
-func (g *goSource) crds() (paths []string) {
-	_, module := g.tree.Module()
-	for _, dir := range []string{module, "."} {
-		for _, name := range crdFolders {
-			path := g.name(dir + "/" + name)
-			if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeDir && gitbase.Inside(g.top, path) {
-				paths = append(paths, path)
-			}
-		}
-		if len(paths) > 0 {
-			return paths
-		}
-	}
-	return nil
 }
