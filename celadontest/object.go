@@ -103,31 +103,31 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 }
 
 // kindNamed finds the kind that a struct of this name, in a package of this name,
-// is of: the package is called as the version, or there is only one version.
+// is of: the package is called as the version, or there is only one CRD of the kind,
+// with one version.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
-	var named, only []schema.GroupVersionKind
+	var named, all []schema.GroupVersionKind
+	crds := 0
 	for _, crd := range c.set.catalog.Names() {
 		e := c.set.catalog.Named(crd)
 		if e.Kind.Kind != name {
 			continue
 		}
-		served := servedBy(e)
-		for _, v := range served {
+		crds++
+		for _, v := range servedBy(e) {
+			all = append(all, e.Kind.WithVersion(v))
 			if v == version {
 				named = append(named, e.Kind.WithVersion(v))
 			}
 		}
-		if len(served) == 1 {
-			only = append(only, e.Kind.WithVersion(served[0]))
-		}
 	}
-	for _, found := range [][]schema.GroupVersionKind{named, only} {
-		if len(found) == 1 {
-			return found[0], nil
-		}
-	}
-	if len(named)+len(only) > 1 {
+	switch {
+	case len(named) == 1:
+		return named[0], nil
+	case crds > 1:
 		return gvk, fmt.Errorf("kind %s is that of several CRDs: set its TypeMeta, or Config.Scheme", name)
+	case len(all) == 1:
+		return all[0], nil
 	}
 	return gvk, fmt.Errorf("no CRD here is of kind %s and serves version %q, as its package is called: set its TypeMeta, or Config.Scheme", name, version)
 }

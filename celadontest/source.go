@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -98,6 +99,9 @@ func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		crds, err := catalog.Read(s.files[i].data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(s.name, s.files[i].name), err)
+		}
+		if s.files[i].name != "" { // found in a folder
+			crds = slices.DeleteFunc(crds, catalog.IsPatch)
 		}
 		all = append(all, crds...)
 	}

@@ -77,6 +77,10 @@ func TestKinds(t *testing.T) {
 	v := *two.Spec.Versions[0].DeepCopy()
 	v.Name, v.Storage = "v1beta1", false
 	two.Spec.Versions = append(two.Spec.Versions, v)
+	got = failures(t, func(t testing.TB) { celadontest.New(t, two, other).Accepts(t, nightly()) })
+	if !strings.HasPrefix(got, "celadontest: object of Go type *celadontest_test.CronTab: kind CronTab is that of several CRDs") {
+		t.Error(got)
+	}
 	got = failures(t, func(t testing.TB) { celadontest.New(t, two).Accepts(t, nightly()) })
 	if !strings.HasSuffix(got, `no CRD here is of kind CronTab and serves version "celadontest_test", as its package is called: set its TypeMeta, or Config.Scheme`) {
 		t.Error(got)

@@ -58,7 +58,8 @@ func TestSequences(t *testing.T) {
 	real, fake := newRealSide(t, s), newFakeSide(t, file)
 	writes, failed := 0, 0
 	for i := range *sequences {
-		q := &sequence{seed: uint64(*firstWorld) + uint64(i), crd: crds[i%len(crds)], sides: [2]*side{real, fake}}
+		seed := uint64(*firstWorld) + uint64(i)
+		q := &sequence{seed: seed, crd: crds[seed%uint64(len(crds))], sides: [2]*side{real, fake}}
 		diff := q.run(t.Context())
 		writes += len(q.history)
 		if diff == "" {
@@ -124,6 +125,7 @@ type answer struct {
 type sequence struct {
 	seed    uint64
 	crd     *apiextensionsv1.CustomResourceDefinition
+	version string // of the write at hand
 	sides   [2]*side
 	history []string
 }
@@ -136,11 +138,12 @@ func (q *sequence) run(ctx context.Context) string {
 	var versions [2]versions
 	choose := rand.New(rand.NewPCG(q.seed, 0))
 	for range 2 + choose.IntN(maxWrites-1) {
+		q.version = q.crd.Spec.Versions[choose.IntN(len(q.crd.Spec.Versions))].Name
 		write, err := q.next(ctx, choose.Uint64())
 		if err != nil {
 			return err.Error()
 		}
-		q.history = append(q.history, write.text)
+		q.history = append(q.history, q.version+": "+write.text)
 		var got [2]answer
 		for i, s := range q.sides {
 			got[i] = q.ask(ctx, s, write, &versions[i])
@@ -153,7 +156,7 @@ func (q *sequence) run(ctx context.Context) string {
 }
 
 func (q *sequence) resource(s *side) dynamic.ResourceInterface {
-	r := s.client.Resource(schema.GroupVersionResource{Group: q.crd.Spec.Group, Version: "v1", Resource: q.crd.Spec.Names.Plural})
+	r := s.client.Resource(schema.GroupVersionResource{Group: q.crd.Spec.Group, Version: q.version, Resource: q.crd.Spec.Names.Plural})
 	if q.crd.Spec.Scope == apiextensionsv1.NamespaceScoped {
 		return r.Namespace("default")
 	}
@@ -164,8 +167,8 @@ func (q *sequence) name() string { return fmt.Sprintf("o-%d", q.seed) }
 
 // ask does a write on one side.
 func (q *sequence) ask(ctx context.Context, s *side, w *write, v *versions) (a answer) {
-	s.warnings = nil
 	live, err := q.resource(s).Get(ctx, q.name(), metav1.GetOptions{})
+	s.warnings = nil
 	if err != nil && !apierrors.IsNotFound(err) {
 		return answer{Status: &metav1.Status{Message: "get: " + err.Error()}}
 	}
@@ -266,7 +269,7 @@ func sortManaged(v any) {
 	slices.SortFunc(entries, func(a, b any) int {
 		key := func(v any) string {
 			e, _ := v.(map[string]any)
-			return fmt.Sprint(e["manager"], e["operation"], e["subresource"])
+			return fmt.Sprint(e["manager"], e["operation"], e["subresource"], e["apiVersion"])
 		}
 		return strings.Compare(key(a), key(b))
 	})

@@ -194,7 +194,7 @@ func (m *maker) delete() *write {
 // object is a whole one, mostly of the right form.
 func (m *maker) object() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: m.fields(5)}
-	u.SetAPIVersion(m.q.crd.Spec.Group + "/v1")
+	u.SetAPIVersion(m.q.crd.Spec.Group + "/" + m.q.version)
 	u.SetKind(m.q.crd.Spec.Names.Kind)
 	u.SetName(m.q.name())
 	if m.q.crd.Spec.Scope == "Namespaced" {

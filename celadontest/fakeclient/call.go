@@ -22,13 +22,14 @@ type call struct {
 	fieldValidation string
 	dryRun          bool
 	sent            string // the resourceVersion that a new object was sent with
+	warnings        []string
 }
 
 // newCall checks what a client and its URL would.
 func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	switch {
 	case !k.serves(endpoint{version: at.version}):
-		return nil, apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
+		return nil, noPath(k, name, verb)
 	case !k.namespaced:
 		namespace = ""
 	case namespace == "" && verb == "create":
@@ -44,6 +45,23 @@ func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb stri
 		return nil, c.notFound()
 	}
 	return c, nil
+}
+
+// newCollection is newCall for all objects of a kind: lists and watches may be of all
+// namespaces.
+func newCollection(k *kind, version, namespace, verb string) (*call, error) {
+	if !k.serves(endpoint{version: version}) || k.namespaced && namespace == "" && verb == "deletecollection" {
+		return nil, noPath(k, "", verb)
+	}
+	if !k.namespaced {
+		namespace = ""
+	}
+	return &call{kind: k, at: endpoint{version: version}, namespace: namespace}, nil
+}
+
+// noPath is the answer to a URL that nothing serves.
+func noPath(k *kind, name, verb string) error {
+	return apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
 }
 
 // options are those that all writes have.

@@ -22,14 +22,7 @@ func (s *server) interceptors() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			o := (&client.CreateOptions{}).ApplyOptions(opts).AsCreateOptions()
-			return s.ours(obj, "", "create",
-				func(w *call, obj map[string]any) (map[string]any, error) {
-					if err := invalidOptions("CreateOptions", validation.ValidateCreateOptions(o)); err != nil {
-						return nil, err
-					}
-					return s.create(w.options(s, o.FieldManager, o.FieldValidation, o.DryRun), obj)
-				},
-				func() error { return c.Create(ctx, obj, opts...) })
+			return s.ours(obj, "", "create", s.creating(o), func() error { return c.Create(ctx, obj, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
 			o := (&client.UpdateOptions{}).ApplyOptions(opts).AsUpdateOptions()
@@ -81,7 +74,7 @@ func (s *server) deleteAllOf(ctx context.Context, c client.WithWatch, obj client
 	if byField == nil {
 		byField = fields.Everything()
 	}
-	return s.deleteAll(k, endpoint{version: gvk.Version}, o.Namespace, by, byField, o.AsDeleteOptions())
+	return s.deleteAll(k, gvk.Version, o.Namespace, by, byField, o.AsDeleteOptions())
 }
 
 func (s *server) subResourceUpdate(ctx context.Context, c client.Client, name string, obj client.Object, opts ...client.SubResourceUpdateOption) error {
@@ -148,6 +141,15 @@ func (s *server) oursAs(obj, body client.Object, subresource, verb string, do wr
 		return err
 	}
 	return receive(answer, body)
+}
+
+func (s *server) creating(o *metav1.CreateOptions) write {
+	return func(w *call, obj map[string]any) (map[string]any, error) {
+		if err := invalidOptions("CreateOptions", validation.ValidateCreateOptions(o)); err != nil {
+			return nil, err
+		}
+		return s.create(w.options(s, o.FieldManager, o.FieldValidation, o.DryRun), obj)
+	}
 }
 
 func (s *server) replacing(o *metav1.UpdateOptions) write {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,9 +20,6 @@ import (
 )
 
 const crontabs = "../../examples/crontab/crd.yaml"
-
-// raced is set under the race detector.
-var raced bool
 
 var groupVersion = schema.GroupVersion{Group: "stable.example.com", Version: "v1"}
 
@@ -282,18 +278,12 @@ func (f *failing) Errorf(format string, args ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
 
-// TestThousandCreates holds what a create costs: alone on a machine it is a quarter of
-// a second, which a busy one may need several times over.
-func TestThousandCreates(t *testing.T) {
-	ctx, c := context.Background(), newClient(t)
-	start := time.Now()
-	for i := range 1000 {
-		must(t, c.Create(ctx, newCronTab(fmt.Sprint("a-", i))))
-	}
-	took := time.Since(start)
-	t.Logf("1,000 creates in %v", took)
-	if took > 5*time.Second && !raced {
-		t.Errorf("1,000 creates take %v: want less than a second", took)
+func BenchmarkCreate(b *testing.B) {
+	ctx, c := b.Context(), newClient(b)
+	for i := 0; b.Loop(); i++ {
+		if err := c.Create(ctx, newCronTab(fmt.Sprint("a-", i))); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package fakeclient
 import (
 	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -29,11 +30,9 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 		ret, err = s.list(k, at.version, a.Namespace)
 		return true, ret, err
 	case clienttesting.DeleteCollectionActionImpl:
-		return true, nil, s.deleteCollection(k, at, &a)
+		return true, nil, s.deleteCollection(k, at.version, &a)
 	case clienttesting.CreateActionImpl:
-		answer, err = s.reactTo(k, at, a.Namespace, "create", a.Object, func(c *call, obj map[string]any) (map[string]any, error) {
-			return s.create(c.options(s, a.CreateOptions.FieldManager, a.CreateOptions.FieldValidation, a.CreateOptions.DryRun), obj)
-		})
+		answer, err = s.reactTo(k, at, a.Namespace, "create", a.Object, s.creating(&a.CreateOptions))
 	case clienttesting.UpdateActionImpl:
 		answer, err = s.reactTo(k, at, a.Namespace, "update", a.Object, s.replacing(&a.UpdateOptions))
 	case clienttesting.PatchActionImpl:
@@ -76,31 +75,50 @@ func (s *server) reactTo(k *kind, at endpoint, namespace, verb string, obj runti
 	return do(c, object)
 }
 
-func (s *server) deleteCollection(k *kind, at endpoint, a *clienttesting.DeleteCollectionActionImpl) error {
+func (s *server) deleteCollection(k *kind, version string, a *clienttesting.DeleteCollectionActionImpl) error {
 	selector, err := labels.Parse(a.ListOptions.LabelSelector)
 	if err != nil {
-		return err
+		return apierrors.NewBadRequest(err.Error())
 	}
 	byField, err := fields.ParseSelector(a.ListOptions.FieldSelector)
 	if err != nil {
-		return err
+		return apierrors.NewBadRequest(err.Error())
 	}
-	return s.deleteAll(k, at, a.Namespace, selector, byField, &a.DeleteOptions)
+	return s.deleteAll(k, version, a.Namespace, selector, byField, &a.DeleteOptions)
 }
 
 // deleteAll deletes one object after another, as the server does for collections.
-func (s *server) deleteAll(k *kind, at endpoint, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
-	items, err := s.store.list(k, namespace)
+func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
+	all, err := newCollection(k, version, namespace, "deletecollection")
+	if err != nil {
+		return err
+	}
+	selectable, err := k.selectable(version)
+	if err != nil {
+		return internal(err)
+	}
+	if err := selectable.Check(byField); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	items, err := s.store.list(k, all.namespace)
 	if err != nil {
 		return err
 	}
 	for i := range items {
-		named := fields.Set{"metadata.name": items[i].GetName(), "metadata.namespace": items[i].GetNamespace()}
-		if !by.Matches(labels.Set(items[i].GetLabels())) || !byField.Matches(named) {
+		item := &items[i]
+		seen, err := s.read(k, version, item.Object)
+		if err != nil {
+			return internal(err)
+		}
+		matches, err := selectable.Matches(byField, seen, item.GetNamespace(), item.GetName())
+		if err != nil {
+			return internal(err)
+		}
+		if !matches || !by.Matches(labels.Set(item.GetLabels())) {
 			continue
 		}
-		c := &call{kind: k, at: at, namespace: items[i].GetNamespace(), name: items[i].GetName()}
-		if err := s.delete(c.options(s, "", "", o.DryRun), o); err != nil {
+		c := &call{kind: k, at: all.at, namespace: item.GetNamespace(), name: item.GetName()}
+		if err := s.delete(c.options(s, "", "", o.DryRun), o); err != nil && !apierrors.IsNotFound(err) { // another's delete
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package fakeclient
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/celadon-cel/celadon/internal/crdfields"
 )
 
 // kind is what the server knows of a CRD.
@@ -49,6 +52,12 @@ func (k *kind) serves(at endpoint) bool {
 		}
 	}
 	return false
+}
+
+// selectable are the fields that a served version's selectors may name.
+func (k *kind) selectable(version string) (*crdfields.Selectable, error) {
+	i := slices.IndexFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
+	return crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
 }
 
 // hasStatus is true of a version whose status is written by itself.

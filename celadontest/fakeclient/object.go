@@ -21,7 +21,11 @@ import (
 
 // gvkOf is an object's kind, by itself or by the scheme.
 func (s *server) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
-	return apiutil.GVKForObject(obj, s.types)
+	gvk, err := apiutil.GVKForObject(obj, s.types)
+	if runtime.IsNotRegisteredError(err) {
+		err = fmt.Errorf("fakeclient: %w: want the scheme in Config, and no WithScheme", err)
+	}
+	return gvk, err
 }
 
 // typesOf is a scheme that knows the Go types of another, to which the fake client

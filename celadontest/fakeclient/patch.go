@@ -27,13 +27,11 @@ const maxOperations = 10_000
 
 // patch answers a PATCH; force is for apply.
 func (s *server) patch(c *call, kind types.PatchType, data []byte, force bool) (map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch kind {
 	case types.JSONPatchType, types.MergePatchType:
-		return s.change(c, kind, data)
+		return s.alone(c, func() (map[string]any, error) { return s.change(c, kind, data) })
 	case types.ApplyYAMLPatchType:
-		return s.apply(c, data, force)
+		return s.alone(c, func() (map[string]any, error) { return s.apply(c, data, force) })
 	}
 	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
@@ -81,7 +79,7 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 	case len(strict) > 0 && c.fieldValidation == metav1.FieldValidationStrict:
 		return nil, invalidPatch(patched, runtime.NewStrictDecodingError(strict).Error())
 	}
-	s.warn(texts(strict[:len(strict)-len(res.Strict)]))
+	c.warn(texts(strict[:len(strict)-len(res.Strict)]))
 	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
 		return nil, err
 	}
@@ -184,7 +182,7 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 		case metav1.FieldValidationStrict:
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
 		case metav1.FieldValidationWarn:
-			s.warn([]string{err.Error()})
+			c.warn([]string{err.Error()})
 		}
 	}
 	return s.applied(c, live, merged.(*unstructured.Unstructured))

@@ -39,10 +39,10 @@ func TestSeeds(t *testing.T) {
 	t.Parallel()
 	good, bad := newCronTab("good"), newCronTab("bad")
 	good.Status.Phase, good.UID, good.Generation = "Running", "u", 7
-	bad.Spec.Schedule = "now"
+	bad.Spec.Schedule, bad.Spec.Unknown = "now", "x"
 	for _, meant := range []bool{false, true} {
 		f := &failing{TB: t}
-		cfg := fakeclient.Config{Scheme: newScheme(t), InvalidSeeds: meant}
+		cfg := fakeclient.Config{Scheme: newScheme(t), FieldValidation: "Ignore", InvalidSeeds: meant}
 		c := cfg.NewClientBuilder(f, celadontest.New(t, crontabs)).WithObjects(good.DeepCopyObject().(*CronTab), bad.DeepCopyObject().(*CronTab)).Build()
 		if meant != (len(f.failures) == 0) || !meant && !strings.Contains(f.failures[0], "must have five fields") {
 			t.Errorf("meant %v: %q", meant, f.failures)
@@ -53,6 +53,9 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("got %+v", obj)
 		}
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(bad), &obj))
+		if obj.Spec.MaxReplicas != 10 || obj.Spec.Unknown != "" || obj.UID == "" { // a server reads it so
+			t.Errorf("got %+v", obj)
+		}
 		obj.Labels = map[string]string{"a": "b"}
 		must(t, c.Update(t.Context(), &obj)) // what was there before is not checked again
 	}

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // seed stores what is there before the test. It fails the test where a server would
@@ -44,15 +46,15 @@ func (s *server) seed(obj runtime.Object) error {
 	return s.store.put(k, stored, false)
 }
 
-// seeded is a seed as it is persisted, or the seed itself beside what refuses it: the
-// create, or the status update behind it.
+// seeded is a seed as it is persisted, or as a server reads what was stored before it
+// would refuse it, beside what does: the create, or the status update behind it.
 func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 	res, err := s.decide(c, given, nil, c.fieldValidation)
 	if err == nil {
 		err = refusal(res)
 	}
 	if err != nil {
-		return given, err
+		return s.stored(given), err
 	}
 	stored := withSystemFields(res.Object, given)
 	if _, ok := given["status"]; !ok || !c.kind.hasStatus(c.at.version) {
@@ -64,9 +66,19 @@ func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 		err = refusal(res)
 	}
 	if err != nil {
-		return given, err
+		return s.stored(given), err
 	}
 	return withSystemFields(res.Object, given), nil
+}
+
+// stored is an object as a server reads it from its store: pruned and with defaults. One
+// that it could not read at all is left as it is.
+func (s *server) stored(given map[string]any) map[string]any {
+	seen, err := s.crds.Prepare(engine.Request{Object: given, OldObject: given})
+	if err != nil {
+		return given
+	}
+	return seen.Old()
 }
 
 // systemFields are those of an object's metadata that a create does away with.

@@ -94,14 +94,23 @@ func refusal(res *engine.Result) error {
 	return &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 }
 
-// warn passes on what a server says in headers.
-func (s *server) warn(texts []string) {
-	if s.config.Warnings == nil {
-		return
+// warn keeps what a server says in headers.
+func (c *call) warn(texts []string) { c.warnings = append(c.warnings, texts...) }
+
+// alone does a write while no other is done, and then passes its warnings on: who
+// hears them may write in turn.
+func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]any, error) {
+	s.mu.Lock()
+	answer, err := func() (map[string]any, error) {
+		defer s.mu.Unlock()
+		return do()
+	}()
+	if s.config.Warnings != nil {
+		for _, text := range c.warnings {
+			s.config.Warnings.HandleWarningHeader(299, "-", text)
+		}
 	}
-	for _, text := range texts {
-		s.config.Warnings.HandleWarningHeader(299, "-", text)
-	}
+	return answer, err
 }
 
 // early are the warnings of a write that does not come as far as its checks.

@@ -97,9 +97,9 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 
 // get, list and watch are reads in a version.
 func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, error) {
-	c := &call{kind: k, at: endpoint{version: version}, namespace: namespace, name: name}
-	if !k.namespaced {
-		c.namespace = ""
+	c, err := s.newCall(k, endpoint{version: version}, namespace, name, "get")
+	if err != nil {
+		return nil, err
 	}
 	obj, err := s.live(c)
 	switch {
@@ -112,7 +112,11 @@ func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, 
 }
 
 func (s *server) list(k *kind, version, namespace string) (runtime.Object, error) {
-	items, err := s.store.list(k, namespace)
+	c, err := newCollection(k, version, namespace, "list")
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.store.list(k, c.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -130,21 +134,25 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 }
 
 func (s *server) watch(k *kind, version, namespace string) (watch.Interface, error) {
-	events, err := s.store.watch(k, namespace)
+	c, err := newCollection(k, version, namespace, "watch")
 	if err != nil {
 		return nil, err
 	}
-	return watch.Filter(events, func(e watch.Event) (watch.Event, bool) {
+	events, err := s.store.watch(k, c.namespace)
+	if err != nil {
+		return nil, err
+	}
+	return newWatcher(events, func(e watch.Event) watch.Event {
 		u, ok := e.Object.(*unstructured.Unstructured)
 		if !ok {
-			return e, true
+			return e
 		}
 		obj, err := s.read(k, version, u.Object)
 		if err != nil {
-			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}, true
+			return watch.Event{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}
 		}
 		e.Object = s.typed(&unstructured.Unstructured{Object: obj})
-		return e, true
+		return e
 	}), nil
 }
 

@@ -21,8 +21,11 @@ const (
 
 // create answers a POST. The object may be changed.
 func (s *server) create(c *call, obj map[string]any) (map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.alone(c, func() (map[string]any, error) { return s.named(c, obj) })
+}
+
+// named creates an object under its own name, or one that is made up.
+func (s *server) named(c *call, obj map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: obj}
 	c.sent = u.GetResourceVersion()
 	base := u.GetGenerateName()
@@ -46,7 +49,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 	if err != nil {
 		return nil, err
 	}
-	s.warn(res.Warnings)
+	c.warn(res.Warnings)
 	if err := refusal(res); err != nil {
 		return nil, err
 	}
@@ -69,8 +72,10 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 
 // replace answers a PUT.
 func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.alone(c, func() (map[string]any, error) { return s.put(c, obj) })
+}
+
+func (s *server) put(c *call, obj map[string]any) (map[string]any, error) {
 	live, err := s.live(c)
 	if err != nil {
 		return nil, internal(err)
@@ -116,10 +121,10 @@ func (s *server) accepted(c *call, live, obj map[string]any, res *engine.Result,
 		err = c.preconditions(live, obj)
 	}
 	if err != nil {
-		s.warn(early(warnings))
+		c.warn(early(warnings))
 		return err
 	}
-	s.warn(warnings)
+	c.warn(warnings)
 	return refusal(res)
 }
 
@@ -132,7 +137,7 @@ func (s *server) replaceNothing(c *call, obj map[string]any) error {
 	if err != nil {
 		return err
 	}
-	s.warn(early(res.Warnings))
+	c.warn(early(res.Warnings))
 	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
 		return refusal(res)
 	}

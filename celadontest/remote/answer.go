@@ -69,6 +69,15 @@ func (a *answer) mismatch(want []Cause) string {
 	return b.String()
 }
 
+// wanted is a list of causes below a line.
+func wanted(causes []Cause) string {
+	var b strings.Builder
+	for _, c := range causes {
+		fmt.Fprintf(&b, "\n  for: %s", line(c))
+	}
+	return b.String()
+}
+
 // maxShown is how many causes a failure shows.
 const maxShown = 20
 

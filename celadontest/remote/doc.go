@@ -8,7 +8,8 @@
 //	crds.Update(widget).Rejects(t, renamed, remote.Cause{Message: "name is immutable"})
 //
 // An object is a Go value whose JSON has apiVersion and kind, or JSON as a string or
-// []byte. Everything else is as in celadontest.
+// []byte. Creates, updates, status updates and causes are as in celadontest; its Cover,
+// Err and scale updates, YAML and schemes are not here.
 package remote
 
 // How it works: celadon check --pipe reads a request a line and answers with a line

@@ -43,7 +43,7 @@ func (cfg Config) Start(t testing.TB, crds ...string) *CRDs {
 	}
 	p, err := start(exec.Command(name, append(args, cfg.Flags...)...), cfg.Timeout)
 	if err != nil {
-		t.Fatalf("celadon: %v", err)
+		t.Fatalf("celadon: %v: want the command, in PATH or as Config.Command (see docs/go.md#without-our-dependencies)", err)
 	}
 	t.Cleanup(p.end)
 	return &CRDs{p}
@@ -103,7 +103,7 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	case err != nil:
 		t.Errorf("celadon: %v", err)
 	case a.Verdict == "valid":
-		t.Errorf("celadon: the object was accepted: want it refused")
+		t.Errorf("celadon: the object was accepted: want it refused%s", wanted(causes))
 	default:
 		if wrong := a.mismatch(causes); wrong != "" {
 			t.Errorf("celadon: the object was refused%s%s", wrong, a.why())
@@ -174,8 +174,18 @@ type Cause struct {
 	Reason string
 }
 
+// String is the cause as failures show it.
 func (c Cause) String() string {
-	return strings.Trim(strings.Join([]string{c.Field, c.Reason, c.Message}, ": "), ": ")
+	var parts []string
+	for _, part := range []string{c.Field, c.Reason, c.Message} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return "any cause"
+	}
+	return strings.Join(parts, ": ")
 }
 
 func (c Cause) matches(got cause) bool {

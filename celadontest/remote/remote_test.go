@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,8 @@ func play(how string) {
 	switch how {
 	case "silent":
 		time.Sleep(time.Hour)
+	case "wrapped":
+		_, _ = io.Copy(io.Discard, os.Stdin) // it stays as long as its pipes do
 	case "endless":
 		for {
 			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
@@ -76,8 +79,22 @@ type recorder struct {
 }
 
 func (r *recorder) Helper() {}
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	panic(r)
+}
 func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+// run runs what may end a test.
+func (r *recorder) run(do func(testing.TB)) {
+	defer func() {
+		if ended := recover(); ended != nil && ended != any(r) {
+			panic(ended)
+		}
+	}()
+	do(r)
 }
 
 func TestWrites(t *testing.T) {
@@ -105,7 +122,8 @@ func TestMismatch(t *testing.T) {
 	}{
 		"refused": {func(t testing.TB) { crds.Accepts(t, bad) }, "celadon: the object was refused: want it accepted\n  spec.replicas: Invalid value: replicas is 20, more than maxReplicas: 10\n" +
 			"    rule: self.replicas <= self.maxReplicas\n      self.replicas: 20\n      self.maxReplicas: 10\n  spec.schedule: Invalid value: \"now\": must have five fields"},
-		"accepted": {func(t testing.TB) { crds.Rejects(t, good) }, "celadon: the object was accepted: want it refused"},
+		"accepted":  {func(t testing.TB) { crds.Rejects(t, good, Cause{Field: "spec.x", Message: "m"}, Cause{}) }, "celadon: the object was accepted: want it refused\n  for: spec.x: m\n  for: any cause"},
+		"not there": {func(t testing.TB) { Config{Command: "no-such-celadon"}.Start(t, crd) }, `celadon: exec: "no-such-celadon": executable file not found in $PATH: want the command, in PATH or as Config.Command`},
 		"another": {func(t testing.TB) { crds.Rejects(t, bad, Cause{Field: "spec.schedule"}, Cause{Field: "spec.x"}) },
 			"celadon: the object was refused\n  not for: spec.x\n  and also for: spec.replicas: Invalid value"},
 		"no kind":  {func(t testing.TB) { crds.Accepts(t, struct{}{}) }, "celadon: an object (struct {}) without apiVersion and kind: set them"},
@@ -115,7 +133,7 @@ func TestMismatch(t *testing.T) {
 		"function": {func(t testing.TB) { crds.Accepts(t, func() {}) }, "celadon: json: unsupported type"},
 	} {
 		r := &recorder{TB: t}
-		c.run(r)
+		r.run(c.run)
 		if got := strings.Join(r.failures, "\n"); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
@@ -149,17 +167,22 @@ func TestHostile(t *testing.T) {
 	}
 	for how, want := range map[string]string{
 		"silent":  "no answer within 100ms",
+		"wrapped": "no answer within 100ms",
 		"endless": "an answer of more than 64 MiB",
 		"garbage": "invalid character",
 		"dies":    "no CRD",
 		"stays":   "",
 	} {
 		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), hostile+"="+how)
 		timeout := time.Minute
-		if how == "silent" {
+		switch how {
+		case "wrapped": // by a script, whose pipes a silent one keeps
+			cmd = exec.Command("sh", "-c", `"$0"; true`, self)
+			timeout = 100 * time.Millisecond
+		case "silent":
 			timeout = 100 * time.Millisecond
 		}
+		cmd.Env = append(os.Environ(), hostile+"="+how)
 		p, err := start(cmd, timeout)
 		if err != nil {
 			t.Fatal(err)

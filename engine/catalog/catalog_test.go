@@ -59,6 +59,19 @@ func TestReadFSNamesTheFile(t *testing.T) {
 	}
 }
 
+// TestReadFSPassesPatchesOver: kubebuilder's config/crd holds what kustomize patches
+// its CRDs with.
+func TestReadFSPassesPatchesOver(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"v1", "v1beta1"} {
+		patch := "apiVersion: apiextensions.k8s.io/" + version + "\nkind: CustomResourceDefinition\nmetadata: {name: crontabs.example.com}\nspec: {conversion: {strategy: None}}\n"
+		crds, err := catalog.ReadFS(fstest.MapFS{"bases/a.yaml": {Data: []byte(crontabs)}, "patches/b.yaml": {Data: []byte(patch)}})
+		if err != nil || len(crds) != 1 || crds[0].Spec.Group != "example.com" {
+			t.Errorf("%s: got %d CRDs, %v", version, len(crds), err)
+		}
+	}
+}
+
 // TestLazy: what nobody asks for is not compiled, and broken rules are the
 // entry's to tell.
 func TestLazy(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -79,7 +80,8 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 }
 
 // ReadFS is Read of all .yaml, .yml and .json files of a folder and the folders
-// below it, in the order of their names; hidden folders are passed over.
+// below it, in the order of their names; hidden folders and patches of CRDs are
+// passed over.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err := WalkFS(fsys, func(name string, data []byte) error {
@@ -87,10 +89,17 @@ func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		crds = append(crds, more...)
+		crds = append(crds, slices.DeleteFunc(more, IsPatch)...)
 		return nil
 	})
 	return crds, err
+}
+
+// IsPatch is true of what can only be a part of a CRD, as are kustomize's patches,
+// which kubebuilder writes beside CRDs: it has no group, names or versions.
+func IsPatch(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	spec := &crd.Spec
+	return spec.Group == "" && spec.Names.Kind == "" && spec.Names.Plural == "" && len(spec.Versions) == 0
 }
 
 // WalkFS gives the files that ReadFS reads, in its order, and stops at the first

@@ -29,11 +29,16 @@ type checker struct {
 	width     int      // of excerpts; 0 is the usual one
 }
 
+// engine is how objects are decided.
+func (o *Options) engine() (engine.Config, error) {
+	c, err := o.Convert.Open(converter.Patience)
+	return engine.Config{KubeVersion: o.KubeVersion, Converter: c}, err
+}
+
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
 	c := &checker{options: o, named: paths, width: a.excerptWidth()}
-	cfg := engine.Config{KubeVersion: o.KubeVersion}
-	var err error
-	if cfg.Converter, err = o.Convert.Open(converter.Patience); err != nil {
+	cfg, err := o.engine()
+	if err != nil {
 		return nil, err
 	}
 	if len(o.CRDOlds) > 0 {

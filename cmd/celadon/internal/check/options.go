@@ -87,8 +87,8 @@ func (o *Options) Check(paths []string) error {
 		return errors.New("--diff: want -o text (-o yaml prints the objects, --persisted adds them to json)")
 	case len(o.CRDOlds) > 0 && (len(o.Olds) > 0 || o.Base != "" || o.Subresource != ""):
 		return errors.New("--crd-old: looks at objects as they are: want no --old, --base or --subresource")
-	case o.Pipe && (len(paths) > 0 || len(o.Olds) > 0 || len(o.CRDOlds) > 0 || o.Base != "" || o.Subresource != "" || o.Watch || o.Summary):
-		return errors.New("--pipe: the objects come as requests: want no OBJECTS, --old, --base, --crd-old, --subresource, --summary or --watch")
+	case o.Pipe && o.unpiped(paths) != "":
+		return fmt.Errorf("--pipe: the objects come as requests, and the answers are JSON: want no %s", o.unpiped(paths))
 	case o.Pipe && slices.Contains(o.CRDs, "-"):
 		return errors.New("--pipe: standard input has the requests: want files or folders for --crd")
 	case o.MaxFindings < 0:

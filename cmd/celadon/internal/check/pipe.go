@@ -20,6 +20,37 @@ import (
 // before the next is read. Who asks may be hostile, or broken: a line has a bound,
 // and one that is none of ours is answered as that.
 
+// unpiped is a flag that was given and means nothing to a pipe; "" where there is none.
+func (o *Options) unpiped(paths []string) string {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"OBJECTS", len(paths) > 0},
+		{"--old", len(o.Olds) > 0},
+		{"--base", o.Base != ""},
+		{"--crd-old", len(o.CRDOlds) > 0},
+		{"--subresource", o.Subresource != ""},
+		{"--no-vet", o.NoVet},
+		{"--strict-kinds", o.StrictKinds},
+		{"--output", o.Output != "" && o.Output != "text"},
+		{"--persisted", o.Persisted},
+		{"--diff", o.Diff},
+		{"--field-selector", o.FieldSelector != ""},
+		{"--now", o.Now != ""},
+		{"--quiet", o.Quiet},
+		{"--verbose", o.Verbose},
+		{"--max-findings", o.MaxFindings != 0},
+		{"--summary", o.Summary},
+		{"--watch", o.Watch},
+	} {
+		if f.given {
+			return f.name
+		}
+	}
+	return ""
+}
+
 // maxRequest is how long a request may be: more than two objects that a server would
 // take.
 const maxRequest = 8 << 20
@@ -50,7 +81,11 @@ func unanswered(verdict string, err error) *reply {
 
 // pipe answers requests until there are no more.
 func (a *run) pipe(ctx context.Context, o *Options) error {
-	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), nil, engine.Config{KubeVersion: o.KubeVersion})
+	cfg, err := o.engine()
+	if err != nil {
+		return err
+	}
+	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), nil, cfg)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
@@ -47,6 +49,26 @@ func TestPipeAnswersAtOnce(t *testing.T) {
 	in.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPipeRefusesFlags names the flag that a pipe has no use for.
+func TestPipeRefusesFlags(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"--old a", "--base a", "--crd-old a", "--no-vet", "--strict-kinds", "--output json", "--output json --persisted",
+		"--diff", "--field-selector a=b", "--now a", "--quiet", "--verbose", "--max-findings 1", "--summary", "--watch",
+	} {
+		var o Options
+		flags := pflag.NewFlagSet("check", pflag.ContinueOnError)
+		o.Flags(flags)
+		if err := flags.Parse(append(strings.Fields(args), "--crd", "a", "--pipe")); err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(args, " ")
+		if err := o.Check(nil); err == nil || !strings.HasPrefix(err.Error(), "--pipe: ") || !strings.HasSuffix(err.Error(), ": want no "+name) {
+			t.Errorf("%s: got %v", args, err)
+		}
 	}
 }
 
