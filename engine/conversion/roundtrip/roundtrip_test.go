@@ -353,7 +353,9 @@ func TestSlow(t *testing.T) {
 		}
 		return lossless(obj, to)
 	}), roundtrip.Config{Objects: 12, Slow: 200 * time.Millisecond})
-	if err != nil || !slices.ContainsFunc(r.Findings, func(f *roundtrip.Finding) bool { return f.Kind == roundtrip.Slow && strings.HasSuffix(f.Text, "no answer within 200ms") }) {
+	if err != nil || !slices.ContainsFunc(r.Findings, func(f *roundtrip.Finding) bool {
+		return f.Kind == roundtrip.Slow && strings.HasSuffix(f.Text, "no answer within 200ms")
+	}) {
 		t.Errorf("%v, found %v", err, r)
 	}
 }
