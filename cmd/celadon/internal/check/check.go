@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -47,15 +46,19 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	bar := progress.On(a.Stderr, "checking", "objects")
 	stdout, whole := bar.Beside(a.Stdout)
 	out := bufio.NewWriterSize(stdout, 64<<10)
+	client, err := a.connect(ctx, o)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
 	printer, err := a.printer(o, out)
 	if err != nil {
 		return err
 	}
-	c, err := a.newChecker(ctx, o, paths)
+	c, err := a.newChecker(ctx, o, paths, client)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	t := tally{checker: c, printer: printer, bar: bar, complain: a.Complain, flush: func() error { return nil }}
+	t := tally{checker: c, printer: printer, bar: bar, flush: func() error { return nil }}
 	if whole {
 		t.flush = out.Flush
 	}
@@ -64,7 +67,7 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 		err = t.judged()
 	}
 	if ctx.Err() == nil && err == nil {
-		err = t.run(ctx, a.Stdin, paths, out)
+		err = t.run(ctx, out)
 	}
 	interrupted := ctx.Err() != nil
 	if err == nil {
@@ -96,6 +99,15 @@ func collectLess(o *Options) func() {
 	}
 }
 
+// files are the objects that stand at the paths.
+func (a *run) files(o *Options, paths []string) sweep.Source {
+	from := o.selection()
+	from.Linked = func(path string) {
+		a.Complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
+	}
+	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
+}
+
 // unwrapWrite drops the name of standard output from an error about it.
 func (a *run) unwrapWrite(err error) error {
 	var pathErr *os.PathError
@@ -110,7 +122,6 @@ type tally struct {
 	checker  *checker
 	printer  report.Printer
 	flush    func() error // after each object
-	complain func(error)
 	bar      *progress.Bar
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
@@ -127,13 +138,9 @@ func (t *tally) shows() bool {
 }
 
 // run decides all objects; what an interruption cuts short is no error.
-func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string, out *bufio.Writer) error {
+func (t *tally) run(ctx context.Context, out *bufio.Writer) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	from := t.checker.options.selection()
-	from.Linked = func(path string) {
-		t.complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
-	}
-	pipe := sweep.Selected(from, stdin, paths, decide, t.take)
+	pipe := sweep.From(t.checker.source, decide, t.take)
 	pipe.Idle = out.Flush
 	err := pipe.Run(ctx)
 	t.bar.Done()

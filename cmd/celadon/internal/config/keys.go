@@ -56,8 +56,13 @@ var keys = map[string]map[string]Class{
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,
 
-		"pipe":      Never, // requests come from who starts it
-		"watch":     Never,
+		"pipe":  Never, // requests come from who starts it
+		"watch": Never,
+		// Which server is asked, and whether one is, says who starts it.
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -120,6 +125,10 @@ var keys = map[string]map[string]Class{
 		"convert-ca": ByHand,
 
 		"objects":   Never, // here a flag, in other sections what stands without one
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -153,6 +162,9 @@ var keys = map[string]map[string]Class{
 		"version":     ByHand,
 		"exit-status": ByHand,
 
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -185,6 +197,9 @@ var keys = map[string]map[string]Class{
 
 		"echo":       Never,
 		"no-history": ByHand,
+		"cluster":    Never,
+		"context":    Never,
+		"namespace":  Never,
 		"config":     Never,
 		"no-config":  Never,
 		"help":       Never,
