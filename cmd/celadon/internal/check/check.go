@@ -311,7 +311,7 @@ func (a *run) verdict(t *tally) error {
 		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
 	case unclear:
 		return &cli.ExitError{Code: cli.Usage}
-	case s.Checked == 0 && t.findings == 0 && t.options.shard.Of <= 1:
+	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && t.options.shard.Of <= 1:
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
 		return a.writeBaseline(t)
