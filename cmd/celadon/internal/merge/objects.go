@@ -11,7 +11,7 @@ import (
 )
 
 // maxHeld is how much the next lines of all open reports may hold together.
-const maxHeld = 128 << 20
+const maxHeld = 64 << 20
 
 // broken is an error of a report, and not of writing the new one.
 func broken(file string, err error) error {
