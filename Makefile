@@ -35,7 +35,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 
 # Modules of their own, beside conformance and tools: each is linted and tested like
 # the main one, with the celadon that build makes.
-MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen
+MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen tools/release
 
 .PHONY: test
 test: build ## Run every test, the real API server's included
@@ -80,12 +80,33 @@ nightly: ## What takes too long for each change
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	CELADON_FULL=1 $(MAKE) explain
+	$(MAKE) release-check
 	$(MAKE) shown
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+.PHONY: release-files
+release-files: build # what a release's archives hold beside the command: .goreleaser.yaml asks for it
+	rm -rf bin/release && mkdir -p bin/release/completions bin/release/man
+	$(BIN) completion bash > bin/release/completions/celadon.bash
+	$(BIN) completion zsh > bin/release/completions/_celadon
+	$(BIN) completion fish > bin/release/completions/celadon.fish
+	$(BIN) completion powershell > bin/release/completions/celadon.ps1
+	$(GO) run -tags man ./cmd/celadon bin/release/man $(firstword $(subst T, ,$(RELEASE_DATE)))
+	cd tools/release && $(GO) build -o ../../bin/release/tool .
+	bin/release/tool notices . > bin/release/NOTICES.txt
+
+.PHONY: release-check
+release-check: ## Make a release of HEAD and use it as its users would, without publishing it
+	cd tools/release && CELADON_RELEASE=$(CURDIR) $(GO) test -count=1 -v -timeout 180m -run TestRelease .
+
+.PHONY: release-tags
+release-tags: ## Commit and tag a release of HEAD in dist/tree, to be looked at and pushed (VERSION=v0.1.0)
+	rm -rf dist/tree && git clone --quiet . dist/tree
+	cd tools/release && $(GO) run . tag $(CURDIR)/dist/tree $(VERSION)
 
 .PHONY: openapi
 openapi: ## Build celadon-openapi, a module of its own, into bin/
