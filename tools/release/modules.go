@@ -116,14 +116,15 @@ func release(dir, version string, sums []string) error {
 	return addSums(filepath.Join(dir, "go.sum"), sums)
 }
 
+// addSums puts lines of one module where go mod tidy would.
 func addSums(name string, sums []string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	lines := append(slices.Collect(strings.Lines(string(text))), sums...)
-	slices.Sort(lines)
-	return os.WriteFile(name, []byte(strings.Join(slices.Compact(lines), "")), 0o644)
+	lines := slices.Collect(strings.Lines(string(text)))
+	at, _ := slices.BinarySearchFunc(lines, root+" ", func(line, begin string) int { return strings.Compare(strings.SplitAfter(line, " ")[0], begin) })
+	return os.WriteFile(name, []byte(strings.Join(slices.Insert(lines, at, sums...), "")), 0o644)
 }
 
 // git runs git and gives what it prints.
