@@ -81,6 +81,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) conformance
 	CELADON_FULL=1 $(MAKE) explain
 	$(MAKE) release-check
+	$(MAKE) e2e
 	$(MAKE) shown
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
@@ -111,6 +112,17 @@ release-tags: ## Commit and tag a release of HEAD in dist/tree, to be looked at 
 .PHONY: openapi
 openapi: ## Build celadon-openapi, a module of its own, into bin/
 	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
+.PHONY: e2e
+e2e: ## Run celadon under a whole control plane, built from the Go module proxy (16 minutes of processor once)
+	cd conformance/kube && $(GO) build -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
+	cd conformance/kube && $(GO) build -o ../../bin/kube/ -ldflags '-s -w $(KUBE_STAMP)' k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+	$(GO) build -o bin/kube/celadon ./cmd/celadon
+	cd conformance/kube && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
+
+# The version that a build from the module proxy does not know of itself.
+KUBE_VERSION := $(shell sed -n 's|^.*k8s.io/kubernetes v1.\([0-9.]*\)$$|\1|p' conformance/kube/go.mod)
+KUBE_STAMP := -X k8s.io/component-base/version.gitVersion=v1.$(KUBE_VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(basename $(KUBE_VERSION))
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
