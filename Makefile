@@ -90,13 +90,14 @@ nightly: ## What takes too long for each change
 	$(MAKE) fuzz-inputs
 
 .PHONY: release-files
-release-files: build # what a release's archives hold beside the command: .goreleaser.yaml asks for it
+release-files: # what a release's archives hold beside the command: .goreleaser.yaml asks for it
 	rm -rf bin/release && mkdir -p bin/release/completions bin/release/man
-	$(BIN) completion bash > bin/release/completions/celadon.bash
-	$(BIN) completion zsh > bin/release/completions/_celadon
-	$(BIN) completion fish > bin/release/completions/celadon.fish
-	$(BIN) completion powershell > bin/release/completions/celadon.ps1
-	$(GO) run -tags man ./cmd/celadon bin/release/man $(firstword $(subst T, ,$(RELEASE_DATE)))
+	$(GO) build -trimpath -o bin/release/celadon ./cmd/celadon
+	bin/release/celadon completion bash > bin/release/completions/celadon.bash
+	bin/release/celadon completion zsh > bin/release/completions/_celadon
+	bin/release/celadon completion fish > bin/release/completions/celadon.fish
+	bin/release/celadon completion powershell > bin/release/completions/celadon.ps1
+	$(GO) run -trimpath -tags man ./cmd/celadon bin/release/man $(firstword $(subst T, ,$(RELEASE_DATE)))
 	cd tools/release && $(GO) build -o ../../bin/release/tool .
 	bin/release/tool notices . > bin/release/NOTICES.txt
 
@@ -115,14 +116,12 @@ openapi: ## Build celadon-openapi, a module of its own, into bin/
 
 .PHONY: e2e
 e2e: ## Run celadon under a whole control plane, built from the Go module proxy (16 minutes of processor once)
-	cd conformance/kube && $(GO) build -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
-	cd conformance/kube && $(GO) build -o ../../bin/kube/ -ldflags '-s -w $(KUBE_STAMP)' k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+	cd conformance/kube && $(GO) build -ldflags '-s -w' -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
+	cd conformance/kube && stamp=k8s.io/component-base/version && version=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
+		$(GO) build -o ../../bin/kube/ -ldflags "-s -w -X $$stamp.gitVersion=$$version -X $$stamp.gitMajor=1 -X $$stamp.gitMinor=$${minor%%.*}" \
+		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o bin/kube/celadon ./cmd/celadon
 	cd conformance/kube && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
-
-# The version that a build from the module proxy does not know of itself.
-KUBE_VERSION := $(shell sed -n 's|^.*k8s.io/kubernetes v1.\([0-9.]*\)$$|\1|p' conformance/kube/go.mod)
-KUBE_STAMP := -X k8s.io/component-base/version.gitVersion=v1.$(KUBE_VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(basename $(KUBE_VERSION))
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy

@@ -20,6 +20,7 @@ import (
 const (
 	startWithin = time.Minute
 	adminToken  = "admin-of-this-test"
+	viewerToken = "viewer-of-this-test" // who may do what a role of a test says
 	auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata"}]}`
 )
 
@@ -49,7 +50,7 @@ func start(t *testing.T) *plane {
 	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error",
 		"--listen-client-urls", store, "--advertise-client-urls", store,
 		"--listen-peer-urls", neighbours, "--initial-advertise-peer-urls", neighbours, "--initial-cluster", "default="+neighbours)
-	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n")
+	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
 	p.write("audit.json", auditPolicy)
 	p.write("accounts.key", string(newKey(t)))
 	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", secure),
