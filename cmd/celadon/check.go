@@ -77,7 +77,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "findings-exit-code"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

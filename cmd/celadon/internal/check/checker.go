@@ -36,7 +36,7 @@ func (o *Options) engine() (engine.Config, error) {
 }
 
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
-	c := &checker{options: o, named: paths, width: a.excerptWidth()}
+	c := &checker{options: o, named: paths, width: a.excerptWidth(o)}
 	cfg, err := o.engine()
 	if err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ const gutter = 10
 
 // excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
 // is the usual width.
-func (a *run) excerptWidth() int {
+func (a *run) excerptWidth(o *Options) int {
 	width, _ := cli.Width(a.Stdout)
-	if width == 0 {
+	if width == 0 || o.Out != "" {
 		return 0
 	}
 	return max(2*gutter, width-gutter)
@@ -85,6 +85,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
+	if c.options.partial() && !c.mine(doc, rep) {
+		rep.Verdict = report.Elsewhere
+		return rep
+	}
 	if below(doc, c.named) {
 		if why := noObject(doc); why != "" {
 			rep.Verdict, rep.Problem = report.Ignored, why

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -71,7 +73,11 @@ func (d *definitions) key(obj map[string]any) string {
 			namespace = "default"
 		}
 	}
-	return strings.Join([]string{id.GroupKind().String(), namespace, id.Name}, "/")
+	return objectKey(id.GroupKind(), namespace, id.Name)
+}
+
+func objectKey(gk schema.GroupKind, namespace, name string) string {
+	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }
 
 // readOld reads the old objects of --old and --base.
@@ -84,7 +90,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return readOldObject(doc)
 	}
 	err := sweep.Selected(o.selection(), a.Stdin, o.Olds, read, func(r oldRead) error {
-		if err := olds.add(r, crds); err != nil {
+		if err := olds.add(r, o, crds); err != nil {
 			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
 		}
 		return nil
@@ -100,7 +106,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 			if below(doc, paths) && noObject(doc) != "" {
 				return true
 			}
-			a.addBase(olds, readOldObject(doc), o.Base, crds)
+			a.addBase(olds, readOldObject(doc), o, crds)
 			return true
 		})
 		return ctx.Err()
@@ -109,11 +115,17 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 }
 
 // add takes an object of --old.
-func (o *oldObjects) add(r oldRead, crds *definitions) error {
+func (o *oldObjects) add(r oldRead, options *Options, crds *definitions) error {
+	if r.err != nil && !options.owns("") {
+		return nil
+	}
 	if r.err != nil || !crds.knows(r.object) {
 		return r.err
 	}
 	key := crds.key(r.object)
+	if !options.owns(key) {
+		return nil
+	}
 	if o.byKey[key] != nil {
 		return fmt.Errorf("%s is given twice: keep one", key)
 	}
@@ -123,15 +135,20 @@ func (o *oldObjects) add(r oldRead, crds *definitions) error {
 
 // addBase takes an object of --base. What cannot be read there is no problem of
 // today's files, so it is only told.
-func (a *run) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions) {
+func (a *run) addBase(olds *oldObjects, r oldRead, o *Options, crds *definitions) {
 	if r.err != nil {
-		a.Complain(fmt.Errorf("--base %s: %s: %w: it replaces nothing", rev, r.place, r.err))
+		if o.owns("") {
+			a.Complain(fmt.Errorf("--base %s: %s: %w: it replaces nothing", o.Base, r.place, r.err))
+		}
 		return
 	}
 	if !crds.knows(r.object) {
 		return
 	}
 	key := crds.key(r.object)
+	if !o.owns(key) {
+		return
+	}
 	old := &oldObject{object: r.object}
 	olds.byFile[[2]string{r.file, key}] = old
 	if olds.byKey[key] == nil {
