@@ -170,6 +170,7 @@ func (r *runner) volume(pod *corev1.Pod, name string) string {
 			dir = r.claim(v.PersistentVolumeClaim.ClaimName)
 		}
 		if v.ConfigMap != nil {
+			dir = r.p.path(filepath.Join("configmaps", v.ConfigMap.Name)) // one path for all pods, as in real ones
 			if err := r.unpack(pod.Namespace, v.ConfigMap.Name, dir); err != nil {
 				r.p.t.Errorf("ConfigMap %s: %v", v.ConfigMap.Name, err)
 			}
@@ -185,6 +186,11 @@ func (r *runner) volume(pod *corev1.Pod, name string) string {
 func (r *runner) claim(name string) string { return r.p.path(filepath.Join("claims", name)) }
 
 func (r *runner) unpack(namespace, name, dir string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return nil // another pod may be reading it
+	}
 	data, err := r.client.CoreV1().ConfigMaps(namespace).Get(r.p.t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		return err
