@@ -161,6 +161,19 @@ func TestUpgradeCluster(t *testing.T) {
 	}
 }
 
+// TestOneObject: eval and diff read the cluster, too.
+func TestOneObject(t *testing.T) {
+	p := stocked(t)
+	out, code := p.celadon("", "eval", "--cluster", "--object", "crontab/bad-0", "self.spec.replicas + 1")
+	if code != 0 || !strings.HasPrefix(out, "9\n") {
+		t.Errorf("eval ends with %d: %s", code, out)
+	}
+	out, code = p.celadon("", "diff", "--cluster", p.write("next.yaml", next(t)))
+	if code != 1 || !strings.Contains(out, "must have a tag, and not latest") {
+		t.Errorf("diff ends with %d: %s", code, out)
+	}
+}
+
 // TestForbiddenKind: what may not be read is named, the rest is checked.
 func TestForbiddenKind(t *testing.T) {
 	p := stocked(t)

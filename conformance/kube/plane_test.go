@@ -47,7 +47,7 @@ func start(t *testing.T) *plane {
 	p.server = fmt.Sprintf("https://127.0.0.1:%d", secure)
 	store := fmt.Sprintf("http://127.0.0.1:%d", etcd)
 	neighbours := fmt.Sprintf("http://127.0.0.1:%d", peer)
-	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error",
+	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error", "--quota-backend-bytes=536870912", // as much is mapped
 		"--listen-client-urls", store, "--advertise-client-urls", store,
 		"--listen-peer-urls", neighbours, "--initial-advertise-peer-urls", neighbours, "--initial-cluster", "default="+neighbours)
 	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
