@@ -29,10 +29,10 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 	if err := o.checkReport(); err != nil {
 		return err
 	}
-	o.KubeVersion, o.NoVet = d.Head.KubeVersion, true // nothing to judge
+	o.NoVet = true // nothing to judge
 	o.StrictKinds, o.Summary = d.Head.Has(report.StrictKinds), d.Head.Has(report.WithTables)
 	a := &run{s}
-	t, err := a.tally(ctx, o)
+	t, err := a.tally(ctx, o, d.Head.KubeVersion)
 	if err != nil {
 		return err
 	}

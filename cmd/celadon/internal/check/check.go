@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // run is one celadon check.
@@ -42,12 +42,20 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 
 func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	defer collectLess(o)()
-	t, err := a.tally(ctx, o)
+	client, err := a.connect(ctx, o)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	v, err := types.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return err
+	}
+	t, err := a.tally(ctx, o, v.String())
 	if err != nil {
 		return err
 	}
 	defer t.to.discard()
-	if t.checker, err = a.newChecker(ctx, o, paths); err != nil && ctx.Err() == nil {
+	if t.checker, err = a.newChecker(ctx, o, paths, client); err != nil && ctx.Err() == nil {
 		return err
 	}
 	err = nil // or that of what was interrupted
@@ -55,7 +63,7 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 		err = t.judged()
 	}
 	if ctx.Err() == nil && err == nil {
-		err = t.run(ctx, a.Stdin, paths)
+		err = t.run(ctx)
 	}
 	return a.end(ctx, t, err)
 }
@@ -77,13 +85,21 @@ func collectLess(o *Options) func() {
 	}
 }
 
+// files are the objects that stand at the paths.
+func (a *run) files(o *Options, paths []string) sweep.Source {
+	from := o.selection()
+	from.Linked = func(path string) {
+		a.Complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
+	}
+	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
+}
+
 // tally counts and prints what was decided, in the order of the input.
 type tally struct {
 	options  *Options
 	checker  *checker // nil where others decided
 	to       *destination
 	baseline *baseline // nil: none was asked for
-	complain func(error)
 	summary  report.Summary
 	tables   *report.Tables // nil: not asked for
 	findings int
@@ -98,13 +114,13 @@ type tally struct {
 	template   string // the last file that is one
 }
 
-func (a *run) tally(ctx context.Context, o *Options) (*tally, error) {
-	t := &tally{options: o, complain: a.Complain}
+func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally, error) {
+	t := &tally{options: o}
 	var err error
 	if t.baseline, err = readBaseline(ctx, o, a.Complain); err != nil {
 		return nil, err
 	}
-	if t.to, err = a.destination(o); err != nil {
+	if t.to, err = a.destination(o, kubeVersion); err != nil {
 		return nil, err
 	}
 	if !o.NoVet {
@@ -122,13 +138,9 @@ func (t *tally) shows() bool {
 }
 
 // run decides all objects; what an interruption cuts short is no error.
-func (t *tally) run(ctx context.Context, stdin io.Reader, paths []string) error {
+func (t *tally) run(ctx context.Context) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	from := t.options.selection()
-	from.Linked = func(path string) {
-		t.complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
-	}
-	pipe := sweep.Selected(from, stdin, paths, decide, t.take)
+	pipe := sweep.From(t.checker.source, decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()
@@ -311,7 +323,7 @@ func (a *run) verdict(t *tally) error {
 		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
 	case unclear:
 		return &cli.ExitError{Code: cli.Usage}
-	case s.Checked == 0 && t.findings == 0 && t.options.shard.Of <= 1:
+	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && t.options.shard.Of <= 1:
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
 		return a.writeBaseline(t)

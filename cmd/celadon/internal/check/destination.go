@@ -10,7 +10,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // destination is where a report goes: to standard output as it comes, or into a file
@@ -24,14 +23,11 @@ type destination struct {
 	head    *report.PartHead // nil: the report is no part
 }
 
-func (a *run) destination(o *Options) (*destination, error) {
-	v, err := types.ParseVersion(o.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	d := &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(v.String())}
+// destination opens what a report goes to, of a run that stood for a version.
+func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
+	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
 	how := report.Options{
-		KubeVersion: v.String(),
+		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,
 		Verbose:     o.Verbose,

@@ -13,7 +13,9 @@ import (
 )
 
 // below is true for what stands below a folder, and was not named by hand.
-func below(doc *input.Document, named []string) bool { return !slices.Contains(named, doc.File) }
+func below(doc *input.Document, named []string) bool {
+	return !doc.Live && !slices.Contains(named, doc.File)
+}
 
 // noObject says why a document is nothing that a server is sent: what builds and
 // packages objects stands in the same folders. What looks like half an object is
@@ -59,7 +61,7 @@ type templates struct{ files sync.Map } // whether one is, by file
 
 // has is true of a document that cannot be read in a file that holds a template.
 func (t *templates) has(doc *input.Document) bool {
-	if doc.Err == nil || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
+	if doc.Err == nil || doc.Live || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
 		return false
 	}
 	if is, ok := t.files.Load(doc.File); ok {

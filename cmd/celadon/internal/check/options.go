@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -41,6 +42,7 @@ type Options struct {
 	FindingsExitCode      int
 	Baseline, BaselineOut string
 	shard                 report.Shard
+	Cluster               cluster.Flags
 	validation            string          // Validate in the server's words
 	selector              fields.Selector // nil: everything
 	now                   time.Time       // zero: the time of day
@@ -69,6 +71,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Cluster.Add(f, "check the objects of a cluster, by its CRDs; with --crd what these would do to them (see docs/cluster.md)")
+	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
 	o.Config.Add(f)
 }
@@ -106,14 +110,18 @@ func (o *Options) checkReport() error {
 // Check says what is wrong with the flags.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.CRDs) == 0:
+	case len(o.CRDs) == 0 && !o.Cluster.On:
 		return errors.New("no CRD given: want --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: want --old PATH with the objects that it updates", o.Subresource)
-	case len(o.CRDOlds) > 0 && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
-		return errors.New("--crd-old: tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
+	case o.Cluster.On && len(paths) > 0:
+		return errors.New("--cluster: the objects are those of the cluster: want no OBJECTS")
+	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
+		return errors.New("--cluster: looks at the objects of a cluster as they are: want no --old, --base, --crd-old, --subresource, --pipe or --watch")
+	case o.upgrades() && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
+		return errors.New(o.upgrade() + ": tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
 	case o.Persisted && o.Output != "json" && o.Output != "jsonl":
 		return errors.New("--persisted: want -o json or -o jsonl (-o yaml prints the objects alone)")
 	case o.Diff && o.Output != "text":
@@ -139,6 +147,9 @@ func (o *Options) Check(paths []string) error {
 	if err := o.selection().Check(); err != nil {
 		return fmt.Errorf("--exclude %w", err)
 	}
+	if err := o.Cluster.Check(); err != nil {
+		return err
+	}
 	var err error
 	if o.selector, err = parseSelector(o.FieldSelector); err != nil {
 		return err
@@ -152,6 +163,17 @@ func (o *Options) Check(paths []string) error {
 		return err
 	}
 	return o.checkParts()
+}
+
+// upgrades is true where objects are decided by two CRDs.
+func (o *Options) upgrades() bool { return len(o.CRDOlds) > 0 || o.Cluster.On && len(o.CRDs) > 0 }
+
+// upgrade names the flags that say so.
+func (o *Options) upgrade() string {
+	if o.Cluster.On {
+		return "--cluster --crd"
+	}
+	return "--crd-old"
 }
 
 func count(texts []string, text string) (n int) {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -74,6 +76,9 @@ func (c *checker) mine(doc *input.Document, rep *report.Object) bool {
 			rep.Key = c.crds.key(doc.Object)
 		}
 	}
+	if rep.Key == "" && c.options.Cluster.On {
+		return true // what one shard could not read of a cluster, another could
+	}
 	return c.options.owns(rep.Key)
 }
 
@@ -90,7 +95,7 @@ func (o *Options) head(kubeVersion string) *report.PartHead {
 	}
 	return &report.PartHead{
 		Kind: report.Kind, APIVersion: report.APIVersion, KubeVersion: kubeVersion, Version: cli.Version(),
-		Source: o.Source, Shard: o.shard, Flags: o.telling(),
+		Source: o.Source, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
 	}
 }
 
@@ -105,6 +110,8 @@ func (o *Options) telling() []string {
 		{"--subresource=" + o.Subresource, o.Subresource != ""},
 		{"--field-selector=" + o.FieldSelector, o.FieldSelector != ""},
 		{"--base=" + o.Base, o.Base != ""},
+		{"--namespace=" + o.Cluster.Namespace, o.Cluster.Namespace != ""},
+		{"--selector=" + o.Cluster.Selector, o.Cluster.Selector != ""},
 		{"--old", len(o.Olds) > 0},
 		{"--crd-old", len(o.CRDOlds) > 0},
 		{report.StrictKinds, o.StrictKinds},
@@ -132,7 +139,11 @@ func (c *checker) digest() string {
 			continue
 		}
 		for _, def := range d.all {
-			data, err := json.Marshal(def.crd.Spec)
+			spec := def.crd.Spec
+			if how := spec.Conversion; how != nil { // whose certificate is renewed
+				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: how.Strategy}
+			}
+			data, err := json.Marshal(spec)
 			fmt.Fprintf(h, "%q %d %v\n", def.crd.Name, len(data), err)
 			h.Write(data)
 		}

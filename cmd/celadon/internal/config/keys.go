@@ -63,8 +63,13 @@ var keys = map[string]map[string]Class{
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,
 
-		"pipe":      Never, // requests come from who starts it
-		"watch":     Never,
+		"pipe":  Never, // requests come from who starts it
+		"watch": Never,
+		// Which server is asked, and whether one is, says who starts it.
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -127,6 +132,10 @@ var keys = map[string]map[string]Class{
 		"convert-ca": ByHand,
 
 		"objects":   Never, // here a flag, in other sections what stands without one
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -160,6 +169,9 @@ var keys = map[string]map[string]Class{
 		"version":     ByHand,
 		"exit-status": ByHand,
 
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -192,6 +204,9 @@ var keys = map[string]map[string]Class{
 
 		"echo":       Never,
 		"no-history": ByHand,
+		"cluster":    Never,
+		"context":    Never,
+		"namespace":  Never,
 		"config":     Never,
 		"no-config":  Never,
 		"help":       Never,

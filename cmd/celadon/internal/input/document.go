@@ -19,6 +19,9 @@ type Document struct {
 	Index int    // of the document in the file, from 0
 	Item  int    // of a List, from 0
 	Line  int    // of the object, from 1; 0 where there is none
+	// Live is true of what a cluster has: File is how the object is named there, and
+	// no file.
+	Live bool
 
 	// Object is the decoded object; nil when Err is set.
 	Object map[string]any
@@ -80,6 +83,8 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 		return c.json(yield)
 	case yamlDocument:
 		return c.yaml(yield)
+	case liveObject:
+		return yield(c.live())
 	}
 	return yield(c.document(c.err))
 }

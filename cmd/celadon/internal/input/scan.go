@@ -22,6 +22,8 @@ type Chunk struct {
 	size         int64 // of a small file
 	flow         bool  // YAML if it is not JSON
 	err          error
+
+	apiVersion, kind string // of a live object
 }
 
 type form uint8
@@ -32,6 +34,7 @@ const (
 	jsonValue
 	jsonItem
 	yamlDocument
+	liveObject
 )
 
 // small files are read where they are decoded; larger ones are split first.

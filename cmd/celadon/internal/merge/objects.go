@@ -11,7 +11,7 @@ import (
 )
 
 // maxHeld is how much the next lines of all open reports may hold together.
-const maxHeld = 128 << 20
+const maxHeld = 64 << 20
 
 // broken is an error of a report, and not of writing the new one.
 func broken(file string, err error) error {
@@ -146,9 +146,11 @@ func (s *source) objects(take func(*report.Object) error, end func(*report.PartL
 			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.reader.line, at))
 		}
 		last = at
-		a.line.Object.Source = s.name
-		if err := take(a.line.Object); err != nil {
-			return err
+		if !live || !s.toldBefore(a.line.Object) {
+			a.line.Object.Source = s.name
+			if err := take(a.line.Object); err != nil {
+				return err
+			}
 		}
 		if err := a.forward(&held); err != nil {
 			return err
@@ -156,6 +158,23 @@ func (s *source) objects(take func(*report.Object) error, end func(*report.PartL
 		heap.Fix(&open, 0)
 	}
 	return nil
+}
+
+// toldBefore is true of what of a cluster could not be read in another shard either:
+// each tells of it.
+func (s *source) toldBefore(o *report.Object) bool {
+	if o.Verdict != report.Unreadable || len(s.unread) >= maxMissing {
+		return false
+	}
+	told := [2]string{o.File, o.Problem}
+	if s.unread[told] {
+		return true
+	}
+	if s.unread == nil {
+		s.unread = map[[2]string]bool{}
+	}
+	s.unread[told] = true
+	return false
 }
 
 // forward goes to the next object, or to the end.

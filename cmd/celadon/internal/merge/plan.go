@@ -26,6 +26,7 @@ type source struct {
 	name   string
 	of     int
 	shards map[int]*part
+	unread map[[2]string]bool // of a cluster, as far as it was told
 }
 
 // read reads all reports. The error says why they are not of one run.
@@ -76,7 +77,13 @@ func (p *plan) add(s *source, one, first *part) error {
 	if why := differs(one.head, first.head); why != "" {
 		return fmt.Errorf("%s and %s are not of one run: %s", first.file, one.file, why)
 	}
-	p.head = first.head
+	if p.head == nil {
+		head := *first.head
+		p.head = &head
+	}
+	if known := strings.Split(p.head.KubeVersion, ", "); !slices.Contains(known, one.head.KubeVersion) { // of another cluster
+		p.head.KubeVersion = strings.Join(slices.Sorted(slices.Values(append(known, one.head.KubeVersion))), ", ")
+	}
 	if other := s.shards[one.head.Shard.Index]; other != nil {
 		if other.whole != one.whole {
 			return fmt.Errorf("%s and %s are both %s, and differ: keep one", other.file, one.file, one.what())
@@ -99,8 +106,6 @@ func differs(a, b *report.PartHead) string {
 	switch {
 	case a.Version != b.Version:
 		return fmt.Sprintf("one is of celadon %.40s, the other of %.40s", b.Version, a.Version)
-	case a.KubeVersion != b.KubeVersion:
-		return fmt.Sprintf("one is with --kube-version %.40s, the other with %.40s", b.KubeVersion, a.KubeVersion)
 	case !slices.Equal(a.Flags, b.Flags):
 		return fmt.Sprintf("one is with %.200q, the other with %.200q", b.Flags, a.Flags)
 	}
@@ -110,6 +115,8 @@ func differs(a, b *report.PartHead) string {
 // disagrees says in what two shards of a source differ.
 func disagrees(a, b *part) string {
 	switch {
+	case a.head.KubeVersion != b.head.KubeVersion:
+		return fmt.Sprintf("one is with --kube-version %s, the other with %s", b.head.KubeVersion, a.head.KubeVersion)
 	case a.head.Live != b.head.Live:
 		return "only one is of a cluster"
 	case a.head.CRDs != b.head.CRDs || a.crds != b.crds:

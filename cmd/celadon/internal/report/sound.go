@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Reports that are merged may come from anybody. What no run writes is refused
@@ -128,7 +130,10 @@ func (e *PartEnd) Sound(s *Summary) error {
 
 // Sound says what of a part's first line no run writes.
 func (h *PartHead) Sound() error {
+	v, err := types.ParseVersion(h.KubeVersion)
 	switch {
+	case err != nil || v.String() != h.KubeVersion:
+		return fmt.Errorf("kubeVersion: %.40q (want X.Y)", h.KubeVersion)
 	case h.Kind != Kind || h.APIVersion != APIVersion:
 		return fmt.Errorf("kind %.40q, apiVersion %.40q (want %s and %s)", h.Kind, h.APIVersion, Kind, APIVersion)
 	case h.Shard.Of < 1 || h.Shard.Of > MaxShards || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
