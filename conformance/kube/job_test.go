@@ -3,8 +3,7 @@ package kube
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,24 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// shards is an Indexed Job over what is on a claim: one index reads a part of it, and
-// leaves its report on another claim.
-const shards = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"%[1]s","namespace":"default"},"spec":{
-	"completionMode":"Indexed","completions":%[2]d,"parallelism":%[2]d,"backoffLimitPerIndex":2,"maxFailedIndexes":%[2]d,
-	"podFailurePolicy":{"rules":[
-		{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]},
-		{"action":"FailIndex","onExitCodes":{"operator":"In","values":[2,3]}}]},
-	"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"celadon","image":"example.com/celadon:dev",
-		"args":["check","--crd","/crds","--shard","$(JOB_COMPLETION_INDEX)/%[2]d","--findings-exit-code","0","-o","jsonl","--out","/reports/%[1]s/$(JOB_COMPLETION_INDEX).jsonl","/objects"],
-		"env":[{"name":"JOB_COMPLETION_INDEX","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}],
-		"volumeMounts":[{"name":"crds","mountPath":"/crds"},{"name":"objects","mountPath":"/objects"},{"name":"reports","mountPath":"/reports"}]}],
-		"volumes":[{"name":"crds","configMap":{"name":"crds"}},{"name":"objects","persistentVolumeClaim":{"claimName":"objects"}},{"name":"reports","persistentVolumeClaim":{"claimName":"reports"}}]}}}}`
-
 // ended waits until a Job has ended, and says how.
 func (r *runner) ended(name string) (condition string, status map[string]any) {
 	r.p.t.Helper()
 	r.p.until("the Job "+name+" has ended", 2*time.Minute, func() error {
-		status, _ = r.p.do(http.MethodGet, "/apis/batch/v1/namespaces/default/jobs/"+name, "").Body["status"].(map[string]any)
+		status, _ = r.p.do(http.MethodGet, "/apis/batch/v1/namespaces/celadon/jobs/"+name, "").Body["status"].(map[string]any)
 		conditions, _ := status["conditions"].([]any)
 		for _, c := range conditions {
 			if c := c.(map[string]any); c["status"] == "True" && (c["type"] == "Complete" || c["type"] == "Failed") {
@@ -43,67 +29,95 @@ func (r *runner) ended(name string) (condition string, status map[string]any) {
 	return condition, status
 }
 
-// TestJob: the shards of an Indexed Job, of which one was evicted and ran again, merge
-// to the report of one run over all of it; what cannot be read fails its index at
-// once.
+// job writes what celadon manifests job prints.
+func (p *plane) job(name string, shards int) string {
+	p.t.Helper()
+	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
+	if code != 0 {
+		p.t.Fatalf("manifests job ends with %d: %s", code, out)
+	}
+	return p.write(name+".yaml", out)
+}
+
+// TestJob: the shards of the Job that celadon prints, of which one is evicted twice,
+// merge to the report of one run over all objects.
 func TestJob(t *testing.T) {
 	p := start(t)
 	evicted := 0
 	r := p.jobs(func(pod *corev1.Pod) bool {
-		if strings.HasPrefix(pod.Name, "whole-3-") {
+		here := strings.HasPrefix(pod.Name, "whole-3-")
+		if here {
 			evicted++
 		}
-		return strings.HasPrefix(pod.Name, "whole-3-") && evicted <= 2
+		return here && evicted <= 2
 	})
-	crd := readFile(t, examples+"/crontab/crd.yaml")
-	p.apply(p.write("crds.json", fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"crds","namespace":"default"},"data":{"crontab.yaml":%q}}`, crd)))
-	p.stock(r.claim("objects"), 200)
-	for _, dir := range []string{"whole", "spoilt"} {
-		if err := os.MkdirAll(filepath.Join(r.claim("reports"), dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p.crowd(200)
 
-	p.apply(p.write("job.json", fmt.Sprintf(shards, "whole", 7)))
+	p.apply(p.job("whole", 7))
 	if condition, status := r.ended("whole"); condition != "Complete" || status["completedIndexes"] != "0-6" || r.runs["3"] != 3 {
 		t.Fatalf("%s: %v, index 3 ran %d times\n%s", condition, status, r.runs["3"], strings.Join(r.logs, "\n"))
 	}
-	want, wantCode := p.celadon("", "check", "--crd", p.path("configmaps/crds"), "-o", "json", r.claim("objects"))
-	got, code := p.celadon("", "merge", "-o", "json", filepath.Join(r.claim("reports"), "whole"))
-	if diff := cmp.Diff(want, got); diff != "" || code != wantCode || code != 1 {
-		t.Errorf("merge ends with %d, want %d (-one run +merged):\n%.2000s", code, wantCode, diff)
+	want, _ := p.celadon("", "check", "--cluster", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
+	got, code := p.celadon("", "merge", "-o", "json", r.claim("whole"))
+	if diff := cmp.Diff(want, got); diff != "" || code != 1 || !strings.Contains(got, `"checked": 200,`) {
+		t.Errorf("merge ends with %d (-one run +merged):\n%.2000s", code, diff)
 	}
+}
 
-	p.spoil(r.claim("objects"))
-	r.runs = map[string]int{}
-	p.apply(p.write("job.json", fmt.Sprintf(shards, "spoilt", 3)))
-	if condition, status := r.ended("spoilt"); condition != "Failed" || status["failedIndexes"] == nil {
+// TestJobFails: what cannot be read fails its index at once, which a merge then misses.
+func TestJobFails(t *testing.T) {
+	p := start(t)
+	r := p.jobs(nil)
+	p.crowd(5)
+	manifest := readFile(t, p.job("blind", 3))
+	may := "verbs: [list]"
+	if !strings.Contains(manifest, may) {
+		t.Fatal("the Job has no rights to take away")
+	}
+	p.apply(p.write("blind.yaml", strings.ReplaceAll(manifest, may, "verbs: [watch]")))
+	if condition, status := r.ended("blind"); condition != "Failed" || status["failedIndexes"] != "0-2" {
 		t.Errorf("%s: %v\n%s", condition, status, strings.Join(r.logs, "\n"))
+	}
+	for _, said := range r.logs {
+		if !strings.Contains(said, "forbidden") {
+			t.Error(said)
+		}
 	}
 	for index, n := range r.runs {
 		if n != 1 {
 			t.Errorf("index %s ran %d times: what cannot be read will not be read the second time", index, n)
 		}
 	}
+	if out, code := p.celadon("", "merge", r.claim("blind")); code != 2 {
+		t.Errorf("merge ends with %d: %s", code, out)
+	}
 }
 
-// stock writes objects, of which some are refused, into a folder.
-func (p *plane) stock(dir string, n int) {
-	p.t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		p.t.Fatal(err)
+// TestMergeJob: the Jobs of examples/fleet, one after the other.
+func TestMergeJob(t *testing.T) {
+	p := start(t)
+	r := p.jobs(nil)
+	p.crowd(20)
+	p.apply(p.job("celadon-check", 3))
+	if condition, status := r.ended("celadon-check"); condition != "Complete" {
+		t.Fatalf("%s: %v\n%s", condition, status, strings.Join(r.logs, "\n"))
 	}
+	p.apply(p.write("merge.yaml", strings.ReplaceAll(readFile(t, examples+"/fleet/merge.yaml"), "claimName: celadon-reports", "claimName: celadon-check")))
+	condition, status := r.ended("celadon-merge")
+	last := r.logs[len(r.logs)-1]
+	if condition != "Failed" || !strings.Contains(last, "ends with 1: ") || !strings.Contains(last, "20 objects checked: ") {
+		t.Errorf("%s: %v\n%s", condition, status, last)
+	}
+}
+
+// crowd stores CronTabs, of which the CRD to come refuses some, and makes the Jobs'
+// namespace.
+func (p *plane) crowd(n int) {
+	p.t.Helper()
+	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)
+	p.write("next.yaml", next(p.t))
+	p.apply(p.write("namespace.json", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"celadon"}}`))
 	for i := range n {
-		object := cron(fmt.Sprintf("cron-%d", i), fmt.Sprintf(`"image":"a:1","replicas":%d`, i%13))
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.json", i)), []byte(object), 0o644); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-}
-
-func (p *plane) spoil(dir string) {
-	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "spoilt.yaml"), []byte("a: [\n"), 0o644); err != nil {
-		p.t.Fatal(err)
+		p.accepted("create", p.do(http.MethodPost, cronTabs, cron(fmt.Sprintf("cron-%03d", i), fmt.Sprintf(`"image":"a:1","replicas":%d`, i%11))))
 	}
 }

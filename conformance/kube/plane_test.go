@@ -58,10 +58,7 @@ func start(t *testing.T) *plane {
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
 		"--disable-admission-plugins=ServiceAccount") // no controller makes accounts
-	p.config = p.write("kubeconfig", fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
-		"contexts":[{"name":"test","context":{"cluster":"test","user":"admin"}}],
-		"clusters":[{"name":"test","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],
-		"users":[{"name":"admin","user":{"token":%q}}]}`, p.server, adminToken))
+	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
 	p.until("the API server is ready", startWithin, func() error {
 		code, body, err := p.try(http.MethodGet, "/readyz", "")
 		if err == nil && code != http.StatusOK {
@@ -70,6 +67,13 @@ func start(t *testing.T) *plane {
 		return err
 	})
 	return p
+}
+
+func kubeconfig(server, token string) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
+		"contexts":[{"name":"test","context":{"cluster":"test","user":"test"}}],
+		"clusters":[{"name":"test","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],
+		"users":[{"name":"test","user":{"token":%q}}]}`, server, token)
 }
 
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }

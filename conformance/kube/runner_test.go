@@ -11,18 +11,21 @@ import (
 	"sync"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/kubernetes/pkg/fieldpath"
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
-// runner stands in for scheduler and kubelet: it runs the first container of each
-// pod as a process of this machine, whatever its image, and says how that ended.
-// Volumes are folders, whose paths stand in the place of the mounts' in commands.
+// runner stands in for scheduler and kubelet: it runs the init containers and the first
+// container of each pod as processes of this machine, whatever their image, with the
+// rights of the pod's service account, and says how that ended. Volumes are folders,
+// whose paths stand in the place of the mounts' in commands.
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
@@ -95,7 +98,13 @@ func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	if err != nil {
 		return // it was deleted
 	}
-	code, said := r.process(ctx, pod)
+	var code int
+	var said string
+	for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers[0]) {
+		if code, said = r.process(ctx, pod, &container); code != 0 {
+			break
+		}
+	}
 	r.mu.Lock()
 	r.logs = append(r.logs, fmt.Sprintf("%s (index %s) ends with %d: %s", pod.Name, pod.Annotations[taskName], code, said))
 	r.mu.Unlock()
@@ -115,15 +124,20 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32, condit
 	_, _ = r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 }
 
-// process runs the first container. Of its output the last is kept, as in a log.
-func (r *runner) process(ctx context.Context, pod *corev1.Pod) (code int, said string) {
-	container := pod.Spec.Containers[0]
+// process runs a container. Of its output the last is kept, as in a log.
+func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container) (code int, said string) {
+	config, err := r.account(ctx, pod)
+	if err != nil {
+		return 128, err.Error()
+	}
 	env := map[string]string{}
-	lines := append(os.Environ(), "KUBECONFIG="+r.p.config, "PATH="+os.Getenv("CELADON_KUBE")+":"+os.Getenv("PATH"))
+	lines := append(os.Environ(), "KUBECONFIG="+config, "PATH="+os.Getenv("CELADON_KUBE")+":"+os.Getenv("PATH"))
 	for _, e := range container.Env {
 		value := expansion.Expand(e.Value, expansion.MappingFuncFor(env))
 		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
-			value = fieldOf(pod, e.ValueFrom.FieldRef.FieldPath)
+			if value, err = fieldpath.ExtractFieldPathAsString(pod, e.ValueFrom.FieldRef.FieldPath); err != nil {
+				return 128, err.Error()
+			}
 		}
 		env[e.Name] = value
 		lines = append(lines, e.Name+"="+value)
@@ -133,11 +147,13 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod) (code int, said s
 		argv = []string{"/celadon"} // the image's
 	}
 	argv = append(argv[:len(argv):len(argv)], container.Args...)
+	var mounts []string
+	for _, mount := range container.VolumeMounts {
+		mounts = append(mounts, mount.MountPath, r.volume(pod, mount.Name))
+	}
+	here := strings.NewReplacer(mounts...)
 	for i := range argv {
-		argv[i] = expansion.Expand(argv[i], expansion.MappingFuncFor(env))
-		for _, mount := range container.VolumeMounts {
-			argv[i] = strings.ReplaceAll(argv[i], mount.MountPath, r.volume(pod, mount.Name))
-		}
+		argv[i] = here.Replace(expansion.Expand(argv[i], expansion.MappingFuncFor(env)))
 	}
 	if filepath.Base(argv[0]) == "celadon" {
 		argv[0] = binary("celadon")
@@ -145,18 +161,23 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod) (code int, said s
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = lines, r.p.t.TempDir()
 	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return 127, err.Error()
 	}
 	return cmd.ProcessState.ExitCode(), string(out[max(0, len(out)-1000):])
 }
 
-func fieldOf(pod *corev1.Pod, path string) string {
-	if key, ok := strings.CutPrefix(path, "metadata.annotations['"); ok {
-		return pod.Annotations[strings.TrimSuffix(key, "']")]
+// account is a kubeconfig with a token of the pod's service account.
+func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
+	if pod.Spec.ServiceAccountName == "" {
+		return "/dev/null", nil
 	}
-	return map[string]string{"metadata.name": pod.Name, "metadata.namespace": pod.Namespace, "metadata.uid": string(pod.UID)}[path]
+	token, err := r.client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	name := r.p.path(pod.Name + ".kubeconfig")
+	return name, os.WriteFile(name, []byte(kubeconfig(r.p.server, token.Status.Token)), 0o600)
 }
 
 // volume is the folder of a pod's volume: of a claim, of a ConfigMap, or empty.
