@@ -166,13 +166,7 @@ func checkArchives(t *testing.T, dist, version string) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		for _, arch := range []string{"amd64", "arm64"} {
 			name := fmt.Sprintf("%s/celadon_%s_%s_%s", dist, version[1:], system, arch)
-			files, binary := map[string][]byte{}, "celadon"
-			var err error
-			if system == "windows" {
-				files, binary = unzip(t, name+".zip"), "celadon.exe"
-			} else if files, err = unpack(name + ".tar.gz"); err != nil {
-				t.Fatal(err)
-			}
+			files, binary := unarchive(t, name)
 			for _, want := range []string{"LICENSE", "NOTICES.txt", "README.md", "CHANGELOG.md", "completions/celadon.bash", "completions/_celadon",
 				"completions/celadon.fish", "completions/celadon.ps1", "man/man1/celadon.1", "man/man1/celadon-check.1", "examples/crontab/crd.yaml", "examples/crontab/objects/bad.yaml"} {
 				if len(files[want]) == 0 {
@@ -194,6 +188,19 @@ func checkArchives(t *testing.T, dist, version string) {
 			t.Logf("%s: %d bytes, %d files", filepath.Base(name), len(files[binary]), len(files))
 		}
 	}
+}
+
+// unarchive gives what an archive holds, and the name of the command in it.
+func unarchive(t *testing.T, name string) (files map[string][]byte, binary string) {
+	t.Helper()
+	if _, err := os.Stat(name + ".zip"); err == nil {
+		return unzip(t, name+".zip"), "celadon.exe"
+	}
+	files, err := unpack(name + ".tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, "celadon"
 }
 
 func unzip(t *testing.T, name string) map[string][]byte {
