@@ -79,15 +79,5 @@ func (c *Price) Words() string {
 // Hover tells of what stands at a code point of an expression, whole or half
 // written; nil where there is nothing to tell.
 func (p *Place) Hover(src string, at int) *Hover {
-	for i, t := range Tokens(src) {
-		_ = i
-		if t.Start <= at && at < t.End && (t.Class == ClassVariable) {
-			h := &Hover{Start: t.Start, End: t.End, Text: string([]rune(src)[t.Start:t.End])}
-			if f := p.scope(nil).parse(h.Text); f.decl != nil {
-				h.Type, h.Bounds, h.InObject, h.Path, h.Schema = f.decl.String(), Bounds(f.decl, f.schema), true, p.Node.Path(), f.schema
-				return h
-			}
-		}
-	}
 	return nil
 }
