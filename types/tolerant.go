@@ -18,9 +18,9 @@ func ParseTolerant(env *cel.Env, src string) (*ast.AST, []celparse.Hole) {
 	return parser.Tolerant(celparse.NewSource(src))
 }
 
-// TypeOf is the type of an expression that was made of parts of trees, whose ids may
+// CheckTree checks an expression that was made of parts of trees, whose ids may
 // repeat; nil where it does not check, or would take too long to.
-func TypeOf(env *cel.Env, e ast.Expr) *cel.Type {
+func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
 	e = ast.NewExprFactory().CopyExpr(e)
 	last := int64(0)
 	e.RenumberIDs(func(int64) int64 { last++; return last })
@@ -34,5 +34,5 @@ func TypeOf(env *cel.Env, e ast.Expr) *cel.Type {
 	if issues.Err() != nil {
 		return nil
 	}
-	return checked.OutputType()
+	return checked
 }

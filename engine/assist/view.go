@@ -110,8 +110,12 @@ func (v *view) typeOf(e ast.Expr) *cel.Type {
 			lists++
 		}
 	}
-	t := types.TypeOf(v.env, e)
-	for ; t != nil && lists > 0 && len(t.Parameters()) == 1; lists-- {
+	checked := types.CheckTree(v.env, e)
+	if checked == nil {
+		return nil
+	}
+	t := checked.OutputType()
+	for ; lists > 0 && len(t.Parameters()) == 1; lists-- {
 		t = t.Parameters()[0]
 	}
 	return t
