@@ -76,24 +76,41 @@ func Apply(src string, edits []Edit) string {
 	return string(text)
 }
 
-// Problems are what is wrong with an expression, in the order of its text.
+// Problems are what is wrong with an expression, in the order of its text: an error of
+// compilation or, where it compiles, what may go wrong with it.
 func (p *Place) Problems(src string) []Problem {
-	_, err := p.compile(src)
+	x, err := p.compile(src)
 	var bad *engine.CompileError
-	if !errors.As(err, &bad) {
+	if errors.As(err, &bad) {
+		return []Problem{p.ProblemOf(bad)}
+	}
+	if err != nil || x == nil {
 		return nil
 	}
-	return []Problem{p.ProblemOf(bad)}
+	return nil
 }
 
-// ProblemOf is a compile error of the place's rule as a problem with its mends.
+// ProblemOf is a compile error of the place's expression as a problem with its mends.
 func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
-	out := Problem{Message: bad.Summary(), Advice: Advise(bad, p.Names)}
-	if f, ok := newFault(bad); ok {
-		out.Start, out.End = f.offset, f.offset
-		if f.token < len(f.tokens) {
-			out.Start, out.End = f.tokens[f.token].Start, f.tokens[f.token].End
-		}
+	out := Problem{Message: bad.Summary(), End: len([]rune(bad.Rule)), Advice: Advise(bad, p.Names)}
+	f, ok := newFault(bad)
+	if !ok {
+		return out
 	}
+	out.Start, out.End = f.extent()
+	out.Mends = p.mends(bad, f, out.Advice)
 	return out
+}
+
+// extent is the text that the error is about: the token at its place, of a field its
+// name.
+func (f *fault) extent() (start, end int) {
+	i := f.token
+	if i == len(f.tokens) {
+		return len(f.src), len(f.src)
+	}
+	if f.at(i) == "." && f.isName(i+1) {
+		i++
+	}
+	return f.tokens[i].Start, f.tokens[i].End
 }
