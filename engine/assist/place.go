@@ -11,7 +11,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -162,12 +161,8 @@ func (p *Place) Reads(x *expr.Expr) (all []Read) {
 	src := lex.NewSource(x.Source(), x.AST())
 	r := resolver{place: p, vars: map[string]found{}}
 	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := tracing.LoopOf(e); ok {
-			over := r.expr(l.Over)
-			r.vars[l.Variable] = over.elements()
-			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
-				r.vars[l.Variable] = found{} // a key
-			}
+		if e.Kind() == ast.ComprehensionKind {
+			r.loop(e.AsComprehension())
 		}
 		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
 			all = append(all, Read{src.Of(e), f.decl})
