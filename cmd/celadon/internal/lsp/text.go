@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 )
 
 // text is what a document says at one time. It does not change.
@@ -109,4 +110,40 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	out := make([]byte, 0, len(t.bytes)-(to-from)+len(c.Text))
 	out = append(append(append(out, t.bytes[:from]...), c.Text...), t.bytes[to:]...)
 	return &text{bytes: out}, nil
+}
+
+// place is where a line and a column are that count as reports do: lines end with a
+// line feed, columns are characters from 1, 0 is the line's first word.
+func (t *text) place(line, column int) int {
+	from := wholefile.LineStart(t.bytes, line)
+	end := len(t.bytes)
+	if n := bytes.IndexByte(t.bytes[from:], '\n'); n >= 0 {
+		end = from + n
+	}
+	if column == 0 {
+		return from + len(t.bytes[from:end]) - len(bytes.TrimLeft(t.bytes[from:end], " \t-"))
+	}
+	if from == 0 && bytes.HasPrefix(t.bytes, bom) {
+		from = len(bom)
+	}
+	for ; column > 1 && from < end; column-- {
+		_, n := utf8.DecodeRune(t.bytes[from:end])
+		from += n
+	}
+	return from
+}
+
+var bom = []byte("\ufeff")
+
+// trimmedEnd is where the text of an offset's line ends, without white space.
+func (t *text) trimmedEnd(offset int) int {
+	line := t.position(offset).Line
+	end := t.lineEnd(int(line))
+	return end - len(t.bytes[offset:end]) + len(bytes.TrimRight(t.bytes[offset:end], " \t\r"))
+}
+
+// line is the range of a line's words.
+func (t *text) line(line int) protocol.Range {
+	from := t.place(max(1, line), 0)
+	return t.rangeOf(from, t.trimmedEnd(from))
 }
