@@ -19,7 +19,7 @@ import (
 // crdPart is a CRD in a text. It is safe for concurrent use.
 type crdPart struct {
 	// vetted is nil of a CRD that is not open.
-	vetted *vetting.Vetted
+	vetted *vetting.Reviewed
 	read   crdfile.Read
 	data   []byte // the JSON, with descriptions
 

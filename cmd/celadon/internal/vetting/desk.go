@@ -20,8 +20,8 @@ func NewDesk(ctx context.Context, o *Options) (*Desk, error) {
 	return &Desk{v}, err
 }
 
-// Vetted is what celadon vet says of a document.
-type Vetted struct {
+// Reviewed is what celadon vet says of a document.
+type Reviewed struct {
 	// Report is nil where there is none; the findings say why.
 	Report   *vet.Report
 	Findings []Finding
@@ -38,7 +38,7 @@ type Finding struct {
 }
 
 // Vet is nil for a document that is no CRD. The error is the context's, or a bug.
-func (d *Desk) Vet(ctx context.Context, doc *input.Document) (*Vetted, error) {
+func (d *Desk) Vet(ctx context.Context, doc *input.Document) (*Reviewed, error) {
 	one := d.v.vet(ctx, doc)
 	switch {
 	case one == nil:
@@ -46,17 +46,17 @@ func (d *Desk) Vet(ctx context.Context, doc *input.Document) (*Vetted, error) {
 	case one.bug:
 		return nil, one.problem
 	}
-	v := &Vetted{Report: one.report, one: one}
+	r := &Reviewed{Report: one.report, one: one}
 	for _, f := range one.findings() {
-		v.Findings = append(v.Findings, Finding{f.id, f.level, f.body(), f.at, f.ref})
+		r.Findings = append(r.Findings, Finding{f.id, f.level, f.body(), f.at, f.ref})
 	}
-	return v, nil
+	return r, nil
 }
 
 // Fixes are what celadon vet --fix does of itself; nil where there is no report.
-func (v *Vetted) Fixes() *fix.Vetted {
-	if v.Report == nil {
+func (r *Reviewed) Fixes() *fix.Vetted {
+	if r.Report == nil {
 		return nil
 	}
-	return v.one.fixes()
+	return r.one.fixes()
 }
