@@ -51,6 +51,7 @@ type Node struct {
 	Known bool
 
 	indent int // of the block collection around it
+	limit  int // of a scalar of a broken text: what was read of it ends here
 	target *Node
 	index  map[string]int // of large mappings: the last of equal keys
 }
