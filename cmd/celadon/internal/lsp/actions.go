@@ -35,6 +35,7 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 		a.expression()
 		a.bounds()
+		a.markers()
 		return append(actions, a.actions...), ctx.Err()
 	}
 }
@@ -58,12 +59,17 @@ func (a *actor) add(kind, title string, p piece, after []byte, preferred bool) {
 		return
 	}
 	edit := least(p.bytes, after)
-	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == title }) {
+	a.offer(kind, title, []protocol.TextEdit{{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}, preferred)
+}
+
+// offer adds an action, of each title one.
+func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool) {
+	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
 		Title: shown(title), Kind: kind, Diagnostics: a.diagnostics, IsPreferred: preferred,
-		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: {{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}}},
+		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
 
@@ -95,7 +101,13 @@ func least(before, after []byte) change {
 // expression offers the mends of what is wrong with the expression around the range.
 func (a *actor) expression() {
 	e := a.view.expression(a.from)
-	if e == nil || e.place == nil || e.tree.Broken() != nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+	switch {
+	case e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression":
+		return
+	case e.tree == nil:
+		a.inGo(e)
+		return
+	case e.tree.Broken() != nil:
 		return
 	}
 	p, _ := a.trees.at(a.text, a.from)
