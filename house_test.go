@@ -29,6 +29,7 @@ var storeys = [][]string{
 	{"engine"},
 	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
+	{"internal/guard"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
 	{"engine/publish", "engine/conversion/roundtrip"},
