@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,7 +115,7 @@ func (a *actor) expression() {
 	for _, problem := range e.place.Problems(e.src) {
 		for i, m := range problem.Mends {
 			if len(m.Edits) > 0 {
-				if after, err := e.tree.Edit(yamlpos.Set(e.at.path, assist.Apply(e.src, m.Edits))); err == nil {
+				if after, err := e.edited(p, m.Edits); err == nil {
 					a.add(quickFix, m.Title, p, after, i == 0)
 				}
 			}
@@ -123,6 +124,24 @@ func (a *actor) expression() {
 			}
 		}
 	}
+}
+
+// edited is the document after edits of the expression: where they stand in its text,
+// if that then reads so, else as the document's own style has the new expression.
+func (e *expression) edited(p piece, edits []assist.Edit) ([]byte, error) {
+	want := assist.Apply(e.src, edits)
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b assist.Edit) int { return cmp.Compare(b.Start, a.Start) })
+	after := slices.Clone(p.bytes)
+	for _, edit := range edits {
+		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.written(edit.Text))...)
+	}
+	if tree, err := yamlpos.Parse(after); err == nil {
+		if _, now := tree.Find(e.at.path); now != nil && now.Value == want {
+			return after, nil
+		}
+	}
+	return e.tree.Edit(yamlpos.Set(e.at.path, want))
 }
 
 func advised(bounds []assist.Bound) (list []vet.Advice) {

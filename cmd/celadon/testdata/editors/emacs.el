@@ -28,6 +28,7 @@
   (let* ((actions (eglot-code-actions (point) (1+ (point)))))
     (eglot--apply-workspace-edit (plist-get (aref (if (vectorp actions) actions (vconcat actions)) 0) :edit))
     (say "action" (progn (goto-char (point-min)) (search-forward "rule: ") (buffer-substring (point) (line-end-position))))))
+(eglot--signal-textDocument/didChange)
 (wait-for "the end of the diagnostic" (lambda () (flymake-start) (accept-process-output nil 0.1) (null (flymake-diagnostics))))
 (goto-char (point-min))
 (search-forward "self.")
