@@ -33,9 +33,8 @@ func few(t *testing.T, every int, visit func(crd *apiextensionsv1.CustomResource
 	}
 }
 
-// rules visits a CRD's rules with their places.
-func rules(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
-	t.Helper()
+// eachRule visits a CRD's rules with their places.
+func eachRule(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, visit func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule)) {
 	functions := &assist.Functions{}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -78,7 +77,7 @@ func TestUnguardedCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules(t, crd, e, func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Place, version, path string, index int, rule apiextensionsv1.ValidationRule) {
 			want, ok := "", false
 			for _, l := range report.Lints {
 				if l.Name == "optional-read" && (l.Version == version || l.Version == "") && l.Path == path && l.Index == index {
@@ -117,7 +116,7 @@ func TestBrokenCorpus(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 4))
 	broken, back, mends := 0, 0, 0
 	few(t, 12, func(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) {
-		rules(t, crd, e, func(p *assist.Place, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
+		eachRule(crd, e, func(p *assist.Place, _, _ string, _ int, rule apiextensionsv1.ValidationRule) {
 			src := spoilt(random, rule.Rule)
 			problems := p.Problems(src)
 			if len(problems) != 1 || problems[0].Kind != assist.Broken {

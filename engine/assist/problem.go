@@ -102,24 +102,30 @@ func (p *Place) Problems(src string) []Problem {
 // mistyped is the problem of an expression that is not what its part wants; nil for
 // none.
 func (p *Place) mistyped(x *expr.Expr) *Problem {
-	part, ok := map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}[p.Part]
-	if !ok || part.Takes(x.AST()) {
+	if p.fits(x) {
 		return nil
 	}
+	part := partOf[p.Part]
 	all := Span{0, len([]rune(x.Source()))}
 	out := &Problem{Start: all.Start, End: all.End, Message: part.WrongType()}
 	if p.Part == MessageExpression {
-		out.Mends = p.tried(x.Source(), [][]Edit{wrap(all, "string(", ")"), wrap(all, "string((", "))")}, p.part)
+		out.Mends = p.tried(x.Source(), [][]Edit{wrap(all, "string(", ")"), wrap(all, "string((", "))")}, p.fits)
 		return out
 	}
 	of := kindOf(x.Type().String())
 	out.Words = asCondition(of, "x")
-	out.Mends = p.tried(x.Source(), append(conditions(all, of), conditionsInBrackets(all, of)...), p.part)
+	out.Mends = p.tried(x.Source(), append(conditions(all, of), conditionsInBrackets(all, of)...), p.fits)
 	return out
 }
 
-// part is true of an expression that gives what the part wants.
-func (p *Place) part(x *expr.Expr) bool { return p.mistyped(x) == nil }
+// partOf are the parts as the compiler of rules has them.
+var partOf = map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}
+
+// fits is true of an expression that gives what the part wants.
+func (p *Place) fits(x *expr.Expr) bool {
+	part, ok := partOf[p.Part]
+	return !ok || part.Takes(x.AST())
+}
 
 // tried are the edits that lead to an expression of which good is true.
 func (p *Place) tried(src string, edits [][]Edit, good func(*expr.Expr) bool) (out []Mend) {

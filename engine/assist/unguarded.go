@@ -43,7 +43,7 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
 			if text := guard.Field(x, env, e, how); text != "" {
 				edits := between(x.Source(), text)
-				problem.Mends = append(problem.Mends, p.tried(x.Source(), [][]Edit{edits}, p.part)...)
+				problem.Mends = append(problem.Mends, p.tried(x.Source(), [][]Edit{edits}, p.fits)...)
 			}
 		}
 		all = append(all, problem)
