@@ -189,14 +189,11 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if !res.Allowed {
 		return nil, cli.Findings, errors.New(res.Failure.Message)
 	}
-	kept := res.Object
-	if res.Stored != nil { // the other is what comes back of it
-		kept = res.Stored
-	}
-	if out, err = e.Convert(r.ctx, kept, r.to); err != nil {
+	// not res.Object, which is what comes back of it
+	if out, err = e.Convert(r.ctx, res.Stored, r.to); err != nil {
 		return nil, cli.Usage, unanswered(err)
 	}
-	mask := where.MaskOf(entry.CRD, doc.Object, kept, out)
+	mask := where.MaskOf(entry.CRD, doc.Object, res.Stored, out)
 	return mask.Object(withOwnMetadata(out, doc.Object)), cli.OK, nil
 }
 
