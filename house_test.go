@@ -27,7 +27,7 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
+	{"engine/catalog", "internal/secret", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},

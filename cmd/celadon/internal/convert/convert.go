@@ -20,11 +20,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // Options are the flags of celadon convert.
@@ -193,7 +193,7 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if out, err = e.Convert(r.ctx, res.Stored, r.to); err != nil {
 		return nil, cli.Usage, unanswered(err)
 	}
-	mask := where.MaskOf(entry.CRD, doc.Object, res.Stored, out)
+	mask := secret.MaskOf(entry.CRD, doc.Object, res.Stored, out)
 	return mask.Object(withOwnMetadata(out, doc.Object)), cli.OK, nil
 }
 
