@@ -97,37 +97,18 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 type definition struct {
 	file string
 	line int
-	crd  *apiextensionsv1.CustomResourceDefinition // nil for another kind
-	err  error
+	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs, of which there must be one. What cannot be read is told and makes
-// broken true.
-func read(ctx context.Context, s cli.Streams, paths []string) (crds []definition, broken bool, err error) {
-	err = sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) definition {
-		crdfile.Complete(doc)
-		d := definition{file: doc.File, line: doc.Line}
-		if d.crd, d.err = crdfile.Decode(doc); errors.Is(d.err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
-			d.err = nil
+// read reads CRDs, of which there must be one; see crdfile.All.
+func read(ctx context.Context, s cli.Streams, paths []string) (crds []*definition, broken bool, err error) {
+	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
+		crd, err := crdfile.Decode(doc)
+		if crd == nil {
+			return nil, err
 		}
-		return d
-	}, func(d definition) error {
-		switch {
-		case d.err != nil:
-			broken = true
-			s.Complain(fmt.Errorf("%s:%d: %w", d.file, d.line, d.err))
-		case d.crd != nil:
-			crds = append(crds, d)
-		}
-		return nil
+		return &definition{doc.File, doc.Line, crd}, nil
 	})
-	switch {
-	case err != nil || len(crds) > 0:
-		return crds, broken, err
-	case broken:
-		return nil, broken, &cli.ExitError{Code: cli.Usage}
-	}
-	return nil, broken, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
 }
 
 // run is one celadon convert.
