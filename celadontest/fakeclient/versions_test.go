@@ -82,7 +82,7 @@ func TestStatusOfAnotherVersion(t *testing.T) {
 			t.Errorf("%s: the status is written: %v", tt.version, obj)
 		}
 		left := slices.ContainsFunc(obj.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
-			return e.Manager == "pilot" && string(e.FieldsV1.Raw) == `{"f:status":{".":{},"f:at":{}}}`
+			return e.Manager == "pilot" && e.FieldsV1.GetRawString() == `{"f:status":{".":{},"f:at":{}}}`
 		})
 		if left != tt.left {
 			t.Errorf("%s: got %v", tt.version, obj.GetManagedFields())
