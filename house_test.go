@@ -27,8 +27,9 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
+	{"engine/catalog", "internal/secret", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
+	{"internal/guard"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
 	{"engine/publish", "engine/conversion/roundtrip"},
@@ -42,17 +43,20 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest", "cmd/celadon/internal/cluster/clustertest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
-	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/crdfile"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds", "cmd/celadon/internal/cluster"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
-	{"cmd/celadon/internal/diff"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd", "cmd/celadon/internal/manifests"},
+	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge"},
+	{"cmd/celadon/internal/lsp/wire", "cmd/celadon/internal/lsp/protocol"},
+	{"cmd/celadon/internal/lsp"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip", "engine/publish"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip", "engine/publish", "engine/assist"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // checker decides documents, on many goroutines.
@@ -40,7 +41,7 @@ func (o *Options) engine() (engine.Config, error) {
 
 // newChecker reads CRDs and old objects; client is nil without --cluster.
 func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
-	c := &checker{options: o, named: paths, width: a.excerptWidth(), source: a.files(o, paths)}
+	c := &checker{options: o, named: paths, width: a.excerptWidth(o), source: a.files(o, paths)}
 	cfg, err := o.engine()
 	if err != nil {
 		return nil, err
@@ -80,9 +81,9 @@ const gutter = 10
 
 // excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
 // is the usual width.
-func (a *run) excerptWidth() int {
+func (a *run) excerptWidth(o *Options) int {
 	width, _ := cli.Width(a.Stdout)
-	if width == 0 {
+	if width == 0 || o.Out != "" {
 		return 0
 	}
 	return max(2*gutter, width-gutter)
@@ -103,6 +104,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
+	if c.options.partial() && !c.mine(doc, rep) {
+		rep.Verdict = report.Elsewhere
+		return rep
+	}
 	if below(doc, c.named) {
 		if why := noObject(doc); why != "" {
 			rep.Verdict, rep.Problem = report.Ignored, why
@@ -267,7 +272,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))
+			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd, doc.Object), nil))
 		}
 		return true
 	case "Warn":

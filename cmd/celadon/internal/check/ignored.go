@@ -32,6 +32,8 @@ func noObject(doc *input.Document) string {
 	switch {
 	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !crdfile.Stored(doc.Object): // Chart.yaml has an apiVersion
 		return "no Kubernetes object: apiVersion and kind are missing"
+	case group == own:
+		return "no Kubernetes object: Celadon's own"
 	case group == "kustomize.config.k8s.io":
 		return "no Kubernetes object: kustomize's own"
 	case id.Kind == "CustomResourceDefinition" && patch(doc.Object):
@@ -39,6 +41,9 @@ func noObject(doc *input.Document) string {
 	}
 	return ""
 }
+
+// own is the group of what Celadon writes, and of suites of tests.
+const own = "celadon"
 
 // patch is true of a CRD that can only be a part of one.
 func patch(obj map[string]any) bool {

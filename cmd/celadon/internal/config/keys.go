@@ -53,6 +53,13 @@ var keys = map[string]map[string]Class{
 		"persisted":    ByHand,
 		"diff":         ByHand,
 
+		"baseline":           ByHand, // which hides findings
+		"baseline-out":       ByHand,
+		"out":                ByHand,
+		"findings-exit-code": ByHand,
+		"shard":              Never, // a part of one run
+		"source":             Never,
+
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,
 
@@ -214,7 +221,7 @@ var positional = []string{"objects", "crds", "suites"}
 
 // pathKeys are the keys whose values are paths, which a file gives from its own
 // folder.
-var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out"}
+var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out", "baseline", "baseline-out", "out"}
 
 // commands are those that a file serves, for messages.
 func commands() string {
