@@ -68,6 +68,7 @@ type argoWorkflow struct {
 	Spec       struct {
 		Entrypoint         string                     `json:"entrypoint"`
 		ServiceAccountName string                     `json:"serviceAccountName"`
+		Automount          *bool                      `json:"automountServiceAccountToken"`
 		Parallelism        int                        `json:"parallelism"`
 		Arguments          argoArguments              `json:"arguments"`
 		SecurityContext    *corev1.PodSecurityContext `json:"securityContext"`
@@ -216,12 +217,22 @@ func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) 
 	if flag("crd") != "[/crds]" || !mounted(c, "/crds", true) || flag("output") != "jsonl" || flag("findings-exit-code") != "0" || flag("no-config") != "true" {
 		t.Errorf("%s: %v", c.Name, c.Args)
 	}
+	if run := flag("run"); run != "{{workflow.uid}}" && (run != "$(RUN)" || !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+		return e.Name == "RUN" && e.ValueFrom.FieldRef.FieldPath == "metadata.labels['batch.kubernetes.io/controller-uid']"
+	})) {
+		t.Errorf("%s: a report of another run would be taken for one of this: %q", c.Name, run)
+	}
+	if flag("shard") == "" && flag("sources") == "0" {
+		t.Errorf("%s: nobody would miss it", c.Name)
+	}
 	if flag("shard") == "" && flag("source") == "" {
 		t.Errorf("%s: what it writes cannot be merged", c.Name)
 	}
-	if _, of, ok := strings.Cut(flag("shard"), "/"); ok {
-		shards, _ = strconv.Atoi(of)
+	of := flag("sources")
+	if _, n, ok := strings.Cut(flag("shard"), "/"); ok {
+		of = n
 	}
+	shards, _ = strconv.Atoi(of)
 	return shards
 }
 
@@ -235,6 +246,9 @@ var argoExpression = regexp.MustCompile(`\{\{[a-z.]+\}\}`)
 func fleetArgo(t *testing.T, w *argoWorkflow) {
 	t.Helper()
 	fleetPod(t, w.Spec.SecurityContext)
+	if w.Spec.Automount == nil || !*w.Spec.Automount { // the account of job.yaml has it off
+		t.Error("the pods have no token")
+	}
 	names := []string{}
 	for _, template := range w.Spec.Templates {
 		names = append(names, template.Name)
@@ -256,7 +270,7 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	for _, expression := range argoExpression.FindAllString(string(text), -1) {
-		if !slices.Contains([]string{"{{item}}", "{{inputs.parameters.shard}}", "{{workflow.parameters.shards}}"}, expression) {
+		if !slices.Contains([]string{"{{item}}", "{{inputs.parameters.shard}}", "{{workflow.parameters.shards}}", "{{workflow.uid}}"}, expression) {
 			t.Errorf("%s: nobody gives it a value", expression)
 		}
 	}

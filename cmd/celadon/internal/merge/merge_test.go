@@ -110,7 +110,7 @@ func TestHostileReports(t *testing.T) {
 		"deep":                    {edit(`"warnings":[]`, `"persisted":`+strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), "line 3: "},
 		"many values":             {edit(`"warnings":[]`, `"warnings":[`+strings.Repeat(`"",`, 1<<21)+`""]`), "line 3: "},
 		"a long line":             {edit(`"name":"a"`, `"name":"`+strings.Repeat("a", maxLine)+`"`), "line 3: more than 32 MiB"},
-		"a long head":             {edit(`"flags":[]`, `"flags":["`+strings.Repeat("a", maxHead)+`"]`), "line 1: more than 64 KiB"},
+		"a long head":             {edit(`"flags":[]`, `"flags":["`+strings.Repeat("a", maxHead)+`"]`), "line 1: more than 16 KiB"},
 		"a CRD without a status":  {edit(`"accepted":true`, `"accepted":false`), "line 2: status: missing"},
 		"an upgrade of something": {edit(`"warnings":[]`, `"warnings":[],"upgrade":{"before":"x","now":"valid","unchanged":"valid"}`), `line 3: upgrade: before: "x"`},
 		"UTF-16":                  {"\xff\xfe" + wholeReport, "line 1: not a line"},
