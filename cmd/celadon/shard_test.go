@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,8 +183,66 @@ func holdCases(t *testing.T, dir string) {
 	}
 }
 
-// TestShardAgain: a second run of a shard, as after a pod was killed, writes the same
-// bytes in the place of the same file, and one that is killed leaves no report.
+// TestShardKilled: a shard that is killed while it writes leaves the report that was
+// there; the next one writes the same bytes and clears up behind it.
+func TestShardKilled(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	out := filepath.Join(reports, "0.jsonl")
+	args := []string{"check", "--no-config", "--no-vet", "--crd", crontabCRD, "--shard", "0/1", "--run", "a", "-o", "jsonl", "--out", out, "-"}
+	var whole strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&whole, crontab, i, "@daily")
+	}
+	run := func(in io.Reader) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "celadon", args...)
+		cmd.Stdin = in
+		return cmd
+	}
+	_ = run(strings.NewReader(whole.String())).Run() // there are findings
+	first := folder(t, reports)
+	if len(first) != 1 || strings.Count(first["0.jsonl"], "\n") != 2002 {
+		t.Fatalf("%d files: %.1000s", len(first), first["0.jsonl"])
+	}
+	in, feed := io.Pipe()
+	defer feed.Close()
+	cmd := run(in)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.WriteString(feed, whole.String()) // and no end
+	}()
+	for left := ""; len(left) < 64<<10; { // it has begun to write
+		for name, text := range folder(t, reports) {
+			if name != "0.jsonl" {
+				left = text
+			}
+		}
+		if cmd.ProcessState != nil || t.Context().Err() != nil {
+			t.Fatal("it ended")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	feed.Close()
+	_ = cmd.Wait()
+	killed := folder(t, reports)
+	if len(killed) != 2 || killed["0.jsonl"] != first["0.jsonl"] {
+		t.Errorf("killed: %d files, the same %t", len(killed), killed["0.jsonl"] == first["0.jsonl"])
+	}
+	if merged, _, code := shardRun(t, "merge", "-o", "jsonl", reports); code != cli.Findings || strings.Count(merged, "\n") != 2001 {
+		t.Errorf("beside what is left: exit code %d, %d lines", code, strings.Count(merged, "\n"))
+	}
+	_ = run(strings.NewReader(whole.String())).Run()
+	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {
+		t.Errorf("run again: %s", diff)
+	}
+}
+
+// TestShardAgain: a run that is interrupted leaves nothing, a second one of a shard
+// writes the same bytes in the place of the same file.
 func TestShardAgain(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)
