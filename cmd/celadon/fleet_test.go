@@ -326,3 +326,51 @@ func TestFleetJob(t *testing.T) {
 		}
 	}
 }
+
+// TestFleetJobCRDs: CRDs come from folders as those of check do, and nothing that a
+// CRD says may be listed but its own objects.
+func TestFleetJobCRDs(t *testing.T) {
+	t.Parallel()
+	crd, err := os.ReadFile(crontabCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{
+		"good/bases/crd.yaml":     string(crd),
+		"good/kustomization.yaml": "resources: [bases/crd.yaml]\n",
+		"good/patches/patch.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: crontabs.stable.example.com}\n",
+		"good/samples/a.yaml":     goodCronTab,
+		"deployments.yaml":        strings.NewReplacer("crontabs.stable.example.com", "crontabs.apps", "stable.example.com", "apps", "plural: crontabs", "plural: deployments").Replace(string(crd)),
+		"all.yaml":                strings.Replace(string(crd), "plural: crontabs", `plural: "*"`, 1),
+		"escape.yaml":             strings.Replace(string(crd), "group: stable.example.com", `group: "x\"]\n- apiGroups: [\"\"]\n  resources: [secrets]"`, 1),
+		"twice/a.yaml":            string(crd),
+		"twice/b.yaml":            string(crd),
+		"large.yaml":              strings.Replace(string(crd), "type: object\n", "type: object\n        x-kubernetes-validations: [{rule: \"true\", message: \""+strings.Repeat("m", 1<<20)+"\"}]\n", 1),
+		"none/x.yaml":             goodCronTab,
+	})
+	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, "good")); code != cli.OK || len(fleetDocuments(t, []byte(out))) != 6 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	for name, want := range map[string]string{
+		"deployments.yaml": "not the name of a CRD",
+		"all.yaml":         "not the name of a CRD",
+		"escape.yaml":      "not the name of a CRD",
+		"twice":            "is given twice",
+		"large.yaml":       "which no ConfigMap holds",
+		"none":             "no CustomResourceDefinition in",
+		"nowhere":          "no such file or directory",
+	} {
+		if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, name)); code != cli.Usage || out != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, want %q: %s%.2000s", name, code, want, out, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{}, {"--crd", crontabCRD, "--shards", "0"}, {"--crd", crontabCRD, "--shards", "10001"}, {"--crd", crontabCRD, "--parallelism", "0"},
+		{"--crd", crontabCRD, "--name", "A b"}, {"--crd", crontabCRD, "--namespace", "x\ny"}, {"--crd", crontabCRD, "--image", "a b"}, {"--crd", crontabCRD, "--reports", ""},
+	} {
+		if out, stderr, code := shardRun(t, append([]string{"manifests", "job"}, args...)...); code != cli.Usage || out != "" || stderr == "" {
+			t.Errorf("%q: exit code %d: %s%s", args, code, out, stderr)
+		}
+	}
+}
