@@ -54,6 +54,7 @@ func shardTree(t *testing.T) string {
 		"warns.yaml":           strings.Replace(string(crd), "    storage: true\n", "    storage: true\n    deprecated: true\n    selectableFields: [{jsonPath: .spec.image}]\n", 1),
 		"spoilt.yaml":          strings.Replace(string(crd), "x-kubernetes-validations", "x-kubernetes-validation", 1),
 		"m/a.jsonl.json":       lines.String() + "{\"apiVersion\": broken\n" + strings.Repeat(fmt.Sprintf(crontab, 7, "@daily"), 2),
+		"m/half.json":          `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"half"},"spec":{"a":tru}}` + "\n" + strings.TrimSuffix(fmt.Sprintf(crontab, 99, "@daily"), "}\n") + `,"kind":"Other"}`,
 		"m/b.json":             `{"apiVersion":"v1","kind":"List","items":[` + list.String() + "]}",
 		"m/c.yaml":             "a: b\n---\n" + goodCronTab + "sped: {}\n---\n" + goodCronTab + "spec: {}\n---\n- x\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\na: [\n",
 		"m/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
