@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // checker decides documents, on many goroutines.
@@ -272,7 +273,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))
+			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd, doc.Object), nil))
 		}
 		return true
 	case "Warn":
