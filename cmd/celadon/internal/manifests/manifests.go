@@ -3,7 +3,6 @@
 package manifests
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,8 +10,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -74,8 +73,6 @@ func (o *Options) check() error {
 //go:embed job.yaml
 var jobText string
 
-var job = template.Must(template.New("job").Parse(jobText))
-
 // rule is one of RBAC: what of a group may be listed.
 type rule struct {
 	Group     string
@@ -91,16 +88,25 @@ func Job(ctx context.Context, s cli.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	err = job.Execute(&b, struct {
-		*Options
-		Data  map[string]string
-		Rules []rule
-	}{o, crds, rules})
-	if err == nil {
-		_, err = foreign.NewWriter(s.Stdout).Write(b.Bytes())
-	}
+	_, err = foreign.NewWriter(s.Stdout).Write([]byte(o.manifest(crds, rules)))
 	return err
+}
+
+// manifest fills in the text. What it puts in is not looked at again, and no package of
+// templates is linked, which would bring all methods of all types.
+func (o *Options) manifest(crds map[string]string, rules []rule) string {
+	var lists, data strings.Builder
+	for _, r := range rules {
+		fmt.Fprintf(&lists, "- apiGroups: [%q]\n  resources: [\"%s\"]\n  verbs: [list]\n", r.Group, strings.Join(r.Resources, `", "`))
+	}
+	for _, file := range slices.Sorted(maps.Keys(crds)) {
+		fmt.Fprintf(&data, "  %q: |\n%s\n", file, crds[file])
+	}
+	return strings.NewReplacer(
+		"{{.Name}}", o.Name, "{{.Namespace}}", o.Namespace, "{{.Image}}", o.Image, "{{.Reports}}", o.Reports,
+		"{{.Shards}}", strconv.Itoa(o.Shards), "{{.Parallelism}}", strconv.Itoa(o.Parallelism),
+		"{{.Rules}}\n", lists.String(), "{{.Data}}\n", data.String(),
+	).Replace(jobText)
 }
 
 // read gives the CRDs as they are kept in a ConfigMap, by the names of files, and

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -74,6 +75,9 @@ func (s *Server) Define(t testing.TB, crd []byte, n int, item func(i int) string
 	s.crds = append(s.crds, string(text))
 }
 
+// CRDs are those that were defined, in JSON.
+func (s *Server) CRDs() []string { return s.crds }
+
 // Requests are the paths and queries that were asked for.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
@@ -121,12 +125,10 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		page(w, r, l)
 		return
 	}
-	path, name, _ := cutLast(r.URL.Path, "/")
-	before, rest, _ := strings.Cut(path, "/namespaces/")
-	if _, plural, ok := strings.Cut(rest, "/"); ok {
-		path = before + "/" + plural
-	}
-	l := s.lists[path]
+	folder, name := path.Split(r.URL.Path)
+	before, rest, _ := strings.Cut(folder, "/namespaces/")
+	_, plural, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	l := s.lists[before+"/"+plural]
 	for i := range l.n {
 		var obj struct{ Metadata struct{ Name string } }
 		if item := l.item(i); json.Unmarshal([]byte(item), &obj) == nil && obj.Metadata.Name == name {
@@ -135,13 +137,6 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	Fail(w, 404, "NotFound", fmt.Sprintf("%s not found", name))
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // page streams items, as a real server does: the list's kind comes first, where it
