@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +32,21 @@ func TestEveryModule(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNoBinaries: whoever requires the module downloads every file that is tracked.
+func TestNoBinaries(t *testing.T) {
+	t.Parallel()
+	files, err := git("../..", "ls-tree", "-r", "--long", "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(files) {
+		fields := strings.Fields(line)
+		if size, err := strconv.Atoi(fields[3]); err != nil || size > 1<<20 {
+			t.Errorf("%s has %s bytes: want a MiB at most", fields[4], fields[3])
+		}
 	}
 }
 
