@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,18 +30,27 @@ import (
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
-	// evict says of a pod that has not run that it is evicted instead.
-	evict func(*corev1.Pod) bool
+	// fate says what befalls a pod while it runs.
+	fate func(*corev1.Pod) fate
 
-	mu   sync.Mutex
-	runs map[string]int // of each completion index, evictions included
-	logs []string       // what containers said on stderr, a pod each
+	mu     sync.Mutex
+	runs   map[string]int // of each completion index
+	killed int            // pods that were killed while a report of theirs was half written
+	logs   []string       // what containers said last, a pod each
 }
+
+type fate int
+
+const (
+	lives   fate = iota
+	evicted      // killed, as the cluster wanted it
+	dies         // killed, as for want of memory
+)
 
 const taskName = "batch.kubernetes.io/job-completion-index"
 
 // jobs starts the real job controller, and the runner.
-func (p *plane) jobs(evict func(*corev1.Pod) bool) *runner {
+func (p *plane) jobs(befalls func(*corev1.Pod) fate) *runner {
 	p.t.Helper()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: p.server, BearerToken: adminToken, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	if err != nil {
@@ -55,7 +65,7 @@ func (p *plane) jobs(evict func(*corev1.Pod) bool) *runner {
 		p.t.Fatal(err)
 	}
 	shared.Start(ctx.Done())
-	r := &runner{p: p, client: client, evict: evict, runs: map[string]int{}}
+	r := &runner{p: p, client: client, fate: befalls, runs: map[string]int{}}
 	all.Go(func() { controller.Run(ctx, 2) })
 	all.Go(func() { r.run(ctx) })
 	return r
@@ -87,13 +97,12 @@ func (r *runner) run(ctx context.Context) {
 func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	r.mu.Lock()
 	r.runs[pod.Annotations[taskName]]++
-	evicted := r.evict != nil && r.evict(pod)
+	fate := lives
+	if r.fate != nil {
+		fate = r.fate(pod)
+	}
 	r.mu.Unlock()
 	pod.Status.Phase = corev1.PodRunning
-	if evicted {
-		r.report(ctx, pod, 137, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: metav1.Now()})
-		return
-	}
 	pod, err := r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil {
 		return // it was deleted
@@ -101,22 +110,24 @@ func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	var code int
 	var said string
 	for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers[0]) {
-		if code, said = r.process(ctx, pod, &container); code != 0 {
+		if code, said = r.process(ctx, pod, &container, fate); code != 0 {
 			break
 		}
 	}
 	r.mu.Lock()
 	r.logs = append(r.logs, fmt.Sprintf("%s (index %s) ends with %d: %s", pod.Name, pod.Annotations[taskName], code, said))
 	r.mu.Unlock()
+	if fate == evicted {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: metav1.Now()}}
+	}
 	r.report(ctx, pod, int32(code))
 }
 
-func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32, conditions ...corev1.PodCondition) {
+func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32) {
 	pod.Status.Phase = corev1.PodSucceeded
 	if code != 0 {
 		pod.Status.Phase = corev1.PodFailed
 	}
-	pod.Status.Conditions = conditions
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: metav1.Now(), FinishedAt: metav1.Now()}},
@@ -125,13 +136,13 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32, condit
 }
 
 // process runs a container. Of its output the last is kept, as in a log.
-func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container) (code int, said string) {
-	config, err := r.account(ctx, pod)
+func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, said string) {
+	account, err := r.account(ctx, pod)
 	if err != nil {
 		return 128, err.Error()
 	}
 	env := map[string]string{}
-	lines := append(os.Environ(), "KUBECONFIG="+config, "PATH="+os.Getenv("CELADON_KUBE")+":"+os.Getenv("PATH"))
+	lines := []string{"ACCOUNT=" + account, "PATH=" + os.Getenv("CELADON_KUBE") + ":" + os.Getenv("PATH"), "KUBERNETES_SERVICE_HOST=" + r.p.host, "KUBERNETES_SERVICE_PORT=6443"}
 	for _, e := range container.Env {
 		value := expansion.Expand(e.Value, expansion.MappingFuncFor(env))
 		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
@@ -158,27 +169,92 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1
 	if filepath.Base(argv[0]) == "celadon" {
 		argv[0] = binary("celadon")
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	unshare := []string{"--mount", "sh", "-c", inPod, "sh"}
+	if os.Getuid() != 0 {
+		unshare = append([]string{"--map-root-user"}, unshare...)
+	}
+	cmd := exec.CommandContext(ctx, "unshare", append(unshare, argv...)...)
 	cmd.Env, cmd.Dir = lines, r.p.t.TempDir()
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return 127, err.Error()
+	}
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	if fate != lives {
+		watching.Go(func() { r.kill(cmd.Process, ended) })
+	}
+	err = cmd.Wait()
+	close(ended)
+	watching.Wait()
+	if code = cmd.ProcessState.ExitCode(); code < 0 {
+		code = 137
+	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return 127, err.Error()
 	}
-	return cmd.ProcessState.ExitCode(), string(out[max(0, len(out)-1000):])
+	return code, string(out.Bytes()[max(0, out.Len()-1000):])
 }
 
-// account is a kubeconfig with a token of the pod's service account.
-func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
-	if pod.Spec.ServiceAccountName == "" {
-		return "/dev/null", nil
+// kill kills a process that has begun to write a file into a claim.
+func (r *runner) kill(process *os.Process, ended chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
+		for _, fd := range open {
+			if name, err := os.Readlink(fd); err == nil && strings.HasPrefix(name, r.claim("")) {
+				r.killed++
+				_ = process.Kill()
+				return
+			}
+		}
 	}
-	token, err := r.client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+}
+
+// account is the folder that a pod finds its service account in: empty, where none
+// is mounted.
+func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
+	dir := r.p.path(pod.Name + ".account")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	accounts := r.client.CoreV1().ServiceAccounts(pod.Namespace)
+	mounted := pod.Spec.AutomountServiceAccountToken
+	if pod.Spec.ServiceAccountName == "" || mounted != nil && !*mounted {
+		return dir, nil
+	}
+	if mounted == nil {
+		account, err := accounts.Get(ctx, pod.Spec.ServiceAccountName, metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		if mounted = account.AutomountServiceAccountToken; mounted != nil && !*mounted {
+			return dir, nil
+		}
+	}
+	token, err := accounts.CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", err
 	}
-	name := r.p.path(pod.Name + ".kubeconfig")
-	return name, os.WriteFile(name, []byte(kubeconfig(r.p.server, token.Status.Token)), 0o600)
+	authority, err := os.ReadFile(r.p.path("certs/apiserver.crt"))
+	if err != nil {
+		return "", err
+	}
+	for name, text := range map[string]string{"token": token.Status.Token, "ca.crt": string(authority), "namespace": pod.Namespace} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }
+
+// inPod puts a service account where a pod has it, for one process alone.
+const inPod = `mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$ACCOUNT" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 
 // volume is the folder of a pod's volume: of a claim, of a ConfigMap, or empty.
 func (r *runner) volume(pod *corev1.Pod, name string) string {
