@@ -55,10 +55,10 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -83,6 +83,8 @@ nightly: ## What takes too long for each change
 	$(MAKE) release-check
 	$(MAKE) e2e
 	$(MAKE) shown
+	$(MAKE) editors
+	CELADON_LSP=long $(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap' ./cmd/celadon/internal/lsp
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
@@ -127,6 +129,12 @@ e2e: ## Run celadon under a whole control plane, built from the Go module proxy 
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
 	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
+
+.PHONY: editors
+editors: build ## Package the VS Code client, and drive celadon lsp with the editors that are installed
+	@if command -v npm >/dev/null; then cd editors/vscode && npm ci && npm run package && CELADON=$(abspath $(BIN)) npm test; \
+	else echo 'NO NPM: the VS Code client was neither packaged nor tried'; fi
+	CELADON_EDITORS=1 $(GO) test -count=1 -v -run TestEditors ./cmd/celadon
 
 .PHONY: shown
 shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)

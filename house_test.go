@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion"},
+	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion", "engine/internal/crdvalidation"},
 	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
 	{"internal/linediff", "internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
@@ -29,6 +29,7 @@ var storeys = [][]string{
 	{"engine"},
 	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
+	{"internal/guard"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
 	{"engine/search"},
 	{"engine/publish", "engine/conversion/roundtrip"},
@@ -46,13 +47,15 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds", "cmd/celadon/internal/cluster"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd", "cmd/celadon/internal/manifests"},
 	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge"},
+	{"cmd/celadon/internal/lsp/wire", "cmd/celadon/internal/lsp/protocol"},
+	{"cmd/celadon/internal/lsp"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }
 
 // light are the packages that users embed, and heavy what these must not bring.
 var (
-	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip", "engine/publish"}
+	light = []string{"types", "cost", "engine", "engine/eval", "engine/admission", "engine/schema", "engine/lex", "engine/trace", "engine/catalog", "engine/compare", "engine/search", "celadontest", "engine/conversion", "engine/conversion/roundtrip", "engine/publish", "engine/assist"}
 	heavy = []string{"go.etcd.io", "google.golang.org/grpc", "k8s.io/client-go", "k8s.io/apiserver/pkg/server", "k8s.io/apiserver/pkg/registry", "k8s.io/apiextensions-apiserver/pkg/registry"}
 )
 

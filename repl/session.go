@@ -47,7 +47,7 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	funcs   assist.Functions
+	funcs   *assist.Functions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -79,6 +79,7 @@ func NewSession(cfg Config) (*Session, error) {
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, rule: -1},
 		saved:  map[string]string{},
+		funcs:  &assist.Functions{},
 	}, nil
 }
 
@@ -155,7 +156,7 @@ func (st *state) settle(steps []engine.Step) error {
 		return err
 	}
 	for {
-		p, err := newPlace(st.crd.engine, st.version, steps, st.here())
+		p, err := newPlace(st.crd, st.version, steps, st.here())
 		if err == nil {
 			st.place, st.steps = p, p.steps
 		}
@@ -338,7 +339,7 @@ func (s *Session) move(steps []engine.Step) error {
 	}
 	next := *s.state
 	next.rule = -1
-	p, err := newPlace(next.crd.engine, next.version, steps, next.here())
+	p, err := newPlace(next.crd, next.version, steps, next.here())
 	if err != nil {
 		return err
 	}

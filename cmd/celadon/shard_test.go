@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
 )
 
 // shardTree is a folder with all that a report can tell of: the files of scripts,
@@ -221,4 +222,25 @@ func folder(t *testing.T, dir string) map[string]string {
 		files[e.Name()] = string(data)
 	}
 	return files
+}
+
+// TestPartSchema holds the lines of parts, and a merged report, against the schema
+// that is published.
+func TestPartSchema(t *testing.T) {
+	t.Parallel()
+	const schema = "../../docs/check-report.schema.json"
+	dir := shardTree(t)
+	for name, args := range shardCases(dir) {
+		reports := shardReports(t, 2, args)
+		for _, text := range folder(t, reports) {
+			for line := range strings.Lines(text) {
+				reporttest.JSON(t, schema, "#/definitions/line", []byte(line))
+			}
+		}
+		out, _, _ := shardRun(t, "merge", "-o", "json", "--source", "no-such", reports)
+		if !strings.Contains(out, `"missing"`) {
+			t.Errorf("%s: %s", name, out)
+		}
+		reporttest.JSON(t, schema, "", []byte(out))
+	}
 }

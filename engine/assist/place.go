@@ -1,46 +1,133 @@
 package assist
 
 import (
+	"sync"
+
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Place is where an expression stands, and what is known of it there. All but the
-// node may be left out.
+// Place is where an expression stands, and what is known of it there. NewPlace makes
+// one; all but the node may be left out. It is safe for concurrent use as long as
+// its fields stay as they are.
+//
+// All places in expressions count code points, from 0, as CEL does.
 type Place struct {
 	Node *engine.Node
 	// Schema is the place's as the CRD has it. A declaration is shared by all places
 	// that CEL cannot tell apart, so an enum, say, is looked for here.
 	Schema *apiextensionsv1.JSONSchemaProps
+	// Part is what the expression is for; OptionalOldSelf is as its rule has it.
+	Part            Part
+	OptionalOldSelf bool
+	// Limits are those that costs are held against; zero is the API server's.
+	Limits cost.Limits
+	// Functions tells of functions; places that share one ask each Kubernetes version
+	// only once. nil makes one.
+	Functions *Functions
 	// Self and Old are values of self and oldSelf.
 	Self, Old any
 	// Named are other names that an expression may use, and Expand writes in place
 	// of each what it stands for.
 	Named  []Candidate
 	Expand func(src string) (string, error)
+
+	around around
+	mu     sync.Mutex
+	known  *expr.Desk
+}
+
+// Part is what an expression is for, and so what it must give.
+type Part uint8
+
+// The parts. AnyExpression may give anything, as in a shell; a Rule gives true or
+// false, a MessageExpression a text.
+const (
+	AnyExpression Part = iota
+	Rule
+	MessageExpression
+)
+
+func (p Part) String() string {
+	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
+}
+
+// NewPlace is the place of an expression at a path of a version, as engine.Engine.At
+// has it. schema is the version's, whole, as the CRD has it; nil for none.
+func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Place, error) {
+	node, err := e.At(version, path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := e.At(version, "")
+	if err != nil {
+		return nil, err
+	}
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Place{Node: node, Schema: SchemaAt(schema, steps), around: newAround(root.Decl(), steps)}, nil
 }
 
 // env is what expressions here know; nil where the schema is not visible to rules.
 func (p *Place) env() *cel.Env {
-	if p.Node.Decl().Kind == types.Hidden {
+	desk := p.desk()
+	if desk == nil {
 		return nil
 	}
-	desk, err := p.Node.Desk()
-	if err != nil {
-		return nil
-	}
-	env, err := desk.Env(false)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	env, err := desk.Env(p.OptionalOldSelf)
 	if err != nil {
 		return nil
 	}
 	return env
+}
+
+// desk is where expressions here are tried; nil where rules cannot stand.
+func (p *Place) desk() *expr.Desk {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil && p.Node.Decl().Kind != types.Hidden {
+		p.known, _ = p.Node.Desk()
+	}
+	return p.known
+}
+
+// compile compiles an expression of any type.
+func (p *Place) compile(src string) (*expr.Expr, error) {
+	desk := p.desk()
+	if desk == nil {
+		return nil, types.ErrHidden
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return desk.Compile(src, p.OptionalOldSelf)
+}
+
+// steps lead to the place; items and entries are any.
+func (p *Place) steps() []engine.Step {
+	if p.around.steps != nil {
+		return p.around.steps
+	}
+	steps, _ := engine.ParsePath(p.Node.Path())
+	return steps
+}
+
+// functions are those that the place knows of.
+func (p *Place) functions() *Functions {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Functions == nil {
+		p.Functions = &Functions{}
+	}
+	return p.Functions
 }
 
 func (p *Place) expand(src string) (string, error) {
@@ -58,32 +145,6 @@ func (p *Place) TypeOf(x *expr.Expr) string {
 		return found.decl.String()
 	}
 	return TypeWords(x)
-}
-
-// Read is a value that an expression reads.
-type Read struct {
-	Text string
-	Decl *types.Decl
-}
-
-// Reads are the values that an expression reads of the object and that have
-// declarations, in its order.
-func (p *Place) Reads(x *expr.Expr) (all []Read) {
-	src := lex.NewSource(x.Source(), x.AST())
-	r := resolver{place: p, vars: map[string]found{}}
-	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := tracing.LoopOf(e); ok {
-			over := r.expr(l.Over)
-			r.vars[l.Variable] = over.elements()
-			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
-				r.vars[l.Variable] = found{} // a key
-			}
-		}
-		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
-			all = append(all, Read{src.Of(e), f.decl})
-		}
-	}))
-	return all
 }
 
 // SchemaAt is the schema of a place; nil where the CRD declares none.

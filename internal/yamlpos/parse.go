@@ -14,10 +14,11 @@ type Document struct {
 	// Root is the document's value.
 	Root *Node
 
-	text  string
-	json  bool
-	lines []int    // offset of each
-	marks []counts // before each multiple of marked
+	text   string
+	json   bool
+	broken error    // why the text is no YAML
+	lines  []int    // offset of each
+	marks  []counts // before each multiple of marked
 }
 
 // Parse reads the first document of a text in UTF-8. The error is the parser's,
@@ -162,7 +163,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 		if n.Kind == Mapping {
 			key := b.node(y.Content[i], below)
 			n.Keys = append(n.Keys, key)
-			n.Known = n.Known && key.Known
+			n.Known = n.Known && key.Known && key.Begin >= last
 			i++
 			last = max(last, key.End)
 		}
@@ -171,7 +172,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 			item.Begin, item.Start, item.End = last, last, last // the parser names the next token's place
 		}
 		n.Items = append(n.Items, item)
-		n.Known = n.Known && item.Known
+		n.Known = n.Known && item.Known && item.Begin >= last
 		last = max(last, item.End)
 	}
 	n.indexed()

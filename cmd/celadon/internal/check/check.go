@@ -140,7 +140,7 @@ func (t *tally) shows() bool {
 // run decides all objects; what an interruption cuts short is no error.
 func (t *tally) run(ctx context.Context) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	pipe := sweep.From(t.checker.source, decide, t.take)
+	pipe := sweep.From(t.options.sharded(t.checker.source, t.checker.crds), decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()

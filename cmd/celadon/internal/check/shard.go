@@ -16,12 +16,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 )
 
 // How it works: each shard reads all that there is, and decides what is its own. An
 // object is its shard's by what it is called, so that it goes with its old self
-// wherever both stand, and two runs go the same way. What has no name, since it
-// cannot be read, is the first shard's.
+// wherever both stand, and two runs go the same way. What has no name, or none that
+// can be read, is the first shard's.
 
 // shardOf is the shard of an object. Others may count on it: it is the first eight
 // bytes of the SHA-256 of the object's key, as a big-endian number, modulo of.
@@ -71,15 +72,34 @@ func (o *Options) checkParts() (err error) {
 
 // mine is true of a document that this shard decides. It gives it its key.
 func (c *checker) mine(doc *input.Document, rep *report.Object) bool {
-	if doc.Err == nil {
-		if id := report.Identify(doc.Object); id.APIVersion != "" && id.Kind != "" {
-			rep.Key = c.crds.key(doc.Object)
-		}
-	}
+	rep.Key = c.crds.shardKey(doc.Named())
 	if rep.Key == "" && c.options.Cluster.On {
 		return true // what one shard could not read of a cluster, another could
 	}
 	return c.options.owns(rep.Key)
+}
+
+// shardKey is the key of an object that is one; "" else.
+func (d *definitions) shardKey(obj map[string]any) string {
+	if id := report.Identify(obj); id.APIVersion == "" || id.Kind == "" {
+		return ""
+	}
+	return d.key(obj)
+}
+
+// sharded lets what other shards decide be passed over without decoding it, where it
+// is JSON: most of what a shard reads.
+func (o *Options) sharded(source sweep.Source, crds *definitions) sweep.Source {
+	if o.shard.Of <= 1 {
+		return source
+	}
+	skip := func(doc *input.Document) bool { return !o.owns(crds.shardKey(doc.Object)) }
+	return func(wait func(), yield func(input.Chunk) bool) {
+		source(wait, func(c input.Chunk) bool {
+			c.Skip = skip
+			return yield(c)
+		})
+	}
 }
 
 // owns is true of the key of an object that this shard decides.

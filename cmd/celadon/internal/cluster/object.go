@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -22,7 +22,7 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 	if !ok || word == "" || name == "" {
 		return crd, object, fmt.Errorf("--object %q: with --cluster want KIND/NAME", ref)
 	}
-	if bad := path.IsValidPathSegmentName(name); len(bad) > 0 {
+	if bad := content.IsPathSegmentName(name); len(bad) > 0 {
 		return crd, object, fmt.Errorf("--object %q: the name %s", ref, bad[0])
 	}
 	raw, err := c.defining(ctx, word)

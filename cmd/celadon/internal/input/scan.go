@@ -13,6 +13,9 @@ import (
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
+	// Skip, where it is set, is asked of an object by what it is called; what it is
+	// true of is not decoded, and is a document of no more than that.
+	Skip func(*Document) bool
 
 	form         form
 	index, item  int

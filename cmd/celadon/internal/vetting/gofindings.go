@@ -22,7 +22,7 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	}
 	var open closers
 	defer open.close()
-	g, err := readGo(dirs, &open)
+	g, err := readGo(dirs, &open, nil)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,7 @@ type goFinding struct {
 	finding
 	of     string
 	places []markervet.Place
+	write  string // a marker that is missing above
 }
 
 // add maps one CRD.
@@ -111,7 +112,7 @@ func (r *goRun) add(one *vetted) {
 func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
-		g := goFinding{of: f.Of, places: f.Places, finding: finding{
+		g := goFinding{of: f.Of, places: f.Places, write: f.Write, finding: finding{
 			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level,
 			at: report.Place{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
 		}}
