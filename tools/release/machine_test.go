@@ -187,7 +187,7 @@ func testAction(t *testing.T, tree, version string) {
 	_, script, _ := strings.Cut(string(read(t, tree, "action.yml")), "run: |\n")
 	script, _, _ = strings.Cut(script, "  - name: check")
 	arch := map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH]
-	env := []string{"VERSION=" + version, "RELEASES=file://" + releases, "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + temp, "GITHUB_PATH=" + filepath.Join(temp, "path")}
+	env := []string{"VERSION=" + version, "SHA256=", "RELEASES=file://" + releases, "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + temp, "GITHUB_PATH=" + filepath.Join(temp, "path")}
 	command(t, temp, env, "bash", "-eo", "pipefail", "-c", script)
 	installed := filepath.Join(strings.TrimSpace(string(read(t, temp, "path"))), "celadon")
 	if out := command(t, temp, nil, installed, "--version"); !strings.HasPrefix(out, "celadon v") {

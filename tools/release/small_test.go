@@ -172,7 +172,7 @@ func TestReleaseConfig(t *testing.T) {
 		if strings.HasPrefix(f.Src, "bin/release/") {
 			continue // make release-files makes it
 		}
-		if found, err := filepath.Glob(filepath.Join("../..", strings.TrimSuffix(f.Src, "/**/*"))); err != nil || len(found) == 0 {
+		if found, err := filepath.Glob(filepath.Join("../..", strings.ReplaceAll(f.Src, "**", "*"))); err != nil || len(found) == 0 {
 			t.Errorf("%s: there is none: %v", f.Src, err)
 		}
 	}
