@@ -107,6 +107,7 @@ type tally struct {
 	unselected int
 	problems   []error // with what was to be decided, or to decide it by
 	told       map[string]bool
+	kept       int  // bytes of what parts told
 	unclear    bool // told before
 	stale      []string
 	seen       seen
@@ -295,7 +296,7 @@ func (t *tally) last() {
 		t.problems = append(t.problems, c.problems()...)
 	}
 	if t.baseline != nil {
-		t.stale = append(t.stale, t.baseline.stale(t.options)...)
+		t.stale = append(t.stale, t.baseline.stale(t.options, t.checker != nil)...)
 	}
 	if t.options.Baseline != "" || len(t.stale) > 0 {
 		if s.Baseline == nil {
@@ -323,7 +324,7 @@ func (a *run) verdict(t *tally) error {
 		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
 	case unclear:
 		return &cli.ExitError{Code: cli.Usage}
-	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && t.options.shard.Of <= 1:
+	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
 		return a.writeBaseline(t)

@@ -101,7 +101,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
-	if c.options.partial() && !c.mine(doc, rep) {
+	if c.options.partial() || c.options.baselined() {
+		rep.Key = c.crds.shardKey(doc.Named())
+	}
+	if !c.mine(rep) {
 		rep.Verdict = report.Elsewhere
 		return rep
 	}

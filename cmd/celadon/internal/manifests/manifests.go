@@ -4,7 +4,6 @@ package manifests
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -18,7 +17,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -34,8 +35,8 @@ type Options struct {
 	Reports                string // a PersistentVolumeClaim
 }
 
-// Image is where releases are.
-const Image = "ghcr.io/celadon-cel/celadon:v0.1.0"
+// Image is what releases are called; where they are is for who pushes them to say.
+const Image = "github.com/celadon-cel/celadon:v0.1.0"
 
 // Flags are those of celadon manifests job.
 func (o *Options) Flags(f *pflag.FlagSet) {
@@ -112,8 +113,10 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 	}
 	read := func(doc *input.Document) one {
 		crdfile.Complete(doc)
-		r := one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
-		return r
+		if check.Ignored(doc, o.CRDs) {
+			return one{}
+		}
+		return one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
 	}
 	err := sweep.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
 		if r.Err != nil {
@@ -123,7 +126,7 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 			return nil
 		}
 		name, names := r.CRD.Name, r.CRD.Spec.Names
-		if err := cmp.Or(crdfile.CheckNames(name), crdfile.CheckNames(r.CRD.Spec.Group), crdfile.CheckNames(names.Plural)); err != nil {
+		if _, err := cluster.KindOf(r.CRD); err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}
 		file := name + ".yaml"
