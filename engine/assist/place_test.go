@@ -13,13 +13,18 @@ import (
 	"github.com/celadon-cel/celadon/engine/assist"
 )
 
-// placeIn is a place of a CRD's first version.
+// placeIn is a place of the first version of a CRD in a file.
 func placeIn(t testing.TB, file, path string) *assist.Place {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return placeOf(t, data, path)
+}
+
+func placeOf(t testing.TB, data []byte, path string) *assist.Place {
+	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(data, crd); err != nil {
 		t.Fatal(err)
