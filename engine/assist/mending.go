@@ -47,7 +47,8 @@ func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend 
 		}
 	}
 	var whole, part []Mend
-	for i, edits := range m.candidates(advice) {
+	none := func(edits []Edit) bool { return len(edits) == 0 }
+	for i, edits := range slices.DeleteFunc(m.candidates(advice), none) {
 		if i >= maxTries {
 			break
 		}
@@ -78,7 +79,8 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
 		all = append(all, m.elsewhereEdits(match[1])...)
 		if words[match[1]] != "" {
-			all = append(all, m.wordEdits()...)
+			near, every := m.wordEdits()
+			all = append(append(all, near...), every)
 		}
 	}
 	if strings.Contains(m.text, "does not support field selection") {
