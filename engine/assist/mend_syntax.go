@@ -58,10 +58,11 @@ func (m *mender) operatorEdit(i int) []Edit {
 func (m *mender) everywhere(like string) (all []Edit) {
 	for at := 0; at < len(m.tokens); at++ {
 		first, last := m.runAt(at)
-		if first != at || first > last {
+		if first > last {
 			continue
 		}
 		s := m.tokenSpan(first, last)
+		at = last
 		if text := m.textOf(s); spelled[text] != "" && (like == "" || text == like) {
 			all = append(all, Edit{s.Start, s.End, spelled[text]})
 		}

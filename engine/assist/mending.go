@@ -37,8 +37,15 @@ const (
 	maxTries = 16
 )
 
+// maxMended is how long an expression may be, in code points, to be tried with edits: ten
+// times as long as real ones.
+const maxMended = 10_000
+
 // mends of an error, with advice in words.
 func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend {
+	if len(f.src) > maxMended {
+		return nil
+	}
 	m := &mender{fault: f, place: p, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
 		if parsed, err := types.Parse(env, bad.Rule); err == nil {

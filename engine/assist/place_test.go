@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -106,4 +107,23 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
+}
+
+// TestPlaceAtOnce asks one place by many at once.
+func TestPlaceAtOnce(t *testing.T) {
+	t.Parallel()
+	p := placeIn(t, "../../examples/crontab/crd.yaml", "spec")
+	p.Part = assist.Rule
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			const src = "self.env.all(e, e.name != '') && size(self.image) > 1"
+			at := i * 7
+			p.CompleteAt(src, at)
+			p.Hover(src, at)
+			p.Call(src, at)
+			p.Problems(src[:at])
+		})
+	}
+	all.Wait()
 }

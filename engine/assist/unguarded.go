@@ -57,6 +57,9 @@ const maxGuards = 12
 // done.
 func (p *Place) guarded(x *expr.Expr, name string, how guard.Way) []Edit {
 	was := x.Source()
+	if len(was) > maxMended {
+		return nil
+	}
 	for range maxGuards {
 		text := ""
 		p.eachRead(x, func(e ast.Expr, other string, _ *resolver) {
