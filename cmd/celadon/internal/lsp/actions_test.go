@@ -170,6 +170,12 @@ func TestAsked(t *testing.T) {
 	if got := labels(place("crd.yaml", crd, "rule: self.", true)); !slices.Contains(got, "maxReplicas") {
 		t.Errorf("completion: %v", got)
 	}
+	half := strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= ", 1)
+	c.send("crd.yaml", protocol.Change{Text: half})
+	if got := labels(place("crd.yaml", half, "self.replicas <= ", true)); !slices.Contains(got, "self") {
+		t.Errorf("completion behind a blank: %v", got)
+	}
+	c.change("crd.yaml", protocol.Change{Text: crd})
 	var help protocol.SignatureHelp
 	c.ask("textDocument/signatureHelp", place("crd.yaml", crd, "self.split(", true), &help)
 	if len(help.Signatures) == 0 || !strings.Contains(help.Signatures[0].Label, "split") {

@@ -122,15 +122,43 @@ func (s *server) round(ctx context.Context) {
 	}
 }
 
-// look looks at one document.
+// look looks at one document, and has ready what requests will ask of its CRDs.
 func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	a := s.publish(ctx, cancel, uri, changed)
+	if a != nil && slices.ContainsFunc(a.parts, func(p *part) bool { return p.crd != nil || p.suite != nil }) {
+		s.refresh(ctx)
+	}
+	for i := 0; a != nil && i < len(a.parts) && ctx.Err() == nil; i++ {
+		if c := a.parts[i].crd; c != nil {
+			c.compiled()
+			c.described()
+		}
+	}
+}
+
+// refresh has the editor ask again for what stands beside the text: what it asked for
+// while somebody wrote was of an older one.
+func (s *server) refresh(ctx context.Context) {
+	s.mu.Lock()
+	can := s.client.Capabilities.Workspace
+	s.mu.Unlock()
+	if can.InlayHint.RefreshSupport {
+		go s.conn.Call(ctx, "workspace/inlayHint/refresh", nil, nil)
+	}
+	if can.CodeLens.RefreshSupport {
+		go s.conn.Call(ctx, "workspace/codeLens/refresh", nil, nil)
+	}
+}
+
+// publish is nil where a document has changed, or is gone, before all was said of it.
+func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
 	s.docs.mu.Lock()
 	d := s.docs.all[uri]
 	if d == nil {
 		s.docs.mu.Unlock()
-		return
+		return nil
 	}
 	of, version := d.text, d.version
 	d.cancel = cancel
@@ -141,15 +169,15 @@ func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupK
 
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
-	d.cancel = nil
 	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
-		return // it has changed, and is looked at again
+		return nil // it has changed, and is looked at again
 	}
 	d.known = a
 	if a.by != s.crds.changes() {
 		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps of its objects
 	}
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
+	return a
 }
 
 // about are the open documents with objects, or suites, of kinds.
