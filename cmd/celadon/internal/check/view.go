@@ -169,7 +169,7 @@ func (c *checker) choose(def *definition, seen map[string]any, rep *report.Objec
 	chosen, err := v.chooses(selector, seen, rep.Identity)
 	switch {
 	case err != nil:
-		*rep = report.Object{File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
+		*rep = report.Object{Key: rep.Key, File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
 			Verdict: report.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []report.Cause{}}
 	case !chosen:
 		rep.Verdict = report.Unselected

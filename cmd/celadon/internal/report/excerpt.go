@@ -13,8 +13,8 @@ import (
 
 // Excerpt is a line of a file with the index of the character that is meant.
 type Excerpt struct {
-	Line  string
-	Index int
+	Line  string `json:"line"`
+	Index int    `json:"index"`
 }
 
 const (
