@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/foreign"
@@ -126,8 +125,7 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 			p.kind = kindOf(r)
 			p.crd.compile = v.compiler(p.crd)
 			reads = append(reads, r)
-			_, _, index := bounds(v.text.bytes, max(0, p.start))
-			a.good[spot{index, p.doc.Item}] = p
+			a.good[spot{p.index, p.doc.Item}] = p
 		}
 	}
 	v.crds.set(v.name, reads, changed)
@@ -217,10 +215,11 @@ func (v *view) objectFinding(p *part, f *report.Finding) finding {
 
 // ofBroken says that a document cannot be read, if it looks like one of ours.
 func (v *view) ofBroken(p *part) {
-	from := wholefile.LineStart(v.text.bytes, p.doc.Line)
-	_, end, _ := bounds(v.text.bytes, from)
 	var apiVersion, kind string
-	for line := range bytes.Lines(v.text.bytes[from:max(from, end)]) {
+	for line := range bytes.Lines(v.text.bytes[p.line:]) {
+		if separator(line) {
+			break
+		}
 		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {
 			apiVersion = word(value)
 		} else if value, ok := bytes.CutPrefix(line, []byte("kind:")); ok {

@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxText is how large a document may be that is looked at.
-	maxText = 32 << 20
+	maxText = 16 << 20
 	// maxOpen is how many documents may be open.
 	maxOpen = 10_000
 )

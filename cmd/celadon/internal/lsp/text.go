@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 )
 
 // text is what a document says at one time. It does not change.
@@ -17,6 +16,9 @@ type text struct {
 
 	once  sync.Once
 	lines []int // where they begin
+
+	fed   sync.Once
+	feeds []int // where lines begin behind line feeds alone
 }
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }
@@ -112,10 +114,26 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	return &text{bytes: out}, nil
 }
 
+// feed is where a line begins, from 1, of which each ends with a line feed.
+func (t *text) feed(line int) int {
+	t.fed.Do(func() {
+		t.feeds = []int{0}
+		for i, c := range t.bytes {
+			if c == '\n' {
+				t.feeds = append(t.feeds, i+1)
+			}
+		}
+	})
+	if line > len(t.feeds) {
+		return len(t.bytes)
+	}
+	return t.feeds[max(1, line)-1]
+}
+
 // place is where a line and a column are that count as reports do: lines end with a
 // line feed, columns are characters from 1, 0 is the line's first word.
 func (t *text) place(line, column int) int {
-	from := wholefile.LineStart(t.bytes, line)
+	from := t.feed(line)
 	end := len(t.bytes)
 	if n := bytes.IndexByte(t.bytes[from:], '\n'); n >= 0 {
 		end = from + n
