@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,11 +60,8 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 		v.ofGo(ctx, a)
 		return a
 	}
-	if v.known != nil {
-		a.good = maps.Clone(v.known.good)
-	}
 	a.parts = split(v.name, v.text)
-	if template(v.name, v.language, v.text, a.parts) {
+	if (v.known == nil || len(v.known.good) == 0) && template(v.name, v.language, v.text, a.parts) {
 		a.parts = nil
 	}
 	v.crdsOf(ctx, a, changed)
@@ -99,7 +96,7 @@ const source = "celadon"
 
 func (a *analysis) findings() (n int) {
 	for _, p := range a.parts {
-		n += len(p.findings)
+		n += len(p.findings) + p.omitted
 	}
 	return n
 }
@@ -128,7 +125,28 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 			a.good[spot{p.index, p.doc.Item}] = p
 		}
 	}
-	v.crds.set(v.name, reads, changed)
+	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
+}
+
+// kept are CRDs that cannot be read while somebody writes in them: they stay in force
+// as they were.
+func (v *view) kept(a *analysis, reads []read) (kept []read) {
+	if v.known == nil {
+		return nil
+	}
+	for _, p := range a.parts {
+		for at, old := range v.known.good {
+			if p.what != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
+				continue
+			}
+			r := old.crd.known(v.name)
+			a.good[at] = old
+			if !slices.ContainsFunc(reads, func(other read) bool { return other.CRD.Name == r.CRD.Name }) {
+				kept = append(kept, r)
+			}
+		}
+	}
+	return kept
 }
 
 // compiler compiles a CRD once. The one in force is compiled for objects, too.
@@ -194,10 +212,11 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 		v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), p.verdict.Bug))
 	}
 	for f := range p.verdict.Findings() {
-		p.findings = append(p.findings, v.objectFinding(p, &f))
 		if len(p.findings) > maxFindings {
-			return
+			p.omitted++
+			continue
 		}
+		p.findings = append(p.findings, v.objectFinding(p, &f))
 	}
 }
 

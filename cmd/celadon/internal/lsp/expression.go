@@ -144,7 +144,7 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
 	e := v.expression(offset)
-	if e == nil || e.place == nil {
+	if e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
 		return nil
 	}
 	call := e.place.Call(e.src, e.cursor)

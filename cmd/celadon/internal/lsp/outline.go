@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,18 +16,10 @@ import (
 // maxName is how much of a rule names it.
 const maxName = 80
 
-// fresh are the parts that the last round found, if the text is still what it saw.
-func (v *view) fresh() []*part {
-	if v.known == nil || v.known.text != v.text {
-		return nil
-	}
-	return v.known.parts
-}
-
 // symbols are the rules of CRDs and the cases of suites.
-func (v *view) symbols() []protocol.DocumentSymbol {
+func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 	all := []protocol.DocumentSymbol{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		switch {
 		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
 			s := protocol.DocumentSymbol{Name: named(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
@@ -85,9 +78,9 @@ func (p *part) eachRule(t *text, do func(*vet.Rule, ruleAt, protocol.Range)) {
 }
 
 // hints are each rule's cost and its share of the limit, behind its text.
-func (v *view) hints() []protocol.InlayHint {
+func (v *view) hints(context.Context) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		if p.crd == nil || p.crd.vetted == nil || p.crd.vetted.Report == nil {
 			continue
 		}
@@ -132,9 +125,9 @@ func share(n, limit uint64) string {
 }
 
 // lenses stand above CRDs and suites.
-func (v *view) lenses() []protocol.CodeLens {
+func (v *view) lenses(context.Context) []protocol.CodeLens {
 	all := []protocol.CodeLens{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		switch {
 		case p.suite != nil:
 			all = append(all, v.suiteLenses(p)...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -40,6 +41,7 @@ type part struct {
 	suite    *suitePart
 	verdict  *report.Object // of an object whose CRD is known
 	findings []finding
+	omitted  int // findings beyond those
 
 	text *text // that it is of
 }
@@ -57,6 +59,7 @@ func split(name string, t *text) (parts []*part) {
 			switch {
 			case source == nil:
 				p.line = t.feed(doc.Line)
+				c.advance(t.bytes, p.line)
 			case inList && doc.Item > 0 && len(parts) > 0:
 				p.start, p.line = parts[len(parts)-1].start, t.feed(doc.Line)
 			default:
@@ -125,6 +128,10 @@ func (p *part) rangeOf(t *text, at report.Place) protocol.Range {
 	return t.rangeOf(from, max(from, t.trimmedEnd(from)))
 }
 
+// action is what a template has in place of a line or a value; a description may have
+// it among its words.
+var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
+
 // template is true of a file that is a template of Helm: its text is made into YAML
 // by a program that knows the values.
 func template(name, language string, t *text, parts []*part) bool {
@@ -140,7 +147,7 @@ func template(name, language string, t *text, parts []*part) bool {
 	}
 	for _, p := range parts {
 		if p.what == broken {
-			return bytes.Contains(t.bytes, []byte("{{")) && bytes.Contains(t.bytes, []byte("}}"))
+			return action.Match(t.bytes)
 		}
 	}
 	return false

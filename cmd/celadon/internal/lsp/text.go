@@ -17,6 +17,14 @@ type text struct {
 	once  sync.Once
 	lines []int // where they begin
 
+	// last is where position was last, since what asks goes on from there, and a line
+	// may be all of a document.
+	mu   sync.Mutex
+	last struct {
+		line, at int
+		units    int64
+	}
+
 	fed   sync.Once
 	feeds []int // where lines begin behind line feeds alone
 }
@@ -77,12 +85,21 @@ func (t *text) position(offset int) protocol.Position {
 	starts := t.starts()
 	offset = max(0, min(offset, len(t.bytes)))
 	line := sort.SearchInts(starts, offset+1) - 1
-	units := int64(0)
-	for at := starts[line]; at < offset; {
+	at, units := starts[line], int64(0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.line == line && t.last.at >= at && t.last.at <= offset {
+		at, units = t.last.at, t.last.units
+	}
+	for at < offset {
 		r, n := utf8.DecodeRune(t.bytes[at:])
+		if at+n > offset {
+			break // within a character: its begin
+		}
 		units += width(r)
 		at += n
 	}
+	t.last.line, t.last.at, t.last.units = line, at, units
 	return protocol.Position{Line: uint32(line), Character: uint32(units)}
 }
 

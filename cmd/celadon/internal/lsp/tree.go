@@ -26,6 +26,9 @@ type piece struct {
 
 // at is the document around an offset, and the offset in it.
 func (t *trees) at(of *text, offset int) (p piece, within int) {
+	if len(of.bytes) > maxText {
+		return piece{tree: yamlpos.Loose(nil, nil)}, 0
+	}
 	start, end, index := bounds(of.bytes, offset)
 	p = t.of(of, start, end, index)
 	return p, min(offset, end) - start
@@ -34,6 +37,9 @@ func (t *trees) at(of *text, offset int) (p piece, within int) {
 // all are the documents of a text that hold a word.
 func (t *trees) all(of *text, word string) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
+		if len(of.bytes) > maxText {
+			return
+		}
 		for start, index := 0, 0; start < len(of.bytes) && index < maxParts; index++ {
 			end, next := len(of.bytes), len(of.bytes)
 			for at := start; at < len(of.bytes); {
