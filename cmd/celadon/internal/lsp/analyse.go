@@ -15,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -196,7 +197,26 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Ran
 		return protocol.Range{}, false
 	}
 	problem := place.ProblemOf(bad)
-	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), true
+	from, to := named(node.Resolve().Value, problem.Start, problem.End)
+	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
+}
+
+// named is the name that is meant where CEL names the bracket behind it: a function's
+// or method's, or in has(a.b) the field's.
+func named(src string, from, to int) (int, int) {
+	tokens := assist.Tokens(src)
+	i := slices.IndexFunc(tokens, func(t assist.Token) bool { return t.Start == from && t.Class == assist.ClassBracket })
+	if i < 1 {
+		return from, to
+	}
+	text := []rune(src)
+	name := tokens[i-1]
+	if string(text[name.Start:name.End]) == "has" {
+		for j := i + 1; j < len(tokens) && tokens[j].Class != assist.ClassBracket; j++ {
+			name = tokens[j]
+		}
+	}
+	return name.Start, name.End
 }
 
 // ofObject says what check says of an object whose CRD is known.

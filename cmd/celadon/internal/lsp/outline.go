@@ -22,20 +22,20 @@ func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 	for _, p := range v.known.parts {
 		switch {
 		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
-			s := protocol.DocumentSymbol{Name: named(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			s := protocol.DocumentSymbol{Name: titled(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
 			p.eachRule(v.text, func(r *vet.Rule, at ruleAt, rng protocol.Range) {
 				s.Children = append(s.Children, protocol.DocumentSymbol{
-					Name: named(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
+					Name: titled(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
 					Kind: protocol.SymbolMethod, Range: rng, SelectionRange: rng,
 				})
 				s.Range.End = later(s.Range.End, rng.End)
 			})
 			all = append(all, s)
 		case p.suite != nil:
-			s := protocol.DocumentSymbol{Name: named(p.suite.report.Name, "a suite"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			s := protocol.DocumentSymbol{Name: titled(p.suite.report.Name, "a suite"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
 			for _, c := range p.suite.report.Cases {
 				rng := v.text.line(c.Line)
-				s.Children = append(s.Children, protocol.DocumentSymbol{Name: named(c.Name, "a case"), Detail: string(c.Outcome), Kind: protocol.SymbolEvent, Range: rng, SelectionRange: rng})
+				s.Children = append(s.Children, protocol.DocumentSymbol{Name: titled(c.Name, "a case"), Detail: string(c.Outcome), Kind: protocol.SymbolEvent, Range: rng, SelectionRange: rng})
 				s.Range.End = later(s.Range.End, rng.End)
 			}
 			all = append(all, s)
@@ -44,7 +44,7 @@ func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 	return all
 }
 
-func named(name, otherwise string) string {
+func titled(name, otherwise string) string {
 	if name = strings.TrimSpace(shown(name)); name == "" {
 		return otherwise
 	}
