@@ -45,7 +45,8 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
-	{"cmd/celadon/internal/diff"},
+	{"cmd/celadon/internal/diff", "cmd/celadon/internal/answer"},
+	{"cmd/celadon/internal/playground"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }

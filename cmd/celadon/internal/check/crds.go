@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -70,10 +71,14 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil {
-		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", ")))
+		d.problems = append(d.problems, noCRD(paths))
 	}
 	d.add(given)
 	return d, err
+}
+
+func noCRD(paths []string) error {
+	return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
 }
 
 // crdRead is a document as a CRD, and its verdict.
@@ -155,7 +160,7 @@ func (d *definitions) find(gk schema.GroupKind) *definition {
 
 // found are all problems, those of CRDs that no object asked for left out.
 func (d *definitions) found() []error {
-	problems := d.problems
+	problems := slices.Clip(d.problems)
 	for _, def := range d.all {
 		problems = append(problems, def.problems...)
 	}

@@ -84,9 +84,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return readOldObject(doc)
 	}
 	err := sweep.Selected(o.selection(), a.Stdin, o.Olds, read, func(r oldRead) error {
-		if err := olds.add(r, crds); err != nil {
-			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
-		}
+		olds.take(r, crds)
 		return nil
 	}).Run(ctx)
 	if err != nil || o.Base == "" {
@@ -106,6 +104,13 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return ctx.Err()
 	})
 	return olds, err
+}
+
+// take is add that keeps what is wrong.
+func (o *oldObjects) take(r oldRead, crds *definitions) {
+	if err := o.add(r, crds); err != nil {
+		o.problems = append(o.problems, fmt.Errorf("--old: %s: %w", r.place, err))
+	}
 }
 
 // add takes an object of --old.

@@ -1,0 +1,141 @@
+package check
+
+import (
+	"bytes"
+	"context"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// Desk is celadon check of texts that stand in no file, as a page has them, by
+// CRDs that are compiled once. It is safe for concurrent use.
+type Desk struct {
+	kubeVersion string
+	crds        *definitions
+}
+
+// NewDesk reads the CRDs and compiles none. The error is of the version.
+func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, error) {
+	o := Options{KubeVersion: kubeVersion, CRDs: []string{crds.File}, Validate: "strict"}
+	if err := o.Check(nil); err != nil {
+		return nil, err
+	}
+	d := &definitions{
+		catalog: catalog.New(catalog.Config{Engine: engine.Config{KubeVersion: kubeVersion}, Lazy: true}),
+		byEntry: map[*catalog.Entry]*definition{},
+	}
+	var t templates
+	t.hold(crds)
+	var given []crdRead
+	found := false
+	crds.Each(func(doc *input.Document) {
+		r := readCRD(ctx, doc, o.CRDs, &t, nil)
+		if r.Err != nil {
+			d.unreadable(r)
+		} else if r.CRD != nil {
+			given = append(given, r)
+		}
+		found = found || r.Err != nil || r.CRD != nil
+	})
+	if !found {
+		d.problems = append(d.problems, noCRD(o.CRDs))
+	}
+	d.add(given)
+	return &Desk{kubeVersion, d}, nil
+}
+
+// Writes are objects and what they replace, where they do.
+type Writes struct {
+	Objects, Olds input.Text
+	// Subresource is as in --subresource.
+	Subresource string
+}
+
+// Checked is what celadon check says of a text.
+type Checked struct {
+	// Report is that of --no-vet --verbose --summary -o json.
+	Report  []byte
+	Objects []Decided
+	// Problems are of the CRDs and of the old objects.
+	Problems []error
+}
+
+// Decided is one object.
+type Decided struct {
+	*report.Object
+	// Engine is nil where no CRD was given.
+	Engine *engine.Engine
+	// Runs are all runs of rules over it.
+	Runs []engine.RuleRun
+	// Secrets must not be shown.
+	Secrets report.Secrets
+}
+
+// Check decides the objects. The error is the context's, or of how they are asked
+// about.
+func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
+	o := Options{
+		KubeVersion: d.kubeVersion, CRDs: []string{"-"}, Subresource: w.Subresource, Olds: []string{w.Olds.File},
+		Validate: "strict", Output: "json", Verbose: true, Summary: true, NoVet: true, Diff: true,
+	}
+	shown := o
+	shown.Diff = false // which is for this report's reader alone
+	if err := shown.Check(nil); err != nil {
+		return nil, err
+	}
+	o.validation = shown.validation
+	c := &checker{options: &o, crds: d.crds, olds: d.readOlds(w.Olds), named: []string{w.Objects.File}}
+	c.templates.hold(w.Objects)
+	var out bytes.Buffer
+	p, err := (&run{}).printer(&shown, &out)
+	if err != nil {
+		return nil, err
+	}
+	t := tally{checker: c, printer: p, flush: func() error { return nil }}
+	checked := &Checked{}
+	w.Objects.Each(func(doc *input.Document) {
+		if err != nil {
+			return
+		}
+		var one Decided
+		c.observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
+		if one.Object = c.decide(ctx, doc); one.Object == nil {
+			err = ctx.Err()
+			return
+		}
+		if def := d.crds.find(one.GroupKind()); def != nil {
+			one.Engine, one.Secrets = def.engine, where.SecretsOf(def.crd, doc.Object).Texts
+			if old, ok := c.olds.find(d.crds, doc); ok {
+				one.Secrets = append(one.Secrets, where.SecretsOf(def.crd, old).Texts...)
+			}
+		}
+		checked.Objects = append(checked.Objects, one)
+		err = t.take(one.Object)
+	})
+	if err == nil {
+		err = t.end(false)
+	}
+	checked.Report, checked.Problems = out.Bytes(), c.problems()
+	return checked, err
+}
+
+// CRDs are those that can be read, in their order.
+func (d *Desk) CRDs() []*apiextensionsv1.CustomResourceDefinition {
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(d.crds.all))
+	for i, def := range d.crds.all {
+		crds[i] = def.crd
+	}
+	return crds
+}
+
+func (d *Desk) readOlds(text input.Text) *oldObjects {
+	olds := &oldObjects{byKey: map[string]*oldObject{}}
+	text.Each(func(doc *input.Document) { olds.take(readOldObject(doc), d.crds) })
+	return olds
+}

@@ -1,0 +1,129 @@
+package vetting
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// Vetted is what celadon vet says of a text that stands in no file, as a page has
+// it.
+type Vetted struct {
+	// Report is that of -o json.
+	Report []byte
+	// Refusals are what kubectl would print, by CRD; "" of one that is accepted.
+	Refusals []string
+	// Places are where rules stand, and the schemas that advice is about.
+	Places []Place
+
+	text []byte
+	crds []*vetted
+}
+
+// Place is where in the text something of a version stands: the rule with an index
+// at a path, or the schema there that wants a bound set.
+type Place struct {
+	CRD     int    `json:"crd"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Set     string `json:"set,omitempty"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// Text vets the CRDs of a text. The error is the context's, of the version, or of a
+// bug of ours.
+func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
+	o := Options{KubeVersion: kubeVersion, Output: "json"}
+	cfg, err := o.vetConfig()
+	if err != nil {
+		return nil, err
+	}
+	v := vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	var out bytes.Buffer
+	p, err := o.printer(nil, &out)
+	if err != nil {
+		return nil, err
+	}
+	all, sum := &Vetted{text: text.Data}, summary{}
+	text.Each(func(doc *input.Document) {
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		one := v.vet(ctx, doc)
+		switch {
+		case one == nil:
+			return
+		case one.bug:
+			err = one.problem
+			return
+		}
+		sum.count(one)
+		all.add(one)
+		err = p.crd(one)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = p.end(&sum)
+	}
+	all.Report = out.Bytes()
+	return all, err
+}
+
+func (v *Vetted) add(one *vetted) {
+	at := len(v.crds)
+	v.crds = append(v.crds, one)
+	refusal := ""
+	if one.report != nil && one.report.Status != nil {
+		refusal = string(report.KubectlError(one.kubectl(0)))
+	}
+	v.Refusals = append(v.Refusals, refusal)
+	if one.report == nil {
+		return
+	}
+	var places []Place
+	var fields []string
+	for _, of := range one.report.Versions {
+		for i := range of.Rules {
+			r := &of.Rules[i]
+			places = append(places, Place{CRD: at, Version: of.Name, Path: r.Path, Index: r.Index})
+			fields = append(fields, r.Field)
+		}
+		for _, a := range of.Advice {
+			places = append(places, Place{CRD: at, Version: of.Name, Path: a.Path, Set: a.Set})
+			fields = append(fields, a.Field)
+		}
+	}
+	for i, found := range one.inYAML(fields, 0) {
+		places[i].Line, places[i].Column = found.Line, found.Column
+	}
+	v.Places = append(v.Places, places...)
+}
+
+// Fixed is the text with the bounds set that are advised and wanted.
+func (v *Vetted) Fixed(wanted func(crd int, version string, a vet.Advice) bool) ([]byte, error) {
+	var docs []*input.Document
+	var fixes []*fix.Vetted
+	for i, one := range v.crds {
+		if one.report == nil {
+			continue
+		}
+		less := *one.report
+		less.Versions = slices.Clone(less.Versions)
+		for at := range less.Versions {
+			of := &less.Versions[at]
+			of.Advice = slices.DeleteFunc(slices.Clone(of.Advice), func(a vet.Advice) bool { return !wanted(i, of.Name, a) })
+		}
+		docs, fixes = append(docs, one.doc), append(fixes, &fix.Vetted{Report: &less})
+	}
+	return fix.Text(v.text, docs, fixes)
+}
