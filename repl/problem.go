@@ -68,9 +68,9 @@ func didYouMean(names []string) string {
 
 func (s *Session) mend(bad *engine.CompileError) assist.Advice {
 	if p := s.helper(); p != nil {
-		return assist.Mend(bad, p.Names)
+		return assist.Advise(bad, p.Names)
 	}
-	return assist.Mend(bad, nil)
+	return assist.Advise(bad, nil)
 }
 
 // caret is the line with a mark below the place. Of a line that is wider than

@@ -47,7 +47,7 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	funcs   assist.Functions
+	funcs   *assist.Functions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -79,6 +79,7 @@ func NewSession(cfg Config) (*Session, error) {
 		limits: cfg.Limits,
 		state:  &state{kube: cfg.KubeVersion, rule: -1},
 		saved:  map[string]string{},
+		funcs:  &assist.Functions{},
 	}, nil
 }
 

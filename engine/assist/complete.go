@@ -17,12 +17,17 @@ import (
 type Completion struct {
 	// Start is the code point from which a candidate replaces what stands
 	// before the cursor.
-	Start      int
+	Start int
+	// Candidates begin with what stands there; those that fit best come first.
 	Candidates []Candidate
 }
 
-// Candidate is one text that fits, and what it is.
-type Candidate struct{ Text, Hint string }
+// Candidate is one text that fits, and what it is. Of a function or macro that
+// takes arguments it ends with the bracket, of one that takes none with both.
+type Candidate struct {
+	Text, Hint string
+	Class      Class
+}
 
 // Only keeps the candidates that begin so; where none does, those that do but
 // for their case.
@@ -43,6 +48,13 @@ func (c Completion) Only(prefix string) Completion {
 		}
 	}
 	return c
+}
+
+// CompleteAt is Complete in the middle of an expression. What stands behind the
+// cursor does not matter.
+func (p *Place) CompleteAt(src string, at int) Completion {
+	text := []rune(src)
+	return p.Complete(text[:max(0, min(at, len(text)))])
 }
 
 // Complete offers what can stand at the end of src, which is what of an
@@ -318,7 +330,7 @@ func Keys(values []any) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// Names are all words that could stand where src ends, without brackets: what Mend
+// Names are all words that could stand where src ends, without brackets: what Advise
 // asks for.
 func (p *Place) Names(src string) []string {
 	c := p.Complete([]rune(src))
@@ -327,4 +339,11 @@ func (p *Place) Names(src string) []string {
 		names[i], _, _ = strings.Cut(candidate.Text, "(")
 	}
 	return slices.Compact(names)
+}
+
+// CompleteFieldPath is CompleteAt for a rule's fieldPath: a path of fields below the
+// place, as ".spec.name" or ".labels['a.b']".
+func (p *Place) CompleteFieldPath(src string, at int) Completion {
+	text := []rune(src)
+	return p.fieldPath(text[:max(0, min(at, len(text)))])
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
@@ -16,9 +17,10 @@ import (
 )
 
 // Functions tells of the functions and macros that expressions know, and since
-// which Kubernetes version new rules may use them. It asks each version once, and
-// is not safe for concurrent use.
+// which Kubernetes version new rules may use them. It asks each version once, and is
+// safe for concurrent use.
 type Functions struct {
+	mu   sync.Mutex
 	envs map[int]*cel.Env
 }
 
@@ -30,12 +32,18 @@ type Function struct {
 	Examples    []string
 }
 
-// Form is one way to call a function.
-type Form struct{ Signature, Since string }
+// Form is one way to call a function. Parameters are where its arguments stand in
+// the signature; the value that a method is of is none.
+type Form struct {
+	Signature, Since string
+	Parameters       []Span
+}
 
 var anyString = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
 
 func (k *Functions) env(minor int) *cel.Env {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if env := k.envs[minor]; env != nil {
 		return env
 	}
@@ -101,10 +109,30 @@ func (k *Functions) Of(name string, p *Place, kube string) *Function {
 			since := k.since(func(env *cel.Env) bool {
 				return slices.ContainsFunc(env.Macros(), func(other cel.Macro) bool { return other.MacroKey() == m.MacroKey() })
 			})
-			f.Forms = append(f.Forms, Form{macroSignature(m), sinceText(since)})
+			f.Forms = append(f.Forms, newForm(macroSignature(m), since))
 		}
 	}
 	f.Examples = f.Examples[:min(3, len(f.Examples))]
+	return f
+}
+
+// newForm finds the arguments in a signature, whose types have no brackets.
+func newForm(signature string, since int) Form {
+	f := Form{Signature: signature, Since: sinceText(since)}
+	call := signature
+	if i := strings.Index(call, ") -> "); i >= 0 {
+		call = call[:i+1]
+	}
+	call = strings.TrimSuffix(call, " (macro)")
+	open := strings.LastIndexByte(call, '(')
+	if open < 0 || open+1 >= len(call)-1 {
+		return f
+	}
+	at := open + 1
+	for arg := range strings.SplitSeq(call[at:len(call)-1], ", ") {
+		f.Parameters = append(f.Parameters, Span{at, at + len(arg)})
+		at += len(arg) + len(", ")
+	}
 	return f
 }
 
@@ -114,7 +142,7 @@ func (k *Functions) overloads(f *Function, of *decls.FunctionDecl) {
 			known := env.Functions()[of.Name()]
 			return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
 		})
-		f.Forms = append(f.Forms, Form{signature(of.Name(), o), sinceText(since)})
+		f.Forms = append(f.Forms, newForm(signature(of.Name(), o), since))
 		if examplesOf[of.Name()] == nil {
 			for _, example := range o.Examples() {
 				first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")

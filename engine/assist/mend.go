@@ -27,19 +27,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/spell"
 )
 
-// Advice is how to mend an expression. The zero value is none.
-type Advice struct {
-	// Names are what an unknown name was perhaps meant to be.
-	Names []string
-	// Words say what to do, where that is more than another name. They may
-	// quote the expression and are one line.
-	Words string
-}
-
-// Mend says how to mend an expression that does not compile. names are all the
+// Advise says how to mend an expression that does not compile. names are all the
 // words that could stand where a beginning of the expression ends: variables and
 // functions, and behind a dot fields and methods.
-func Mend(bad *engine.CompileError, names func(before string) []string) Advice {
+func Advise(bad *engine.CompileError, names func(before string) []string) Advice {
 	f, ok := newFault(bad)
 	if !ok {
 		return Advice{}

@@ -137,7 +137,7 @@ func TestMend(t *testing.T) {
 			t.Errorf("%s: compiles (%v)", c.src, err)
 			continue
 		}
-		advice := assist.Mend(bad, known)
+		advice := assist.Advise(bad, known)
 		got := advice.Words
 		if len(advice.Names) > 0 {
 			got = "did you mean " + strings.Join(advice.Names, " or ")
@@ -192,7 +192,7 @@ func FuzzMend(f *testing.F) {
 	f.Add("x.y", 1, 2, "type 'list(string)' does not support field selection")
 	f.Fuzz(func(t *testing.T, src string, line, column int, detail string) {
 		bad := &engine.CompileError{RuleRef: engine.RuleRef{Rule: src}, Line: line, Column: column, Detail: detail}
-		advice := assist.Mend(bad, known)
+		advice := assist.Advise(bad, known)
 		for _, text := range append(advice.Names, advice.Words, assist.Failed(src, errors.New(detail))) {
 			if strings.ContainsAny(text, "\n\r") {
 				t.Errorf("%q at %d:%d: %q is more than a line", src, line, column, text)

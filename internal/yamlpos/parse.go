@@ -14,10 +14,11 @@ type Document struct {
 	// Root is the document's value.
 	Root *Node
 
-	text  string
-	json  bool
-	lines []int    // offset of each
-	marks []counts // before each multiple of marked
+	text   string
+	json   bool
+	broken error
+	lines  []int    // offset of each
+	marks  []counts // before each multiple of marked
 }
 
 // Parse reads the first document of a text in UTF-8. The error is the parser's,
