@@ -87,6 +87,29 @@ nightly: ## What takes too long for each change
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
 
+PAGE := cmd/celadon/internal/playground/page
+SITE := bin/site
+
+.PHONY: site
+site: ## Build the playground as static files into bin/site, for any static host (needs brotli)
+	rm -rf $(SITE)
+	mkdir -p $(SITE)
+	cp $(PAGE)/dist/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(SITE)
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
+	gzip -9 -c $(SITE)/celadon.wasm > $(SITE)/celadon.wasm.gz
+	brotli -q $(SITE_QUALITY) -w 24 $(SITE)/celadon.wasm
+	rm $(SITE)/celadon.wasm
+SITE_QUALITY ?= 11
+
+.PHONY: page
+page: ## Build the playground's page, which go build takes in, from its sources (needs npm)
+	cd $(PAGE) && npm ci && node build.mjs
+
+.PHONY: page-check
+page-check: ## Hold the built page to its sources, byte for byte, where there is npm
+	@if command -v npm >/dev/null; then cd $(PAGE) && npm ci && node build.mjs --check; \
+	else echo 'NO NPM: the playground was not built anew from its sources'; fi
+
 .PHONY: openapi
 openapi: ## Build celadon-openapi, a module of its own, into bin/
 	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi

@@ -43,9 +43,9 @@ type Request struct {
 	Item int `json:"item"`
 	Run  int `json:"run"`
 
-	// Of is the position of a CRD in the report of vet. Version, Path and Index are
-	// of a rule, or with Set of a bound: "" is all bounds.
-	Of      int    `json:"of"`
+	// Of is a CRD's name. Version, Path and Index are of a rule in it, or with Set of
+	// a bound: "" is all bounds.
+	Of      string `json:"of"`
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	Index   int    `json:"index"`

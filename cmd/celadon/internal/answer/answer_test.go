@@ -117,7 +117,7 @@ func TestFix(t *testing.T) {
 		t.Fatal("no advice")
 	}
 	for _, a := range v.Advice {
-		one := ask(t, answer.Request{Do: "fix", CRD: crd, Version: v.Name, Path: a.Path, Set: a.Set})["crd"].(string)
+		one := ask(t, answer.Request{Do: "fix", CRD: crd, Of: "gateways.example.com", Version: v.Name, Path: a.Path, Set: a.Set})["crd"].(string)
 		if strings.Count(one, "\n") != strings.Count(crd, "\n")+1 || !strings.Contains(one, a.Set) {
 			t.Errorf("%s %s: %s", a.Path, a.Set, cmp.Diff(crd, one))
 		}
@@ -141,7 +141,7 @@ func TestFind(t *testing.T) {
 	crd := read(t, "crontab/crd.yaml")
 	rules := askIn(t, r, answer.Request{Do: "check", CRD: crd, Object: refused})["objects"].([]any)[0].(map[string]any)["rules"].([]any)
 	rule := rules[0].(map[string]any)
-	got := askIn(t, r, answer.Request{Do: "find", CRD: crd, Version: "v1", Path: rule["path"].(string), Index: int(rule["index"].(float64)), Want: "refused", Steps: 2000})
+	got := askIn(t, r, answer.Request{Do: "find", CRD: crd, Of: "crontabs.stable.example.com", Version: "v1", Path: rule["path"].(string), Index: int(rule["index"].(float64)), Want: "refused", Steps: 2000})
 	object := text(got["object"])
 	if object == "" {
 		t.Fatalf("nothing found: %v", got)
@@ -239,9 +239,9 @@ func TestBadRequests(t *testing.T) {
 	crd, _ := json.Marshal(secretCRD)
 	for _, request := range []string{
 		``, `null`, `[]`, `{}`, `{"do":"rm"}`, `{"do":"check","more":1}`, `{"do":"check","kubeVersion":"9.9"}`, `{"do":"check","subresource":"exec"}`,
-		`{"do":"trace"}`, `{"do":"trace","item":-1}`, `{"do":"find","of":-1}`, `{"do":"find","want":"refused","steps":1}`,
-		`{"do":"find","crd":` + string(crd) + `,"want":"refused"}`, `{"do":"find","crd":` + string(crd) + `,"want":"all","steps":1}`,
-		`{"do":"find","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v2"}`, `{"do":"find","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v1","path":"x"}`,
+		`{"do":"trace"}`, `{"do":"trace","item":-1}`, `{"do":"find"}`, `{"do":"find","want":"refused","steps":1}`,
+		`{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused"}`, `{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"all","steps":1}`,
+		`{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v2"}`, `{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v1","path":"x"}`,
 		strings.Repeat(" ", answer.MaxRequest+1),
 	} {
 		var reply map[string]any

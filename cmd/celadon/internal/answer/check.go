@@ -22,6 +22,11 @@ type checked struct {
 
 // decided is what the report does not say of an object.
 type decided struct {
+	// CRD is the name of the object's; "" where none was given.
+	CRD string `json:"crd"`
+	// Causes are the positions in Rules of those that made the report's causes; -1 is
+	// none.
+	Causes []int `json:"causes"`
 	// Kubectl is what kubectl would print of a refusal.
 	Kubectl string `json:"kubectl,omitempty"`
 	// Diff is how what would be persisted differs from what is written.
@@ -88,7 +93,7 @@ func (r *Room) checked(ctx context.Context, req *Request) (*check.Checked, error
 }
 
 func newDecided(o *check.Decided) decided {
-	d := decided{Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
+	d := decided{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
 		d.Kubectl = string(report.KubectlError(o.Object))
 	}
@@ -96,6 +101,15 @@ func newDecided(o *check.Decided) decided {
 	for _, ran := range o.Rules {
 		at[ran.RuleRef] = len(d.Rules)
 		d.Rules = append(d.Rules, rule{ran.Version, ran.Path, ran.Index, ran.Rule, ran.Runs, ran.Failed, ran.Cost})
+	}
+	for _, c := range o.Causes {
+		i := -1
+		if c.Ref != nil {
+			if n, ok := at[*c.Ref]; ok {
+				i = n
+			}
+		}
+		d.Causes = append(d.Causes, i)
 	}
 	for _, one := range o.Runs[:min(len(o.Runs), maxRuns)] {
 		d.Runs = append(d.Runs, run{at[*one.Rule], one.Field, outcomes[one.Outcome]})

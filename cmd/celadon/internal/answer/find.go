@@ -25,11 +25,11 @@ func (r *Room) find(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	crds := d.CRDs()
-	if req.Of < 0 || req.Of >= len(crds) {
-		return nil, fmt.Errorf("of %d: there are %d CRDs that can be read", req.Of, len(crds))
+	crd := d.CRD(req.Of)
+	if crd == nil {
+		return nil, fmt.Errorf("%q: no such CRD that can be read", req.Of)
 	}
-	part, err := find.Ask(ctx, crds[req.Of], find.Question{Version: req.Version, Path: req.Path, Index: req.Index, Want: req.Want, Steps: req.Steps})
+	part, err := find.Ask(ctx, crd, find.Question{Version: req.Version, Path: req.Path, Index: req.Index, Want: req.Want, Steps: req.Steps})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (r *Room) fix(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := all.Fixed(func(crd int, version string, a vet.Advice) bool {
+	text, err := all.Fixed(func(crd, version string, a vet.Advice) bool {
 		return req.Set == "" || crd == req.Of && version == req.Version && a.Path == req.Path && a.Set == req.Set
 	})
 	if err != nil {

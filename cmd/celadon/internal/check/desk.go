@@ -69,7 +69,8 @@ type Checked struct {
 // Decided is one object.
 type Decided struct {
 	*report.Object
-	// Engine is nil where no CRD was given.
+	// CRD is the name of the object's; "" and no Engine where none was given.
+	CRD    string
 	Engine *engine.Engine
 	// Runs are all runs of rules over it.
 	Runs []engine.RuleRun
@@ -110,7 +111,7 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 			return
 		}
 		if def := d.crds.find(one.GroupKind()); def != nil {
-			one.Engine, one.Secrets = def.engine, where.SecretsOf(def.crd, doc.Object).Texts
+			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, where.SecretsOf(def.crd, doc.Object).Texts
 			if old, ok := c.olds.find(d.crds, doc); ok {
 				one.Secrets = append(one.Secrets, where.SecretsOf(def.crd, old).Texts...)
 			}
@@ -125,14 +126,8 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// CRDs are those that can be read, in their order.
-func (d *Desk) CRDs() []*apiextensionsv1.CustomResourceDefinition {
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(d.crds.all))
-	for i, def := range d.crds.all {
-		crds[i] = def.crd
-	}
-	return crds
-}
+// CRD is that of a name; nil where none is, or it cannot be read.
+func (d *Desk) CRD(name string) *apiextensionsv1.CustomResourceDefinition { return d.crds.named(name) }
 
 func (d *Desk) readOlds(text input.Text) *oldObjects {
 	olds := &oldObjects{byKey: map[string]*oldObject{}}

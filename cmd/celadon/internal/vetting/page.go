@@ -29,7 +29,7 @@ type Vetted struct {
 // Place is where in the text something of a version stands: the rule with an index
 // at a path, or the schema there that wants a bound set.
 type Place struct {
-	CRD     int    `json:"crd"`
+	CRD     string `json:"crd"`
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	Index   int    `json:"index"`
@@ -80,7 +80,6 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 }
 
 func (v *Vetted) add(one *vetted) {
-	at := len(v.crds)
 	v.crds = append(v.crds, one)
 	refusal := ""
 	if one.report != nil && one.report.Status != nil {
@@ -95,11 +94,11 @@ func (v *Vetted) add(one *vetted) {
 	for _, of := range one.report.Versions {
 		for i := range of.Rules {
 			r := &of.Rules[i]
-			places = append(places, Place{CRD: at, Version: of.Name, Path: r.Path, Index: r.Index})
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: r.Path, Index: r.Index})
 			fields = append(fields, r.Field)
 		}
 		for _, a := range of.Advice {
-			places = append(places, Place{CRD: at, Version: of.Name, Path: a.Path, Set: a.Set})
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: a.Path, Set: a.Set})
 			fields = append(fields, a.Field)
 		}
 	}
@@ -110,10 +109,10 @@ func (v *Vetted) add(one *vetted) {
 }
 
 // Fixed is the text with the bounds set that are advised and wanted.
-func (v *Vetted) Fixed(wanted func(crd int, version string, a vet.Advice) bool) ([]byte, error) {
+func (v *Vetted) Fixed(wanted func(crd, version string, a vet.Advice) bool) ([]byte, error) {
 	var docs []*input.Document
 	var fixes []*fix.Vetted
-	for i, one := range v.crds {
+	for _, one := range v.crds {
 		if one.report == nil {
 			continue
 		}
@@ -121,7 +120,7 @@ func (v *Vetted) Fixed(wanted func(crd int, version string, a vet.Advice) bool) 
 		less.Versions = slices.Clone(less.Versions)
 		for at := range less.Versions {
 			of := &less.Versions[at]
-			of.Advice = slices.DeleteFunc(slices.Clone(of.Advice), func(a vet.Advice) bool { return !wanted(i, of.Name, a) })
+			of.Advice = slices.DeleteFunc(slices.Clone(of.Advice), func(a vet.Advice) bool { return !wanted(less.Name, of.Name, a) })
 		}
 		docs, fixes = append(docs, one.doc), append(fixes, &fix.Vetted{Report: &less})
 	}
