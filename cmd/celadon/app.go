@@ -48,6 +48,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(evalCommand(s))
 	root.AddCommand(explainCommand(s))
 	root.AddCommand(findCommand(s))
+	root.AddCommand(lspCommand(s))
 	root.AddCommand(openapiCommand())
 	root.AddCommand(playgroundCommand(s))
 	root.AddCommand(serveCommand(s))

@@ -24,11 +24,16 @@ func Parse(text []byte, inList bool, item int) (*CRD, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Of(doc, inList, item), nil
+}
+
+// Of is Parse of a text that is parsed.
+func Of(doc *yamlpos.Document, inList bool, item int) *CRD {
 	c := &CRD{doc: doc}
 	if inList {
 		c.root = yamlpos.Path{yamlpos.Key("items"), yamlpos.Item(item)}
 	}
-	return c, nil
+	return c
 }
 
 // Place is a place in a schema: Version is the position in spec.versions, Steps

@@ -44,6 +44,9 @@ type Entry struct {
 // document's. The error says what has to be edited by hand: what aliases share,
 // keys given twice, and what cannot be told.
 func (d *Document) Edit(changes ...Change) ([]byte, error) {
+	if d.broken != nil {
+		return nil, fmt.Errorf("no YAML: %w", d.broken)
+	}
 	p := newPlan(d)
 	for _, c := range changes {
 		at, err := p.find(c.path)

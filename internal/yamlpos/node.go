@@ -51,6 +51,7 @@ type Node struct {
 	Known bool
 
 	indent int // of the block collection around it
+	limit  int // of a scalar of a broken text: what was read of it ends here
 	target *Node
 	index  map[string]int // of large mappings: the last of equal keys
 }
@@ -66,6 +67,12 @@ func Key(name string) Step { return Step{name, -1} }
 
 // Item is the step to a sequence's item, from 0.
 func Item(i int) Step { return Step{"", max(0, i)} }
+
+// Name is a key's; false for an item.
+func (s Step) Name() (string, bool) { return s.key, s.index < 0 }
+
+// Index is an item's; -1 for a key.
+func (s Step) Index() int { return s.index }
 
 func (s Step) String() string {
 	if s.index < 0 {

@@ -16,7 +16,7 @@ type Document struct {
 
 	text   string
 	json   bool
-	broken error
+	broken error    // why the text is no YAML
 	lines  []int    // offset of each
 	marks  []counts // before each multiple of marked
 }
@@ -163,7 +163,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 		if n.Kind == Mapping {
 			key := b.node(y.Content[i], below)
 			n.Keys = append(n.Keys, key)
-			n.Known = n.Known && key.Known
+			n.Known = n.Known && key.Known && key.Begin >= last
 			i++
 			last = max(last, key.End)
 		}
@@ -172,7 +172,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 			item.Begin, item.Start, item.End = last, last, last // the parser names the next token's place
 		}
 		n.Items = append(n.Items, item)
-		n.Known = n.Known && item.Known
+		n.Known = n.Known && item.Known && item.Begin >= last
 		last = max(last, item.End)
 	}
 	n.indexed()

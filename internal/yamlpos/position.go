@@ -27,9 +27,10 @@ func (d *Document) Offset(line, column int) int {
 	start, end := d.lines[max(line, 1)-1], len(d.text)
 	if line < len(d.lines) {
 		end = d.lines[max(line, 1)] - 1
+		end -= len(d.text[start:end]) - len(strings.TrimSuffix(d.text[start:end], "\r"))
 	}
 	at := start
-	for range strings.TrimSuffix(d.text[start:end], "\r") {
+	for range d.text[start:end] {
 		if column--; column <= 0 {
 			return at
 		}

@@ -16,6 +16,9 @@ type matcher struct {
 	json  bool
 	runs  *[]run // nil where only the end is asked for
 	last  int    // the end of a block scalar
+	// reading finds the value out, instead, of all of text; read is it.
+	reading bool
+	read    []byte
 }
 
 // end is where a scalar ends; known is false where its source does not say what
@@ -43,12 +46,14 @@ func (m *matcher) scalar(n *Node) bool {
 	case Literal, Folded:
 		ok = m.block(n.Style == Literal, n.indent)
 	}
-	return ok && m.done == len(m.value)
+	return ok && (m.reading || m.done == len(m.value))
 }
 
 // same takes n bytes that stand for themselves.
 func (m *matcher) same(n int) bool {
-	if m.done+n > len(m.value) || m.value[m.done:m.done+n] != m.text[m.at:m.at+n] {
+	if m.reading {
+		m.read = append(m.read, m.text[m.at:m.at+n]...)
+	} else if m.done+n > len(m.value) || m.value[m.done:m.done+n] != m.text[m.at:m.at+n] {
 		return false
 	}
 	m.run(n, n)
@@ -57,7 +62,9 @@ func (m *matcher) same(n int) bool {
 
 // stands takes n bytes that stand for others.
 func (m *matcher) stands(n int, value string) bool {
-	if !strings.HasPrefix(m.value[m.done:], value) {
+	if m.reading {
+		m.read = append(m.read, value...)
+	} else if !strings.HasPrefix(m.value[m.done:], value) {
 		return false
 	}
 	m.run(n, len(value))
@@ -100,8 +107,12 @@ func (m *matcher) stretch(stop string, most int) int {
 
 // plain ends where its value does: it has no end of its own.
 func (m *matcher) plain() bool {
-	for m.done < len(m.value) {
-		n := m.stretch("", len(m.value)-m.done)
+	for m.reading && m.at < len(m.text) || m.done < len(m.value) {
+		most := len(m.value) - m.done
+		if m.reading {
+			most = len(m.text)
+		}
+		n := m.stretch("", most)
 		if n > 0 && !m.same(n) || n == 0 && (m.at == len(m.text) || !m.fold()) {
 			return false
 		}
@@ -123,11 +134,15 @@ func (m *matcher) quoted(quote byte) bool {
 		switch c := m.text[m.at]; {
 		case c == quote && quote == '\'' && strings.HasPrefix(m.text[m.at:], "''"):
 			ok = m.stands(2, "'")
+		case c == quote && m.reading && m.at+1 < len(m.text):
+			ok = m.same(1) // who writes will quote it
 		case c == quote:
 			m.at++
 			return true
 		case c == '\\' && quote == '"':
-			ok = m.escape()
+			if ok = m.escape(); !ok && m.reading {
+				ok = m.same(1)
+			}
 		case m.json:
 			ok = m.jsonRune()
 		default:
@@ -141,7 +156,7 @@ func (m *matcher) quoted(quote byte) bool {
 			return false
 		}
 	}
-	return false
+	return m.reading // the quote that closes is still to be written
 }
 
 // jsonRune takes a character; JSON's decoder mends what is no UTF-8.
@@ -180,7 +195,7 @@ func (m *matcher) escape() bool {
 		return false
 	}
 	size := 2 + n
-	if m.json && utf16.IsSurrogate(r) {
+	if (m.json || m.reading) && utf16.IsSurrogate(r) {
 		low, ok := rune(0), false
 		if strings.HasPrefix(rest[1+n:], `\u`) {
 			low, ok = number(rest[1+n+2:], n)

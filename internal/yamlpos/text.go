@@ -21,6 +21,9 @@ func (d *Document) Text(n *Node) (*Text, bool) {
 	}
 	t := &Text{node: n}
 	m := matcher{text: d.text, at: n.Start, value: n.Value, json: d.json, runs: &t.runs}
+	if n.limit > 0 {
+		m.text, m.reading = d.text[:n.limit], true
+	}
 	return t, m.scalar(n)
 }
 

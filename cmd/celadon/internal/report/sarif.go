@@ -38,73 +38,12 @@ type sarifPrinter struct {
 }
 
 func (p *sarifPrinter) Object(o *Object) error {
-	whole := Place{File: o.File, Line: o.Line}
-	var err error
-	switch {
-	case o.Verdict == Unreadable:
-		err = p.result(o, "unreadable", "What cannot be read as a Kubernetes object", "error", whole, o.Problem)
-	case o.Verdict == Undecided:
-		err = p.result(o, "undecided", "An object whose answer asks for more work than is done", "error", whole, o.title()+": "+string(o.undecidedText()))
-	case o.Verdict == Skipped && p.strictKinds:
-		err = p.result(o, "skipped", "An object whose CRD was not given", "error", whole, o.Problem)
-	case o.Verdict == Invalid && len(o.Causes) == 0:
-		if len(o.Strict) > 0 {
-			whole = o.Strict[0]
-		}
-		err = p.result(o, o.Status.Reason, "A request that the API server does not take", "error", whole, o.Status.Message)
-	case o.Verdict == Invalid:
-		err = p.causes(o)
-	}
-	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
-		err = p.result(o, "upgrade", "An object that an upgrade of its CRD affects", "error", whole, o.Upgraded())
-	}
-	for _, warning := range o.Warnings {
-		if err == nil {
-			err = p.result(o, "warning", "A warning of the API server", "warning", whole, warning)
-		}
-	}
-	return err
-}
-
-func (p *sarifPrinter) causes(o *Object) error {
-	for i := range o.Causes {
-		if err := p.cause(o, &o.Causes[i]); err != nil {
+	for f := range o.findings(p.strictKinds) {
+		if err := p.Add(f.ID, f.Description, f.Level, f.At, f.Text, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// cause is a result whose rule is the CEL rule, or else the server's reason.
-func (p *sarifPrinter) cause(o *Object, c *Cause) error {
-	id, description := c.Reason, "A check of the API server: "+c.Reason
-	if c.Ref != nil {
-		group, _, _ := strings.Cut(o.APIVersion, "/")
-		id = fmt.Sprintf("%s/%s/%s/%s[%d]", group, o.Kind, c.Ref.Version, c.Ref.Path, c.Ref.Index)
-		description = c.Rule
-	}
-	at := Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
-	if c.Line == 0 {
-		at = Place{File: o.File, Line: o.Line}
-	}
-	return p.result(o, id, description, "error", at, o.title()+" is invalid: "+c.text())
-}
-
-// text is the cause with its rule and the values in it.
-func (c *Cause) text() string {
-	text := c.Field + ": " + c.Message
-	if c.Rule == "" {
-		return text
-	}
-	text += "\nrule: " + c.Rule
-	for _, v := range c.Values {
-		text += "\n  " + v.Expr + ": " + v.Text
-	}
-	return text
-}
-
-func (p *sarifPrinter) result(o *Object, id, description, level string, at Place, message string) error {
-	return p.Add(id, description, level, at, message, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 
 func (p *sarifPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -16,6 +17,7 @@ type finding struct {
 	shown                    []string // lines that show it
 	level                    string   // error, warning or note
 	at                       report.Place
+	ref                      *engine.RuleRef // the rule that it is about, where it has a place
 }
 
 // findings are what keeps a CRD from being accepted, what the server warns of,
@@ -45,7 +47,7 @@ func (one *vetted) findings() (list []finding) {
 	}
 	for _, c := range one.causes(0) {
 		add(finding{
-			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule,
+			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
 			at: report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt},
 		})
 	}
@@ -114,8 +116,8 @@ func (p *sarifPrinter) crd(one *vetted) error {
 	return nil
 }
 
-// finding adds one in what has an identity: a CRD, or a type of Go.
-func (p *sarifPrinter) finding(f *finding, of string) error {
+// body is the whole text of a finding.
+func (f *finding) body() string {
 	text := f.message
 	if f.rule != "" {
 		text += "\nrule: " + f.rule
@@ -123,7 +125,12 @@ func (p *sarifPrinter) finding(f *finding, of string) error {
 	for _, line := range f.shown {
 		text += "\n" + line
 	}
-	return p.log.Add(f.id, f.description, f.level, f.at, text, f.at.File, of)
+	return text
+}
+
+// finding adds one in what has an identity: a CRD, or a type of Go.
+func (p *sarifPrinter) finding(f *finding, of string) error {
+	return p.log.Add(f.id, f.description, f.level, f.at, f.body(), f.at.File, of)
 }
 
 func (p *sarifPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }

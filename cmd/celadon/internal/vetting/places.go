@@ -71,7 +71,7 @@ func (one *vetted) causes(width int) []report.Cause {
 	for i, c := range one.report.Causes {
 		list[i] = report.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
 		if c.Rule != nil {
-			list[i].Rule = c.Rule.Rule
+			list[i].Rule, list[i].Ref = c.Rule.Rule, c.Rule
 		}
 		fields[i] = c.Field
 	}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// Live decides documents as celadon check does, by CRDs that change meanwhile. It is
+// safe for concurrent use.
+type Live struct {
+	mu sync.RWMutex
+	c  *checker
+}
+
+// NewLive knows no CRD yet.
+func NewLive(cfg engine.Config) *Live {
+	o := &Options{KubeVersion: cfg.KubeVersion, Output: "sarif", NoVet: true, validation: "Strict"}
+	return &Live{c: &checker{options: o, olds: &oldObjects{}, crds: gathered(cfg, nil)}}
+}
+
+// Apply takes CRDs away by name and puts others, of which each name has one. CRDs that
+// are the same as before stay compiled. The error tells of those that cannot be used.
+func (l *Live) Apply(put []crdfile.Read, remove []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.c.crds
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
+	for i, r := range put {
+		crds[i] = r.CRD
+	}
+	err := d.catalog.Apply(crds, remove)
+	var bad *catalog.Errors
+	errors.As(err, &bad)
+	for i, crd := range crds {
+		e := d.catalog.Named(crd.Name)
+		failed := bad != nil && slices.ContainsFunc(bad.Errors, func(e *catalog.Error) bool { return e.Index == i })
+		if e != nil && d.byEntry[e] == nil && !failed {
+			d.byEntry[e] = &definition{crd: e.CRD, entry: e, place: put[i].Place}
+		}
+	}
+	for e := range d.byEntry {
+		if d.catalog.Named(e.Name) != e {
+			delete(d.byEntry, e)
+		}
+	}
+	return err
+}
+
+// Compile compiles a CRD, unless it is the one in force, which is compiled once. The
+// errors are engine.Compile's.
+func (l *Live) Compile(crd *apiextensionsv1.CustomResourceDefinition) (*engine.Engine, error) {
+	l.mu.RLock()
+	e := l.c.crds.catalog.Named(crd.Name)
+	l.mu.RUnlock()
+	if e != nil && (e.CRD == crd || reflect.DeepEqual(e.CRD.Spec, crd.Spec)) {
+		return e.Engine()
+	}
+	return engine.Compile(crd, engine.Config{KubeVersion: l.c.options.KubeVersion})
+}
+
+// Definition is the CRD of a kind as it is in force, and what it compiles to; both are
+// nil where there is none that can be used.
+func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	def := l.c.crds.find(kind)
+	if def == nil {
+		return nil, nil
+	}
+	return def.crd, def.engine
+}
+
+// Knows is true of a kind that a CRD in force has.
+func (l *Live) Knows(kind schema.GroupKind) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.c.crds.catalog.Find(kind) != nil
+}
+
+// Decide gives one document its verdict; nil when the context is cancelled.
+func (l *Live) Decide(ctx context.Context, doc *input.Document) *report.Object {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.c.decide(ctx, doc)
+}

@@ -1,0 +1,36 @@
+package input
+
+import "github.com/celadon-cel/celadon/internal/yamlpos"
+
+// Tree is what stands where in Source, and the object's own node in it; nil where
+// that is not known.
+func (d *Document) Tree() (*yamlpos.Document, *yamlpos.Node) {
+	root := d.root()
+	if root == nil {
+		return nil, nil
+	}
+	return d.text.parsed(), root
+}
+
+// Token is where in Source the word stands that begins at a place: a key, or a value
+// that is no collection. It is false where there is none.
+func (d *Document) Token(at Position) (from, to int, ok bool) {
+	tree, _ := d.Tree()
+	line := 0
+	if tree != nil {
+		line = at.Line - d.text.line + 1
+	}
+	if line < 1 || at.Column < 1 {
+		return 0, 0, false
+	}
+	column := at.Column
+	if line == 1 {
+		column -= d.text.column - 1
+	}
+	from = tree.Offset(line, column)
+	node := tree.At(from).Node
+	if node == nil || node.Start != from || !node.Known || node.Kind != yamlpos.Scalar && node.Kind != yamlpos.Alias {
+		return from, from, false
+	}
+	return from, node.End, true
+}

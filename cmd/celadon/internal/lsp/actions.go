@@ -1,0 +1,191 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// The kinds of actions.
+const (
+	quickFix = "quickfix"
+	fixAll   = "source.fixAll"
+)
+
+// codeAction offers what mends a finding in a range, and what mends all that vet --fix
+// does.
+func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (any, error) {
+	v := s.view(p.TextDocument.URI)
+	return func(ctx context.Context) (any, error) {
+		actions := []protocol.CodeAction{}
+		if v == nil {
+			return actions, nil
+		}
+		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
+		a.expression()
+		a.bounds()
+		return append(actions, a.actions...), ctx.Err()
+	}
+}
+
+// actor gathers actions.
+type actor struct {
+	*view
+	only        []string
+	diagnostics []json.RawMessage
+	from, to    int
+	actions     []protocol.CodeAction
+}
+
+func (a *actor) wants(kind string) bool {
+	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(only string) bool { return kind == only || strings.HasPrefix(kind, only+".") })
+}
+
+// add offers a text in place of a piece of the document.
+func (a *actor) add(kind, title string, p piece, after []byte, preferred bool) {
+	if !a.wants(kind) || bytes.Equal(p.bytes, after) {
+		return
+	}
+	edit := least(p.bytes, after)
+	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == title }) {
+		return
+	}
+	a.actions = append(a.actions, protocol.CodeAction{
+		Title: shown(title), Kind: kind, Diagnostics: a.diagnostics, IsPreferred: preferred,
+		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: {{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}}},
+	})
+}
+
+// change is a text in place of bytes.
+type change struct {
+	from, to int
+	text     string
+}
+
+// least is the least that makes one text another.
+func least(before, after []byte) change {
+	from := 0
+	for from < len(before) && from < len(after) && before[from] == after[from] {
+		from++
+	}
+	for from > 0 && from < len(before) && !utf8.RuneStart(before[from]) {
+		from--
+	}
+	end := 0
+	for end < len(before)-from && end < len(after)-from && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	for end > 0 && !utf8.RuneStart(before[len(before)-end]) {
+		end--
+	}
+	return change{from, len(before) - end, string(after[from : len(after)-end])}
+}
+
+// expression offers the mends of what is wrong with the expression around the range.
+func (a *actor) expression() {
+	e := a.view.expression(a.from)
+	if e == nil || e.place == nil || e.tree.Broken() != nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+		return
+	}
+	p, _ := a.trees.at(a.text, a.from)
+	for _, problem := range e.place.Problems(e.src) {
+		for i, m := range problem.Mends {
+			if len(m.Edits) > 0 {
+				if after, err := e.tree.Edit(yamlpos.Set(e.at.path, assist.Apply(e.src, m.Edits))); err == nil {
+					a.add(quickFix, m.Title, p, after, i == 0)
+				}
+			}
+			if len(m.Bounds) > 0 {
+				a.set(m.Title, e.at, p, advised(m.Bounds), i == 0)
+			}
+		}
+	}
+}
+
+func advised(bounds []assist.Bound) (list []vet.Advice) {
+	for _, b := range bounds {
+		list = append(list, vet.Advice{Path: b.Path, Set: b.Set, Value: b.Value, Now: b.Now})
+	}
+	return list
+}
+
+// set offers bounds in the schema of a version.
+func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool) {
+	report := &vet.Report{Versions: make([]vet.Version, at.version+1)}
+	report.Versions[at.version].Advice = advice
+	if after, _, err := crdedit.Of(p.tree, inList(p), at.item).Follow(report); err == nil {
+		a.add(quickFix, title, p, after, preferred)
+	}
+}
+
+func inList(p piece) bool {
+	_, items := p.tree.Root.Get("items")
+	return items != nil && items.Kind == yamlpos.Sequence
+}
+
+// bounds offers what vet advises: at a rule or a schema the bounds there, and all at
+// once.
+func (a *actor) bounds() {
+	if a.known == nil || a.known.text != a.text {
+		return // the next round has what is true now
+	}
+	for _, of := range a.known.parts {
+		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
+			continue
+		}
+		p, within := a.trees.at(a.text, max(a.from, of.start))
+		source, _, isItem := of.doc.Source()
+		if p.tree.Broken() != nil || a.from < of.start || a.from > of.start+len(source) {
+			continue
+		}
+		text := crdedit.Of(p.tree, isItem, of.doc.Item)
+		fixes := of.crd.vetted.Fixes()
+		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 1 {
+			a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false)
+			a.add(fixAll, "set the bounds that make the rules fit", p, after, false)
+		} else if err == nil && n == 1 {
+			a.add(fixAll, "set the bounds that make the rules fit", p, after, false)
+		}
+		a.one(of, p, within, text)
+	}
+}
+
+// one offers each bound alone that bears on the place.
+func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
+	at, inRule := ruleOf(p.tree.At(within).Path)
+	report := of.crd.vetted.Report
+	for i := range report.Versions {
+		v := &report.Versions[i]
+		for _, advice := range v.Advice {
+			here := inRule && at.version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
+				return r.Index == at.index && samePlace(r.Path, at) && slices.Contains(r.Advice, advice)
+			})
+			here = here || slices.ContainsFunc(of.findings, func(f finding) bool {
+				return f.advice == advice.Field+"."+advice.Set && overlaps(a.text, f.diagnostic.Range, a.from, a.to)
+			})
+			if !here {
+				continue
+			}
+			one := &vet.Report{Versions: make([]vet.Version, i+1)}
+			one.Versions[i].Advice = []vet.Advice{advice}
+			if after, _, err := text.Follow(one); err == nil {
+				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advice.Set, advice.Value, phrase.Place(advice.Path)), p, after, len(v.Advice) == 1)
+			}
+		}
+	}
+}
+
+func overlaps(t *text, r protocol.Range, from, to int) bool {
+	return t.offset(r.Start) <= to && from <= t.offset(r.End)
+}

@@ -1,0 +1,233 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// analysis is what a round found in a document.
+type analysis struct {
+	text        *text
+	parts       []*part
+	diagnostics []protocol.Diagnostic
+	// good are the CRDs that could be read last, by where they stand: they say what is
+	// known of the schema while somebody writes.
+	good map[spot]*part
+}
+
+// spot is the position of a YAML document in its file, and that of an item in a List.
+type spot struct{ index, item int }
+
+// maxFindings is how many findings of a document are shown.
+const maxFindings = 1000
+
+// finding is one thing said of a document.
+type finding struct {
+	diagnostic protocol.Diagnostic
+	// rule is the one that it is about, of crd, a CRD's name; nil for none.
+	rule *engine.RuleRef
+	of   schema.GroupKind
+	// advice is the bound that is advised, by its place in the CRD; "" is none.
+	advice string
+}
+
+// analyse looks at all of a document. The CRDs in it are in force from then on.
+func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
+	a := &analysis{text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
+	if len(v.text.bytes) > maxText || strings.HasSuffix(v.name, ".go") {
+		return a
+	}
+	if v.known != nil {
+		a.good = maps.Clone(v.known.good)
+	}
+	a.parts = split(v.name, v.text)
+	if template(v.name, v.language, v.text, a.parts) {
+		a.parts = nil
+	}
+	v.crdsOf(ctx, a, changed)
+	for _, p := range a.parts {
+		if ctx.Err() != nil {
+			return a
+		}
+		switch p.what {
+		case crd:
+			v.ofCRD(p)
+		case object:
+			v.ofObject(ctx, p)
+		case suite:
+			v.ofSuite(ctx, p)
+		case broken:
+			v.ofBroken(p)
+		}
+		for _, f := range p.findings {
+			if len(a.diagnostics) < maxFindings {
+				a.diagnostics = append(a.diagnostics, f.diagnostic)
+			}
+		}
+	}
+	if n := a.findings() - len(a.diagnostics); n > 0 {
+		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: "and " + phrase.Count(n, "more finding")})
+	}
+	return a
+}
+
+const source = "celadon"
+
+func (a *analysis) findings() (n int) {
+	for _, p := range a.parts {
+		n += len(p.findings)
+	}
+	return n
+}
+
+// crdsOf reads the CRDs of a document, and puts them in force.
+func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.GroupKind]bool) {
+	var reads []read
+	for _, p := range a.parts {
+		if p.what != crd {
+			continue
+		}
+		vetted, err := v.desk().Vet(ctx, p.doc)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), err))
+		}
+		p.crd = newCRDPart(p.doc)
+		p.crd.vetted = vetted
+		if p.crd.read.CRD != nil {
+			r := p.crd.known(v.name)
+			p.kind = kindOf(r)
+			p.crd.compile = v.compiler(p.crd)
+			reads = append(reads, r)
+			_, _, index := bounds(v.text.bytes, max(0, p.start))
+			a.good[spot{index, p.doc.Item}] = p
+		}
+	}
+	v.crds.set(v.name, reads, changed)
+}
+
+// compiler compiles a CRD once. The one in force is compiled for objects, too.
+func (s *server) compiler(c *crdPart) func() (*engine.Engine, error) {
+	return sync.OnceValues(func() (*engine.Engine, error) {
+		return s.crds.live().Compile(c.read.CRD)
+	})
+}
+
+// ofCRD says what vet says.
+func (v *view) ofCRD(p *part) {
+	if p.crd.vetted == nil {
+		return
+	}
+	for _, f := range p.crd.vetted.Findings {
+		d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
+		if f.Rule != nil && f.Level == "error" {
+			if at, ok := p.within(v.text, f.Rule, f.At.Field); ok {
+				d.Range = at
+			}
+		}
+		one := finding{diagnostic: d, rule: f.Rule, of: p.kind}
+		if f.ID == "advice" {
+			one.advice = f.At.Field
+		}
+		p.findings = append(p.findings, one)
+	}
+}
+
+var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
+
+// shown is a text in which nothing is foreign to whoever reads it.
+func shown(text string) string { return string(foreign.Text(text)) }
+
+// within is the very word of an expression that does not compile.
+func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Range, bool) {
+	name := partOf(field)
+	bad := p.crd.broken(rule, name)
+	at, ok := p.crd.at(rule, name)
+	if bad == nil || !ok || bad.Line == 0 {
+		return protocol.Range{}, false
+	}
+	_, node := p.ruleNode(at)
+	place := p.crd.place(at, nil)
+	words, ok := p.words(node)
+	if !ok || place == nil {
+		return protocol.Range{}, false
+	}
+	problem := place.ProblemOf(bad)
+	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), true
+}
+
+// ofObject says what check says of an object whose CRD is known.
+func (v *view) ofObject(ctx context.Context, p *part) {
+	if !v.crds.live().Knows(p.kind) {
+		return
+	}
+	p.verdict = v.crds.live().Decide(ctx, p.doc)
+	if p.verdict == nil {
+		return
+	}
+	if p.verdict.Bug != nil {
+		v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), p.verdict.Bug))
+	}
+	for f := range p.verdict.Findings() {
+		p.findings = append(p.findings, v.objectFinding(p, &f))
+		if len(p.findings) > maxFindings {
+			return
+		}
+	}
+}
+
+func (v *view) objectFinding(p *part, f *report.Finding) finding {
+	d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
+	out := finding{diagnostic: d, of: p.kind}
+	if f.Cause != nil && f.Cause.Ref != nil {
+		out.rule = f.Cause.Ref
+		if at, ok := v.ruleIn(p.kind, f.Cause.Ref); ok {
+			out.diagnostic.Related = []protocol.Related{{Location: at, Message: "the rule"}}
+		}
+	}
+	return out
+}
+
+// ofBroken says that a document cannot be read, if it looks like one of ours.
+func (v *view) ofBroken(p *part) {
+	from := wholefile.LineStart(v.text.bytes, p.doc.Line)
+	_, end, _ := bounds(v.text.bytes, from)
+	var apiVersion, kind string
+	for line := range bytes.Lines(v.text.bytes[from:max(from, end)]) {
+		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {
+			apiVersion = word(value)
+		} else if value, ok := bytes.CutPrefix(line, []byte("kind:")); ok {
+			kind = word(value)
+		}
+	}
+	id := report.Identity{APIVersion: apiVersion, Kind: kind}
+	ours := kind == crdfile.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
+	if !ours {
+		return
+	}
+	d := protocol.Diagnostic{Range: p.whole(v.text), Severity: protocol.Error, Code: "unreadable", Source: source, Message: shown(p.doc.Err.Error())}
+	p.findings = append(p.findings, finding{diagnostic: d})
+}
+
+// word is a plain scalar, or one in quotes.
+func word(value []byte) string {
+	text, _, _ := strings.Cut(string(value), " #")
+	return strings.Trim(strings.TrimSpace(text), `"'`)
+}

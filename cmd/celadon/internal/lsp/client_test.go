@@ -1,0 +1,186 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
+)
+
+// client is a small editor on the wire.
+type client struct {
+	t    testing.TB
+	conn *wire.Conn
+	dir  string
+	in   io.Closer
+	done chan error
+
+	mu        sync.Mutex
+	published []protocol.PublishDiagnostics // all, in their order
+	news      chan struct{}
+	versions  map[string]int32
+}
+
+// start serves a workspace with these files.
+func start(t testing.TB, options any, files map[string]string) *client {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return serve(t, options, dir)
+}
+
+func serve(t testing.TB, options any, dir string) *client {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	c := &client{t: t, dir: dir, in: toServer, done: make(chan error, 1), news: make(chan struct{}, 1), versions: map[string]int32{}}
+	go func() {
+		err := Run(context.Background(), cli.Streams{Stdin: in, Stdout: out, Stderr: io.Discard}, &Options{})
+		out.Close()
+		c.done <- err
+	}()
+	c.conn = wire.New(fromServer, toServer, wire.Handler{Notified: c.notified, Asked: func(string, json.RawMessage) func(context.Context) (any, error) {
+		return func(context.Context) (any, error) { return nil, nil }
+	}})
+	go c.conn.Run()
+	c.ask("initialize", map[string]any{"processId": os.Getpid(), "rootUri": fileURI(dir), "initializationOptions": options, "capabilities": map[string]any{}}, nil)
+	c.tell("initialized", struct{}{})
+	t.Cleanup(func() {
+		toServer.Close()
+		select {
+		case <-c.done:
+		case <-time.After(time.Minute):
+			t.Error("the server does not end with its input")
+		}
+	})
+	return c
+}
+
+func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
+
+func (c *client) uri(name string) string { return fileURI(filepath.Join(c.dir, name)) }
+
+func (c *client) notified(method string, params json.RawMessage) {
+	if method == "window/logMessage" {
+		c.t.Logf("%s", params)
+	}
+	if method != "textDocument/publishDiagnostics" {
+		return
+	}
+	var p protocol.PublishDiagnostics
+	if err := json.Unmarshal(params, &p); err != nil {
+		c.t.Error(err)
+	}
+	c.mu.Lock()
+	c.published = append(c.published, p)
+	c.mu.Unlock()
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+func (c *client) ask(method string, params, result any) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := c.conn.Call(ctx, method, params, result); err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (c *client) tell(method string, params any) {
+	c.t.Helper()
+	if err := c.conn.Notify(method, params); err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+// open opens a document and gives what is published of it.
+func (c *client) open(name, text string) []protocol.Diagnostic {
+	c.t.Helper()
+	c.versions[name] = 1
+	seen := c.seen()
+	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "languageId": "yaml", "version": 1, "text": text}})
+	return c.next(name, seen)
+}
+
+// change replaces a document's text.
+func (c *client) change(name string, changes ...protocol.Change) []protocol.Diagnostic {
+	c.t.Helper()
+	seen := c.seen()
+	c.send(name, changes...)
+	return c.next(name, seen)
+}
+
+func (c *client) send(name string, changes ...protocol.Change) {
+	c.t.Helper()
+	c.versions[name]++
+	version := c.versions[name]
+	c.tell("textDocument/didChange", protocol.DidChange{TextDocument: protocol.TextDocument{URI: c.uri(name), Version: &version}, ContentChanges: changes})
+}
+
+func (c *client) seen() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.published)
+}
+
+// next waits for what is published of a document's version that is open.
+func (c *client) next(name string, seen int) []protocol.Diagnostic {
+	c.t.Helper()
+	late := time.After(time.Minute)
+	for {
+		c.mu.Lock()
+		for _, p := range c.published[seen:] {
+			if p.URI == c.uri(name) && p.Version != nil && *p.Version == c.versions[name] {
+				c.mu.Unlock()
+				return p.Diagnostics
+			}
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.news:
+		case <-late:
+			c.t.Fatalf("%s: no diagnostics come", name)
+		}
+	}
+}
+
+func (c *client) at(name string, line, character int) protocol.At {
+	return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: protocol.Position{Line: uint32(line), Character: uint32(character)}}
+}
+
+// find is the place of the n-th occurrence of a text, behind it where after is set.
+func find(t testing.TB, text, what string, after bool) protocol.Position {
+	t.Helper()
+	i := bytes.Index([]byte(text), []byte(what))
+	if i < 0 {
+		t.Fatalf("%q: not there", what)
+	}
+	if after {
+		i += len(what)
+	}
+	return newText(text).position(i)
+}

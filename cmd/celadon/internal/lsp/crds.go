@@ -1,0 +1,118 @@
+package lsp
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// crds are all that are known, on disk and in the editor. Of those of one name the one
+// with the shortest path is in force, of these the first: a repository may have copies.
+type crds struct {
+	mu      sync.Mutex
+	objects *check.Live
+	files   map[string][]read // by path
+	inForce map[string]read   // by name
+}
+
+// read is a CRD in a file.
+type read struct {
+	crdfile.Read
+	file string
+	sum  [sha256.Size]byte // of its JSON
+}
+
+// reset knows none, for another Kubernetes version.
+func (c *crds) reset(kube string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects = check.NewLive(engine.Config{KubeVersion: kube})
+	c.files, c.inForce = map[string][]read{}, map[string]read{}
+}
+
+// live decides objects by the CRDs in force.
+func (c *crds) live() *check.Live {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.objects
+}
+
+// set says what CRDs a file has now, and tells of the kinds whose CRD is another.
+func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := map[string]bool{}
+	for _, r := range append(c.files[file], now...) {
+		names[r.CRD.Name] = true
+	}
+	if c.files[file] = now; len(now) == 0 {
+		delete(c.files, file)
+	}
+	var put []crdfile.Read
+	var remove []string
+	for name := range names {
+		was, had := c.inForce[name]
+		is, has := c.best(name)
+		if had && has && was.sum == is.sum {
+			c.inForce[name] = is
+			continue
+		}
+		if had {
+			changed[kindOf(was)] = true
+		}
+		if has {
+			c.inForce[name] = is
+			changed[kindOf(is)] = true
+			put = append(put, is.Read)
+		} else if had {
+			delete(c.inForce, name)
+			remove = append(remove, name)
+		}
+	}
+	slices.SortFunc(put, func(a, b crdfile.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
+	_ = c.objects.Apply(put, remove) // what cannot be used, the file's own findings tell
+}
+
+func kindOf(r read) schema.GroupKind {
+	return schema.GroupKind{Group: r.CRD.Spec.Group, Kind: r.CRD.Spec.Names.Kind}
+}
+
+// best is the CRD of a name that is to be in force.
+func (c *crds) best(name string) (best read, ok bool) {
+	for _, all := range c.files {
+		for _, r := range all {
+			if r.CRD.Name == name && (!ok || nearer(r, best)) {
+				best, ok = r, true
+			}
+		}
+	}
+	return best, ok
+}
+
+func nearer(a, b read) bool {
+	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
+}
+
+// fileOf is the file with the CRD of a name that is in force.
+func (c *crds) fileOf(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inForce[name].file
+}
+
+// paths are the files with CRDs.
+func (c *crds) paths() (paths []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path := range c.files {
+		paths = append(paths, path)
+	}
+	return paths
+}

@@ -1,0 +1,179 @@
+package lsp
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// at is where in the CRD a rule's part stands.
+func (c *crdPart) at(ref *engine.RuleRef, part string) (at ruleAt, ok bool) {
+	if c.read.CRD == nil {
+		return at, false
+	}
+	steps, err := engine.ParsePath(ref.Path)
+	at = ruleAt{steps: steps, index: ref.Index, key: part}
+	at.version = slices.IndexFunc(c.read.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == ref.Version })
+	return at, err == nil && at.version >= 0
+}
+
+// schemaNode is the schema of a place in the CRD's text; nil where it has none.
+func (p *part) schemaNode(version int, steps []engine.Step) *yamlpos.Node {
+	tree, _ := p.doc.Tree()
+	if tree == nil || p.start < 0 {
+		return nil
+	}
+	_, _, inList := p.doc.Source()
+	_, node := crdedit.Of(tree, inList, p.doc.Item).Schema(crdedit.Place{Version: version, Steps: steps})
+	return node
+}
+
+// ruleNode is a part of a rule in the CRD's text, or the whole of it; both are nil
+// where it is not found.
+func (p *part) ruleNode(at ruleAt) (key, value *yamlpos.Node) {
+	schema := p.schemaNode(at.version, at.steps)
+	if schema == nil {
+		return nil, nil
+	}
+	key, rules := schema.Get(validations)
+	if rules == nil {
+		return nil, nil
+	}
+	rule := rules.Item(at.index)
+	if rule == nil || at.key == "" {
+		return key, rule
+	}
+	return rule.Get(at.key)
+}
+
+// words are the way between a scalar and the text.
+func (p *part) words(node *yamlpos.Node) (*yamlpos.Text, bool) {
+	tree, _ := p.doc.Tree()
+	if node == nil || tree == nil {
+		return nil, false
+	}
+	return tree.Text(node.Resolve())
+}
+
+// sourced is a CRD with the text that it stands in.
+type sourced struct {
+	uri  string
+	text *text
+	part *part
+}
+
+// location is where a node stands.
+func (s *sourced) location(node *yamlpos.Node) protocol.Location {
+	end := node.End
+	if !node.Known || end < node.Start {
+		end = node.Start
+	}
+	return protocol.Location{URI: s.uri, Range: s.text.rangeOf(s.part.start+node.Start, s.part.start+end)}
+}
+
+// crdOf is the CRD of a kind that is in force, in its text; nil where there is none.
+func (s *server) crdOf(kind schema.GroupKind) *sourced {
+	def, _ := s.crds.live().Definition(kind)
+	if def == nil {
+		return nil
+	}
+	path := s.crds.fileOf(def.Name)
+	is := func(p *part) bool { return p.crd != nil && p.crd.read.CRD != nil && p.crd.read.CRD.Name == def.Name }
+	s.docs.mu.Lock()
+	for uri, d := range s.docs.all {
+		if d.name != path || d.known == nil {
+			continue
+		}
+		if i := slices.IndexFunc(d.known.parts, is); i >= 0 {
+			s.docs.mu.Unlock()
+			return &sourced{uri, d.known.text, d.known.parts[i]}
+		}
+	}
+	s.docs.mu.Unlock()
+	of := s.other.read(path, s.compiler)
+	if of == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(of.parts, is); i >= 0 {
+		return &sourced{s.uriOf(path), of.text, of.parts[i]}
+	}
+	return nil
+}
+
+// ruleIn is where a rule of a kind stands.
+func (s *server) ruleIn(kind schema.GroupKind, ref *engine.RuleRef) (protocol.Location, bool) {
+	c := s.crdOf(kind)
+	if c == nil {
+		return protocol.Location{}, false
+	}
+	at, ok := c.part.crd.at(ref, "rule")
+	if !ok {
+		return protocol.Location{}, false
+	}
+	key, _ := c.part.ruleNode(at)
+	if key == nil {
+		return protocol.Location{}, false
+	}
+	return c.location(key), true
+}
+
+// otherFiles are files with CRDs that are not open and were asked for lately.
+type otherFiles struct {
+	mu    sync.Mutex
+	files []otherFile // the one asked for last comes last
+}
+
+type otherFile struct {
+	path string
+	time time.Time
+	size int64
+	*analysis
+}
+
+// maxOther is how many are kept.
+const maxOther = 8
+
+// read is a file as it is on disk; nil where it cannot be read.
+func (o *otherFiles) read(path string, compiler func(*crdPart) func() (*engine.Engine, error)) *analysis {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.files, func(f otherFile) bool { return f.path == path })
+	if i >= 0 {
+		f := o.files[i]
+		o.files = slices.Delete(o.files, i, i+1)
+		if f.time.Equal(info.ModTime()) && f.size == info.Size() {
+			o.files = append(o.files, f)
+			return f.analysis
+		}
+	}
+	data, err := input.ReadFile(path, maxFile)
+	if err != nil {
+		return nil
+	}
+	a := &analysis{text: &text{bytes: data}}
+	a.parts = split(path, a.text)
+	for _, p := range a.parts {
+		if p.what == crd {
+			p.crd = newCRDPart(p.doc)
+			p.crd.compile = compiler(p.crd)
+		}
+	}
+	if o.files = append(o.files, otherFile{path, info.ModTime(), info.Size(), a}); len(o.files) > maxOther {
+		o.files = o.files[1:]
+	}
+	return a
+}

@@ -1,0 +1,99 @@
+package lsp
+
+import (
+	"context"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// definition leads from a field in a rule to its schema, and from a field of an object
+// to that of its CRD.
+func (v *view) definition(_ context.Context, offset int) []protocol.Location {
+	if e := v.expression(offset); e != nil {
+		return v.fieldInRule(e)
+	}
+	p, within := v.trees.at(v.text, offset)
+	o := v.objectAt(p)
+	if o == nil {
+		return nil
+	}
+	return o.crd.schemaAt(o.version, stepsOf(p.tree.At(within).Path))
+}
+
+func (v *view) fieldInRule(e *expression) []protocol.Location {
+	if e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+		return nil
+	}
+	h := e.place.Hover(e.src, e.cursor)
+	if h == nil || !h.InObject {
+		return nil
+	}
+	steps, err := engine.ParsePath(h.Path)
+	if err != nil {
+		return nil
+	}
+	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.at.version, steps)
+}
+
+// schemaAt is where the schema of a place stands, by its name.
+func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location {
+	node := s.part.schemaNode(version, steps)
+	if node == nil {
+		return nil
+	}
+	if n := len(steps); n > 0 && steps[n-1].Name != "" {
+		if above := s.part.schemaNode(version, steps[:n-1]); above != nil {
+			if _, properties := above.Get("properties"); properties != nil {
+				if key, _ := properties.Get(steps[n-1].Name); key != nil {
+					return []protocol.Location{s.location(key)}
+				}
+			}
+		}
+	}
+	return []protocol.Location{s.location(firstWord(node))}
+}
+
+// firstWord is the first key or scalar in a node.
+func firstWord(n *yamlpos.Node) *yamlpos.Node {
+	for {
+		switch {
+		case n.Kind == yamlpos.Mapping && len(n.Keys) > 0:
+			return n.Keys[0]
+		case n.Kind == yamlpos.Sequence && len(n.Items) > 0:
+			n = n.Items[0]
+		default:
+			return n
+		}
+	}
+}
+
+// references are the places in open objects that a rule refuses.
+func (v *view) references(_ context.Context, offset int) (found []protocol.Location) {
+	p, within := v.trees.at(v.text, offset)
+	at, ok := ruleOf(p.tree.At(within).Path)
+	if !ok {
+		return nil
+	}
+	of := v.crdAround(p.index, at.item)
+	if of == nil || at.version >= len(of.crd.read.CRD.Spec.Versions) {
+		return nil
+	}
+	version, path := of.crd.read.CRD.Spec.Versions[at.version].Name, engine.FormatPath(at.steps)
+	v.docs.mu.Lock()
+	defer v.docs.mu.Unlock()
+	for uri, d := range v.docs.all {
+		if d.known == nil {
+			continue
+		}
+		for _, p := range d.known.parts {
+			for _, f := range p.findings {
+				if p.what == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.index {
+					found = append(found, protocol.Location{URI: uri, Range: f.diagnostic.Range})
+				}
+			}
+		}
+	}
+	return found
+}

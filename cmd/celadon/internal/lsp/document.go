@@ -1,0 +1,140 @@
+package lsp
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+const (
+	// maxText is how large a document may be that is looked at.
+	maxText = 32 << 20
+	// maxOpen is how many documents may be open.
+	maxOpen = 10_000
+)
+
+// document is one that is open in the editor.
+type document struct {
+	uri, language string
+	// name is the file's path, or the URI of what is no file.
+	name    string
+	version int32
+	text    *text
+	// known is what the last round found; its text may be an older one.
+	known *analysis
+	// trees are of text and those before it.
+	trees *trees
+	// cancel ends the round that looks at the document; nil while none does.
+	cancel context.CancelFunc
+}
+
+// view is a document at the time of a request.
+type view struct {
+	*server
+	uri, name, language string
+	text                *text
+	known               *analysis
+	trees               *trees
+}
+
+// documents are all that are open.
+type documents struct {
+	mu  sync.Mutex
+	all map[string]*document
+}
+
+// view is nil for what is not open.
+func (s *server) view(uri string) *view {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	d := s.docs.all[uri]
+	if d == nil {
+		return nil
+	}
+	return &view{server: s, uri: d.uri, name: d.name, language: d.language, text: d.text, known: d.known, trees: d.trees}
+}
+
+func (s *server) didOpen(p protocol.DidOpen) {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	doc := p.TextDocument
+	if len(s.docs.all) >= maxOpen {
+		return
+	}
+	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &trees{}}
+	d.name = pathOf(doc.URI)
+	s.docs.all[doc.URI] = d
+	s.rounds.mark(doc.URI)
+}
+
+// didChange makes the changes in their order.
+func (s *server) didChange(p protocol.DidChange) {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	d := s.docs.all[p.TextDocument.URI]
+	if d == nil {
+		return
+	}
+	for _, c := range p.ContentChanges {
+		d.text, _ = d.text.change(c) // one that cannot be made is none
+	}
+	if p.TextDocument.Version != nil {
+		d.version = *p.TextDocument.Version
+	}
+	if d.cancel != nil {
+		d.cancel()
+	}
+	s.rounds.mark(d.uri)
+}
+
+func (s *server) didClose(p protocol.DidClose) {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	d := s.docs.all[p.TextDocument.URI]
+	if d == nil {
+		return
+	}
+	if d.cancel != nil {
+		d.cancel()
+	}
+	delete(s.docs.all, d.uri)
+	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
+	s.rounds.reread(d.name)
+}
+
+// pathOf is the path of a file's URI, or else the URI.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return uri
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.Clean(filepath.FromSlash(path))
+}
+
+// uriOf is the URI of a path: the editor's own of a file that it has open.
+func (s *server) uriOf(path string) string {
+	if !filepath.IsAbs(path) {
+		return path // what is no file is called by its URI
+	}
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	for uri, d := range s.docs.all {
+		if d.name == path {
+			return uri
+		}
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}

@@ -1,0 +1,177 @@
+package lsp
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// written is the word before the cursor in block YAML, as it is being written.
+type written struct {
+	from  int
+	steps []engine.Step // to the mapping that a key is for, or to the value
+	value bool
+	// beside are the keys that the mapping has.
+	beside map[string]bool
+}
+
+// line is one of block YAML: indicators of items, then a key, or something else.
+type line struct {
+	dashes  []int // columns
+	column  int   // of what stands behind them
+	key     string
+	isKey   bool
+	rest    string // behind the key
+	nothing bool
+}
+
+// wordAt understands the lines of a document up to an offset by their indentation; it
+// is nil where neither a key nor a value is being written.
+func wordAt(text []byte, offset int) *written {
+	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
+	here := lineOf(text[begin:offset])
+	w := &written{beside: map[string]bool{}}
+	var key []engine.Step
+	switch {
+	case here.isKey && !strings.ContainsAny(strings.TrimSpace(here.rest), " {}[]\"'#&*|>"):
+		w.value = true
+		w.from = offset - len(strings.TrimLeft(here.rest, " "))
+		if here.rest == "" {
+			return nil // right behind the colon
+		}
+		key = []engine.Step{{Name: here.key}}
+	case !here.isKey && !strings.ContainsAny(here.rest, " :{}[]\"'#&*|>"):
+		w.from = offset - len(here.rest)
+	default:
+		return nil
+	}
+	up := climb{text: text[:begin], column: here.column, beside: w.beside}
+	w.steps = append(up.steps(here.dashes), key...)
+	if next := bytes.IndexByte(text[offset:], '\n'); next >= 0 {
+		below(text[offset+next+1:], here.column, w.beside)
+	}
+	return w
+}
+
+// below collects the keys of the mapping behind a line.
+func below(text []byte, column int, keys map[string]bool) {
+	for l := range bytes.Lines(text) {
+		if separator(l) {
+			return
+		}
+		is := lineOf(l)
+		if is.nothing || is.column > column && len(is.dashes) == 0 {
+			continue
+		}
+		if is.column < column || len(is.dashes) > 0 && is.dashes[0] < column {
+			return
+		}
+		if is.isKey && is.column == column {
+			keys[is.key] = true
+		}
+	}
+}
+
+func lineOf(text []byte) (l line) {
+	s := strings.TrimRight(string(text), "\r\n")
+	for {
+		trimmed := strings.TrimLeft(s[l.column:], " ")
+		l.column = len(s) - len(trimmed)
+		if !strings.HasPrefix(trimmed, "- ") && trimmed != "-" {
+			break
+		}
+		l.dashes = append(l.dashes, l.column)
+		l.column++
+		if trimmed == "-" {
+			break
+		}
+	}
+	l.rest = s[l.column:]
+	if l.rest == "" && len(l.dashes) == 0 || strings.HasPrefix(l.rest, "#") {
+		l.nothing = true
+		return l
+	}
+	key, rest, ok := strings.Cut(l.rest, ":")
+	if ok && (rest == "" || rest[0] == ' ') && !strings.ContainsAny(key, "{}[]#&*") {
+		l.isKey, l.key, l.rest = true, strings.Trim(key, `"' `), rest
+	}
+	return l
+}
+
+// climb goes from a line up to the top of its document.
+type climb struct {
+	text   []byte // above
+	column int    // of the mapping that the line is in
+	beside map[string]bool
+	found  []engine.Step // innermost first
+}
+
+// steps are those from the root to the mapping, which begins behind dashes where there
+// are some.
+func (c *climb) steps(dashes []int) []engine.Step {
+	first := true
+	inList := c.items(dashes)
+	for len(c.text) > 0 && c.column > 0 || inList {
+		begin := bytes.LastIndexByte(bytes.TrimSuffix(c.text, []byte("\n")), '\n') + 1
+		if len(c.text) == 0 {
+			break
+		}
+		l := lineOf(c.text[begin:])
+		c.text = c.text[:begin]
+		if l.nothing {
+			continue
+		}
+		switch at := l.column; {
+		case inList && len(l.dashes) > 0 && l.dashes[len(l.dashes)-1] >= c.column:
+		case inList && l.isKey && at <= c.column && (len(l.dashes) == 0 || l.dashes[0] < c.column):
+			c.found = append(c.found, engine.Step{Name: l.key})
+			c.column, inList, first = at, c.itemsAt(l.dashes, at), false
+		case !inList && at == c.column:
+			if first && l.isKey {
+				c.beside[l.key] = true
+			}
+			if len(l.dashes) > 0 {
+				inList = c.items(l.dashes)
+				first = false
+			}
+		case !inList && at < c.column && l.isKey:
+			c.found = append(c.found, engine.Step{Name: l.key})
+			c.column, first = at, false
+			inList = c.itemsAt(l.dashes, at)
+		}
+	}
+	if c.column == 0 && first {
+		c.top()
+	}
+	slices.Reverse(c.found)
+	return c.found
+}
+
+// top collects the keys of the root above.
+func (c *climb) top() {
+	for l := range bytes.Lines(c.text) {
+		if is := lineOf(l); is.isKey && is.column == 0 {
+			c.beside[is.key] = true
+		}
+	}
+}
+
+func (c *climb) itemsAt(dashes []int, column int) bool {
+	c.column = column
+	return c.items(dashes)
+}
+
+// items adds a step for each dash of a line; then the list that the first is of is
+// what is looked for.
+func (c *climb) items(dashes []int) bool {
+	for range dashes {
+		c.found = append(c.found, engine.Step{Item: true})
+	}
+	if len(dashes) == 0 {
+		return false
+	}
+	c.column = dashes[0]
+	return true
+}

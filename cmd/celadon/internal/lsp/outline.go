@@ -1,0 +1,163 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/preview"
+)
+
+// maxName is how much of a rule names it.
+const maxName = 80
+
+// fresh are the parts that the last round found, if the text is still what it saw.
+func (v *view) fresh() []*part {
+	if v.known == nil || v.known.text != v.text {
+		return nil
+	}
+	return v.known.parts
+}
+
+// symbols are the rules of CRDs and the cases of suites.
+func (v *view) symbols() []protocol.DocumentSymbol {
+	all := []protocol.DocumentSymbol{}
+	for _, p := range v.fresh() {
+		switch {
+		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
+			s := protocol.DocumentSymbol{Name: named(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			p.eachRule(v.text, func(r *vet.Rule, at ruleAt, rng protocol.Range) {
+				s.Children = append(s.Children, protocol.DocumentSymbol{
+					Name: named(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
+					Kind: protocol.SymbolMethod, Range: rng, SelectionRange: rng,
+				})
+				s.Range.End = later(s.Range.End, rng.End)
+			})
+			all = append(all, s)
+		case p.suite != nil:
+			s := protocol.DocumentSymbol{Name: named(p.suite.report.Name, "a suite"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			for _, c := range p.suite.report.Cases {
+				rng := v.text.line(c.Line)
+				s.Children = append(s.Children, protocol.DocumentSymbol{Name: named(c.Name, "a case"), Detail: string(c.Outcome), Kind: protocol.SymbolEvent, Range: rng, SelectionRange: rng})
+				s.Range.End = later(s.Range.End, rng.End)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func named(name, otherwise string) string {
+	if name = strings.TrimSpace(shown(name)); name == "" {
+		return otherwise
+	}
+	return name
+}
+
+func later(a, b protocol.Position) protocol.Position {
+	if a.Line < b.Line || a.Line == b.Line && a.Character < b.Character {
+		return b
+	}
+	return a
+}
+
+// eachRule goes through the rules that were vetted, with where their texts stand.
+func (p *part) eachRule(t *text, do func(*vet.Rule, ruleAt, protocol.Range)) {
+	report := p.crd.vetted.Report
+	for i := range report.Versions {
+		for j := range report.Versions[i].Rules {
+			r := &report.Versions[i].Rules[j]
+			at, ok := p.crd.at(&engine.RuleRef{Version: report.Versions[i].Name, Path: r.Path, Index: r.Index}, "rule")
+			if !ok {
+				continue
+			}
+			_, node := p.ruleNode(at)
+			if node == nil || !node.Known {
+				continue
+			}
+			do(r, at, t.rangeOf(p.start+node.Start, p.start+node.End))
+		}
+	}
+}
+
+// hints are each rule's cost and its share of the limit, behind its text.
+func (v *view) hints() []protocol.InlayHint {
+	all := []protocol.InlayHint{}
+	for _, p := range v.fresh() {
+		if p.crd == nil || p.crd.vetted == nil || p.crd.vetted.Report == nil {
+			continue
+		}
+		p.eachRule(v.text, func(r *vet.Rule, _ ruleAt, rng protocol.Range) {
+			if r.Broken {
+				return
+			}
+			end := v.text.trimmedEnd(v.text.offset(rng.Start))
+			hint := protocol.InlayHint{Position: v.text.position(end), Label: "cost " + units(r.EstimatedTotal) + " (" + share(r.EstimatedTotal, r.Limit) + ")", PaddingLeft: true}
+			hint.Tooltip = fmt.Sprintf("estimated: %s a run, %s at most, limit %s", units(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), units(r.Limit))
+			if r.MessageExpressionCost > 0 {
+				hint.Tooltip += "; its message " + units(r.MessageExpressionCost)
+			}
+			all = append(all, hint)
+		})
+	}
+	return all
+}
+
+// units are a number of cost units for people.
+func units(n uint64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// share is how much of a limit a cost takes.
+func share(n, limit uint64) string {
+	if limit == 0 {
+		return "no limit"
+	}
+	percent := float64(n) / float64(limit) * 100
+	switch {
+	case n > 0 && percent < 0.1:
+		return "under 0.1 %"
+	case percent < 10:
+		return fmt.Sprintf("%.1f %%", percent)
+	}
+	return fmt.Sprintf("%.0f %%", percent)
+}
+
+// lenses stand above CRDs and suites.
+func (v *view) lenses() []protocol.CodeLens {
+	all := []protocol.CodeLens{}
+	for _, p := range v.fresh() {
+		switch {
+		case p.suite != nil:
+			all = append(all, v.suiteLenses(p)...)
+		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
+			all = append(all, protocol.CodeLens{Range: p.whole(v.text), Command: &protocol.Command{Title: summary(p.crd.vetted.Report)}})
+		}
+	}
+	return all
+}
+
+// summary is what vet says of a CRD in a line.
+func summary(r *vet.Report) string {
+	words := []string{"accepted"}
+	if !r.Accepted {
+		words[0] = "the API server refuses it"
+	}
+	if r.MinKubeVersion != "" {
+		words = append(words, "needs Kubernetes "+r.MinKubeVersion)
+	}
+	for _, v := range r.Versions {
+		if len(v.Rules) > 0 {
+			words = append(words, fmt.Sprintf("%s: %s, cost %s (%s)", shown(v.Name), phrase.Count(len(v.Rules), "rule"), units(v.EstimatedCost), share(v.EstimatedCost, v.Limit)))
+		}
+	}
+	return strings.Join(words, "; ")
+}

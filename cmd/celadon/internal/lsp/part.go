@@ -1,0 +1,126 @@
+package lsp
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+)
+
+// what says what a document of a file is to the server.
+type what uint8
+
+const (
+	none what = iota // nothing of ours
+	crd
+	object // of whatever kind
+	suite
+	broken
+)
+
+// part is one document of a file.
+type part struct {
+	doc *input.Document
+	// start is where in the file the document's source begins; -1 where that is not
+	// known.
+	start int
+	what  what
+	kind  schema.GroupKind
+
+	crd      *crdPart
+	suite    *suitePart
+	verdict  *report.Object // of an object whose CRD is known
+	findings []finding
+
+	text *text // that it is of
+}
+
+// maxParts is how many documents of a file are looked at.
+const maxParts = 10_000
+
+// split takes a file apart as vet and check do.
+func split(name string, t *text) (parts []*part) {
+	from := 0
+	input.Split(name, bytes.NewReader(t.bytes), func(c input.Chunk) bool {
+		return c.Each(func(doc *input.Document) bool {
+			p := &part{doc: doc, start: -1, text: t}
+			source, line, inList := doc.Source()
+			if source != nil {
+				begin := max(from, wholefile.LineStart(t.bytes, line))
+				if inList && doc.Item > 0 && len(parts) > 0 {
+					p.start = parts[len(parts)-1].start
+				} else if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
+					p.start = begin + at
+					from = p.start + len(source)
+				}
+			}
+			p.what = p.is()
+			parts = append(parts, p)
+			return len(parts) < maxParts
+		})
+	})
+	return parts
+}
+
+func (p *part) is() what {
+	if p.doc.Err != nil {
+		return broken
+	}
+	crdfile.Complete(p.doc)
+	switch id := report.Identify(p.doc.Object); {
+	case check.Ignored(p.doc, nil):
+		return none
+	case id.Kind == crdfile.Kind:
+		return crd
+	case ruletest.Holds(p.doc.Object):
+		return suite
+	default:
+		p.kind = id.GroupKind()
+		return object
+	}
+}
+
+// whole is the range of a document's first line.
+func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
+
+// rangeOf is the word at a place, or else what of its line stands behind it.
+func (p *part) rangeOf(t *text, at report.Place) protocol.Range {
+	if at.Line == 0 {
+		return p.whole(t)
+	}
+	if from, to, ok := p.doc.Token(input.Position{Line: at.Line, Column: at.Column}); ok && p.start >= 0 {
+		return t.rangeOf(p.start+from, p.start+to)
+	}
+	from := t.place(at.Line, at.Column)
+	return t.rangeOf(from, max(from, t.trimmedEnd(from)))
+}
+
+// template is true of a file that is a template of Helm: its text is made into YAML
+// by a program that knows the values.
+func template(name, language string, t *text, parts []*part) bool {
+	if language == "helm" {
+		return true
+	}
+	for dir := filepath.Dir(name); filepath.IsAbs(name) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == "templates" {
+			if info, err := os.Lstat(filepath.Join(filepath.Dir(dir), "Chart.yaml")); err == nil && info.Mode().IsRegular() {
+				return true
+			}
+		}
+	}
+	for _, p := range parts {
+		if p.what == broken {
+			return bytes.Contains(t.bytes, []byte("{{")) && bytes.Contains(t.bytes, []byte("}}"))
+		}
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package protocol
+
+import "encoding/json"
+
+// Initialize is the editor's first request.
+type Initialize struct {
+	ProcessID        *int              `json:"processId"`
+	RootURI          string            `json:"rootUri"`
+	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders"`
+	Options          json.RawMessage   `json:"initializationOptions"`
+	Capabilities     struct {
+		Workspace struct {
+			DidChangeWatchedFiles struct {
+				DynamicRegistration bool `json:"dynamicRegistration"`
+			} `json:"didChangeWatchedFiles"`
+			InlayHint struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"inlayHint"`
+			CodeLens struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"codeLens"`
+		} `json:"workspace"`
+	} `json:"capabilities"`
+}
+
+// WorkspaceFolder is one that is open in the editor.
+type WorkspaceFolder struct {
+	URI  string `json:"uri"`
+	Name string `json:"name"`
+}
+
+// Initialized is the answer.
+type Initialized struct {
+	Capabilities Capabilities `json:"capabilities"`
+	ServerInfo   struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"serverInfo"`
+}
+
+// Capabilities are what the server does.
+type Capabilities struct {
+	PositionEncoding string `json:"positionEncoding"`
+	TextDocumentSync struct {
+		OpenClose bool `json:"openClose"`
+		Change    int  `json:"change"`
+		Save      bool `json:"save"`
+	} `json:"textDocumentSync"`
+	HoverProvider      bool `json:"hoverProvider"`
+	CompletionProvider struct {
+		TriggerCharacters []string `json:"triggerCharacters"`
+	} `json:"completionProvider"`
+	SignatureHelpProvider struct {
+		TriggerCharacters []string `json:"triggerCharacters"`
+	} `json:"signatureHelpProvider"`
+	DefinitionProvider     bool `json:"definitionProvider"`
+	ReferencesProvider     bool `json:"referencesProvider,omitempty"`
+	DocumentSymbolProvider bool `json:"documentSymbolProvider"`
+	CodeActionProvider     struct {
+		CodeActionKinds []string `json:"codeActionKinds"`
+	} `json:"codeActionProvider"`
+	CodeLensProvider       struct{} `json:"codeLensProvider"`
+	InlayHintProvider      bool     `json:"inlayHintProvider"`
+	SemanticTokensProvider struct {
+		Legend Legend `json:"legend"`
+		Full   bool   `json:"full"`
+	} `json:"semanticTokensProvider"`
+	ExecuteCommandProvider struct {
+		Commands []string `json:"commands"`
+	} `json:"executeCommandProvider"`
+	Workspace struct {
+		WorkspaceFolders struct {
+			Supported           bool `json:"supported"`
+			ChangeNotifications bool `json:"changeNotifications"`
+		} `json:"workspaceFolders"`
+	} `json:"workspace"`
+}
+
+// Legend names the numbers in semantic tokens.
+type Legend struct {
+	TokenTypes     []string `json:"tokenTypes"`
+	TokenModifiers []string `json:"tokenModifiers"`
+}
+
+// Registration asks the editor to tell of something.
+type Registration struct {
+	Registrations []Registered `json:"registrations"`
+}
+
+// Registered is one thing to tell of.
+type Registered struct {
+	ID      string `json:"id"`
+	Method  string `json:"method"`
+	Options any    `json:"registerOptions"`
+}
+
+// Watchers are files to tell of.
+type Watchers struct {
+	Watchers []Watcher `json:"watchers"`
+}
+
+// Watcher is a glob of them.
+type Watcher struct {
+	GlobPattern string `json:"globPattern"`
+}

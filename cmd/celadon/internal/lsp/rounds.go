@@ -1,0 +1,178 @@
+package lsp
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+const (
+	// quiet is how long no document changes before a round, unless that takes longest.
+	quiet   = 30 * time.Millisecond
+	longest = time.Second
+)
+
+// rounds are what is to be looked at, and when.
+type rounds struct {
+	mu    sync.Mutex
+	dirty map[string]bool // URIs
+	files map[string]bool // paths of files that may have changed on disk
+	since time.Time       // of the first change that no round has seen
+	last  time.Time
+	wake  chan struct{}
+	made  int // rounds, for tests
+}
+
+func newRounds() *rounds {
+	return &rounds{dirty: map[string]bool{}, files: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// mark has documents looked at.
+func (r *rounds) mark(uris ...string) { r.add(r.dirty, uris) }
+
+// reread has files read again.
+func (r *rounds) reread(paths ...string) { r.add(r.files, paths) }
+
+func (r *rounds) add(to map[string]bool, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = time.Now()
+	if len(r.dirty)+len(r.files) == 0 {
+		r.since = r.last
+	}
+	for _, name := range names {
+		to[name] = true
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// due is how long it is until the next round; false where there is nothing to do.
+func (r *rounds) due() (time.Duration, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.dirty)+len(r.files) == 0 {
+		return 0, false
+	}
+	now := time.Now()
+	return max(0, min(quiet-now.Sub(r.last), longest-now.Sub(r.since))), true
+}
+
+// take is all that a round is about.
+func (r *rounds) take() (uris, files []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uris, files = slices.Sorted(maps.Keys(r.dirty)), slices.Sorted(maps.Keys(r.files))
+	clear(r.dirty)
+	clear(r.files)
+	r.made++
+	return uris, files
+}
+
+// run makes rounds until the context ends.
+func (s *server) run(ctx context.Context) {
+	for {
+		wait, some := s.rounds.due()
+		if some && wait == 0 {
+			s.round(ctx)
+			continue
+		}
+		var later <-chan time.Time
+		if some {
+			timer := time.NewTimer(wait)
+			later = timer.C
+			defer timer.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.rounds.wake:
+		case <-later:
+		}
+	}
+}
+
+// round looks at what has changed: first at files on disk and at CRDs, which may ask
+// for a look at the objects of their kinds.
+func (s *server) round(ctx context.Context) {
+	uris, files := s.rounds.take()
+	changed := map[schema.GroupKind]bool{}
+	for _, path := range files {
+		if ctx.Err() == nil && !s.isOpen(path) {
+			s.readFile(path, changed)
+		}
+	}
+	for len(uris) > 0 && ctx.Err() == nil {
+		for _, uri := range uris {
+			s.look(ctx, uri, changed)
+		}
+		uris = s.about(changed)
+		clear(changed)
+	}
+	s.goRound(ctx)
+}
+
+// look looks at one document.
+func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.docs.mu.Lock()
+	d := s.docs.all[uri]
+	if d == nil {
+		s.docs.mu.Unlock()
+		return
+	}
+	of, version := d.text, d.version
+	d.cancel = cancel
+	v := &view{server: s, uri: d.uri, name: d.name, language: d.language, text: of, known: d.known, trees: d.trees}
+	s.docs.mu.Unlock()
+
+	a := v.analyse(ctx, changed)
+
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	d.cancel = nil
+	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
+		return // it has changed, and is looked at again
+	}
+	d.known = a
+	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
+}
+
+// about are the open documents with objects, or suites, of kinds.
+func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
+	if len(kinds) == 0 {
+		return nil
+	}
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	for uri, d := range s.docs.all {
+		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return kinds[p.kind] || p.what == suite }) {
+			uris = append(uris, uri)
+		}
+	}
+	slices.Sort(uris)
+	return uris
+}
+
+func (s *server) isOpen(path string) bool {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	for _, d := range s.docs.all {
+		if d.name == path {
+			return true
+		}
+	}
+	return false
+}

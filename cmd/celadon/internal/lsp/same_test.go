@@ -1,0 +1,224 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/spf13/pflag"
+)
+
+// said is a finding of a SARIF log or of the server.
+type said struct {
+	line, column int // from 1; column 0 is the whole line
+	level, text  string
+}
+
+// sarif are the findings of a log.
+func sarif(t *testing.T, log []byte) (all []said) {
+	t.Helper()
+	var doc struct {
+		Runs []struct {
+			Results []struct {
+				Level     string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation struct {
+						Region struct{ StartLine, StartColumn int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(log, &doc); err != nil {
+		t.Fatalf("%v in %.300s", err, log)
+	}
+	for _, r := range doc.Runs[0].Results {
+		at := r.Locations[0].PhysicalLocation.Region
+		all = append(all, said{at.StartLine, at.StartColumn, r.Level, r.Message.Text})
+	}
+	return all
+}
+
+func vetLog(t *testing.T, path string) []said {
+	t.Helper()
+	var o vetting.Options
+	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	o.Output = "sarif"
+	var out bytes.Buffer
+	_ = vetting.Run(context.Background(), cli.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{path}) // findings are an error
+	return sarif(t, out.Bytes())
+}
+
+func checkLog(t *testing.T, crd, object string) []said {
+	t.Helper()
+	var o check.Options
+	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	o.Output, o.CRDs, o.NoVet = "sarif", []string{crd}, true
+	var out bytes.Buffer
+	_ = check.Run(context.Background(), cli.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{object}) // findings are an error
+	return sarif(t, out.Bytes())
+}
+
+var levels = map[protocol.Severity]string{protocol.Error: "error", protocol.Warning: "warning", protocol.Information: "note"}
+
+// same holds what the server says of a text against a report: the text and the place.
+// An expression that does not compile has the very word instead, in the rule's text.
+func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []said) (words int) {
+	t.Helper()
+	if len(want) > maxFindings {
+		return 0
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d diagnostics, want %d", name, len(got), len(want))
+		return 0
+	}
+	txt := newText(content)
+	for i, d := range got {
+		w := want[i]
+		if w.text != d.Message || levels[d.Severity] != w.level {
+			t.Errorf("%s: %d:\n got %s %s\nwant %s %s", name, i, levels[d.Severity], d.Message, w.level, w.text)
+			continue
+		}
+		from, to := txt.offset(d.Range.Start), txt.offset(d.Range.End)
+		token := content[from:to]
+		if at := txt.place(w.line, w.column); at != from {
+			if !strings.Contains(w.text, "compilation failed") || from < at {
+				t.Errorf("%s: %d: begins at %v, want %d:%d: %s", name, i, d.Range.Start, w.line, w.column, d.Message)
+			}
+			words++
+			continue
+		}
+		if w.column > 0 && !wholeWord(content, from, to) {
+			t.Errorf("%s: %d: %q is not the word at %d:%d", name, i, token, w.line, w.column)
+		}
+	}
+	return words
+}
+
+// wholeWord is true of a key with its colon behind it, or of a value up to the end of
+// its line.
+func wholeWord(text string, from, to int) bool {
+	rest := strings.TrimLeft(text[to:], " ")
+	return to > from && (strings.HasPrefix(rest, ":") || rest == "" || strings.ContainsAny(rest[:1], "\r\n,]}#"))
+}
+
+// every is how many of a corpus are looked at: a sample, unless CELADON_LSP=long.
+func every(of, sample int) int {
+	if os.Getenv("CELADON_LSP") == "long" {
+		return 1
+	}
+	return max(1, of/sample)
+}
+
+// TestSameAsVet holds that a CRD that is open has all that celadon vet says of it.
+func TestSameAsVet(t *testing.T) {
+	t.Parallel()
+	files := corpus.CRDFiles(t)
+	step := every(len(files), 10)
+	c := start(t, nil, nil)
+	n, found, words := 0, 0, 0
+	for i := 0; i < len(files); i += step {
+		data, err := os.ReadFile(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, text := range spoilt(string(data), i) {
+			name := fmt.Sprintf("crd%d-%s.yaml", i, kind)
+			path := filepath.Join(c.dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := vetLog(t, path)
+			words += same(t, files[i]+" "+kind, text, c.open(name, text), want)
+			c.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(name)}})
+			n++
+			found += len(want)
+		}
+	}
+	t.Logf("%d texts, %d findings, %d at a word within a rule", n, found, words)
+	if words == 0 {
+		t.Error("no finding stands at a word within a rule")
+	}
+}
+
+// spoilt are a CRD as it is, with a wrong name in a rule, without bounds, and with
+// other line ends and characters beyond the first plane.
+func spoilt(text string, i int) map[string]string {
+	all := map[string]string{"asis": text}
+	switch i % 4 {
+	case 0:
+		all["name"] = strings.ReplaceAll(text, "self.", "self.no")
+	case 1:
+		all["crlf"] = strings.ReplaceAll(strings.ReplaceAll(text, "self.", "self.no"), "\n", "\r\n")
+	case 2:
+		all["bounds"] = strings.ReplaceAll(text, "maxItems:", "minItems:")
+	case 3:
+		all["emoji"] = strings.ReplaceAll(text, "rule: ", "rule: '😀' == '' || ")
+	}
+	return all
+}
+
+// TestSameAsCheck holds that an object that is open has all that celadon check says of
+// it, for the cases of a corpus as files.
+func TestSameAsCheck(t *testing.T) {
+	t.Parallel()
+	folders := corpus.Folders(t)
+	folder := folders[0]
+	byCRD := map[string][]corpus.Case{}
+	all := 0
+	for c := range corpus.Cases(t, folder) {
+		byCRD[c.CRD] = append(byCRD[c.CRD], c)
+		all++
+	}
+	step := every(all, 80)
+	n, found := 0, 0
+	crds := make([]string, 0, len(byCRD))
+	for name := range byCRD {
+		crds = append(crds, name)
+	}
+	slices.Sort(crds)
+	for _, name := range crds {
+		var texts []string
+		for i := 0; i < len(byCRD[name]); i += step {
+			text, err := yaml.Marshal(byCRD[name][i].Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(text))
+		}
+		path := filepath.Join(folder, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := start(t, nil, map[string]string{"crd.yaml": string(data)})
+		c.open("crd.yaml", string(data))
+		joined := strings.Join(texts, "---\n")
+		for kind, text := range map[string]string{"lf": joined, "crlf": strings.ReplaceAll(joined, "\n", "\r\n")} {
+			file := filepath.Join(c.dir, kind+".yaml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := checkLog(t, path, file)
+			same(t, name+" "+kind, text, c.open(kind+".yaml", text), want)
+			found += len(want)
+		}
+		n += len(texts)
+	}
+	t.Logf("%d objects, %d findings", n, found)
+}

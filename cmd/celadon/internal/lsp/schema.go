@@ -1,0 +1,218 @@
+package lsp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// objectAt is an object of a kind whose CRD is known, around a place of a text.
+type objectAt struct {
+	crd     *sourced
+	version int
+	root    *apiextensionsv1.JSONSchemaProps
+}
+
+// objectAt is nil where there is none.
+func (v *view) objectAt(p piece) *objectAt {
+	if p.tree.Root == nil {
+		return nil
+	}
+	text := func(key string) string {
+		if _, value := p.tree.Root.Get(key); value != nil {
+			return value.Value
+		}
+		return ""
+	}
+	id := report.Identity{APIVersion: text("apiVersion"), Kind: text("kind")}
+	if !v.crds.live().Knows(id.GroupKind()) {
+		return nil
+	}
+	c := v.crdOf(id.GroupKind())
+	if c == nil {
+		return nil
+	}
+	_, version, _ := strings.Cut(id.APIVersion, "/")
+	crd := c.part.crd.described()
+	if crd == nil {
+		return nil
+	}
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
+	if i < 0 || crd.Spec.Versions[i].Schema == nil {
+		return nil
+	}
+	return &objectAt{crd: c, version: i, root: crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
+}
+
+// stepsOf are a path's in an object.
+func stepsOf(path yamlpos.Path) (steps []engine.Step) {
+	for _, step := range path {
+		if name, ok := step.Name(); ok {
+			steps = append(steps, engine.Step{Name: name})
+		} else {
+			steps = append(steps, engine.Step{Item: true, Index: step.Index()})
+		}
+	}
+	return steps
+}
+
+// schemaHover tells of a field of an object.
+func (v *view) schemaHover(offset int) *protocol.Hover {
+	p, within := v.trees.at(v.text, offset)
+	at := p.tree.At(within)
+	o := v.objectAt(p)
+	if o == nil || len(at.Path) == 0 {
+		return nil
+	}
+	steps := stepsOf(at.Path)
+	s := assist.SchemaAt(o.root, steps)
+	if s == nil {
+		return nil
+	}
+	lines := []string{engine.FormatPath(steps) + ": " + schemaType(s)}
+	if bounds := o.bounds(steps, s); bounds != "" {
+		lines = append(lines, bounds)
+	}
+	if s.Default != nil {
+		lines = append(lines, "default: "+string(s.Default.Raw))
+	}
+	if s.Description != "" {
+		lines = append(lines, s.Description)
+	}
+	for i := range s.XValidations {
+		lines = append(lines, "rule: "+lex.Flat(s.XValidations[i].Rule))
+	}
+	rng := v.text.rangeOf(p.start+at.Node.Start, p.start+max(at.Node.Start, at.Node.End))
+	return &protocol.Hover{Contents: plain(strings.Join(lines, "\n")), Range: &rng}
+}
+
+func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProps) string {
+	e, _ := o.crd.part.crd.compiled()
+	if e == nil {
+		return ""
+	}
+	node, err := e.At(o.crd.part.crd.read.CRD.Spec.Versions[o.version].Name, engine.FormatPath(steps))
+	if err != nil {
+		return ""
+	}
+	return assist.Bounds(node.Decl(), s)
+}
+
+func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
+	text := s.Type
+	switch {
+	case s.XIntOrString:
+		text = "integer or string"
+	case s.Type == "array" && s.Items != nil && s.Items.Schema != nil:
+		text = "array of " + schemaType(s.Items.Schema)
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+		text = "map of " + schemaType(s.AdditionalProperties.Schema)
+	}
+	if s.Format != "" {
+		text += " (" + s.Format + ")"
+	}
+	if s.Nullable {
+		text += ", or null"
+	}
+	return text
+}
+
+// schemaCompletion offers fields of an object, and their values.
+func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
+	p, within := v.trees.at(v.text, offset)
+	o := v.objectAt(p)
+	if o == nil {
+		return nil
+	}
+	w := wordAt(v.text.bytes[p.start:], within)
+	if w == nil {
+		return nil
+	}
+	s := assist.SchemaAt(o.root, w.steps)
+	if s == nil {
+		return nil
+	}
+	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
+	rng := v.text.rangeOf(p.start+w.from, p.start+within)
+	add := func(text, insert, detail, doc string, kind int) {
+		item := protocol.CompletionItem{Label: shown(text), Kind: kind, Detail: shown(detail), SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert}}
+		if doc != "" {
+			m := plain(doc)
+			item.Doc = &m
+		}
+		list.Items = append(list.Items, item)
+	}
+	if w.value {
+		for _, text := range values(s) {
+			add(text, text, "", "", protocol.KindValue)
+		}
+		return list
+	}
+	for _, name := range fields(s) {
+		if below := s.Properties[name]; !w.beside[name] {
+			detail := schemaType(&below)
+			if slices.Contains(s.Required, name) {
+				detail += ", required"
+			}
+			end := ": "
+			if below.Type == "object" || below.Type == "array" {
+				end = ":"
+			}
+			add(name, yamlWord(name)+end, detail, below.Description, protocol.KindField)
+		}
+	}
+	return list
+}
+
+// fields are a schema's, those that are required first.
+func fields(s *apiextensionsv1.JSONSchemaProps) []string {
+	names := slices.Sorted(maps.Keys(s.Properties))
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	return names
+}
+
+// values are those that a schema names.
+func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
+	for _, v := range s.Enum {
+		text := string(v.Raw)
+		if len(text) > 1 && text[0] == '"' {
+			text = yamlWord(strings.Trim(text, `"`))
+		}
+		texts = append(texts, text)
+	}
+	if s.Type == "boolean" {
+		texts = append(texts, "false", "true")
+	}
+	return texts
+}
+
+// yamlWord is a text as a key or a value of YAML.
+func yamlWord(text string) string {
+	plain := text != "" && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text))
+	for i, r := range text {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '/'
+		plain = plain && (letter || i > 0 && (r >= '0' && r <= '9' || r == '-' || r == '.'))
+	}
+	if plain {
+		return text
+	}
+	return fmt.Sprintf("%q", text)
+}

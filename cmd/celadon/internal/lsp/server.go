@@ -1,0 +1,286 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/engine/assist"
+)
+
+// Options are the flags of celadon lsp.
+type Options struct {
+	// KubeVersion is what the editor's settings may name another of.
+	KubeVersion string
+}
+
+// server serves one editor.
+type server struct {
+	conn   *wire.Conn
+	docs   documents
+	rounds *rounds
+	crds   crds
+	ctx    context.Context
+
+	mu          sync.Mutex
+	settings    settings
+	roots       []string
+	vet         *vetting.Desk
+	initialized bool
+	shutDown    bool
+	exited      bool
+	client      protocol.Initialize
+	goes        goState
+
+	functions *assist.Functions
+	other     otherFiles
+}
+
+// Run is the whole of celadon lsp: it serves until its input ends, the editor says
+// exit, or the process that started it is gone. Its error carries the exit code.
+func Run(ctx context.Context, streams cli.Streams, o *Options) error {
+	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}}
+	s.docs.all = map[string]*document{}
+	if err := s.configure(ctx, s.settings); err != nil {
+		return err
+	}
+	s.conn = wire.New(streams.Stdin, streams.Stdout, wire.Handler{Notified: s.notified, Asked: s.asked})
+	ctx, cancel := context.WithCancel(ctx)
+	s.ctx = ctx
+	var rounds sync.WaitGroup
+	rounds.Go(func() { s.run(ctx) })
+	stop := context.AfterFunc(ctx, s.conn.Close)
+	err := s.conn.Run()
+	stop()
+	cancel()
+	rounds.Wait()
+	switch {
+	case err != nil:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("what the editor sends is not the Language Server Protocol: %w", err)}
+	case s.exited && !s.shutDown:
+		return &cli.ExitError{Code: cli.Findings} // as the protocol has it
+	}
+	return nil
+}
+
+// configure takes settings; with ones that cannot be the server goes on as before.
+func (s *server) configure(ctx context.Context, now settings) error {
+	desk, err := vetting.NewDesk(ctx, &vetting.Options{KubeVersion: now.KubeVersion, NoLints: now.NoLint})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.vet == nil || s.settings.KubeVersion != now.KubeVersion {
+		s.crds.reset(now.KubeVersion)
+	}
+	s.vet, s.settings = desk, now
+	return nil
+}
+
+func (s *server) desk() *vetting.Desk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vet
+}
+
+func (s *server) folders() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.roots)
+}
+
+// notified takes a notification; those that it does not know are harmless.
+func (s *server) notified(method string, params json.RawMessage) {
+	if n := notifications[method]; n != nil {
+		_ = n(s, params) // of what is wrong with it nobody can be told
+	}
+}
+
+type notification func(*server, json.RawMessage) error
+
+func take[P any](do func(*server, P)) notification {
+	return func(s *server, data json.RawMessage) error {
+		var p P
+		if err := json.Unmarshal(data, &p); err != nil {
+			return err
+		}
+		do(s, p)
+		return nil
+	}
+}
+
+var notifications = map[string]notification{
+	"initialized":                         func(s *server, _ json.RawMessage) error { s.start(); return nil },
+	"exit":                                func(s *server, _ json.RawMessage) error { s.exit(); return nil },
+	"textDocument/didOpen":                take((*server).didOpen),
+	"textDocument/didChange":              take((*server).didChange),
+	"textDocument/didClose":               take((*server).didClose),
+	"workspace/didChangeWatchedFiles":     take((*server).didChangeWatchedFiles),
+	"workspace/didChangeWorkspaceFolders": take((*server).didChangeWorkspaceFolders),
+	"workspace/didChangeConfiguration":    take((*server).didChangeConfiguration),
+}
+
+// asked takes a request.
+func (s *server) asked(method string, params json.RawMessage) func(context.Context) (any, error) {
+	s.mu.Lock()
+	early, late := !s.initialized && method != "initialize", s.shutDown
+	s.mu.Unlock()
+	switch {
+	case early:
+		return failed(&wire.Error{Code: notInitialized, Message: "want initialize first"})
+	case late:
+		return failed(&wire.Error{Code: wire.InvalidParams, Message: "the server is shut down"})
+	}
+	if r := requests[method]; r != nil {
+		return r(s, params)
+	}
+	return nil
+}
+
+const notInitialized = -32002
+
+type request func(*server, json.RawMessage) func(context.Context) (any, error)
+
+func failed(err error) func(context.Context) (any, error) {
+	return func(context.Context) (any, error) { return nil, err }
+}
+
+// answer is a request with its parameters.
+func answer[P any](do func(*server, P) func(context.Context) (any, error)) request {
+	return func(s *server, data json.RawMessage) func(context.Context) (any, error) {
+		var p P
+		if err := json.Unmarshal(data, &p); err != nil && len(data) > 0 {
+			return failed(&wire.Error{Code: wire.InvalidParams, Message: err.Error()})
+		}
+		return do(s, p)
+	}
+}
+
+// at is a request about a place in an open document, which is null elsewhere.
+func at[R any](do func(*view, context.Context, int) R) request {
+	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
+		v := s.view(p.TextDocument.URI)
+		return func(ctx context.Context) (any, error) {
+			if v == nil {
+				return nil, nil
+			}
+			return do(v, ctx, v.text.offset(p.Position)), ctx.Err()
+		}
+	})
+}
+
+// of is a request about a whole open document.
+func of[R any](do func(*view) R) request {
+	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
+		v := s.view(p.TextDocument.URI)
+		return func(ctx context.Context) (any, error) {
+			if v == nil {
+				return nil, nil
+			}
+			return do(v), ctx.Err()
+		}
+	})
+}
+
+var requests map[string]request
+
+func init() {
+	requests = map[string]request{
+		"initialize":                       answer((*server).initialize),
+		"shutdown":                         answer((*server).shutdown),
+		"textDocument/hover":               at((*view).hover),
+		"textDocument/completion":          at((*view).completion),
+		"textDocument/signatureHelp":       at((*view).signatureHelp),
+		"textDocument/definition":          at((*view).definition),
+		"textDocument/references":          at((*view).references),
+		"textDocument/documentSymbol":      of((*view).symbols),
+		"textDocument/codeLens":            of((*view).lenses),
+		"textDocument/inlayHint":           of((*view).hints),
+		"textDocument/semanticTokens/full": of((*view).tokens),
+		"textDocument/codeAction":          answer((*server).codeAction),
+		"workspace/executeCommand":         answer((*server).execute),
+	}
+}
+
+func (s *server) didChangeWatchedFiles(p protocol.DidChangeWatchedFiles) {
+	for _, c := range p.Changes {
+		s.rounds.reread(pathOf(c.URI))
+	}
+}
+
+func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders) {
+	s.mu.Lock()
+	for _, f := range p.Event.Removed {
+		s.roots = slices.DeleteFunc(s.roots, func(root string) bool { return root == pathOf(f.URI) })
+	}
+	var added []string
+	for _, f := range p.Event.Added {
+		if path := pathOf(f.URI); filepath.IsAbs(path) && !slices.Contains(s.roots, path) {
+			added = append(added, path)
+		}
+	}
+	s.roots = append(s.roots, added...)
+	s.mu.Unlock()
+	s.forget()
+	go s.findCRDs(s.ctx, added)
+}
+
+// forget drops the CRDs of files that are in no folder of the workspace any more.
+func (s *server) forget() {
+	for _, path := range s.crds.paths() {
+		if root, _ := s.folderOf(path); root == "" {
+			s.rounds.reread(path)
+		}
+	}
+}
+
+func (s *server) didChangeConfiguration(p struct {
+	Settings json.RawMessage `json:"settings"`
+}) {
+	s.mu.Lock()
+	before := s.settings
+	s.mu.Unlock()
+	now, err := parseSettings(p.Settings, before)
+	if err == nil && !now.equal(before) {
+		err = s.configure(s.ctx, now)
+		go s.lookAgain(now.KubeVersion != before.KubeVersion)
+	}
+	if err != nil {
+		s.log(protocol.Error, "settings: "+err.Error())
+	}
+}
+
+// lookAgain looks at all open documents, and where all CRDs are to be read again at
+// those.
+func (s *server) lookAgain(crds bool) {
+	if crds {
+		s.findCRDs(s.ctx, s.folders())
+	}
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	for uri := range s.docs.all {
+		s.rounds.mark(uri)
+	}
+}
+
+func (s *server) shutdown(struct{}) func(context.Context) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shutDown = true
+	return func(context.Context) (any, error) { return nil, nil }
+}
+
+func (s *server) exit() {
+	s.mu.Lock()
+	s.exited = true
+	s.mu.Unlock()
+	s.conn.Close()
+}

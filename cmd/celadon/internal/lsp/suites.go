@@ -1,0 +1,100 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/testrun"
+	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// suitePart is a suite in a text, and what became of it.
+type suitePart struct{ report *ruletest.SuiteReport }
+
+// ofSuite says what test says.
+func (v *view) ofSuite(ctx context.Context, p *part) {
+	desk := testrun.Desk{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
+	r := desk.Run(ctx, p.doc)
+	if r == nil || ctx.Err() != nil {
+		return
+	}
+	p.suite = &suitePart{r}
+	say := func(at ruletest.Place, code ruletest.Outcome, message string) {
+		place := report.Place{Line: at.Line, Column: at.Column}
+		d := protocol.Diagnostic{Range: p.rangeOf(v.text, place), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
+		p.findings = append(p.findings, finding{diagnostic: d})
+	}
+	for _, e := range r.Errors {
+		say(e.Place, ruletest.Error, e.Message)
+	}
+	for _, c := range r.Cases {
+		if c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
+			at := c.Place
+			if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
+				at = c.Mismatches[0].Place
+			}
+			say(at, c.Outcome, c.Name+"\n"+testrun.Why(r, c))
+		}
+	}
+}
+
+// openCRDs are the texts of open files that have CRDs.
+func (s *server) openCRDs() map[string][]byte {
+	open := map[string][]byte{}
+	for _, path := range s.crds.paths() {
+		s.docs.mu.Lock()
+		for _, d := range s.docs.all {
+			if d.name == path {
+				open[path] = d.text.bytes
+			}
+		}
+		s.docs.mu.Unlock()
+	}
+	return open
+}
+
+// known are the CRDs in force.
+func (c *crds) known() (all []crdfile.Read) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.inForce {
+		all = append(all, r.Read)
+	}
+	return all
+}
+
+// runSuite is the command behind a suite's lens.
+const runSuite = "celadon.runSuite"
+
+func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
+	if p.suite == nil {
+		return nil
+	}
+	r := p.suite.report
+	uri, _ := json.Marshal(v.uri) // a text never fails
+	var sum ruletest.Summary
+	sum.Add(r)
+	title := fmt.Sprintf("run %s: %d passed, %d failed", phrase.Count(len(r.Cases), "case"), sum.Passed, sum.Failed)
+	lenses = append(lenses, protocol.CodeLens{Range: p.whole(v.known.text), Command: &protocol.Command{Title: title, Command: runSuite, Arguments: []json.RawMessage{uri}}})
+	for _, c := range r.Cases {
+		at := p.rangeOf(v.known.text, report.Place{Line: c.Line, Column: c.Column})
+		lenses = append(lenses, protocol.CodeLens{Range: at, Command: &protocol.Command{Title: string(c.Outcome), Command: runSuite, Arguments: []json.RawMessage{uri}}})
+	}
+	return lenses
+}
+
+// execute runs a suite again; that is all that the server does on command.
+func (s *server) execute(p protocol.ExecuteCommandParams) func(context.Context) (any, error) {
+	var uri string
+	if p.Command != runSuite || len(p.Arguments) != 1 || json.Unmarshal(p.Arguments[0], &uri) != nil {
+		return failed(fmt.Errorf("%q: want %s with the URI of an open suite", p.Command, runSuite))
+	}
+	s.rounds.mark(uri)
+	return func(context.Context) (any, error) { return nil, nil }
+}

@@ -1,0 +1,106 @@
+package lsp
+
+import (
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// tokenTypes are the protocol's, tokenOf how expressions use them.
+var (
+	tokenTypes = []string{"operator", "variable", "property", "function", "method", "macro", "keyword", "number", "string", "comment"}
+	tokenOf    = map[assist.Class]uint32{
+		assist.ClassOperator: 0, assist.ClassVariable: 1, assist.ClassField: 2, assist.ClassFunction: 3, assist.ClassMethod: 4,
+		assist.ClassMacro: 5, assist.ClassWord: 6, assist.ClassNumber: 7, assist.ClassText: 8, assist.ClassComment: 9,
+	}
+)
+
+// tokens are the pieces of all expressions in the CRDs of a document.
+func (v *view) tokens() protocol.SemanticTokens {
+	e := encoder{text: v.text, data: []uint32{}}
+	for offset := 0; offset < len(v.text.bytes); {
+		p, _ := v.trees.at(v.text, offset)
+		if isCRD(p.tree.Root) {
+			e.piece = p
+			e.walk(p.tree.Root, nil)
+		}
+		offset = max(offset+1, p.start+len(p.bytes)+1)
+	}
+	return protocol.SemanticTokens{Data: e.data}
+}
+
+func isCRD(root *yamlpos.Node) bool {
+	if root == nil {
+		return false
+	}
+	_, kind := root.Get("kind")
+	return kind != nil && (kind.Value == crdfile.Kind || kind.Value == "List" || kind.Value == crdfile.Kind+"List")
+}
+
+// encoder writes tokens as the protocol has them.
+type encoder struct {
+	text  *text
+	piece piece
+	last  protocol.Position
+	data  []uint32
+}
+
+func (e *encoder) walk(n *yamlpos.Node, path yamlpos.Path) {
+	for i, item := range n.Items {
+		step := yamlpos.Item(i)
+		if n.Kind == yamlpos.Mapping {
+			step = yamlpos.Key(n.Keys[i].Value)
+		}
+		path := append(path, step)
+		if item.Kind != yamlpos.Scalar {
+			e.walk(item, path)
+			continue
+		}
+		if at, ok := ruleOf(path); ok && (at.key == "rule" || at.key == "messageExpression") {
+			e.expression(item)
+		}
+	}
+}
+
+func (e *encoder) expression(n *yamlpos.Node) {
+	words, ok := e.piece.tree.Text(n)
+	if !ok {
+		return
+	}
+	for _, t := range assist.Tokens(n.Value) {
+		if kind, ok := tokenOf[t.Class]; ok {
+			e.lines(e.piece.start+words.SourcePoint(t.Start), e.piece.start+words.SourcePoint(t.End), kind)
+		}
+	}
+}
+
+// lines adds a token, which goes over no end of a line.
+func (e *encoder) lines(from, to int, kind uint32) {
+	for from < to {
+		end := min(to, e.text.lineEnd(int(e.text.position(from).Line)))
+		if end > from {
+			e.add(from, end, kind)
+		}
+		for from = end; from < to && (e.text.bytes[from] == '\n' || e.text.bytes[from] == '\r' || e.text.bytes[from] == ' '); from++ {
+		}
+	}
+}
+
+func (e *encoder) add(from, to int, kind uint32) {
+	at := e.text.position(from)
+	length := uint32(0)
+	for i := from; i < to; {
+		r, n := utf8.DecodeRune(e.text.bytes[i:to])
+		length += uint32(width(r))
+		i += n
+	}
+	line, character := at.Line-e.last.Line, at.Character
+	if line == 0 {
+		character -= e.last.Character
+	}
+	e.data = append(e.data, line, character, length, kind, 0)
+	e.last = at
+}

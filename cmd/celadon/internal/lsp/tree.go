@@ -1,0 +1,79 @@
+package lsp
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// trees are what stands where in the documents of a file, as it is being written. The
+// tree of a document that has not changed is that of the text before, and one that is
+// no YAML is understood by the tree that it had lately.
+type trees struct {
+	mu    sync.Mutex
+	known []piece
+}
+
+// piece is one document of a file.
+type piece struct {
+	start, index int
+	bytes        []byte
+	tree         *yamlpos.Document
+	good         *yamlpos.Document // the last that was YAML
+}
+
+// at is the document around an offset, and the offset in it.
+func (t *trees) at(of *text, offset int) (p piece, within int) {
+	start, end, index := bounds(of.bytes, offset)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.known) <= index && index < maxParts {
+		t.known = append(t.known, piece{})
+	}
+	if index >= maxParts {
+		return piece{start: start, index: index, tree: yamlpos.Loose(nil, nil)}, 0
+	}
+	before := t.known[index]
+	p = piece{start: start, index: index, bytes: of.bytes[start:end], tree: before.tree, good: before.good}
+	if before.tree == nil || !bytes.Equal(p.bytes, before.bytes) {
+		p.tree = yamlpos.Loose(p.bytes, p.good)
+		if p.tree.Broken() == nil {
+			p.good = p.tree
+		}
+	}
+	t.known[index] = p
+	return p, offset - start
+}
+
+// bounds are where the YAML document around an offset begins and ends, and how many
+// stand before it. JSON is one document, be it several values.
+func bounds(text []byte, offset int) (start, end, index int) {
+	if bytes.HasPrefix(text, bom) {
+		start = len(bom)
+	}
+	for at := start; at < len(text); {
+		next := len(text)
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			next = at + n + 1
+		}
+		if separator(text[at:next]) {
+			if at > offset {
+				return start, at, index
+			}
+			if next <= offset || at == offset {
+				start = next
+				index++
+			}
+		}
+		at = next
+	}
+	return start, len(text), index
+}
+
+// separator is a line that stands between two documents, as kubectl takes it.
+func separator(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("---"))
+	rest = bytes.TrimSpace(rest)
+	return ok && (len(rest) == 0 || rest[0] == '#')
+}

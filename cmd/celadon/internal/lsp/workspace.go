@@ -1,0 +1,164 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// The bounds of the walk for CRDs: whoever wrote the workspace may be hostile, and a
+// user may open the root of a disk.
+const (
+	maxEntries = 200_000   // files and folders that are seen
+	maxFile    = 16 << 20  // of one that is read
+	maxRead    = 512 << 20 // of all
+	maxDepth   = 32
+	maxCRDs    = 5_000
+)
+
+// walked are folders where no CRD of one's own stands.
+var passedOver = []string{"node_modules", "vendor", "testdata"}
+
+// walk is the search of one folder for CRDs.
+type walk struct {
+	*server
+	root    string
+	folder  fs.FS
+	entries int
+	read    int64
+	changed map[schema.GroupKind]bool
+}
+
+var errEnough = errors.New("enough")
+
+// findCRDs walks the workspace's folders.
+func (s *server) findCRDs(ctx context.Context, folders []string) {
+	w := walk{server: s, changed: map[schema.GroupKind]bool{}}
+	for _, root := range folders {
+		if err := w.below(ctx, root); err != nil && ctx.Err() == nil {
+			s.log(protocol.Warning, fmt.Sprintf("%s: %v", root, err))
+		}
+	}
+	s.rounds.mark(s.about(w.changed)...)
+}
+
+func (w *walk) below(ctx context.Context, root string) error {
+	folder, err := os.OpenRoot(root)
+	if err != nil {
+		return input.WithoutPath(err)
+	}
+	defer folder.Close()
+	w.root, w.folder = root, input.Below(folder)
+	err = fs.WalkDir(w.folder, ".", func(path string, d fs.DirEntry, err error) error {
+		if w.entries++; ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch {
+		case w.entries > maxEntries || w.read > maxRead || len(w.crds.paths()) > maxCRDs:
+			return errEnough
+		case err != nil:
+			return nil // what cannot be listed has no CRD
+		case d.IsDir():
+			if path != "." && (d.Name()[0] == '.' || slices.Contains(passedOver, d.Name())) || depth(path) > maxDepth {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular() && input.Readable(path):
+			w.file(path)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return fmt.Errorf("more than %d files and folders, %d MiB or %d files with CRDs: the rest is not looked at for CRDs until it is opened", maxEntries, maxRead>>20, maxCRDs)
+	}
+	return err
+}
+
+func depth(path string) (n int) {
+	for _, c := range path {
+		if c == '/' {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *walk) file(path string) {
+	name := filepath.Join(w.root, filepath.FromSlash(path))
+	if w.isOpen(name) {
+		return // its text in the editor counts
+	}
+	f, err := w.folder.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	data, err := input.ReadAll(f, maxFile)
+	w.read += int64(len(data))
+	if err == nil {
+		w.crds.set(name, readCRDs(name, data), w.changed)
+	}
+}
+
+// readFile reads a file of the workspace again.
+func (s *server) readFile(path string, changed map[schema.GroupKind]bool) {
+	root, rel := s.folderOf(path)
+	var reads []read
+	if folder, err := os.OpenRoot(root); root != "" && err == nil {
+		defer folder.Close()
+		if f, err := input.Below(folder).Open(filepath.ToSlash(rel)); err == nil {
+			defer f.Close()
+			if data, err := input.ReadAll(f, maxFile); err == nil {
+				reads = readCRDs(path, data)
+			}
+		}
+	}
+	s.crds.set(path, reads, changed)
+	s.rounds.mark(s.about(changed)...)
+}
+
+// folderOf is the workspace folder that a file stands in, and its path from there.
+func (s *server) folderOf(path string) (root, rel string) {
+	for _, folder := range s.folders() {
+		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) && len(folder) > len(root) && input.Readable(path) {
+			root, rel = folder, below
+		}
+	}
+	return root, rel
+}
+
+// readCRDs are the CRDs of a text on disk.
+func readCRDs(name string, data []byte) (reads []read) {
+	if !bytes.Contains(data, []byte("CustomResourceDefinition")) {
+		return nil
+	}
+	t := &text{bytes: data}
+	parts := split(name, t)
+	if template(name, "", t, parts) {
+		return nil
+	}
+	for _, p := range parts {
+		if p.what != crd {
+			continue
+		}
+		if c := newCRDPart(p.doc); c.read.CRD != nil {
+			reads = append(reads, c.known(name))
+		}
+	}
+	return reads
+}
+
+// log tells whoever looks for it.
+func (s *server) log(level protocol.Severity, message string) {
+	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(foreign.Text(message))})
+}
