@@ -21,6 +21,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
 // MaxRequest is how long a request may be, in bytes.
@@ -51,6 +53,9 @@ type Request struct {
 	Index   int    `json:"index"`
 	Set     string `json:"set"`
 
+	// At is a place in the CRD's text, in UTF-16 units, as JavaScript counts.
+	At int `json:"at"`
+
 	// Want and Steps are as the flags of celadon find.
 	Want  string `json:"want"`
 	Steps int    `json:"steps"`
@@ -68,12 +73,19 @@ const (
 type Room struct {
 	mu    sync.Mutex
 	desks []*desk // the last first
+	// good is the last that has a CRD: while one is written, it often cannot be read.
+	good      *desk
+	tree      *yamlpos.Document // of the last CRD text that could be read
+	functions assist.Functions
 }
 
 // desk is a CRD text at a version.
 type desk struct {
 	text, kubeVersion string
 	*check.Desk
+
+	mu     sync.Mutex
+	places map[placeKey]*assist.Place
 }
 
 // kept is how many CRD texts stay compiled.
@@ -91,6 +103,10 @@ var answers = map[string]func(*Room, context.Context, *Request) (any, error){
 	"find":  (*Room).find,
 	"share": (*Room).share,
 	"about": (*Room).about,
+
+	"complete": (*Room).complete,
+	"hover":    (*Room).hover,
+	"mends":    (*Room).mends,
 }
 
 // Answer answers one request. It never panics.
@@ -145,14 +161,14 @@ func encoded(v any) []byte {
 }
 
 // desk is the CRD text of a request, compiled.
-func (r *Room) desk(ctx context.Context, req *Request) (*check.Desk, error) {
+func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.desks, func(d *desk) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
 	if i >= 0 {
 		d := r.desks[i]
 		r.desks = slices.Insert(slices.Delete(r.desks, i, i+1), 0, d)
 		r.mu.Unlock()
-		return d.Desk, nil
+		return d, nil
 	}
 	r.desks = r.desks[:min(len(r.desks), kept-1)] // before the next is made: memory is short in a browser
 	clear(r.desks[len(r.desks):cap(r.desks)])
@@ -163,6 +179,10 @@ func (r *Room) desk(ctx context.Context, req *Request) (*check.Desk, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.desks = slices.Insert(r.desks[:min(len(r.desks), kept-1)], 0, &desk{req.CRD, req.KubeVersion, made})
-	return made, nil
+	d := &desk{text: req.CRD, kubeVersion: req.KubeVersion, Desk: made, places: map[placeKey]*assist.Place{}}
+	r.desks = slices.Insert(r.desks[:min(len(r.desks), kept-1)], 0, d)
+	if made.Readable() {
+		r.good = d
+	}
+	return d, nil
 }

@@ -22,12 +22,18 @@ func ask(t *testing.T, req answer.Request) map[string]any {
 
 func askIn(t *testing.T, r *answer.Room, req answer.Request) map[string]any {
 	t.Helper()
+	value, _ := askAny(t, r, req).(map[string]any)
+	return value
+}
+
+func askAny(t *testing.T, r *answer.Room, req answer.Request) any {
+	t.Helper()
 	text, err := json.Marshal(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var reply struct {
-		Value map[string]any
+		Value any
 		Error string
 	}
 	if err := json.Unmarshal(r.Answer(t.Context(), text), &reply); err != nil {

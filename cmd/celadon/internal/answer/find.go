@@ -25,7 +25,7 @@ func (r *Room) find(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	crd := d.CRD(req.Of)
+	crd, _ := d.Definition(req.Of)
 	if crd == nil {
 		return nil, fmt.Errorf("%q: no such CRD that can be read", req.Of)
 	}

@@ -126,8 +126,20 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 	return checked, err
 }
 
-// CRD is that of a name; nil where none is, or it cannot be read.
-func (d *Desk) CRD(name string) *apiextensionsv1.CustomResourceDefinition { return d.crds.named(name) }
+// Readable is true where there is a CRD.
+func (d *Desk) Readable() bool { return len(d.crds.all) > 0 }
+
+// Definition is the CRD of a name and what it compiles to; an only CRD has any name.
+// Both are nil where there is none that can be used.
+func (d *Desk) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
+	for _, def := range d.crds.all {
+		if def.crd.Name == name || len(d.crds.all) == 1 {
+			def.once.Do(def.compile)
+			return def.crd, def.engine
+		}
+	}
+	return nil, nil
+}
 
 func (d *Desk) readOlds(text input.Text) *oldObjects {
 	olds := &oldObjects{byKey: map[string]*oldObject{}}
