@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 
 	"github.com/celadon-cel/celadon/engine/lex"
@@ -67,29 +69,47 @@ func (p *Place) Complete(src []rune) Completion {
 		case last.Kind == lex.Comment, last.Kind == lex.Number:
 			return Completion{Start: len(src)}
 		case last.Open:
-			return p.completeString(src, tokens[:n-1], last)
+			return p.completeString(src, last)
 		case last.Kind == lex.Ident:
-			word, tokens = last, tokens[:n-1]
+			word = last
 		}
 	}
 	c := Completion{Start: word.Start}
-	sc := p.scope(bindings(src, tokens))
-	if n := len(tokens); n > 1 && (tokens[n-1].Text == "." || tokens[n-1].Text == ".?") {
-		c.Candidates = p.members(sc, src, tokens[:n-1], tokens[n-1].Text == ".?")
+	v := p.cursor(src[:word.Start])
+	if v == nil {
+		return c
+	}
+	if of, name, optional := read(v.above(0)); name == cursor {
+		c.Candidates = v.members(of, optional)
 	} else {
-		c.Candidates = p.words(sc)
+		c.Candidates = v.words()
 	}
 	return c.Only(word.Text)
 }
 
-// members are the fields and methods of the operand that the tokens end with.
-func (p *Place) members(sc *scope, src []rune, tokens []lex.Token, optional bool) []Candidate {
-	start := lex.Operand(tokens, len(tokens)-1)
-	if start < 0 {
+// cursor stands for the word that is to be completed.
+const cursor = "__cursor__"
+
+// cursor is what the cursor sees at the end of src; nil where the schema is not
+// visible to rules.
+func (p *Place) cursor(src []rune) *view {
+	env, tree := p.tree(string(src) + cursor)
+	if tree == nil {
 		return nil
 	}
-	text := string(src[tokens[start].Start:tokens[len(tokens)-1].End])
-	f := sc.parse(text)
+	v := p.view(env, tree.Expr(), func(e ast.Expr) bool {
+		_, name, _ := read(e)
+		return name == cursor || e.Kind() == ast.IdentKind && e.AsIdent() == cursor
+	})
+	if len(v.path) == 0 { // as in the name of a macro's variable
+		v.path = []ast.Expr{factory.NewIdent(0, cursor)}
+	}
+	return v
+}
+
+// members are the fields and methods of an operand.
+func (v *view) members(of ast.Expr, optional bool) []Candidate {
+	f := v.expr(of)
 	var out []Candidate
 	if f.decl != nil && f.decl.Kind == types.Object {
 		out = fieldCandidates(f.decl)
@@ -97,30 +117,30 @@ func (p *Place) members(sc *scope, src []rune, tokens []lex.Token, optional bool
 	if f.decl != nil && f.decl.Kind == types.Map {
 		for _, key := range Keys(f.values) {
 			if identifier(key) {
-				out = append(out, Candidate{Text: key, Hint: f.decl.Elem.String()})
+				out = append(out, Candidate{Text: key, Hint: f.decl.Elem.String(), Class: ClassField})
 			}
 		}
 	}
 	if optional {
 		return out
 	}
-	t := sc.typeOf(text, f)
+	t := v.typeOf(of)
 	if t == nil {
-		return append(out, namespace(p.env(), text+".")...)
+		return append(out, namespace(v.env, dotted(of)+".")...)
 	}
 	if f.decl == nil && t.Kind() == celtypes.StructKind {
-		if d := declOf(p.Node.Decl(), t); d != nil {
+		if d := declOf(v.place.Node.Decl(), t); d != nil {
 			out = fieldCandidates(d)
 		}
 	}
-	return append(out, methods(p.env(), t)...)
+	return append(out, methods(v.env, t)...)
 }
 
 func fieldCandidates(d *types.Decl) []Candidate {
 	var out []Candidate
 	for _, name := range d.FieldNames() {
 		if f := d.Fields[name]; f.Visible() {
-			out = append(out, Candidate{Text: f.Escaped, Hint: f.Decl.String()})
+			out = append(out, Candidate{Text: f.Escaped, Hint: f.Decl.String(), Class: ClassField})
 		}
 	}
 	return out
@@ -150,22 +170,22 @@ func methods(env *cel.Env, t *cel.Type) []Candidate {
 	if env == nil {
 		return nil
 	}
-	found := map[string]string{}
+	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
 		for _, o := range f.OverloadDecls() {
 			if !o.IsMemberFunction() || !callable(name, f) || !accepts(o.ArgTypes()[0], t) || anyKind(o.ArgTypes()[0]) {
 				continue
 			}
 			if len(o.ArgTypes()) > 1 {
-				found[name+"("] = argument(o.ResultType())
+				found[name+"("] = Candidate{Hint: argument(o.ResultType()), Class: ClassMethod}
 			} else if _, ok := found[name+"("]; !ok {
-				found[name+"()"] = argument(o.ResultType())
+				found[name+"()"] = Candidate{Hint: argument(o.ResultType()), Class: ClassMethod}
 			}
 		}
 	}
 	for _, m := range env.Macros() {
 		if m.IsReceiverStyle() && loopable(t, m.Function()) {
-			found[m.Function()+"("] = "macro"
+			found[m.Function()+"("] = Candidate{Hint: "macro", Class: ClassMacro}
 		}
 	}
 	return candidates(found)
@@ -182,19 +202,21 @@ func loopable(t *cel.Type, macro string) bool {
 		return isOptional(t)
 	case macro == "sortBy":
 		return t.Kind() == celtypes.ListKind
-	case loopMacros[macro] == "":
+	case !IsLoop(macro):
 		return false
 	}
 	return t.Kind() == celtypes.ListKind || t.Kind() == celtypes.MapKind || t.Kind() == celtypes.DynKind
 }
 
-func candidates(byText map[string]string) []Candidate {
+func candidates(byText map[string]Candidate) []Candidate {
 	var out []Candidate
 	for _, text := range slices.Sorted(maps.Keys(byText)) {
-		if strings.HasSuffix(text, "()") && byText[strings.TrimSuffix(text, ")")] != "" {
+		if strings.HasSuffix(text, "()") && byText[strings.TrimSuffix(text, ")")].Hint != "" {
 			continue // also takes arguments
 		}
-		out = append(out, Candidate{Text: text, Hint: byText[text]})
+		c := byText[text]
+		c.Text = text
+		out = append(out, c)
 	}
 	return out
 }
@@ -204,38 +226,38 @@ func namespace(env *cel.Env, prefix string) []Candidate {
 	if env == nil {
 		return nil
 	}
-	found := map[string]string{}
+	found := map[string]Candidate{}
 	for name, f := range env.Functions() {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && identifier(rest) {
-			found[rest+"("] = argument(f.OverloadDecls()[0].ResultType())
+			found[rest+"("] = Candidate{Hint: argument(f.OverloadDecls()[0].ResultType()), Class: ClassFunction}
 		}
 	}
 	return candidates(found)
 }
 
 // words are what an expression can begin with.
-func (p *Place) words(sc *scope) []Candidate {
-	out := []Candidate{{Text: types.Self, Hint: p.Node.Decl().String()}, {Text: types.OldSelf, Hint: "self before the change"}}
-	out = append(out, p.Named...)
-	for _, b := range sc.bound {
-		hint := "variable"
-		if d := sc.vars[b.name].decl; d != nil {
-			hint = d.String()
+func (v *view) words() []Candidate {
+	self := v.place.Node.Decl()
+	out := []Candidate{{Text: types.Self, Hint: self.String(), Class: ClassVariable}, {Text: types.OldSelf, Hint: "self before the change", Class: ClassVariable}}
+	out = append(out, v.place.Named...)
+	for _, l := range v.loops {
+		for _, name := range l.names {
+			hint := "variable"
+			if d := v.vars[name].decl; d != nil {
+				hint = d.String()
+			}
+			out = append([]Candidate{{Text: name, Hint: hint, Class: ClassVariable}}, out...)
 		}
-		out = append([]Candidate{{Text: b.name, Hint: hint}}, out...)
 	}
-	found := map[string]string{"true": "boolean", "false": "boolean", "null": "null", "has(": "macro"}
-	env := p.env()
-	if env == nil {
-		return out
-	}
-	for name, f := range env.Functions() {
+	found := map[string]Candidate{"has(": {Hint: "macro", Class: ClassMacro}, "null": {Hint: "null", Class: ClassWord}}
+	found["true"], found["false"] = Candidate{Hint: "boolean", Class: ClassWord}, Candidate{Hint: "boolean", Class: ClassWord}
+	for name, f := range v.env.Functions() {
 		if !callable(name, f) {
 			continue
 		}
 		for _, o := range f.OverloadDecls() {
 			if !o.IsMemberFunction() {
-				found[name+"("] = argument(o.ResultType())
+				found[name+"("] = Candidate{Hint: argument(o.ResultType()), Class: ClassFunction}
 			}
 		}
 	}
@@ -254,7 +276,7 @@ func identifier(name string) bool {
 
 // completeString offers what can stand in the quotes that are open at the end:
 // the values of an enum, the keys of a map.
-func (p *Place) completeString(src []rune, before []lex.Token, open lex.Token) Completion {
+func (p *Place) completeString(src []rune, open lex.Token) Completion {
 	quote, raw := open.Start, false
 	if q, r := lex.StringPrefix(src, open.Start); q > open.Start {
 		quote, raw = q, r
@@ -263,58 +285,45 @@ func (p *Place) completeString(src []rune, before []lex.Token, open lex.Token) C
 	if strings.HasPrefix(string(src[quote:]), strings.Repeat(string(src[quote]), 3)) {
 		return c
 	}
+	v := p.cursor(src[:open.Start])
+	if v == nil {
+		return c
+	}
 	q := string(src[quote])
-	sc := p.scope(bindings(src, before))
-	for _, text := range p.stringsAt(sc, src, before) {
+	for _, text := range v.texts() {
 		if !raw {
 			text = strings.Trim(strconv.Quote(text), `"`)
 			if q == "'" {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, `\"`, `"`), "'", `\'`)
 			}
 		}
-		c.Candidates = append(c.Candidates, Candidate{Text: text + q})
+		c.Candidates = append(c.Candidates, Candidate{Text: text + q, Class: ClassText})
 	}
 	return c.Only(string(src[quote+1:]))
 }
 
-func (p *Place) stringsAt(sc *scope, src []rune, before []lex.Token) []string {
-	n := len(before)
-	if n < 2 {
+// texts are those that can stand where the cursor is.
+func (v *view) texts() []string {
+	above := v.above(1)
+	if above == nil {
 		return nil
 	}
-	operand := func(last int) found {
-		start := lex.Operand(before, last)
-		if start < 0 {
-			return found{}
-		}
-		return sc.parse(string(src[before[start].Start:before[last].End]))
+	if in := v.above(2); above.Kind() == ast.ListKind && in != nil && isCall(in, operators.In) {
+		return Enum(v.expr(in.AsCall().Args()[0]).schema)
 	}
-	switch before[n-1].Text {
-	case "==", "!=":
-		return Enum(operand(n - 2).schema)
-	case "[", "[?":
-		if f := operand(n - 2); f.decl != nil && f.decl.Kind == types.Map && lex.EndsOperand(before[n-2]) {
+	switch of := below(above); {
+	case len(of) != 2:
+	case isCall(above, operators.Equals), isCall(above, operators.NotEquals):
+		if of[0] == v.above(0) {
+			of[0] = of[1]
+		}
+		return Enum(v.expr(of[0]).schema)
+	case isCall(above, operators.Index), isCall(above, operators.OptIndex):
+		if f := v.expr(of[0]); f.decl != nil && f.decl.Kind == types.Map {
 			return Keys(f.values)
 		}
 	}
-	if i := openList(before); i > 1 && before[i-1].Text == "in" {
-		return Enum(operand(i - 2).schema)
-	}
 	return nil
-}
-
-// openList is the bracket of the list that the tokens end in; -1 for none.
-func openList(tokens []lex.Token) int {
-	depth := 0
-	for i := len(tokens) - 1; i >= 0; i-- {
-		if depth += lex.Depth(tokens[i]); depth > 0 {
-			if tokens[i].Text == "[" {
-				return i
-			}
-			return -1
-		}
-	}
-	return -1
 }
 
 // Keys are those of all maps among values, sorted.

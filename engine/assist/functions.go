@@ -99,20 +99,30 @@ func (k *Functions) Of(name string, p *Place, kube string) *Function {
 	if !slices.Contains(functionNames(env), name) {
 		return nil
 	}
+	f := k.of(name, env, func(*decls.OverloadDecl) bool { return true }, func(cel.Macro) bool { return true })
+	f.Examples = f.Examples[:min(3, len(f.Examples))]
+	return f
+}
+
+// of tells of a function's overloads and macros that are wanted.
+func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
 	f := &Function{Examples: slices.Clone(examplesOf[name])}
 	if of := env.Functions()[name]; of != nil {
 		f.Description = lex.OneLine(of.Description())
-		k.overloads(f, of)
+		for _, o := range of.OverloadDecls() {
+			if overload(o) {
+				k.overload(f, name, o)
+			}
+		}
 	}
 	for _, m := range env.Macros() {
-		if m.Function() == name {
+		if m.Function() == name && macro(m) {
 			since := k.since(func(env *cel.Env) bool {
 				return slices.ContainsFunc(env.Macros(), func(other cel.Macro) bool { return other.MacroKey() == m.MacroKey() })
 			})
 			f.Forms = append(f.Forms, newForm(macroSignature(m), since))
 		}
 	}
-	f.Examples = f.Examples[:min(3, len(f.Examples))]
 	return f
 }
 
@@ -136,18 +146,16 @@ func newForm(signature string, since int) Form {
 	return f
 }
 
-func (k *Functions) overloads(f *Function, of *decls.FunctionDecl) {
-	for _, o := range of.OverloadDecls() {
-		since := k.since(func(env *cel.Env) bool {
-			known := env.Functions()[of.Name()]
-			return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
-		})
-		f.Forms = append(f.Forms, newForm(signature(of.Name(), o), since))
-		if examplesOf[of.Name()] == nil {
-			for _, example := range o.Examples() {
-				first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")
-				f.Examples = append(f.Examples, first)
-			}
+func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
+	since := k.since(func(env *cel.Env) bool {
+		known := env.Functions()[name]
+		return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
+	})
+	f.Forms = append(f.Forms, newForm(signature(name, o), since))
+	if examplesOf[name] == nil {
+		for _, example := range o.Examples() {
+			first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")
+			f.Examples = append(f.Examples, first)
 		}
 	}
 }

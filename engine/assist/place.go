@@ -56,6 +56,10 @@ const (
 	MessageExpression
 )
 
+func (p Part) String() string {
+	return [...]string{AnyExpression: "the whole", Rule: "the rule", MessageExpression: "the messageExpression"}[p]
+}
+
 // NewPlace is the place of an expression at a path of a version, as engine.Engine.At
 // has it. schema is the version's, whole, as the CRD has it; nil for none.
 func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version, path string) (*Place, error) {
@@ -108,6 +112,25 @@ func (p *Place) compile(src string) (*expr.Expr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return desk.Compile(src, p.OptionalOldSelf)
+}
+
+// steps lead to the place; items and entries are any.
+func (p *Place) steps() []engine.Step {
+	if p.around.steps != nil {
+		return p.around.steps
+	}
+	steps, _ := engine.ParsePath(p.Node.Path())
+	return steps
+}
+
+// functions are those that the place knows of.
+func (p *Place) functions() *Functions {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Functions == nil {
+		p.Functions = &Functions{}
+	}
+	return p.Functions
 }
 
 func (p *Place) expand(src string) (string, error) {

@@ -1,6 +1,8 @@
 package assist
 
 import (
+	"slices"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/google/cel-go/common/ast"
@@ -12,12 +14,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// found is what an expression stands for: a declaration, the schema node with
-// its words, and the values that the loaded object has there.
+// found is what an expression stands for: a declaration and where it is in the
+// object, the schema node with its words, and the values that the loaded object has
+// there.
 type found struct {
 	decl   *types.Decl
+	steps  []engine.Step
 	schema *apiextensionsv1.JSONSchemaProps // nil where the CRD's text has none
 	values []any
+}
+
+// below is what stands one step down, where the schema has it.
+func (f found) below(d *types.Decl, step engine.Step, values []any) found {
+	return found{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
 }
 
 // resolver finds the declaration of expressions without checking them, so that
@@ -71,9 +80,9 @@ func (r *resolver) ident(name string) found {
 	}
 	switch p := r.place; name {
 	case types.Self:
-		return found{p.Node.Decl(), p.Schema, []any{p.Self}}
+		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}
 	case types.OldSelf:
-		return found{p.Node.Decl(), p.Schema, []any{p.Old}}
+		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Old}}
 	}
 	return found{}
 }
@@ -106,13 +115,13 @@ func (f found) field(ident string) found {
 		return found{}
 	}
 	if f.decl.Kind == types.Map {
-		return found{f.decl.Elem, SchemaBelow(f.schema, engine.Step{Any: true}), each(f.values, func(m map[string]any) any { return m[ident] })}
+		return f.below(f.decl.Elem, engine.Step{Any: true}, each(f.values, func(m map[string]any) any { return m[ident] }))
 	}
 	field, ok := f.decl.ByIdent(ident)
 	if !ok {
 		return found{}
 	}
-	return found{field.Decl, SchemaBelow(f.schema, engine.Step{Name: field.Name}), each(f.values, func(m map[string]any) any { return m[field.Name] })}
+	return f.below(field.Decl, engine.Step{Name: field.Name}, each(f.values, func(m map[string]any) any { return m[field.Name] }))
 }
 
 func (f found) index(index ast.Expr) found {
@@ -132,7 +141,7 @@ func (f found) elements() found {
 	if f.decl == nil || f.decl.Elem == nil {
 		return found{}
 	}
-	out := found{decl: f.decl.Elem, schema: SchemaBelow(f.schema, engine.Step{Any: true})}
+	out := f.below(f.decl.Elem, engine.Step{Any: true}, nil)
 	for _, v := range f.values {
 		switch v := v.(type) {
 		case []any:

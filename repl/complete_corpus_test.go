@@ -1,0 +1,87 @@
+package repl
+
+import (
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
+)
+
+// TestCompleteCorpus asks at random places of the corpus' rules what can stand there:
+// the shell answers as an editor does that knows the place alone. Of a whole corpus
+// it asks at 5,000 places, of few files at fewer.
+func TestCompleteCorpus(t *testing.T) {
+	t.Parallel()
+	want, asked := 400, 0
+	if os.Getenv("CELADON_FULL") != "" {
+		want = 5000
+	}
+	files := corpusCRDs(t)
+	random := rand.New(rand.NewPCG(22, 3))
+	random.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	for round := 0; asked < want && round < 3; round++ {
+		for _, file := range files {
+			if asked >= want {
+				break
+			}
+			for _, doc := range readDocuments(t, file) {
+				asked += completeAll(t, doc, random, 40)
+			}
+		}
+	}
+	t.Logf("%d places", asked)
+	if asked == 0 {
+		t.Error("no place has a rule")
+	}
+}
+
+// completeAll completes at so many places of the rules of a CRD's versions.
+func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked int) {
+	t.Helper()
+	c, err := newCRD(doc, engine.Config{})
+	if err != nil {
+		return 0
+	}
+	s, err := NewSession(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LoadCRD(doc); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.def.Spec.Versions {
+		v := &c.def.Spec.Versions[i]
+		if v.Schema == nil {
+			continue
+		}
+		for _, steps := range rulePlaces(v.Schema.OpenAPIV3Schema, nil) {
+			path := engine.FormatPath(steps)
+			must(t, s, ":use "+v.Name)
+			must(t, s, ":cd /"+path)
+			place, err := assist.NewPlace(c.engine, v.Schema.OpenAPIV3Schema, v.Name, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range assist.SchemaAt(v.Schema.OpenAPIV3Schema, steps).XValidations {
+				for range min(5, 1+len(rule.Rule)/30) {
+					if asked >= most {
+						return asked
+					}
+					at := random.IntN(len([]rune(rule.Rule)) + 1)
+					asked++
+					shell, editor := s.Complete(rule.Rule, at), place.CompleteAt(rule.Rule, at)
+					if at == 0 { // the shell has commands, too
+						editor = shell
+					}
+					if !reflect.DeepEqual(shell, editor) {
+						t.Errorf("%s: %q at %d: the shell has %+v, the editor %+v", doc.File, rule.Rule, at, shell, editor)
+					}
+				}
+			}
+		}
+	}
+	return asked
+}
