@@ -1,6 +1,6 @@
 // The three editors. Each stands in a shadow root: there CodeMirror adopts its style
 // sheets, which a strict Content-Security-Policy lets it, and nothing else does.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
@@ -54,7 +54,7 @@ export function newEditor(host, label, changed, extensions = []) {
 		state: EditorState.create({
 			extensions: [
 				lineNumbers(), foldGutter(), codeFolding(), lintGutter(), history(), drawSelection(), highlightSpecialChars(), crosshairCursor(),
-				highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(), autocompletion(),
+				highlightActiveLine(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(),
 				EditorState.tabSize.of(2), yaml(), syntaxHighlighting(colours), look,
 				// No key takes Tab away: it leaves the editor, as everywhere on the page.
 				keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
@@ -90,9 +90,11 @@ export function go(editor, line, column = 1) {
 	editor.focus();
 }
 
-// mark shows findings: { line, column, severity, message, actions }.
+// mark shows findings: { line, column, severity, message, actions }, or with a range as
+// { from, to }.
 export function mark(editor, findings) {
-	const diagnostics = findings.filter((f) => f.line > 0 && f.line <= editor.state.doc.lines).map((f) => {
+	const diagnostics = findings.filter((f) => f.to !== undefined || (f.line > 0 && f.line <= editor.state.doc.lines)).map((f) => {
+		if (f.to !== undefined) return f;
 		const from = offset(editor, f.line, f.column || 1);
 		const rest = editor.state.doc.lineAt(from).to;
 		const word = editor.state.sliceDoc(from, rest).match(/^[^\s:,\]}]+/)?.[0].length ?? 0;

@@ -1,7 +1,8 @@
 // The page: it asks the engine at each change, and shows what it says.
 import examples from "examples";
+import { assist, mendsOf } from "./assist.js";
 import { $, h } from "./dom.js";
-import { go, mark, newEditor, setText, textOf } from "./editors.js";
+import { go, mark, newEditor, offset, setText, textOf } from "./editors.js";
 import { Stopped, isNative, newEngine } from "./engine.js";
 import { acceptFiles, save } from "./files.js";
 import { fail, showRules, showVerdict } from "./result.js";
@@ -159,6 +160,31 @@ function markCRD() {
 		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: wants ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
 	}
 	mark(editors.crd, findings);
+	addMends(findings);
+}
+
+// A CRD is marked with the mends of its first rules that are refused, or read what may
+// be absent.
+const mostMends = 20;
+
+async function addMends(findings) {
+	const { doc } = editors.crd.state;
+	const rules = vetAnswer.report.crds.flatMap((crd) => crd.versions.flatMap((v) => v.rules.map((r) => ({ ...r, at: page.placeOf(crd.name, { version: v.name, path: r.path, index: r.index }) }))));
+	const asked = [...rules.filter((r) => r.broken), ...rules.filter((r) => !r.broken)].filter((r) => r.at?.line > 0).slice(0, mostMends);
+	const more = [];
+	for (const rule of asked) {
+		const found = await mendsOf(page, editors.crd, ruleOffset(rule));
+		if (!editors.crd.state.doc.eq(doc)) return;
+		more.push(...found.filter((p) => p.kind !== "costly" && (p.kind === "broken" || p.actions.length > 0)).map((p) => ({ ...p, severity: p.kind === "broken" ? "error" : "warning" })));
+	}
+	if (more.length > 0) mark(editors.crd, [...findings, ...more]);
+}
+
+// ruleOffset is where a rule's own text begins, as far as its line shows it.
+function ruleOffset(rule) {
+	const line = editors.crd.state.doc.line(rule.at.line);
+	const at = line.text.indexOf("rule", rule.at.column - 1);
+	return at < 0 ? offset(editors.crd, rule.at.line, rule.at.column) : line.from + at;
 }
 
 function busy(on) {
@@ -240,7 +266,7 @@ async function begin() {
 		editors[pane] = newEditor($(`editor-${pane}`), labels[pane], () => {
 			dirty = true;
 			edited(pane);
-		});
+		}, pane === "crd" ? assist(page) : []);
 	}
 	for (const [i, example] of examples.entries()) $("examples").append(h("option", { value: String(i) }, example.title));
 	$("examples").addEventListener("change", () => {
