@@ -14,6 +14,9 @@ export function h(tag, props, ...children) {
 	return element;
 }
 
+// message is the server's, whose line breaks show where in an expression something is.
+export const message = (text) => (text.includes("\n") ? h("pre", { class: "message" }, text.trim()) : h("span", {}, text));
+
 export function number(n) {
 	if (n >= 1e15) return n.toExponential(1).replace("e+", "e");
 	return n.toLocaleString("en-US");

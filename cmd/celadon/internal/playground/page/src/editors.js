@@ -58,7 +58,7 @@ export function newEditor(host, label, changed, extensions = []) {
 				EditorState.tabSize.of(2), yaml(), syntaxHighlighting(colours), look,
 				// No key takes Tab away: it leaves the editor, as everywhere on the page.
 				keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
-				EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", spellcheck: "false" }),
+				EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocapitalize: "off", spellcheck: "false" }),
 				EditorView.updateListener.of((update) => update.docChanged && changed(update)),
 				...extensions,
 			],

@@ -1,5 +1,5 @@
 // What the API server would say of the objects, and why.
-import { $, bar, count, h, lazily, number, share } from "./dom.js";
+import { $, bar, count, h, lazily, message, number, share } from "./dom.js";
 
 // At run time a rule may cost so much in one call, all together so much for an object.
 export const limits = { call: 1_000_000, object: 10_000_000 };
@@ -35,7 +35,7 @@ export function showVerdict(answer, page) {
 		for (const warning of o.warnings) parts.push(h("p", { class: "warning" }, `Warning: ${warning}`));
 	});
 	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Write an object to see whether it would be accepted."));
-	if (answer.problems.length > 0) parts.push(h("pre", { class: "problems" }, answer.problems.join("\n")));
+	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "What is wrong with the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
 	$("verdict").replaceChildren(...parts);
 	$("causes").replaceChildren(...objects.map(([o, more]) => causes(o, more, page)).filter(Boolean));
 	$("persisted").replaceChildren(...objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
@@ -52,7 +52,7 @@ function causes(o, more, page) {
 function cause(c, rule, more, page) {
 	const at = rule && page.placeOf(more.crd, rule);
 	return h("li", {},
-		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", h("span", {}, c.message), " ", h("small", {}, c.reason)),
+		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", h("small", {}, c.reason)),
 		c.rule && h("pre", { class: "rule" }, c.rule.trim()),
 		c.values?.length > 0 && h("table", { class: "values" }, h("tbody", {}, c.values.map((v) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, v.expr)), h("td", {}, h("code", {}, v.value)))))),
 		h("p", { class: "places" },

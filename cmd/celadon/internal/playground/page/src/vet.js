@@ -1,5 +1,5 @@
 // What the API server would say of the CRD, and what its rules may cost.
-import { $, bar, count, h, lazily, number, share } from "./dom.js";
+import { $, bar, count, h, lazily, message, number, share } from "./dom.js";
 import { finder } from "./result.js";
 
 export function showVet(answer, page) {
@@ -22,8 +22,8 @@ function vetted(crd, kubectl, page) {
 		crd.versions.map((v) => version(crd, v, page)));
 }
 
-function finding(where, message, kind, at, page) {
-	return h("li", {}, h("p", {}, h("code", { class: "field" }, where), " ", message, " ", h("small", {}, kind)),
+function finding(where, words, kind, at, page) {
+	return h("li", {}, h("p", {}, h("code", { class: "field" }, where), " ", message(words), " ", h("small", {}, kind)),
 		at.rule && h("pre", { class: "rule" }, at.rule.trim()),
 		at.line > 0 && h("p", { class: "places" }, h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `CRD, line ${at.line}`)));
 }
