@@ -125,12 +125,9 @@ func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) 
 }
 
 func (s *Session) price(x *expr.Expr) *Answer {
-	return &Answer{
-		Type:        s.helper().TypeOf(x),
-		Estimate:    x.Estimate(),
-		Occurrences: s.state.place.cardinality(),
-		Limit:       uint64(s.limits.WithDefaults().EstimatedPerRule),
-	}
+	p := s.helper()
+	price := p.Price(x)
+	return &Answer{Type: p.TypeOf(x), Estimate: price.Estimate, Occurrences: price.Times, Limit: price.Limit}
 }
 
 func needsSelf(x *expr.Expr) bool {
@@ -204,11 +201,8 @@ func (a *Answer) text(width int) string {
 // estimateText is the server's estimate. It is no bound: the server counts some
 // steps as nothing that cost a unit, as == of two integers.
 func (a *Answer) estimateText() string {
-	text := "estimate " + phrase.Range(a.Estimate.Min, a.Estimate.Max)
-	if a.Occurrences > 1 {
-		text += fmt.Sprintf(" x %s = %s", phrase.Number(a.Occurrences), phrase.Number(a.Total()))
-	}
-	text += fmt.Sprintf(", %s of the limit", phrase.Share(a.Total(), a.Limit))
+	price := assist.Price{Estimate: a.Estimate, Times: a.Occurrences, Total: a.Total(), Limit: a.Limit}
+	text := price.Words()
 	if a.Evaluated && a.Cost > a.Estimate.Max {
 		text += " (the server's, though less than the cost)"
 	}

@@ -84,7 +84,8 @@ func (s *Session) helper() *assist.Place {
 	if p == nil {
 		return nil
 	}
-	at := &assist.Place{Node: p.node, Schema: s.schemaHere(), Self: p.self, Old: p.old, Expand: s.expand}
+	at := p.help
+	at.Limits, at.Functions, at.Expand, at.Named = s.limits, s.funcs, s.expand, nil
 	for _, l := range s.lets {
 		if l.place == s.standing() {
 			at.Named = append(at.Named, assist.Candidate{Text: l.name, Hint: lex.Flat(l.text)})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
 )
 
@@ -41,10 +42,10 @@ func highlight(line []rune, pos int) string {
 	tokens := lex.Tokens(line[from:])
 	marks := brackets(tokens, pos-from)
 	last := from
-	for i, t := range tokens {
+	for i, t := range assist.Tokens(string(line[from:])) {
 		start, end := t.Start+from, t.End+from
 		b.WriteString(string(line[last:start]))
-		colour := colourOf(tokens, i)
+		colour := colours[t.Class]
 		if marks[i] != "" {
 			colour = marks[i]
 		}
@@ -59,26 +60,10 @@ func highlight(line []rune, pos int) string {
 	return b.String()
 }
 
-func colourOf(tokens []lex.Token, i int) string {
-	switch t := tokens[i]; t.Kind {
-	case lex.String:
-		return colourString
-	case lex.Number:
-		return colourNumber
-	case lex.Comment:
-		return colourComment
-	case lex.Ident:
-		switch {
-		case i+1 < len(tokens) && tokens[i+1].Text == "(":
-			return colourCall
-		case i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?"):
-			return ""
-		case slices.Contains([]string{"true", "false", "null"}, t.Text):
-			return colourNumber
-		}
-		return colourVariable
-	}
-	return ""
+// colours are those of what stands in an expression.
+var colours = map[assist.Class]string{
+	assist.ClassText: colourString, assist.ClassNumber: colourNumber, assist.ClassWord: colourNumber, assist.ClassComment: colourComment,
+	assist.ClassVariable: colourVariable, assist.ClassFunction: colourCall, assist.ClassMethod: colourCall, assist.ClassMacro: colourCall,
 }
 
 // brackets marks the bracket at or before the cursor with its partner, and

@@ -101,7 +101,7 @@ func (s *Session) there(arg string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlace(st.crd.engine, st.version, steps, st.here())
+	p, err := newPlace(st.crd, st.version, steps, st.here())
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, st.place.meant(steps))
 	}
@@ -188,38 +188,12 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	return text + table(s.unbounded(x), s.Width), nil
 }
 
-// unbounded are the values without a bound that an expression reads, and what
-// would bound them: in the expression, and around its place.
-func (s *Session) unbounded(x *expr.Expr) [][]string {
-	var rows [][]string
-	seen := map[string]bool{}
-	say := func(text string, d *types.Decl) {
-		if name := assist.BoundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
-			seen[text] = true
-			rows = append(rows, []string{"  " + text, fmt.Sprintf("no %s: %s assumed", name, sizeText(d))})
-		}
-	}
-	d := s.state.place.root
-	for i, step := range s.state.place.steps {
-		if d.Fields[step.Name] == nil || step.Item || step.Any {
-			say(engine.FormatPath(s.state.place.steps[:i]), d)
-		}
-		d = below(d, step)
-	}
-	for _, read := range s.helper().Reads(x) {
-		say(read.Text, read.Decl)
+// unbounded are rows of what has no bound that an expression's price depends on.
+func (s *Session) unbounded(x *expr.Expr) (rows [][]string) {
+	for _, u := range s.helper().Unbounded(x) {
+		rows = append(rows, []string{"  " + u.Text, fmt.Sprintf("no %s: %s assumed", u.Set, u.Assumed)})
 	}
 	return rows
-}
-
-func sizeText(d *types.Decl) string {
-	switch d.Kind {
-	case types.List:
-		return fmt.Sprintf("%d items", d.Max.Max)
-	case types.Map:
-		return fmt.Sprintf("%d entries", d.Max.Max)
-	}
-	return fmt.Sprintf("%d bytes", d.Max.Max)
 }
 
 func explain(ctx context.Context, s *Session, arg string) (string, error) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/spell"
 	"github.com/celadon-cel/celadon/types"
@@ -18,6 +18,7 @@ import (
 type place struct {
 	desk  *expr.Desk // nil where the schema is not visible to rules
 	node  *engine.Node
+	help  *assist.Place
 	root  *types.Decl
 	steps []engine.Step
 	// self and old are what expressions see; has tells whether self is there.
@@ -26,23 +27,23 @@ type place struct {
 }
 
 // newPlace is a place in what rules see; that is nil without an object.
-func newPlace(e *engine.Engine, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
+func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
 	var obj map[string]any
 	if seen != nil {
 		obj = seen.Self()
 	}
-	root, err := e.At(version, "")
+	root, err := c.engine.At(version, "")
 	if err != nil {
 		return nil, err
 	}
 	steps = concrete(obj, steps)
-	node, err := e.At(version, engine.FormatPath(steps))
+	help, err := assist.NewPlace(c.engine, c.schema(version), version, engine.FormatPath(steps))
 	if err != nil {
 		return nil, err
 	}
-	p := &place{node: node, root: root.Decl(), steps: steps}
-	if node.Decl().Kind != types.Hidden {
-		if p.desk, err = node.Desk(); err != nil {
+	p := &place{node: help.Node, help: help, root: root.Decl(), steps: steps}
+	if p.node.Decl().Kind != types.Hidden {
+		if p.desk, err = p.node.Desk(); err != nil {
 			return nil, err
 		}
 	}
@@ -50,6 +51,7 @@ func newPlace(e *engine.Engine, version string, steps []engine.Step, seen *engin
 		p.self, p.old, p.has = seen.Values(steps)
 		p.has = p.has && p.self != nil
 	}
+	help.Self, help.Old = p.self, p.old
 	return p, nil
 }
 
@@ -120,23 +122,6 @@ func (p *place) pattern() string {
 		d = below(d, step)
 	}
 	return engine.FormatPath(steps)
-}
-
-// cardinality is how often a rule here may run for one object.
-func (p *place) cardinality() uint64 {
-	total, bounded := uint64(1), true
-	d := p.root
-	for _, step := range p.steps {
-		if d.Fields[step.Name] == nil || step.Item || step.Any {
-			bounded = bounded && d.Max.Source == types.Declared
-			total = cost.Mul(total, uint64(max(0, d.Max.Max)))
-		}
-		d = below(d, step)
-	}
-	if !bounded {
-		return cost.Occurrences(d.MinSize)
-	}
-	return total
 }
 
 // resolve reads a path as :cd takes it: from here, from the root with a leading

@@ -137,7 +137,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
 			verdict = "broken"
 		} else {
-			total := cost.Mul(x.Estimate().Max, p.cardinality())
+			total := p.help.Price(x).Total
 			l.total = cost.Add(l.total, total)
 			most, headroom = phrase.Number(total), phrase.Share(total, limit)
 			if total > limit {
@@ -247,7 +247,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	total, costly := uint64(0), false
 	st := s.state
 	for _, path := range rulePlaces(st.crd.schema(st.version), nil) {
-		p, err := newPlace(st.crd.engine, st.version, path, nil)
+		p, err := newPlace(st.crd, st.version, path, nil)
 		if err != nil {
 			return "", err
 		}

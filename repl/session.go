@@ -156,7 +156,7 @@ func (st *state) settle(steps []engine.Step) error {
 		return err
 	}
 	for {
-		p, err := newPlace(st.crd.engine, st.version, steps, st.here())
+		p, err := newPlace(st.crd, st.version, steps, st.here())
 		if err == nil {
 			st.place, st.steps = p, p.steps
 		}
@@ -339,7 +339,7 @@ func (s *Session) move(steps []engine.Step) error {
 	}
 	next := *s.state
 	next.rule = -1
-	p, err := newPlace(next.crd.engine, next.version, steps, next.here())
+	p, err := newPlace(next.crd, next.version, steps, next.here())
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package assist
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -79,10 +78,10 @@ func (h *Hover) Lines() []string {
 // Words are a price for people: "estimate 2 to 5 x 64 = 320, 0.1 % of the limit".
 func (c *Price) Words() string {
 	text := "estimate " + phrase.Range(c.Estimate.Min, c.Estimate.Max)
-	if c.Total != c.Estimate.Max {
+	if c.Times > 1 && c.Total != c.Estimate.Max {
 		text += " x " + phrase.Number(c.Times) + " = " + phrase.Number(c.Total)
 	}
-	return strings.TrimSpace(text + ", " + phrase.Share(c.Total, c.Limit) + " of the limit")
+	return text + ", " + phrase.Share(c.Total, c.Limit) + " of the limit"
 }
 
 // Hover tells of what stands at a code point of an expression, whole or half

@@ -142,3 +142,11 @@ func (f *fault) nearest(name string, offset int) []string {
 	}
 	return spell.Near(name, known)
 }
+
+// operandFirst is the first token of the operand that ends with one; -1 for none.
+func (f *fault) operandFirst(last int) int {
+	if last < 0 || last >= len(f.tokens) {
+		return -1
+	}
+	return lex.Operand(f.tokens, last)
+}

@@ -4,14 +4,11 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/tracing"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -148,32 +145,6 @@ func (p *Place) TypeOf(x *expr.Expr) string {
 		return found.decl.String()
 	}
 	return TypeWords(x)
-}
-
-// Read is a value that an expression reads.
-type Read struct {
-	Text string
-	Decl *types.Decl
-}
-
-// Reads are the values that an expression reads of the object and that have
-// declarations, in its order.
-func (p *Place) Reads(x *expr.Expr) (all []Read) {
-	src := lex.NewSource(x.Source(), x.AST())
-	r := resolver{place: p, vars: map[string]found{}}
-	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if l, ok := tracing.LoopOf(e); ok {
-			over := r.expr(l.Over)
-			r.vars[l.Variable] = over.elements()
-			if over.decl != nil && over.decl.Kind == types.Map && l.Index == "" {
-				r.vars[l.Variable] = found{} // a key
-			}
-		}
-		if f := r.expr(e); f.decl != nil && e.Kind() != ast.ComprehensionKind {
-			all = append(all, Read{src.Of(e), f.decl})
-		}
-	}))
-	return all
 }
 
 // SchemaAt is the schema of a place; nil where the CRD declares none.

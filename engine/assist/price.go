@@ -1,8 +1,13 @@
 package assist
 
 import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/types"
 )
@@ -31,6 +36,13 @@ func (p *Place) Price(x *expr.Expr) Price {
 type around struct {
 	steps       []engine.Step
 	cardinality cost.Cardinality
+	sized       []sized // the lists and maps
+}
+
+// sized is a list or map, as the path that led to the place names it.
+type sized struct {
+	text string
+	decl *types.Decl
 }
 
 func newAround(root *types.Decl, steps []engine.Step) around {
@@ -44,6 +56,7 @@ func newAround(root *types.Decl, steps []engine.Step) around {
 		}
 		a.steps[i] = engine.Step{Any: true}
 		path := engine.FormatPath(a.steps[:i])
+		a.sized = append(a.sized, sized{engine.FormatPath(steps[:i]), d})
 		var limit *int64
 		if d.Max.Source == types.Declared {
 			limit = &d.Max.Max
@@ -59,3 +72,41 @@ func newAround(root *types.Decl, steps []engine.Step) around {
 }
 
 func (a *around) times(d *types.Decl) uint64 { return a.cardinality.Times(d) }
+
+// Unbounded is a value without a bound that the price of an expression depends on: what
+// would bound it, and what is assumed as long as nothing does, as "3145728 bytes".
+type Unbounded struct{ Text, Set, Assumed string }
+
+// Unbounded are those around the place, then those that the expression reads.
+func (p *Place) Unbounded(x *expr.Expr) (all []Unbounded) {
+	seen := map[string]bool{}
+	say := func(text string, d *types.Decl) {
+		if name := BoundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
+			seen[text] = true
+			all = append(all, Unbounded{text, name, sizeText(d)})
+		}
+	}
+	for _, s := range p.around.sized {
+		say(s.text, s.decl)
+	}
+	src := lex.NewSource(x.Source(), x.AST())
+	r := resolver{place: p, vars: map[string]found{}}
+	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.ComprehensionKind {
+			r.loop(e.AsComprehension())
+		} else if f := r.expr(e); f.decl != nil {
+			say(src.Of(e), f.decl)
+		}
+	}))
+	return all
+}
+
+func sizeText(d *types.Decl) string {
+	switch d.Kind {
+	case types.List:
+		return fmt.Sprintf("%d items", d.Max.Max)
+	case types.Map:
+		return fmt.Sprintf("%d entries", d.Max.Max)
+	}
+	return fmt.Sprintf("%d bytes", d.Max.Max)
+}

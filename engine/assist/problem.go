@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
+	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/internal/expr"
 )
 
 // Problem is something that is wrong with an expression, and how to mend it.
@@ -76,24 +78,91 @@ func Apply(src string, edits []Edit) string {
 	return string(text)
 }
 
-// Problems are what is wrong with an expression, in the order of its text.
+// Problems are what is wrong with an expression, in the order of its text: why it does
+// not compile or, where it does, what may go wrong with it.
 func (p *Place) Problems(src string) []Problem {
-	_, err := p.compile(src)
+	x, err := p.compile(src)
 	var bad *engine.CompileError
-	if !errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &bad):
+		return []Problem{p.ProblemOf(bad)}
+	case err != nil:
 		return nil
 	}
-	return []Problem{p.ProblemOf(bad)}
+	if bad := p.mistyped(x); bad != nil {
+		return []Problem{*bad}
+	}
+	all := p.unguarded(x)
+	if dear := p.costly(x); dear != nil {
+		all = append(all, *dear)
+	}
+	return all
 }
 
-// ProblemOf is a compile error of the place's rule as a problem with its mends.
-func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
-	out := Problem{Message: bad.Summary(), Advice: Advise(bad, p.Names)}
-	if f, ok := newFault(bad); ok {
-		out.Start, out.End = f.offset, f.offset
-		if f.token < len(f.tokens) {
-			out.Start, out.End = f.tokens[f.token].Start, f.tokens[f.token].End
+// mistyped is the problem of an expression that is not what its part wants; nil for
+// none.
+func (p *Place) mistyped(x *expr.Expr) *Problem {
+	if p.fits(x) {
+		return nil
+	}
+	part := partOf[p.Part]
+	all := Span{0, len([]rune(x.Source()))}
+	out := &Problem{Start: all.Start, End: all.End, Message: part.WrongType()}
+	if p.Part == MessageExpression {
+		out.Mends = p.tried(x.Source(), [][]Edit{wrap(all, "string(", ")"), wrap(all, "string((", "))")}, p.fits)
+		return out
+	}
+	of := kindOf(x.Type().String())
+	out.Words = asCondition(of, "x")
+	out.Mends = p.tried(x.Source(), append(conditions(all, of), conditionsInBrackets(all, of)...), p.fits)
+	return out
+}
+
+// partOf are the parts as the compiler of rules has them.
+var partOf = map[Part]parts.Part{Rule: parts.Itself, MessageExpression: parts.Message}
+
+// fits is true of an expression that gives what the part wants.
+func (p *Place) fits(x *expr.Expr) bool {
+	part, ok := partOf[p.Part]
+	return !ok || part.Takes(x.AST())
+}
+
+// tried are the edits that lead to an expression of which good is true.
+func (p *Place) tried(src string, edits [][]Edit, good func(*expr.Expr) bool) (out []Mend) {
+	for _, e := range edits {
+		if x, err := p.compile(Apply(src, e)); err == nil && good(x) {
+			out = append(out, Mend{Title: titleOf([]rune(src), e), Edits: e})
 		}
 	}
 	return out
+}
+
+// ProblemOf is a compile error of the place's expression as a problem with its mends.
+func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
+	f, ok := newFault(bad)
+	if !ok {
+		if x, err := p.compile(bad.Rule); err == nil {
+			if typed := p.mistyped(x); typed != nil {
+				return *typed
+			}
+		}
+		return Problem{Message: bad.Summary(), End: len([]rune(bad.Rule))}
+	}
+	out := Problem{Message: bad.Summary(), Advice: Advise(bad, p.Names)}
+	out.Start, out.End = f.extent()
+	out.Mends = p.mends(bad, f, out.Advice)
+	return out
+}
+
+// extent is the text that the error is about: the token at its place, of a field its
+// name.
+func (f *fault) extent() (start, end int) {
+	i := f.token
+	if i == len(f.tokens) {
+		return len(f.src), len(f.src)
+	}
+	if f.at(i) == "." && f.isName(i+1) {
+		i++
+	}
+	return f.tokens[i].Start, f.tokens[i].End
 }

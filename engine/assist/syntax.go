@@ -109,24 +109,32 @@ func (f *fault) syntax() string {
 	return f.unbalanced()
 }
 
-// run is the operator at the place, as it would be in a language that has it:
-// the tokens that touch each other.
+// run is the operator at the place, as it would be in a language that has it.
 func (f *fault) run() string {
+	first, last := f.runAt(f.token)
+	if first > last {
+		return ""
+	}
+	return string(f.src[f.tokens[first].Start:f.tokens[last].End])
+}
+
+// runAt are the operator tokens around one that touch each other; none where it is no
+// part of an operator.
+func (f *fault) runAt(i int) (first, last int) {
 	isPart := func(i int) bool {
 		return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Operator && strings.Trim(f.tokens[i].Text, "=<>!&|~?*+-^:.") == ""
 	}
-	first := f.token
-	if !isPart(first) {
-		return ""
+	if !isPart(i) {
+		return i, i - 1
 	}
-	last := first
+	first, last = i, i
 	for isPart(first-1) && f.tokens[first-1].End == f.tokens[first].Start {
 		first--
 	}
 	for isPart(last+1) && f.tokens[last].End == f.tokens[last+1].Start {
 		last++
 	}
-	return string(f.src[f.tokens[first].Start:f.tokens[last].End])
+	return first, last
 }
 
 // unbalanced finds the bracket that is closed by none, or closes none.

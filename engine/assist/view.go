@@ -73,13 +73,9 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 	l := macroAround{of: c, names: []string{c.IterVar()}}
 	switch part.ID() {
 	case c.LoopStep().ID():
-		over := v.expr(c.IterRange())
-		v.vars[c.IterVar()] = over.elements()
+		v.loop(c)
 		if c.HasIterVar2() {
 			l.names = append(l.names, c.IterVar2())
-			v.vars[c.IterVar()], v.vars[c.IterVar2()] = found{}, over.elements()
-		} else if over.decl != nil && over.decl.Kind == types.Map {
-			v.vars[c.IterVar()] = found{} // a key
 		}
 	case c.Result().ID():
 		if strings.HasPrefix(c.AccuVar(), "@") {
@@ -91,6 +87,19 @@ func (v *view) enter(c ast.ComprehensionExpr, part ast.Expr) {
 		return
 	}
 	v.loops = append(v.loops, l)
+}
+
+// loop declares the variables of a macro that goes over something.
+func (r *resolver) loop(c ast.ComprehensionExpr) {
+	over := r.expr(c.IterRange())
+	switch {
+	case c.HasIterVar2():
+		r.vars[c.IterVar()], r.vars[c.IterVar2()] = found{}, over.elements()
+	case over.decl != nil && over.decl.Kind == types.Map:
+		r.vars[c.IterVar()] = found{} // a key
+	default:
+		r.vars[c.IterVar()] = over.elements()
+	}
 }
 
 // typeOf is the type of an expression that the node sees, by its declaration or by the

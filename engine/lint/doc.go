@@ -18,7 +18,7 @@ package lint
 // certain only: a witness, or a proof (lint.go). That nothing was found is no lint.
 //
 // A rule that fails on an object is guarded (mend.go): the condition that reads
-// what is absent, A, becomes has(x) && A, or !has(x) || A (guard.go). Either gives
+// what is absent, A, becomes has(x) && A, or !has(x) || A (internal/guard). Either gives
 // what A gave wherever A gave anything; since CEL's operators never take back a
 // value for want of an error, so does the whole rule. What is to be shown of a
 // mend beside that is that the witness has a value now, and that no other object

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/crdcopy"
+	"github.com/celadon-cel/celadon/internal/guard"
 )
 
 // Mend is another text for a rule that fails to evaluate. Wherever the rule has a
@@ -24,7 +25,7 @@ type Mend struct {
 	Proof    *prove.Proof
 	Searched int
 
-	how way
+	how guard.Way
 }
 
 // Keeping is the mend with which the CRD accepts no more than before; nil where
@@ -62,9 +63,9 @@ const rounds = 2
 // accepted before one that does not.
 func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []Mend, err error) {
 	m := &mender{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
-	ways := []way{refuse, accept, asFalse, asTrue}
+	ways := []guard.Way{guard.Refuse, guard.Accept, guard.AsFalse, guard.AsTrue}
 	if f.isClosed(rule.Path) {
-		ways = []way{asFalse, asTrue} // to go on accepting nothing mends nothing
+		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // to go on accepting nothing mends nothing
 	}
 	for _, want := range []search.Want{search.Refused, search.Accepted} {
 		answer, err := f.asker.Ask(f.ctx, rule, want)
@@ -75,11 +76,11 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 			m.shown = append(m.shown, answer.Witness)
 		}
 	}
-	made := map[bool]*Mend{} // by Keeps
-	learned := map[way]int{} // before it was tried
+	made := map[bool]*Mend{}       // by Keeps
+	learned := map[guard.Way]int{} // before it was tried
 	for range rounds {
 		for _, how := range ways {
-			now, known := made[how == refuse], len(m.fails)+len(m.reasons)
+			now, known := made[how == guard.Refuse], len(m.fails)+len(m.reasons)
 			if now != nil && now.Proof != nil || learned[how] == known {
 				continue
 			}
@@ -89,7 +90,7 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 				return nil, err
 			}
 			if now == nil || now.how == how || mend != nil && mend.Proof != nil {
-				made[how == refuse] = mend
+				made[how == guard.Refuse] = mend
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 
 // mend guards the rule until no object is known on which it fails. It is nil where
 // that comes to nothing.
-func (m *mender) mend(how way) (*Mend, error) {
+func (m *mender) mend(how guard.Way) (*Mend, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
 		if text = m.guarded(text, how); text == "" {
@@ -124,7 +125,7 @@ func (m *mender) mend(how way) (*Mend, error) {
 		}
 		switch t.answer.Status {
 		case Never, search.Unknown:
-			return m.judged(t, &Mend{Rule: text, Keeps: how == refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
+			return m.judged(t, &Mend{Rule: text, Keeps: how == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
 		case search.Found:
 			m.fails = append(m.fails, t.answer.Witness)
 		default:
@@ -193,7 +194,7 @@ func (m *mender) judged(t *trial, mend *Mend) (*Mend, error) {
 
 // guarded is a text with guards for all that it fails for on any known write; ""
 // where it fails for something that no guard is known for.
-func (m *mender) guarded(text string, how way) string {
+func (m *mender) guarded(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
 		return ""
@@ -216,7 +217,7 @@ func (m *mender) guarded(text string, how way) string {
 		if !slices.Contains(m.reasons, reason) {
 			m.reasons = append(m.reasons, reason)
 		}
-		if text = guard(x, env, reason, how); text == "" {
+		if text = guard.First(x, env, reason, how); text == "" {
 			return ""
 		}
 	}
@@ -225,7 +226,7 @@ func (m *mender) guarded(text string, how way) string {
 
 // guardAll is a text with guards for whatever might fail for a reason that some text
 // failed for, though no object is known for it.
-func (m *mender) guardAll(text string, how way) string {
+func (m *mender) guardAll(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
 		return text
@@ -236,7 +237,7 @@ func (m *mender) guardAll(text string, how way) string {
 			if err != nil {
 				return text
 			}
-			more := guard(x, env, reason, how)
+			more := guard.First(x, env, reason, how)
 			if more == "" {
 				break
 			}

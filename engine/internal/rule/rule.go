@@ -59,13 +59,16 @@ func (p Part) words() *words {
 // Takes is true for an expression of the part's type.
 func (p Part) Takes(checked *cel.Ast) bool { return checked.OutputType() == p.words().want }
 
+// WrongType is the API server's text for an expression of another type.
+func (p Part) WrongType() string { return p.words().wrongType }
+
 // Uncompilable is an expression that does not check.
 func (k Key) Uncompilable(err error) *Refusal {
 	return &Refusal{Detail: k.Part.words().compilation + err.Error(), Err: err}
 }
 
 func (c *Checked) mistyped() *Refusal {
-	text := c.Part.words().wrongType
+	text := c.Part.WrongType()
 	return &Refusal{Detail: text, Err: errors.New(text), Checked: c}
 }
 

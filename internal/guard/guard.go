@@ -1,4 +1,6 @@
-package lint
+// Package guard puts a question before a part of an expression that may have no value:
+// has(x) && …, or !has(x) || ….
+package guard
 
 import (
 	"fmt"
@@ -16,18 +18,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// way is what a guard makes of a condition that has no value.
-type way uint8
+// Way is what a guard makes of a condition that has no value.
+type Way uint8
 
 const (
-	// refuse makes the whole rule false: it refuses what it refused, in its own
+	// Refuse makes the whole rule false: it refuses what it refused, in its own
 	// words.
-	refuse way = iota
-	// accept makes the whole rule true, as far as the condition decides it.
-	accept
-	// asFalse makes the condition false, asTrue true, wherever it stands.
-	asFalse
-	asTrue
+	Refuse Way = iota
+	// Accept makes the whole rule true, as far as the condition decides it.
+	Accept
+	// AsFalse makes the condition false, AsTrue true, wherever it stands.
+	AsFalse
+	AsTrue
 )
 
 // read is a part of an expression that has no value for some reason, and what asks
@@ -37,13 +39,23 @@ type read struct {
 	present, absent string
 }
 
-// guard guards the first part of an expression that has no value for a reason and
+// First guards the first part of an expression that has no value for a reason and
 // is not guarded yet. It is "" where there is none, or no guard is known for it.
-func guard(x *expr.Expr, env *cel.Env, reason string, how way) string {
+func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
+	return guarded(x, env, reason, how, func(ast.Expr) bool { return true })
+}
+
+// Field guards one selection of a field that may be absent; it is "" where that is
+// guarded, or no guard is known.
+func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) string {
+	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), how, func(e ast.Expr) bool { return e.ID() == at.ID() })
+}
+
+func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast.Expr) bool) string {
 	src := lex.NewSource(x.Source(), x.AST())
 	var todo *read
 	walk(&spot{e: x.AST().NativeRep().Expr()}, func(s *spot) {
-		if todo == nil {
+		if todo == nil && wanted(s.e) {
 			if r := readOf(s, src, reason); r != nil && !r.guarded(src) {
 				todo = r
 			}
@@ -58,14 +70,14 @@ func guard(x *expr.Expr, env *cel.Env, reason string, how way) string {
 	}
 	test, and := todo.present, true
 	switch how {
-	case refuse, accept:
+	case Refuse, Accept:
 		outer := decisive(x, at)
-		if outer == nil || how == accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
+		if outer == nil || how == Accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
 			return ""
 		}
 		at = outer
-		and = (how == refuse) == (at.polarity() > 0)
-	case asTrue:
+		and = (how == Refuse) == (at.polarity() > 0)
+	case AsTrue:
 		and = false
 	}
 	if !and {
