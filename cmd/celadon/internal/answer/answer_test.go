@@ -260,18 +260,17 @@ func TestBadRequests(t *testing.T) {
 // TestSameAsCommand: the answers have in them what the command says.
 func TestSameAsCommand(t *testing.T) {
 	t.Parallel()
-	celadon := filepath.Join(t.TempDir(), "celadon")
-	if out, err := exec.Command("go", "build", "-o", celadon, "github.com/celadon-cel/celadon/cmd/celadon").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	celadon := buildCommand(t)
 	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "crontab/crd.yaml"), Object: refused})
 	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "crontab/crd.yaml"), Object: refused, Old: refused, KubeVersion: "1.31"})
 	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "costly/crd.yaml"), Object: refused})
 	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
 }
 
-func same(t *testing.T, celadon string, r *answer.Room, req answer.Request) {
+// same gives what the command says.
+func same(t *testing.T, celadon string, r *answer.Room, req answer.Request) map[string]any {
 	t.Helper()
+	said := map[string]any{}
 	dir := t.TempDir()
 	for name, text := range map[string]string{answer.CRDFile: req.CRD, answer.ObjectFile: req.Object, answer.OldFile: req.Old} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -279,7 +278,7 @@ func same(t *testing.T, celadon string, r *answer.Room, req answer.Request) {
 		}
 	}
 	for do, args := range map[string][]string{
-		"check": {"check", "--crd", answer.CRDFile, "--old", answer.OldFile, "--no-vet", "--verbose", "--summary", "-o", "json", "--kube-version", req.KubeVersion, answer.ObjectFile},
+		"check": {"check", "--crd", answer.CRDFile, "--old", answer.OldFile, "--no-vet", "--verbose", "--summary", "-o", "json", "--kube-version", req.KubeVersion, "--subresource", req.Subresource, answer.ObjectFile},
 		"vet":   {"vet", "-o", "json", "--kube-version", req.KubeVersion, answer.CRDFile},
 	} {
 		cmd := exec.Command(celadon, args...)
@@ -293,7 +292,9 @@ func same(t *testing.T, celadon string, r *answer.Room, req answer.Request) {
 		if diff := cmp.Diff(want, askIn(t, r, req)["report"]); diff != "" {
 			t.Errorf("%s (-command +answer): %s", do, diff)
 		}
+		said[do] = want
 	}
+	return said
 }
 
 // text is "" for what is not there.
