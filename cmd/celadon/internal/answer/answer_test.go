@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -255,46 +254,6 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%.60s: %v %v", request, reply, err)
 		}
 	}
-}
-
-// TestSameAsCommand: the answers have in them what the command says.
-func TestSameAsCommand(t *testing.T) {
-	t.Parallel()
-	celadon := buildCommand(t)
-	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "crontab/crd.yaml"), Object: refused})
-	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "crontab/crd.yaml"), Object: refused, Old: refused, KubeVersion: "1.31"})
-	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "costly/crd.yaml"), Object: refused})
-	same(t, celadon, answer.NewRoom(), answer.Request{CRD: read(t, "unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
-}
-
-// same gives what the command says.
-func same(t *testing.T, celadon string, r *answer.Room, req answer.Request) map[string]any {
-	t.Helper()
-	said := map[string]any{}
-	dir := t.TempDir()
-	for name, text := range map[string]string{answer.CRDFile: req.CRD, answer.ObjectFile: req.Object, answer.OldFile: req.Old} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for do, args := range map[string][]string{
-		"check": {"check", "--crd", answer.CRDFile, "--old", answer.OldFile, "--no-vet", "--verbose", "--summary", "-o", "json", "--kube-version", req.KubeVersion, "--subresource", req.Subresource, answer.ObjectFile},
-		"vet":   {"vet", "-o", "json", "--kube-version", req.KubeVersion, answer.CRDFile},
-	} {
-		cmd := exec.Command(celadon, args...)
-		cmd.Dir = dir
-		out, _ := cmd.Output() // the exit code is in the report
-		var want any
-		if err := json.Unmarshal(out, &want); err != nil {
-			t.Fatalf("%v: %v: %s", args, err, out)
-		}
-		req.Do = do
-		if diff := cmp.Diff(want, askIn(t, r, req)["report"]); diff != "" {
-			t.Errorf("%s (-command +answer): %s", do, diff)
-		}
-		said[do] = want
-	}
-	return said
 }
 
 // text is "" for what is not there.

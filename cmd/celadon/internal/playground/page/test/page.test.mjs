@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { choose, example, inBrowser, launch, native, open, press, set, settled, siteDir, slow, textIn, words } from "./harness.mjs";
 
-const hasSite = existsSync(path.join(siteDir, "index.html"));
-if (!hasSite) console.log(`NO SITE: the page was tried with the engine behind it alone (make site builds ${siteDir})`);
+const hasSite = siteDir && existsSync(path.join(siteDir, "index.html"));
+if (!hasSite) console.log("NO SITE: the page is tried with the engine behind it alone (make played-long tries both)");
 
 let browser;
 before(async () => { browser = await launch(); });
