@@ -10,9 +10,13 @@ export function h(tag, props, ...children) {
 		if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
 		else element.setAttribute(name, value === true ? "" : value);
 	}
-	element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+	element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false).map((child) => (typeof child === "string" ? plain(child) : child)));
 	return element;
 }
+
+// plain shows by their numbers the characters that would steer how others are read.
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const plain = (text) => text.replaceAll(steering, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 // message is the server's, whose line breaks show where in an expression something is.
 export const message = (text) => (text.includes("\n") ? h("pre", { class: "message" }, text.trim()) : h("span", {}, text));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -139,12 +139,13 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		test("what a link says is text, whatever it says", async () => {
 			const html = `<img src=x onerror=document.title='owned'>`;
 			const crd = (await example("playground/policy/crd.yaml")).replaceAll("nobody can be allowed and denied the same", `"${html}"`).replace("policies.access.example.com", JSON.stringify(html)).replace("kind: Policy,", `kind: Policy, shortNames: [${JSON.stringify(html)}],`);
-			const object = (await example("playground/policy/object.yaml")).replace("name: readers", `name: ${JSON.stringify(html)}`).replaceAll("bo", JSON.stringify(html));
+			const object = (await example("playground/policy/object.yaml")).replace("name: readers", `name: ${JSON.stringify(html)}`).replaceAll("bo", JSON.stringify(html)) + "---\napiVersion: access.example.com/v1\nkind: Policy\nmetadata: {name: \"a\\u202Eb\"}\n";
 			const other = await open(browser, at, { fragment: link({ crd, object, kubeVersion: html, subresource: html }), wait: false });
 			await other.page.waitForFunction(() => document.getElementById("verdict").innerText.includes("No answer"), { timeout: slow });
 			await other.page.evaluate(() => { for (const id of ["kube", "subresource"]) { document.getElementById(id).value = ""; document.getElementById(id).dispatchEvent(new Event("change")); } });
 			await settled(other.page);
 			assert.ok((await words(other.page, "#verdict")).includes("<img src=x"));
+			assert.ok((await words(other.page, "#verdict")).includes("a\\u202eb") && !/[\u202a-\u202e]/.test(await words(other.page, "#result")));
 			assert.equal(await other.page.title(), "Celadon playground");
 			assert.equal(await other.page.evaluate(() => document.querySelectorAll("main img").length), 0);
 			await other.close();
@@ -209,6 +210,35 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 		});
 	});
 }
+
+// The picture in docs/playground.md is the page as it is: CELADON_PICTURE=update makes
+// it anew. Fonts differ from machine to machine, so it is held roughly.
+test("the picture in the docs is of this page", async () => {
+	const file = path.join(import.meta.dirname, "../../../../../../docs/playground.png");
+	const at = await native();
+	const { page, close } = await open(browser, at, { width: 1360, height: 800 });
+	await new Promise((done) => setTimeout(done, 800)); // until the last marks stand
+	const now = await page.screenshot({ type: "png" });
+	if (process.env.CELADON_PICTURE === "update") await writeFile(file, now);
+	const blank = await browser.newPage();
+	const differs = await blank.evaluate(async (pictures) => {
+		const small = await Promise.all(pictures.map(async (data) => {
+			const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+			const context = new OffscreenCanvas(image.width / 8, image.height / 8).getContext("2d");
+			context.drawImage(image, 0, 0, image.width / 8, image.height / 8);
+			return [image.width, image.height, context.getImageData(0, 0, image.width / 8, image.height / 8).data];
+		}));
+		const [[w, h, a], [w2, h2, b]] = small;
+		if (w !== w2 || h !== h2) return 1;
+		let n = 0;
+		for (let i = 0; i < a.length; i += 4) if (Math.abs(a[i] + a[i + 1] + a[i + 2] - b[i] - b[i + 1] - b[i + 2]) > 120) n++;
+		return n / (a.length / 4);
+	}, [Buffer.from(now).toString("base64"), (await readFile(file)).toString("base64")]);
+	assert.ok(differs < 0.08, `${(100 * differs).toFixed(1)} % of the picture is another: CELADON_PICTURE=update makes it anew`);
+	await blank.close();
+	await close();
+	at.end();
+});
 
 if (hasSite) {
 	describe("engine in the browser, alone", () => {
