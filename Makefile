@@ -35,7 +35,7 @@ demo: build ## Check the objects in examples/ against their CRDs
 
 # Modules of their own, beside conformance and tools: each is linted and tested like
 # the main one, with the celadon that build makes.
-MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen
+MODULES := celadontest/fakeclient celadontest/remote examples/operator cmd/celadon/openapi celadonvet cmd/celadon-gen tools/release
 
 .PHONY: test
 test: build ## Run every test, the real API server's included
@@ -56,10 +56,10 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/input:FuzzSplit internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -81,8 +81,12 @@ nightly: ## What takes too long for each change
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	CELADON_FULL=1 $(MAKE) explain
+	$(MAKE) release-check
+	$(MAKE) e2e
 	$(MAKE) shown
 	$(MAKE) played-long
+	$(MAKE) editors
+	CELADON_LSP=long $(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap' ./cmd/celadon/internal/lsp
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
@@ -123,14 +127,50 @@ played-long: build site ## The same with the engine in the browser too, its size
 	$(MAKE) played CELADON_SITE=$(CURDIR)/$(SITE)
 	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
 
+.PHONY: release-files
+release-files: # what a release's archives hold beside the command: .goreleaser.yaml asks for it
+	rm -rf bin/release && mkdir -p bin/release/completions bin/release/man
+	$(GO) build -trimpath -o bin/release/celadon ./cmd/celadon
+	bin/release/celadon completion bash > bin/release/completions/celadon.bash
+	bin/release/celadon completion zsh > bin/release/completions/_celadon
+	bin/release/celadon completion fish > bin/release/completions/celadon.fish
+	bin/release/celadon completion powershell > bin/release/completions/celadon.ps1
+	$(GO) run -trimpath -tags man ./cmd/celadon bin/release/man $(firstword $(subst T, ,$(RELEASE_DATE)))
+	cd tools/release && $(GO) build -o ../../bin/release/tool .
+	bin/release/tool notices . > bin/release/NOTICES.txt
+
+.PHONY: release-check
+release-check: ## Make a release of HEAD and use it as its users would, without publishing it
+	cd tools/release && CELADON_RELEASE=$(CURDIR) $(GO) test -count=1 -v -timeout 180m -run TestRelease .
+
+.PHONY: release-tags
+release-tags: ## Commit and tag a release of HEAD in dist/tree, to be looked at and pushed (VERSION=v0.1.0)
+	rm -rf dist/tree && git clone --quiet . dist/tree
+	cd tools/release && $(GO) run . tag $(CURDIR)/dist/tree $(VERSION)
+
 .PHONY: openapi
 openapi: ## Build celadon-openapi, a module of its own, into bin/
 	cd cmd/celadon/openapi && $(GO) build -o ../../../bin/celadon-openapi ./celadon-openapi
+
+.PHONY: e2e
+e2e: ## Run celadon under a whole control plane, built from the Go module proxy (16 minutes of processor once)
+	cd conformance/kube && $(GO) build -ldflags '-s -w' -o ../../bin/kube/etcd go.etcd.io/etcd/server/v3
+	cd conformance/kube && stamp=k8s.io/component-base/version && version=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
+		$(GO) build -o ../../bin/kube/ -ldflags "-s -w -X $$stamp.gitVersion=$$version -X $$stamp.gitMajor=1 -X $$stamp.gitMinor=$${minor%%.*}" \
+		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+	$(GO) build -o bin/kube/celadon ./cmd/celadon
+	cd conformance/kube && $(GO) vet . && $(GO) mod tidy -diff && CELADON_KUBE=$(abspath bin/kube) $(GO) test -count=1 -timeout 30m -v .
 
 .PHONY: explain
 explain: ## Hold celadon explain to a real kubectl, built from the Go module proxy
 	cd conformance/kubectl && $(GO) build -o ../../bin/kubectl .
 	cd conformance && CELADON_KUBECTL=$(abspath bin/kubectl) $(GO) test -count=1 -timeout 60m -v -run TestExplain .
+
+.PHONY: editors
+editors: build ## Package the VS Code client, and drive celadon lsp with the editors that are installed
+	@if command -v npm >/dev/null; then cd editors/vscode && npm ci && npm run package && CELADON=$(abspath $(BIN)) npm test; \
+	else echo 'NO NPM: the VS Code client was neither packaged nor tried'; fi
+	CELADON_EDITORS=1 $(GO) test -count=1 -v -run TestEditors ./cmd/celadon
 
 .PHONY: shown
 shown: ## Look at pages of celadon docs in a headless Chromium (CELADON_BROWSER)

@@ -55,6 +55,20 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// TestStability: docs/stability.md says of each public package how stable it is.
+func TestStability(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("docs/stability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range public {
+		if !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("docs/stability.md says nothing of %s", name)
+		}
+	}
+}
+
 func firstDifference(want, got []byte) string {
 	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
 	for i := range min(len(w), len(g)) {

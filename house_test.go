@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion"},
+	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion", "engine/internal/crdvalidation"},
 	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/spell", "internal/yamlpos", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
 	{"internal/linediff", "internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
@@ -27,7 +27,7 @@ var storeys = [][]string{
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},
 	{"engine/internal/rule"},
 	{"engine"},
-	{"engine/catalog", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
+	{"engine/catalog", "internal/secret", "internal/valuediff", "internal/crdcopy", "engine/conversion"},
 	{"internal/tracing"},
 	{"internal/guard"},
 	{"engine/vet", "engine/admission", "engine/trace", "engine/prove"},
@@ -40,14 +40,16 @@ var storeys = [][]string{
 	{"internal/crdedit", "engine/lint"},
 	{"engine/assist", "internal/markervet"},
 	{"repl"},
-	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest"},
+	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest", "cmd/celadon/internal/cluster/clustertest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},
-	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/crdfile", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
-	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
-	{"cmd/celadon/internal/diff", "cmd/celadon/internal/answer"},
-	{"cmd/celadon/internal/playground"},
+	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
+	{"cmd/celadon/internal/crdfile"},
+	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds", "cmd/celadon/internal/cluster"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd", "cmd/celadon/internal/manifests"},
+	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge", "cmd/celadon/internal/answer"},
+	{"cmd/celadon/internal/lsp/wire", "cmd/celadon/internal/lsp/protocol"},
+	{"cmd/celadon/internal/lsp", "cmd/celadon/internal/playground"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }
@@ -160,6 +162,28 @@ func TestLightPackages(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestClusterStandsApart keeps the client of clusters, and all that it brings, in one
+// package of the command.
+func TestClusterStandsApart(t *testing.T) {
+	t.Parallel()
+	const client = "k8s.io/client-go/"
+	found := false
+	for name, p := range list(t) {
+		for _, path := range p.Imports {
+			switch {
+			case !strings.HasPrefix(path, client+"rest") && !strings.HasPrefix(path, client+"tools/") && !strings.HasPrefix(path, client+"dynamic"):
+			case name == "cmd/celadon/internal/cluster":
+				found = true
+			default:
+				t.Errorf("%s imports %s: only the command's package cluster may", name, path)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("nothing imports %s", client)
 	}
 }
 

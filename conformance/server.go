@@ -46,6 +46,7 @@ type Server struct {
 	host     string
 	client   *http.Client
 	crds     clientset.Interface
+	config   *rest.Config
 }
 
 // Start starts etcd and the API server; it takes about a second. Only one may
@@ -89,6 +90,7 @@ func (s *Server) connect(config *rest.Config) (err error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the default of 5 requests a second would rule the run
 	config.WarningHandler = rest.NoWarnings{}
+	s.config = config
 	if s.crds, err = clientset.NewForConfig(config); err != nil {
 		return err
 	}

@@ -14,16 +14,17 @@ import (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	name           string // what it was called; "" is celadon
 }
 
 func (a *app) streams() cli.Streams {
-	return cli.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr}
+	return cli.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Name: a.name}
 }
 
 // run executes one command line and returns its exit code.
 func (a *app) run(ctx context.Context, args []string) (code int) {
 	s := a.streams().Guarded()
-	a = &app{stdin: s.Stdin, stdout: s.Stdout, stderr: s.Stderr}
+	a = &app{stdin: s.Stdin, stdout: s.Stdout, stderr: s.Stderr, name: a.name}
 	return cli.Execute(ctx, s, a.root(), args)
 }
 
@@ -49,12 +50,15 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(explainCommand(s))
 	root.AddCommand(findCommand(s))
 	root.AddCommand(lspCommand(s))
+	root.AddCommand(manifestsCommand(s))
+	root.AddCommand(mergeCommand(s))
 	root.AddCommand(openapiCommand())
 	root.AddCommand(playgroundCommand(s))
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(testCommand(s))
 	root.AddCommand(vetCommand(s))
 	cli.Complete(root)
+	cli.Rename(root, a.name)
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 )
 
 const checkHelp = `Check decides each object as the API server would: pruning, defaults, schema,
@@ -21,6 +22,10 @@ takes the old objects from a git revision, as a pull request needs it.
 With --crd-old, check tells what an upgrade of the CRDs does to the objects:
 which were accepted and are refused now, which cannot be updated any more even
 when unchanged, which ratcheting saves, and which are silently changed.
+
+With --cluster the objects are those of a cluster, and so are the CRDs; with --crd
+too, check tells what an upgrade to these does to the objects. Kinds are read at the
+version that is stored. Without --cluster nothing is asked of any server.
 
 -o yaml and -o wide print what would be stored, as kubectl get does; --diff shows
 what of it is otherwise than given, and --persisted adds it to JSON. --field-selector
@@ -40,6 +45,7 @@ const checkExamples = `  # A folder of objects against one CRD.
 
   # A whole cluster, before it gets new CRDs.
   kubectl get httproutes -A -o json | celadon check --crd new/ --crd-old old/ -
+  celadon check --cluster --context prod --crd new/
 
   # A pull request: updates of what main has, shown inline.
   celadon check --crd crds/ --base origin/main -o github manifests/
@@ -58,15 +64,15 @@ func checkCommand(s cli.Streams) *cobra.Command {
 		Long:    checkHelp,
 		Example: checkExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			o.Config.Base = o.Base
+			o.Config.Base, o.Config.NoTree = o.Base, o.Cluster.On
 			objects, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err
 			}
-			if len(paths) == 0 && !o.Pipe {
+			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
 				paths = objects
 			}
-			if len(paths) == 0 && !o.Pipe {
+			if len(paths) == 0 && !o.Pipe && !o.Cluster.On {
 				return errors.New("no objects given: want files, folders or - (see celadon check --help)")
 			}
 			return check.Run(cmd.Context(), s, &o, paths)
@@ -77,7 +83,8 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert"} {
+	cluster.Complete(cmd)
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "findings-exit-code"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

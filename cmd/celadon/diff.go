@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/diff"
 )
 
@@ -11,7 +12,8 @@ const diffHelp = `Diff tells what a change of CRDs does to objects: which the ol
 new one refuses, or keeps less of, each shown by an object; what is proved to break
 nothing; and what is not known, with how far was looked. OLD and NEW are files,
 folders or -, compared by the names of their CRDs; with --base the old CRDs are
-those of PATH at a git revision.
+those of PATH at a git revision, and with --cluster those of a cluster, whose objects
+are looked at too.
 
 Each object is shown as a create, as an update to it from another object, and as an
 update that changes nothing: ratcheting lets many old objects live. First comes
@@ -27,17 +29,18 @@ const diffExamples = `  celadon diff old.yaml new.yaml
   celadon diff --base origin/main -o markdown config/crd
 
   # What it would do to what a cluster has.
-  kubectl get crontabs -A -o json | celadon diff --objects - old.yaml new.yaml`
+  kubectl get crontabs -A -o json | celadon diff --objects - old.yaml new.yaml
+  celadon diff --cluster new.yaml`
 
 func diffCommand(s cli.Streams) *cobra.Command {
 	var o diff.Options
 	cmd := &cobra.Command{
-		Use:     "diff OLD NEW | diff --base REV PATH...",
+		Use:     "diff OLD NEW | diff --base REV PATH... | diff --cluster NEW...",
 		Short:   "Tell what a change of CRDs breaks, by an object or a proof",
 		Long:    diffHelp,
 		Example: diffExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			o.Config.Base = o.Base
+			o.Config.Base, o.Config.NoTree = o.Base, o.Cluster.On
 			crds, err := o.Config.Defaults(cmd, s.Stderr)
 			if err != nil {
 				return err
@@ -50,6 +53,7 @@ func diffCommand(s cli.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", diff.Outputs...)
+	cluster.Complete(cmd)
 	for _, flag := range []string{"base", "steps", "seed", "convert"} {
 		cli.Values(cmd, flag)
 	}

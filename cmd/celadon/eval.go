@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
 )
 
@@ -22,6 +23,7 @@ Exit codes: 0 evaluated, 1 with --exit-status when the value is false, 2 usage,
 unreadable input, or no value, 3 a bug in celadon, 130 interrupted.`
 
 const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec.replicas > 1'
+  celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`
 
 func evalCommand(s cli.Streams) *cobra.Command {
@@ -41,6 +43,7 @@ func evalCommand(s cli.Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Config.NoTree = o.Cluster.On
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
@@ -50,6 +53,7 @@ func evalCommand(s cli.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", "text", "json")
 	shell.CompleteInputs(cmd, s, &o.Inputs)
+	cluster.Complete(cmd)
 	shell.CompletePlaces(cmd, s, &o)
 	return cmd
 }

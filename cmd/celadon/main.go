@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
 func main() {
@@ -15,6 +17,6 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
 	// A closed pipe is an error of writing, not the end of the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, name: cli.Called(os.Args[0])}
 	os.Exit(a.run(ctx, os.Args[1:]))
 }

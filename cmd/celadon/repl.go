@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
 )
 
@@ -18,6 +19,7 @@ chooses where there are several of that.
 It reads a pipe as well as a terminal; :quit or the end of input ends it.`
 
 const replExamples = `  celadon repl --crd crd.yaml --object obj.yaml
+  celadon repl --cluster -n default --object crontab/nightly
   echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`
 
 func replCommand(s cli.Streams) *cobra.Command {
@@ -29,6 +31,7 @@ func replCommand(s cli.Streams) *cobra.Command {
 		Example: replExamples,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Config.NoTree = o.Cluster.On
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
@@ -37,5 +40,6 @@ func replCommand(s cli.Streams) *cobra.Command {
 	}
 	o.Flags(cmd.Flags())
 	shell.CompleteInputs(cmd, s, &o.Inputs)
+	cluster.Complete(cmd)
 	return cmd
 }

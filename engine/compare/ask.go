@@ -148,16 +148,25 @@ func (a *asking) search(h *hybrid) (*search.Search, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return search.New(h.crd, e, h.ref.Version, search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed})
+	steps := a.cfg.Steps
+	if a.from == nil {
+		steps *= schemaSteps
+	}
+	return search.New(h.crd, e, h.ref.Version, search.Config{Steps: steps, Seed: a.cfg.Seed})
 }
+
+// schemaSteps is how much more is tried for what a schema asks: a text of the
+// length that shows it is dear where rules ask for its form.
+const schemaSteps = 3
 
 // prove shows that the goal's rule refuses nothing that base admits; nil is no
 // proof. Where both sides read the same values, what holds in the hybrid holds on
-// the other side.
+// the other side; where the rule is false, no object has its place on either.
 func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
 	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
-	if a.values == nil && !a.kept && alike {
+	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the place
+	if nowhere || a.values == nil && !a.kept && alike {
 		p, err := prove.New(&h.crd.Spec.Versions[0], prove.Config{})
 		if err != nil {
 			return nil, err

@@ -15,7 +15,8 @@ import (
 // Config is how long is looked. The same configuration and the same CRDs always
 // give the same report.
 type Config struct {
-	// Steps is how many objects may be tried for one question; 0 is DefaultSteps.
+	// Steps is how many objects may be tried for one question about a rule, and
+	// three times as many for one about the schema; 0 is DefaultSteps.
 	Steps int
 	// Seed chooses among witnesses.
 	Seed uint64

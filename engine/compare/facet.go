@@ -239,6 +239,12 @@ func (w *walker) facets(at place, o, n *props) {
 	}
 }
 
+// letters is the length that a bound on a text speaks of.
+func (f *facet) letters(s *props) int64 {
+	n, _ := strconv.ParseInt(f.text(s), 10, 64) // of what is no length, none
+	return max(n, 1)
+}
+
 // asked is the goal of what one side asks of the values of the other; nil where
 // that is nothing.
 func (w *walker) asked(at place, f *facet, by, of *props) *goal {
@@ -251,6 +257,9 @@ func (w *walker) asked(at place, f *facet, by, of *props) *goal {
 	}
 	if len(at.steps) > 0 && at.steps[0].Name == "metadata" {
 		g.at, g.rule = place{}, f.rule(by, "string", "self.metadata."+at.last())
+	}
+	if texts := formatted(of.Format, f.letters(by)); texts != nil && of.Type == "string" && g.rule != "" {
+		g.rule, g.values = "false", append(texts, samples(of)...)
 	}
 	if g.rule == "" {
 		g.rule, g.values = "false", samples(of)

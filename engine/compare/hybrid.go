@@ -3,6 +3,7 @@ package compare
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -52,10 +53,25 @@ func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
 	crd := *s.crd
 	v := *s.version
 	v.Served, v.Storage = true, true
-	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: root}
+	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s.pinned(root)}
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
 	crd.Spec.Conversion = nil
 	return &crd
+}
+
+// pinned is a root schema that says of apiVersion and kind the one value that they
+// can have.
+func (s *side) pinned(root *props) *props {
+	only := map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind}
+	for _, name := range sortedKeys(only) {
+		pinned, ok := crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
+			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only[name])}}
+		})
+		if ok {
+			root = pinned
+		}
+	}
+	return root
 }
 
 // grafted adds to a schema the fields that another has, and rules that no object

@@ -80,8 +80,14 @@ func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, err
 		return nil, undecidable(err)
 	}
 	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject}
+	due := !after.Allowed && a.due(after.Causes)
+	if !after.Allowed && !due && a.defaulted {
+		if due, err = a.byDefault(req); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case !after.Allowed && a.due(after.Causes):
+	case due:
 		w.Causes = after.Causes
 	case after.Allowed && a.kept:
 		w.Kept = a.otherwise(before.Object, after.Object)

@@ -82,6 +82,14 @@ var ErrNotAnalysed = errors.New("not analysed")
 // Never proves that a rule cannot do something on any object; it is nil where
 // there is no proof. Rules are named by path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+	proof, err := p.never(ref, what)
+	if proof != nil || err != nil {
+		return proof, err
+	}
+	return p.nowhere(ref)
+}
+
+func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 	return p.prove(func(w *world) error {
 		q, err := w.question(p, ref)
 		if err != nil {
@@ -96,6 +104,31 @@ func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 		w.clause(w.runs(q.rule))
 		return nil
 	})
+}
+
+// nowhere proves that no object has a list or a map in which a rule stands: above
+// an item nothing is known of where it stands.
+func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	for i, step := range steps {
+		if !step.Any {
+			continue
+		}
+		proof, err := p.prove(func(w *world) error {
+			w.asked = &ref // it would speak for itself
+			if w.tree(p, steps[:i]) == nil {
+				return ErrNotAnalysed
+			}
+			return nil
+		})
+		if proof != nil || err != nil {
+			return proof, err
+		}
+	}
+	return nil, nil
 }
 
 // AcceptsNothing proves that no object has a value at a path that its schema and

@@ -39,9 +39,7 @@ func FuzzPublish(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := p.HTML(); err != nil {
-			t.Error(err)
-		}
+		sameAsTemplated(t, p)
 		p.Markdown()
 	})
 }

@@ -137,6 +137,7 @@ func (h *hunt) settle(w *world) {
 		if obj == nil {
 			continue
 		}
+		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would see more
 		defaulting.Default(obj, h.root.s)
 		if h.other != nil {
 			pruning.Prune(obj, h.other.root.s, true)
@@ -231,10 +232,30 @@ func (h *hunt) aim(w *world) {
 			return
 		}
 	}
-	if h.want == Accepted || h.showing(w) {
+	if h.want == Accepted {
+		return
+	}
+	if h.showing(w) {
+		h.change(w, at)
 		return
 	}
 	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+}
+
+// change makes one place of a rule differ from what was there before: where it is
+// the same, ratcheting lets it be.
+func (h *hunt) change(w *world, at []instance) {
+	if h.want != Refused || h.rule.usesOld() {
+		return
+	}
+	for _, in := range at {
+		now, _ := w.get(in.self)
+		if before, _ := w.get(in.before); !in.hasOld || !equalJSON(now, before) {
+			return
+		}
+	}
+	in := at[h.maker.rng.IntN(len(at))]
+	h.bender(w, h.rule, in).perturb(handle{place: in.self})
 }
 
 // bend makes a rule do what is wanted at one place.

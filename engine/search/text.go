@@ -170,7 +170,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 		return nil, 0
 	}
 	if w.min > longText {
-		return t.padded(w), 0
+		return t.padded(w)
 	}
 	whole := automaton.All()
 	for _, p := range w.match {
@@ -200,6 +200,12 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	}
 	if found.Complete || len(found.Texts) == samples {
 		return found.Texts, steps
+	}
+	if len(found.Texts) == 0 && w.min > shortText {
+		long, more := t.padded(w)
+		if steps += more; len(long) > 0 {
+			return long, steps
+		}
 	}
 	if len(found.Texts) == 0 && len(w.avoid) > 0 {
 		free := w
@@ -254,22 +260,51 @@ const longText = 300
 // maxText bounds the texts that are made.
 const maxText = 1 << 20
 
-// padded are long texts: a short one, and more of its last letter.
-func (t *texts) padded(w textWant) (found []string) {
+// padded are long texts: short ones with a piece of them repeated, the last letter
+// first.
+func (t *texts) padded(w textWant) (found []string, steps int) {
 	if w.min > maxText {
-		return nil
+		return nil, 0
 	}
 	short := w
 	short.min = 1
 	for _, s := range append(slices.Clone(t.lookup(short.key(), short).texts), "a") {
-		if n := utf8.RuneCountInString(s); n > 0 && n < w.min {
-			_, size := utf8.DecodeLastRuneInString(s)
-			if s += strings.Repeat(s[len(s)-size:], w.min-n); t.has(w, s) {
-				found = append(found, s)
+		runes := []rune(s)
+		for n, try := 0, 0; n < samples/4 && try < stretches && steps < textSteps; try++ {
+			way := ways[try%len(ways)]
+			from := len(runes) - way.piece - try/len(ways)*len(runes)/4
+			long, ok := way.stretched(runes, from, w.min)
+			if steps += 1 + w.min/longText; ok && t.has(w, long) && !slices.Contains(found, long) {
+				found, n = append(found, long), n+1
 			}
 		}
 	}
-	return found
+	return found, steps
+}
+
+// stretch is a way to make a text longer: some letters of it again and again, with
+// something between.
+type stretch struct {
+	piece   int
+	between string
+}
+
+// ways are tried in turn, and stretches is how many are of one text.
+var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
+
+const stretches = 20
+
+// stretched is a text of at least some length that is another with a piece
+// repeated; ok is false where it is as long, there is no such piece, or nobody
+// wants so long a text.
+func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
+	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
+		return "", false
+	}
+	unit := w.between + string(s[from:from+w.piece])
+	more := utf8.RuneCountInString(unit)
+	times := (length - len(s) + more - 1) / more
+	return string(s[:from+w.piece]) + strings.Repeat(unit, times) + string(s[from+w.piece:]), true
 }
 
 // plain tries usual texts where a pattern is too large to be walked through.
@@ -299,12 +334,12 @@ var usual = []string{
 // pattern whose texts are all of the format, and that people would write.
 var formats = map[string]string{
 	"bsonobjectid": `^[0-9a-f]{24}$`,
-	"uri":          `^https?://[a-z]{1,8}\.(example|com)(:8443)?(/[a-z0-9]{0,8})?$`,
-	"email":        `^[a-z]{1,8}@[a-z]{1,8}\.example$`,
-	"hostname":     `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,12}){0,2}\.?[a-z]$`,
+	"uri":          `^https?://[a-z]+\.(example|com)(:8443)?(/[a-z0-9]*)?$`,
+	"email":        `^[a-z]{1,8}@[a-z]{1,8}(\.[a-z]{1,8})*\.example$`,
+	"hostname":     `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,12})*\.?[a-z]$`,
 	"ipv4":         `^(10|172|192|203|127)\.(0|16|168|255)\.[0-9]\.[0-9]$`,
-	"ipv6":         `^(fd00|2001:db8|fe80)::[1-9a-f]{1,3}$`,
-	"cidr":         `^(10\.[0-9]\.0\.0/(16|24)|192\.168\.[0-9]\.0/24|fd0[0-9]::/(16|48|64)|0\.0\.0\.0/0|::/0)$`,
+	"ipv6":         `^((fd00|2001:db8|fe80)::[1-9a-f]{1,3}|2001:0db8(:[0-9a-f]{4}){6})$`,
+	"cidr":         `^(10\.[0-9]\.0\.0/(16|24)|192\.168\.[0-9]\.0/24|fd0[0-9]::/(16|48|64)|0\.0\.0\.0/0|::/0|2001:0db8(:[0-9a-f]{4}){6}/128)$`,
 	"mac":          `^02:00:00:00:0[0-9a-f]:0[0-9a-f]$`,
 	"uuid":         `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
 	"uuid3":        `^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
@@ -319,19 +354,19 @@ var formats = map[string]string{
 	"rgbcolor":     `^rgb\([1-9],[1-9],[1-9]\)$`,
 	"byte":         `^([a-zA-Z0-9]{4})+$`,
 	"date":         `^20[0-9]{2}-0[1-9]-1[0-9]$`,
-	"duration":     `^[0-9]{1,4}(ms|s|m|h)$`,
-	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9]Z$`,
-	"k8sshortname": `^[a-z][a-z0-9]{0,15}$`,
-	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8}){0,2}$`,
+	"duration":     `^([0-9]{1,4}(ms|s|m|h))+$`,
+	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?Z$`,
+	"k8sshortname": `^[a-z][a-z0-9]{0,62}$`,
+	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
 }
 
 // wellFormed are texts for which a function is true. They are wider than those
 // of formats: other rules may ask for more.
 var wellFormed = map[string][]string{
-	"isURL":      {`^https?://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]{1,8}\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
-	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1)$`},
-	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|3[0-2])|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|12[0-8])|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0)$`},
-	"isQuantity": {`^[0-9]{1,4}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
+	"isURL":      {`^https?://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
+	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1|2001:0db8(:[0-9a-f]{4}){6})$`},
+	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|3[0-2])|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|12[0-8])|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0|2001:0db8(:[0-9a-f]{4}){6}/128)$`},
+	"isQuantity": {`^[0-9]{1,18}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
 }
 
 // shapes are what the texts look like that a function gives.

@@ -175,13 +175,14 @@ func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
 		created = maps.Clone(w.old)
 		delete(created, "status")
 	}
-	if _, err := j.ask(e, engine.Request{Object: created}, v, true); err != nil {
+	res, err := j.ask(e, engine.Request{Object: created}, v, true)
+	if err != nil || !w.split || !ok || status == nil {
 		return err
 	}
-	if !w.split || !ok || status == nil {
+	if res != nil && equalJSON(res.Object["status"], status) { // its default
 		return nil
 	}
-	_, err := j.ask(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
+	_, err = j.ask(e, engine.Request{Object: w.old, OldObject: created, Subresource: "status"}, v, true)
 	return err
 }
 

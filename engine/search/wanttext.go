@@ -123,6 +123,10 @@ func (b *bender) textAt(h handle, w textWant) bool {
 	}
 	for _, also := range b.remembered(h) {
 		try := f.text.and(also).and(w)
+		if s, ok := b.longer(h, try); ok {
+			b.remember(h, also, w)
+			return b.assign(h, s)
+		}
 		readable := try
 		readable.min = max(try.min, 1)
 		s, ok := b.m.texts.one(readable, b.m.rng)
@@ -139,6 +143,28 @@ func (b *bender) textAt(h handle, w textWant) bool {
 		return b.assign(h, s)
 	}
 	return false
+}
+
+// longer is the text that is there with a piece of it repeated, now and then where
+// all that it lacks is length: what nobody can read out of a rule, as what a URL
+// may be, it keeps as like as not.
+func (b *bender) longer(h handle, w textWant) (string, bool) {
+	rng := b.m.rng
+	v, _ := b.w.get(h.place)
+	s, ok := v.(string)
+	if !ok || h.key || s == "" || utf8.RuneCountInString(s) >= w.min || rng.IntN(2) == 0 {
+		return "", false
+	}
+	runes := []rune(s)
+	for range stretches {
+		way := ways[rng.IntN(len(ways))]
+		way.piece = min(way.piece, len(runes))
+		b.m.texts.spent += 1 + w.min/longText
+		if long, ok := way.stretched(runes, rng.IntN(len(runes)-way.piece+1), w.min); ok && b.m.texts.has(w, long) {
+			return long, true
+		}
+	}
+	return "", false
 }
 
 // remembered is what was wanted before of a text, the most first, nothing last:

@@ -92,7 +92,7 @@ func (r *Room) checked(ctx context.Context, req *Request) (*check.Checked, error
 	})
 }
 
-func newDecided(o *check.Decided) decided {
+func newDecided(o *check.Answer) decided {
 	d := decided{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
 		d.Kubectl = string(report.KubectlError(o.Object))

@@ -63,7 +63,7 @@ func (r *Room) trace(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-func traceRun(ctx context.Context, o *check.Decided, n int) (*tracing.Trace, error) {
+func traceRun(ctx context.Context, o *check.Answer, n int) (*tracing.Trace, error) {
 	ran := o.Runs[n]
 	node, err := o.Engine.At(ran.Rule.Version, ran.Rule.Path)
 	if err != nil {

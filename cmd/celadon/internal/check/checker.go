@@ -10,12 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // checker decides documents, on many goroutines.
@@ -26,7 +29,8 @@ type checker struct {
 	olds      *oldObjects
 	templates templates
 	named     []string // what of the objects was named by hand
-	width     int      // of excerpts; 0 is the usual one
+	source    sweep.Source
+	width     int // of excerpts; 0 is the usual one
 	// observe is told of each run of a rule; nil is nobody.
 	observe func(engine.RuleRun)
 }
@@ -37,23 +41,36 @@ func (o *Options) engine() (engine.Config, error) {
 	return engine.Config{KubeVersion: o.KubeVersion, Converter: c}, err
 }
 
-func (a *run) newChecker(ctx context.Context, o *Options, paths []string) (*checker, error) {
-	c := &checker{options: o, named: paths, width: a.excerptWidth()}
+// newChecker reads CRDs and old objects; client is nil without --cluster.
+func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client *cluster.Client) (*checker, error) {
+	c := &checker{options: o, named: paths, width: a.excerptWidth(o), source: a.files(o, paths)}
 	cfg, err := o.engine()
 	if err != nil {
 		return nil, err
 	}
-	if len(o.CRDOlds) > 0 {
-		if c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg); err != nil {
-			return nil, err
-		}
+	switch {
+	case client != nil && len(o.CRDs) > 0:
+		c.before, err = clusterCRDs(ctx, client, nil, cfg)
+	case len(o.CRDOlds) > 0:
+		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg)
+	}
+	if err != nil {
+		return nil, err
 	}
 	var j *judge
 	if !o.NoVet {
 		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
 	}
-	if c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg); err != nil {
+	if client != nil && len(o.CRDs) == 0 {
+		c.crds, err = clusterCRDs(ctx, client, j, cfg)
+	} else {
+		c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg)
+	}
+	if err != nil {
 		return nil, err
+	}
+	if client != nil {
+		c.source = a.objectsOf(ctx, client, c)
 	}
 	c.olds, err = a.readOld(ctx, o, paths, c.crds)
 	return c, err
@@ -64,9 +81,9 @@ const gutter = 10
 
 // excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
 // is the usual width.
-func (a *run) excerptWidth() int {
+func (a *run) excerptWidth(o *Options) int {
 	width, _ := cli.Width(a.Stdout)
-	if width == 0 {
+	if width == 0 || o.Out != "" {
 		return 0
 	}
 	return max(2*gutter, width-gutter)
@@ -87,6 +104,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
+	if c.options.partial() && !c.mine(doc, rep) {
+		rep.Verdict = report.Elsewhere
+		return rep
+	}
 	if below(doc, c.named) {
 		if why := noObject(doc); why != "" {
 			rep.Verdict, rep.Problem = report.Ignored, why
@@ -251,7 +272,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))
+			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd, doc.Object), nil))
 		}
 		return true
 	case "Warn":

@@ -48,6 +48,12 @@ type definition struct {
 
 // readCRDs reads the CRDs and compiles none.
 func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, j *judge, cfg engine.Config) (*definitions, error) {
+	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
+	return readCRDsFrom(ctx, source, paths, j, cfg)
+}
+
+// readCRDsFrom reads those of any source; what stands in named is not below a folder.
+func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *judge, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
 		byEntry: map[*catalog.Entry]*definition{},
@@ -55,8 +61,8 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 	found := 0
 	var given []crdRead
 	var t templates
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, paths, &t, j) }
-	err := sweep.Selected(from, stdin, paths, read, func(r crdRead) error {
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, j) }
+	err := sweep.From(source, read, func(r crdRead) error {
 		if r.report != nil {
 			d.reports = append(d.reports, r.report)
 		}
@@ -71,7 +77,7 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil {
-		d.problems = append(d.problems, noCRD(paths))
+		d.problems = append(d.problems, noCRD(named))
 	}
 	d.add(given)
 	return d, err

@@ -3,18 +3,25 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/types"
 )
 
-// Desk is celadon check of texts that stand in no file, as a page has them, by
-// CRDs that are compiled once. It is safe for concurrent use.
+// Desk is celadon check of whole texts that stand in no file, as a page has them: of
+// Live, whose CRDs change, an editor asks document by document. It is safe for
+// concurrent use.
 type Desk struct {
 	kubeVersion string
 	crds        *definitions
@@ -22,32 +29,32 @@ type Desk struct {
 
 // NewDesk reads the CRDs and compiles none. The error is of the version.
 func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, error) {
-	o := Options{KubeVersion: kubeVersion, CRDs: []string{crds.File}, Validate: "strict"}
-	if err := o.Check(nil); err != nil {
-		return nil, err
+	if _, err := types.ParseVersion(kubeVersion); err != nil {
+		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
-	d := &definitions{
-		catalog: catalog.New(catalog.Config{Engine: engine.Config{KubeVersion: kubeVersion}, Lazy: true}),
-		byEntry: map[*catalog.Entry]*definition{},
-	}
+	named := []string{crds.File}
 	var t templates
 	t.hold(crds)
-	var given []crdRead
-	found := false
+	var given []crdfile.Read
+	var unreadable []crdRead
 	crds.Each(func(doc *input.Document) {
-		r := readCRD(ctx, doc, o.CRDs, &t, nil)
-		if r.Err != nil {
-			d.unreadable(r)
-		} else if r.CRD != nil {
-			given = append(given, r)
+		switch r := readCRD(ctx, doc, named, &t, nil); {
+		case r.Err != nil:
+			unreadable = append(unreadable, r)
+		case r.CRD != nil:
+			given = append(given, r.Read)
 		}
-		found = found || r.Err != nil || r.CRD != nil
 	})
-	if !found {
-		d.problems = append(d.problems, noCRD(o.CRDs))
+	d := &definitions{}
+	if len(given) == 0 && len(unreadable) == 0 {
+		d.problems = append(d.problems, noCRD(named))
 	}
-	d.add(given)
-	return &Desk{kubeVersion, d}, nil
+	for _, r := range unreadable {
+		d.unreadable(r)
+	}
+	all := gathered(engine.Config{KubeVersion: kubeVersion}, given)
+	all.problems = append(d.problems, all.problems...)
+	return &Desk{kubeVersion, all}, nil
 }
 
 // Writes are objects and what they replace, where they do.
@@ -61,13 +68,13 @@ type Writes struct {
 type Checked struct {
 	// Report is that of --no-vet --verbose --summary -o json.
 	Report  []byte
-	Objects []Decided
+	Objects []Answer
 	// Problems are of the CRDs and of the old objects.
 	Problems []error
 }
 
-// Decided is one object.
-type Decided struct {
+// Answer is what is known of one object.
+type Answer struct {
 	*report.Object
 	// CRD is the name of the object's; "" and no Engine where none was given.
 	CRD    string
@@ -75,7 +82,7 @@ type Decided struct {
 	// Runs are all runs of rules over it.
 	Runs []engine.RuleRun
 	// Secrets must not be shown.
-	Secrets report.Secrets
+	Secrets secret.Texts
 }
 
 // Check decides the objects. The error is the context's, or of how they are asked
@@ -91,38 +98,43 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 		return nil, err
 	}
 	o.validation = shown.validation
-	c := &checker{options: &o, crds: d.crds, olds: d.readOlds(w.Olds), named: []string{w.Objects.File}}
+	c := &checker{options: &o, crds: d.crds, olds: d.readOlds(&o, w.Olds), named: []string{w.Objects.File}}
 	c.templates.hold(w.Objects)
 	var out bytes.Buffer
-	p, err := (&run{}).printer(&shown, &out)
+	a := &run{cli.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard}}
+	v, err := types.ParseVersion(d.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	t := tally{checker: c, printer: p, flush: func() error { return nil }}
+	t, err := a.tally(ctx, &shown, v.String())
+	if err != nil {
+		return nil, err
+	}
+	t.checker = c
 	checked := &Checked{}
 	w.Objects.Each(func(doc *input.Document) {
 		if err != nil {
 			return
 		}
-		var one Decided
+		var one Answer
 		c.observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
 		if one.Object = c.decide(ctx, doc); one.Object == nil {
 			err = ctx.Err()
 			return
 		}
 		if def := d.crds.find(one.GroupKind()); def != nil {
-			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, where.SecretsOf(def.crd, doc.Object).Texts
+			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.crd, doc.Object).Texts
 			if old, ok := c.olds.find(d.crds, doc); ok {
-				one.Secrets = append(one.Secrets, where.SecretsOf(def.crd, old).Texts...)
+				one.Secrets = append(one.Secrets, secret.Of(def.crd, old).Texts...)
 			}
 		}
 		checked.Objects = append(checked.Objects, one)
 		err = t.take(one.Object)
 	})
 	if err == nil {
-		err = t.end(false)
+		err = errors.Join(t.end(false), t.to.out.Flush())
 	}
-	checked.Report, checked.Problems = out.Bytes(), c.problems()
+	checked.Report, checked.Problems = out.Bytes(), t.problems
 	return checked, err
 }
 
@@ -141,8 +153,8 @@ func (d *Desk) Definition(name string) (*apiextensionsv1.CustomResourceDefinitio
 	return nil, nil
 }
 
-func (d *Desk) readOlds(text input.Text) *oldObjects {
+func (d *Desk) readOlds(o *Options, text input.Text) *oldObjects {
 	olds := &oldObjects{byKey: map[string]*oldObject{}}
-	text.Each(func(doc *input.Document) { olds.take(readOldObject(doc), d.crds) })
+	text.Each(func(doc *input.Document) { olds.take(readOldObject(doc), o, d.crds) })
 	return olds
 }

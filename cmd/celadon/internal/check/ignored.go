@@ -13,7 +13,9 @@ import (
 )
 
 // below is true for what stands below a folder, and was not named by hand.
-func below(doc *input.Document, named []string) bool { return !slices.Contains(named, doc.File) }
+func below(doc *input.Document, named []string) bool {
+	return !doc.Live && !slices.Contains(named, doc.File)
+}
 
 // noObject says why a document is nothing that a server is sent: what builds and
 // packages objects stands in the same folders. What looks like half an object is
@@ -30,6 +32,8 @@ func noObject(doc *input.Document) string {
 	switch {
 	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !crdfile.Stored(doc.Object): // Chart.yaml has an apiVersion
 		return "no Kubernetes object: apiVersion and kind are missing"
+	case group == own:
+		return "no Kubernetes object: Celadon's own"
 	case group == "kustomize.config.k8s.io":
 		return "no Kubernetes object: kustomize's own"
 	case id.Kind == "CustomResourceDefinition" && patch(doc.Object):
@@ -37,6 +41,9 @@ func noObject(doc *input.Document) string {
 	}
 	return ""
 }
+
+// own is the group of what Celadon writes, and of suites of tests.
+const own = "celadon"
 
 // patch is true of a CRD that can only be a part of one.
 func patch(obj map[string]any) bool {
@@ -54,7 +61,7 @@ type templates struct{ files sync.Map } // whether one is, by file
 
 // has is true of a document that cannot be read in a file that holds a template.
 func (t *templates) has(doc *input.Document) bool {
-	if doc.Err == nil || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
+	if doc.Err == nil || doc.Live || doc.File == "-" || errors.Is(doc.Err, input.ErrNoObject) || strings.HasSuffix(doc.File, ".json") {
 		return false
 	}
 	if is, ok := t.files.Load(doc.File); ok {

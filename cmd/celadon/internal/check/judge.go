@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // judge tells whether the API server would take the CRDs that objects are checked
@@ -61,7 +62,7 @@ func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *re
 
 // locate adds the causes with the lines that they are about.
 func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) {
-	excerpts := (&where.Secrets{}).Excerpts(doc, j.width, nil)
+	excerpts := where.NewExcerpts(doc, j.width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
 		fields[i] = crdfile.Place(doc, cause.Field)

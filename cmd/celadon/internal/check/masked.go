@@ -7,9 +7,9 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/secret"
 	"github.com/celadon-cel/celadon/internal/valuediff"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
@@ -18,7 +18,7 @@ import (
 // none that holds one; n counts the passwords. The error is of a text of which
 // nobody can tell what is secret in it: it is not readable, or has no CRD.
 func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
-	var mask where.Mask
+	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
 		text.Each(func(doc *input.Document) {
@@ -29,7 +29,7 @@ func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 			case def == nil:
 				err = fmt.Errorf("%s: no CRD given for it, or none that can be used", doc.Place())
 			default:
-				n += len(where.SecretsOf(def.crd, doc.Object).Places())
+				n += len(secret.Of(def.crd, doc.Object).Places())
 				mask.Add(def.crd, doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
@@ -52,7 +52,7 @@ func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 
 // maskedText keeps how the text is written where it can: what is there twice, or in a
 // comment too, goes with a whole new text.
-func maskedText(text []byte, docs []*input.Document, mask where.Mask) ([]byte, error) {
+func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, error) {
 	asWritten := true
 	for _, doc := range docs {
 		asWritten = asWritten && doc.AsWritten()
@@ -74,7 +74,7 @@ func maskedText(text []byte, docs []*input.Document, mask where.Mask) ([]byte, e
 	return bytes.Join(all, []byte("---\n")), nil
 }
 
-func maskedSource(source []byte, obj map[string]any, mask where.Mask) ([]byte, error) {
+func maskedSource(source []byte, obj map[string]any, mask secret.Mask) ([]byte, error) {
 	doc, err := yamlpos.Parse(source)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -13,12 +12,12 @@ import (
 )
 
 // Upgrade tells of objects what a change of their CRDs does to them, as celadon
-// check --crd-old does, in the order of the input. The problems are of CRDs that
-// cannot be used.
-func Upgrade(ctx context.Context, s cli.Streams, cfg engine.Config, before, after []crdfile.Read, paths []string, take func(*report.Object) error) (problems []error, err error) {
-	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: paths}
+// check --crd-old does, in the order of their source; what of it is named is not below
+// a folder. The problems are of CRDs that cannot be used.
+func Upgrade(ctx context.Context, cfg engine.Config, before, after []crdfile.Read, from sweep.Source, named []string, take func(*report.Object) error) (problems []error, err error) {
+	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: named}
 	c.before, c.crds = gathered(cfg, before), gathered(cfg, after)
-	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, func(o *report.Object) error {
+	err = sweep.From(from, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, func(o *report.Object) error {
 		if o == nil {
 			return sweep.ErrStopped
 		}

@@ -1,11 +1,15 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -23,9 +27,31 @@ type oldObjects struct {
 	problems []error
 }
 
+// oldObject is held as its JSON where it was written so, which is a tenth of what its
+// values take.
 type oldObject struct {
-	object map[string]any
+	object map[string]any // nil where there is JSON
+	json   []byte
 	paired atomic.Bool
+}
+
+func newOldObject(r oldRead) *oldObject {
+	if r.json != nil {
+		return &oldObject{json: bytes.Clone(r.json)}
+	}
+	return &oldObject{object: r.object}
+}
+
+// value is the object.
+func (o *oldObject) value() map[string]any {
+	if o.object != nil {
+		return o.object
+	}
+	var obj map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.json, &obj); err != nil {
+		panic(err) // it was decoded before
+	}
+	return obj
 }
 
 // find is the old self of an object.
@@ -42,7 +68,7 @@ func (o *oldObjects) find(crds *definitions, doc *input.Document) (map[string]an
 		return nil, false
 	}
 	old.paired.Store(true)
-	return old.object, true
+	return old.value(), true
 }
 
 // vanished counts the old objects that no new one replaces.
@@ -71,7 +97,11 @@ func (d *definitions) key(obj map[string]any) string {
 			namespace = "default"
 		}
 	}
-	return strings.Join([]string{id.GroupKind().String(), namespace, id.Name}, "/")
+	return objectKey(id.GroupKind(), namespace, id.Name)
+}
+
+func objectKey(gk schema.GroupKind, namespace, name string) string {
+	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }
 
 // readOld reads the old objects of --old and --base.
@@ -83,8 +113,9 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		}
 		return readOldObject(doc)
 	}
-	err := sweep.Selected(o.selection(), a.Stdin, o.Olds, read, func(r oldRead) error {
-		olds.take(r, crds)
+	files := func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(a.Stdin, o.Olds, wait, yield) }
+	err := sweep.From(o.sharded(files, crds), read, func(r oldRead) error {
+		olds.take(r, o, crds)
 		return nil
 	}).Run(ctx)
 	if err != nil || o.Base == "" {
@@ -98,7 +129,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 			if below(doc, paths) && noObject(doc) != "" {
 				return true
 			}
-			a.addBase(olds, readOldObject(doc), o.Base, crds)
+			a.addBase(olds, readOldObject(doc), o, crds)
 			return true
 		})
 		return ctx.Err()
@@ -107,14 +138,17 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 }
 
 // take is add that keeps what is wrong.
-func (o *oldObjects) take(r oldRead, crds *definitions) {
-	if err := o.add(r, crds); err != nil {
+func (o *oldObjects) take(r oldRead, options *Options, crds *definitions) {
+	if err := o.add(r, options, crds); err != nil {
 		o.problems = append(o.problems, fmt.Errorf("--old: %s: %w", r.place, err))
 	}
 }
 
 // add takes an object of --old.
-func (o *oldObjects) add(r oldRead, crds *definitions) error {
+func (o *oldObjects) add(r oldRead, options *Options, crds *definitions) error {
+	if !options.owns(crds.shardKey(r.named)) {
+		return nil
+	}
 	if r.err != nil || !crds.knows(r.object) {
 		return r.err
 	}
@@ -122,22 +156,25 @@ func (o *oldObjects) add(r oldRead, crds *definitions) error {
 	if o.byKey[key] != nil {
 		return fmt.Errorf("%s is given twice: keep one", key)
 	}
-	o.byKey[key] = &oldObject{object: r.object}
+	o.byKey[key] = newOldObject(r)
 	return nil
 }
 
 // addBase takes an object of --base. What cannot be read there is no problem of
 // today's files, so it is only told.
-func (a *run) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions) {
+func (a *run) addBase(olds *oldObjects, r oldRead, o *Options, crds *definitions) {
+	if !o.owns(crds.shardKey(r.named)) {
+		return
+	}
 	if r.err != nil {
-		a.Complain(fmt.Errorf("--base %s: %s: %w: it replaces nothing", rev, r.place, r.err))
+		a.Complain(fmt.Errorf("--base %s: %s: %w: it replaces nothing", o.Base, r.place, r.err))
 		return
 	}
 	if !crds.knows(r.object) {
 		return
 	}
 	key := crds.key(r.object)
-	old := &oldObject{object: r.object}
+	old := newOldObject(r)
 	olds.byFile[[2]string{r.file, key}] = old
 	if olds.byKey[key] == nil {
 		olds.byKey[key] = old
@@ -147,9 +184,11 @@ func (a *run) addBase(olds *oldObjects, r oldRead, rev string, crds *definitions
 type oldRead struct {
 	file, place string
 	object      map[string]any
+	named       map[string]any // as much of it as tells its name
+	json        []byte
 	err         error
 }
 
 func readOldObject(doc *input.Document) oldRead {
-	return oldRead{doc.File, doc.Place(), doc.Object, doc.Err}
+	return oldRead{doc.File, doc.Place(), doc.Object, doc.Named(), doc.FromJSON(), doc.Err}
 }

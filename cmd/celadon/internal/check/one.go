@@ -33,8 +33,8 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 	if err != nil {
 		return "", err
 	}
-	t := tally{checker: c}
-	t.count(rep)
-	err = errors.Join(p.Object(rep), p.End(&t.summary))
+	var s report.Summary
+	s.Count(rep)
+	err = errors.Join(p.Object(rep), p.End(&s))
 	return b.String(), err
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -37,6 +37,12 @@ type Options struct {
 	FieldSelector, Now    string
 	Config                config.Flags
 	Convert               converter.Flags
+	Shard, Source         string
+	Out                   string // "": standard output
+	FindingsExitCode      int
+	Baseline, BaselineOut string
+	shard                 report.Shard
+	Cluster               cluster.Flags
 	validation            string          // Validate in the server's words
 	selector              fields.Selector // nil: everything
 	now                   time.Time       // zero: the time of day
@@ -55,32 +61,67 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
-	f.StringVarP(&o.Output, "output", "o", "text", "report as "+report.Formats)
+	o.ReportFlags(f, report.Formats)
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as it would be stored")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show what would be stored otherwise than it is given")
 	f.StringVar(&o.FieldSelector, "field-selector", "", "check only the objects with these `FIELDS`, as kubectl get: metadata.name, metadata.namespace and the CRD's selectable fields")
 	f.StringVar(&o.Now, "now", "", "in wide: ages as they are at a `TIME` (RFC 3339)")
-	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
-	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
+	f.StringVar(&o.Shard, "shard", "", "check shard `I/N`: of N parts the one with number I, from 0; -o jsonl can be merged")
+	f.StringVar(&o.Source, "source", "", "`NAME` what the objects are of in each record, as a cluster; -o jsonl can be merged")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")
+	o.Cluster.Add(f, "check the objects of a cluster, by its CRDs; with --crd what these would do to them (see docs/cluster.md)")
+	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
 	o.Config.Add(f)
+}
+
+// ReportFlags are those that say what becomes of what was decided.
+func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
+	f.StringVarP(&o.Output, "output", "o", "text", "report as "+formats)
+	f.StringVar(&o.Out, "out", "", "write the report to `FILE`, whole or not at all")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
+	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
+	f.IntVar(&o.FindingsExitCode, "findings-exit-code", cli.Findings, "exit with `N` where there are findings, as 0 in a Job")
+	f.StringVar(&o.Baseline, "baseline", "", "what stands in `FILE` is known and no finding; with --base that of REV")
+	f.StringVar(&o.BaselineOut, "baseline-out", "", "write today's findings to `FILE`, from now on the baseline")
+}
+
+// checkReport says what is wrong with them.
+func (o *Options) checkReport() error {
+	code := o.FindingsExitCode
+	switch {
+	case code < 0 || code > 125 || code == cli.Usage || code == cli.Bug:
+		return fmt.Errorf("--findings-exit-code %d: want 0 to 125, but not 2 and 3, which say that something else is wrong", code)
+	case o.MaxFindings < 0:
+		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)
+	case o.Quiet && o.Verbose:
+		return errors.New("--quiet and --verbose: want one")
+	case o.Out == "-":
+		return errors.New("--out -: want a file; without --out the report goes to standard output")
+	case o.BaselineOut == "-":
+		return errors.New("--baseline-out -: want a file")
+	}
+	return nil
 }
 
 // Check says what is wrong with the flags.
 func (o *Options) Check(paths []string) error {
 	switch {
-	case len(o.CRDs) == 0:
+	case len(o.CRDs) == 0 && !o.Cluster.On:
 		return errors.New("no CRD given: want --crd PATH (see celadon check --help)")
 	case !slices.Contains([]string{"", "status", "scale"}, o.Subresource):
 		return fmt.Errorf("--subresource %q: want status or scale", o.Subresource)
 	case o.Subresource != "" && len(o.Olds) == 0 && o.Base == "":
 		return fmt.Errorf("--subresource %s: want --old PATH with the objects that it updates", o.Subresource)
-	case len(o.CRDOlds) > 0 && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
-		return errors.New("--crd-old: tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
+	case o.Cluster.On && len(paths) > 0:
+		return errors.New("--cluster: the objects are those of the cluster: want no OBJECTS")
+	case o.Cluster.On && (len(o.Olds) > 0 || o.Base != "" || len(o.CRDOlds) > 0 || o.Subresource != "" || o.Pipe || o.Watch):
+		return errors.New("--cluster: looks at the objects of a cluster as they are: want no --old, --base, --crd-old, --subresource, --pipe or --watch")
+	case o.upgrades() && (o.Output == "yaml" || o.Output == "wide" || o.Persisted || o.Diff):
+		return errors.New(o.upgrade() + ": tells of two stored objects: want no -o yaml, -o wide, --persisted or --diff")
 	case o.Persisted && o.Output != "json" && o.Output != "jsonl":
 		return errors.New("--persisted: want -o json or -o jsonl (-o yaml prints the objects alone)")
 	case o.Diff && o.Output != "text":
@@ -91,14 +132,12 @@ func (o *Options) Check(paths []string) error {
 		return fmt.Errorf("--pipe: the objects come as requests, and the answers are JSON: want no %s", o.unpiped(paths))
 	case o.Pipe && slices.Contains(o.CRDs, "-"):
 		return errors.New("--pipe: standard input has the requests: want files or folders for --crd")
-	case o.MaxFindings < 0:
-		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)
-	case o.Quiet && o.Verbose:
-		return errors.New("--quiet and --verbose: want one")
 	case count(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-") > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
+	case o.Watch && (o.Out != "" || o.BaselineOut != "" || o.partial()):
+		return errors.New("--watch: each round is another report: want no --out, --baseline-out, --shard or --source")
 	case o.Watch && slices.Contains(slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds), "-"):
 		return errors.New("--watch: standard input does not change: want files or folders")
 	}
@@ -107,6 +146,9 @@ func (o *Options) Check(paths []string) error {
 	}
 	if err := o.selection().Check(); err != nil {
 		return fmt.Errorf("--exclude %w", err)
+	}
+	if err := o.Cluster.Check(); err != nil {
+		return err
 	}
 	var err error
 	if o.selector, err = parseSelector(o.FieldSelector); err != nil {
@@ -117,8 +159,21 @@ func (o *Options) Check(paths []string) error {
 			return fmt.Errorf("--now %q: want a time as 2026-01-31T12:00:00Z", o.Now)
 		}
 	}
-	o.validation, err = o.fieldValidation()
-	return err
+	if o.validation, err = o.fieldValidation(); err != nil {
+		return err
+	}
+	return o.checkParts()
+}
+
+// upgrades is true where objects are decided by two CRDs.
+func (o *Options) upgrades() bool { return len(o.CRDOlds) > 0 || o.Cluster.On && len(o.CRDs) > 0 }
+
+// upgrade names the flags that say so.
+func (o *Options) upgrade() string {
+	if o.Cluster.On {
+		return "--cluster --crd"
+	}
+	return "--crd-old"
 }
 
 func count(texts []string, text string) (n int) {
@@ -150,7 +205,7 @@ func (o *Options) fieldValidation() (string, error) {
 func (o *Options) explains() bool {
 	switch o.Output {
 	case "json", "jsonl":
-		return o.Verbose
+		return o.Verbose || o.partial() && o.Output == "jsonl"
 	case "text":
 		return !o.Quiet
 	}
@@ -159,23 +214,3 @@ func (o *Options) explains() bool {
 
 // locates is true where the report shows places.
 func (o *Options) locates() bool { return o.Output != "text" || !o.Quiet }
-
-func (a *run) printer(o *Options, out io.Writer) (report.Printer, error) {
-	v, err := types.ParseVersion(o.KubeVersion)
-	if err != nil {
-		return nil, err
-	}
-	width, _ := cli.Width(a.Stdout)
-	if o.Quiet {
-		width = 0 // kubectl's own lines
-	}
-	return report.New(o.Output, out, report.Options{
-		Colour: cli.Colour(a.Stdout) && !o.Quiet, Width: width,
-		KubeVersion: v.String(),
-		StrictKinds: o.StrictKinds,
-		Quiet:       o.Quiet,
-		Verbose:     o.Verbose,
-		Version:     cli.Version(),
-		Stderr:      a.Stderr,
-	})
-}

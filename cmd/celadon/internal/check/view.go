@@ -14,10 +14,10 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/crdfields"
 	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // view is what of objects of one version is shown, and chosen by. The paths of a
@@ -87,7 +87,7 @@ func (c *checker) show(def *definition, req engine.Request, doc *input.Document,
 	if v == nil || !selects && !kept && !o.Diff && o.Output != "wide" {
 		return
 	}
-	mask := where.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
+	mask := secret.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
 	if selects {
 		rep.SelectableFields = selected(v, shown)
@@ -169,7 +169,7 @@ func (c *checker) choose(def *definition, seen map[string]any, rep *report.Objec
 	chosen, err := v.chooses(selector, seen, rep.Identity)
 	switch {
 	case err != nil:
-		*rep = report.Object{File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
+		*rep = report.Object{Key: rep.Key, File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
 			Verdict: report.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []report.Cause{}}
 	case !chosen:
 		rep.Verdict = report.Unselected

@@ -28,12 +28,15 @@ const (
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Name is what the command was called, for messages; "" is celadon.
+	Name string
 }
 
 // Complain writes an error to stderr. What it has to show below its first line
 // is set in; no other line can follow from it.
 func (s Streams) Complain(err error) {
-	foreign.Fprintf(s.Stderr, "celadon: %s\n", foreign.Lines(err.Error(), "  "))
+	text := strings.Replace(err.Error(), "(see "+own+" ", "(see "+s.called()+" ", 1)
+	foreign.Fprintf(s.Stderr, "%s: %s\n", s.called(), foreign.Lines(text, "  "))
 }
 
 // ExitError ends the command with a code; its text, if any, goes to stderr.

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // Version is "devel" in a build that is no release.
@@ -14,18 +16,43 @@ func Version() string {
 	return "devel"
 }
 
-// Versions tells of Celadon, Kubernetes and CEL, a line each.
+// Versions tells of Celadon, Kubernetes and CEL, a line each, and of the commit and
+// its date where go built a checkout: what `go version -m` shows, so that no build
+// has to pass flags to the linker.
 func Versions() string {
-	kube, cel := "unknown", "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dep := range info.Deps {
-			switch dep.Path {
-			case "k8s.io/apiextensions-apiserver":
-				kube = dep.Version
-			case "github.com/google/cel-go":
-				cel = dep.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	var kube, cel string
+	for _, dep := range info.Deps {
+		switch dep.Path {
+		case "k8s.io/apiextensions-apiserver":
+			kube = dep.Version
+		case "github.com/google/cel-go":
+			cel = dep.Version
+		}
+	}
+	return fmt.Sprintf("celadon %s\n%skubernetes libraries %s\ncel-go %s\n", Version(), commit(info.Settings), cmp.Or(kube, "unknown"), cmp.Or(cel, "unknown"))
+}
+
+// commit is the line of the commit, or nothing.
+func commit(settings []debug.BuildSetting) string {
+	var revision, date, changed string
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date, _, _ = strings.Cut(s.Value, "T")
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = ", with changes"
 			}
 		}
 	}
-	return fmt.Sprintf("celadon %s\nkubernetes libraries %s\ncel-go %s\n", Version(), kube, cel)
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf("commit %s of %s%s\n", revision, date, changed)
 }

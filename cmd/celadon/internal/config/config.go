@@ -43,6 +43,9 @@ type file struct {
 type Flags struct {
 	// Base is the revision whose file counts; "" is none.
 	Base string
+	// NoTree: what is checked stands in no tree, so that only a file counts that the
+	// user named.
+	NoTree bool
 	// Section is the file's for the command; "" is the command's name.
 	Section string
 
@@ -119,6 +122,8 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 		return nil, nil
 	case c.file != "":
 		return named(c.file)
+	case c.NoTree:
+		return nil, nil
 	}
 	tree, err := gitbase.Top(".")
 	if err != nil {

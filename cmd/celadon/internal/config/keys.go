@@ -53,11 +53,23 @@ var keys = map[string]map[string]Class{
 		"persisted":    ByHand,
 		"diff":         ByHand,
 
+		"baseline":           ByHand, // which hides findings
+		"baseline-out":       ByHand,
+		"out":                ByHand,
+		"findings-exit-code": ByHand,
+		"shard":              Never, // a part of one run
+		"source":             Never,
+
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,
 
-		"pipe":      Never, // requests come from who starts it
-		"watch":     Never,
+		"pipe":  Never, // requests come from who starts it
+		"watch": Never,
+		// Which server is asked, and whether one is, says who starts it.
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -120,6 +132,10 @@ var keys = map[string]map[string]Class{
 		"convert-ca": ByHand,
 
 		"objects":   Never, // here a flag, in other sections what stands without one
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -153,6 +169,9 @@ var keys = map[string]map[string]Class{
 		"version":     ByHand,
 		"exit-status": ByHand,
 
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
 		"config":    Never,
 		"no-config": Never,
 		"help":      Never,
@@ -185,6 +204,9 @@ var keys = map[string]map[string]Class{
 
 		"echo":       Never,
 		"no-history": ByHand,
+		"cluster":    Never,
+		"context":    Never,
+		"namespace":  Never,
 		"config":     Never,
 		"no-config":  Never,
 		"help":       Never,
@@ -199,7 +221,7 @@ var positional = []string{"objects", "crds", "suites"}
 
 // pathKeys are the keys whose values are paths, which a file gives from its own
 // folder.
-var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out"}
+var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out", "baseline", "baseline-out", "out"}
 
 // commands are those that a file serves, for messages.
 func commands() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/engine/compare"
@@ -29,6 +30,7 @@ type Options struct {
 	Output  string
 	Config  config.Flags
 	Convert converter.Flags
+	Cluster cluster.Flags
 }
 
 // Flags adds the flags to a set.
@@ -41,6 +43,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "how much is tried for one question, in objects")
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Cluster.Add(f, "the old CRDs and the objects are those of a cluster (see docs/cluster.md)")
+	o.Cluster.AddSelector(f)
 	o.Convert.Add(f)
 	o.Config.Add(f)
 }
@@ -50,15 +54,17 @@ func (o *Options) check(paths []string) error {
 	all := slices.Concat(paths, o.Objects)
 	dashes := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == "-" }))
 	switch {
-	case o.Base == "" && len(paths) != 2:
+	case o.two() && len(paths) != 2:
 		return fmt.Errorf("%d paths: want OLD and NEW, or PATH with --base REV", len(paths))
+	case o.Cluster.On && (o.Base != "" || len(o.Objects) > 0):
+		return errors.New("--cluster: has the old CRDs and the objects: want no --base or --objects")
 	case len(paths) == 0:
 		return errors.New("no CRDs given: want a file or a folder")
 	case !slices.Contains(Outputs, o.Output):
 		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
 	case o.Steps <= 0:
 		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
-	case o.Convert.URL != "" && len(o.Objects) == 0:
+	case o.Convert.URL != "" && len(o.Objects) == 0 && !o.Cluster.On:
 		return errors.New("--convert: asks about objects: want --objects PATH too")
 	case dashes > 1:
 		return errors.New("- is given more than once: standard input can be read only once")
@@ -67,5 +73,8 @@ func (o *Options) check(paths []string) error {
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
 	}
-	return nil
+	return o.Cluster.Check()
 }
+
+// two is true where both sides of the comparison are files.
+func (o *Options) two() bool { return o.Base == "" && !o.Cluster.On }

@@ -10,9 +10,11 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 )
 
@@ -38,12 +40,16 @@ type sides struct {
 	problems []error
 }
 
-// read reads both sides.
-func read(ctx context.Context, s cli.Streams, o *Options, paths []string) (*sides, error) {
+// read reads both sides. Of a cluster, which client is, it takes the CRDs that the
+// other side has; it is nil without --cluster.
+func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client *cluster.Client) (*sides, error) {
 	both := &sides{byName: map[string]*pair{}}
-	from, to := paths[:1], paths[1:]
+	var from []string
+	to := paths
+	if o.two() {
+		from, to = paths[:1], paths[1:]
+	}
 	if o.Base != "" {
-		from, to = nil, paths
 		err := gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 			chunk.Each(func(doc *input.Document) bool {
 				both.add(one(doc, paths), o.Base+": ", true)
@@ -68,8 +74,33 @@ func read(ctx context.Context, s cli.Streams, o *Options, paths []string) (*side
 			return nil, err
 		}
 	}
+	if client != nil {
+		if err := both.readCluster(ctx, client); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(both.pairs, func(a, b *pair) int { return strings.Compare(a.name, b.name) })
 	return both, both.complete(o, paths)
+}
+
+// readCluster reads the CRDs of a cluster in the place of those that were read.
+func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
+	var failed error
+	all := func(wait func(), yield func(input.Chunk) bool) { failed = client.CRDs(ctx, wait, yield) }
+	decode := func(doc *input.Document) *definition {
+		if s.byName[report.Identify(doc.Object).Name] == nil {
+			return nil
+		}
+		return one(doc, nil)
+	}
+	err := sweep.From(all, decode, func(d *definition) error {
+		s.add(d, "", true)
+		return nil
+	}).Run(ctx)
+	if err == nil {
+		err = failed
+	}
+	return err
 }
 
 // one is nil for a document that is no CRD.
@@ -131,13 +162,13 @@ func (s *sides) complete(o *Options, paths []string) error {
 	after := has(func(p *pair) *definition { return p.after })
 	none := func(path string) error { return fmt.Errorf("no CustomResourceDefinition in %s", path) }
 	switch {
-	case o.Base != "" && !before && !after:
+	case !o.two() && !before && !after:
 		return none(strings.Join(paths, ", "))
-	case o.Base == "" && !before:
+	case o.two() && !before:
 		return none(paths[0])
-	case o.Base == "" && !after:
+	case o.two() && !after:
 		return none(paths[1])
-	case o.Base == "" && len(s.pairs) == 2 && s.pairs[0].of(paths) && s.pairs[1].of(paths):
+	case o.two() && len(s.pairs) == 2 && s.pairs[0].of(paths) && s.pairs[1].of(paths):
 		return fmt.Errorf("%s and %s are two CRDs: want two forms of one", s.pairs[0].name, s.pairs[1].name)
 	}
 	return nil

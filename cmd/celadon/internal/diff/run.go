@@ -7,10 +7,13 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
@@ -28,7 +31,14 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if err != nil {
 		return err
 	}
-	both, err := read(ctx, s, o, paths)
+	var client *cluster.Client
+	if o.Cluster.On {
+		if client, err = o.Cluster.Open(); err != nil {
+			return err
+		}
+		client.Tell = s.Complain
+	}
+	both, err := read(ctx, s, o, paths, client)
 	if err != nil {
 		return err
 	}
@@ -38,7 +48,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	out.Colours = cli.Colour(s.Stdout) && o.Output == "text"
 	p := newPrinter(out, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
-	d := &differ{Streams: s, options: o, sides: both, report: all}
+	d := &differ{Streams: s, options: o, client: client, sides: both, report: all}
 	err = d.crds(ctx, func(crd *CRD) error {
 		bar.Add(1)
 		allow(allowances, crd)
@@ -46,7 +56,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 		return p.crd(crd)
 	})
 	bar.Done()
-	if err == nil && len(o.Objects) > 0 && ctx.Err() == nil {
+	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
 		err = d.objects(ctx, engine.Config{Converter: ask}, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -70,6 +80,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 type differ struct {
 	cli.Streams
 	options *Options
+	client  *cluster.Client // nil without --cluster
 	sides   *sides
 	report  *Report
 }
@@ -115,7 +126,7 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*repo
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := check.Upgrade(ctx, d.Streams, cfg, before, after, d.options.Objects, func(o *report.Object) error {
+	problems, err := check.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *report.Object) error {
 		switch {
 		case o.Bug != nil:
 			return &cli.ExitError{Code: cli.Bug, Err: o.Bug}
@@ -135,6 +146,27 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*repo
 	})
 	d.sides.problems = append(d.sides.problems, problems...)
 	return err
+}
+
+// source gives the objects that there are: those of --objects, or of the kinds that
+// both sides have in a cluster.
+func (d *differ) source(ctx context.Context) sweep.Source {
+	if d.client == nil {
+		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }
+	}
+	var kinds []cluster.Kind
+	for _, p := range d.sides.pairs {
+		if p.before == nil || p.after == nil {
+			continue
+		}
+		k, err := cluster.KindOf(p.before.crd)
+		if err != nil {
+			d.sides.problems = append(d.sides.problems, err)
+		} else if d.client.In(k) {
+			kinds = append(kinds, k)
+		}
+	}
+	return func(wait func(), yield func(input.Chunk) bool) { d.client.Objects(ctx, kinds, wait, yield) }
 }
 
 // verdict is the exit code, as an error.

@@ -38,7 +38,7 @@ func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Q
 	v := &asking{
 		ctx: ctx, crd: &definition{crd: crd}, engine: e, name: q.Version, known: &known{}, step: func() {},
 		o:     &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
-		costs: sync.OnceValue(func() *estimates { return estimate(ctx, crd) }),
+		costs: sync.OnceValues(func() (*estimates, error) { return estimate(ctx, crd) }),
 	}
 	part, err := v.ask()
 	switch {

@@ -100,14 +100,19 @@ func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (f
 	if err != nil {
 		return "", nil, err
 	}
-	err = r.contents(ctx, []file{{object: nearest.object, name: found}}, func(_ file, content io.Reader) (err error) {
-		data, err = input.ReadAll(content, limit)
-		return err
-	})
-	if err != nil {
+	if data, err = r.read(ctx, nearest, limit); err != nil {
 		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
 	}
 	return found, data, nil
+}
+
+// read reads a file of no more than limit bytes.
+func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, err error) {
+	err = r.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
+		data, err = input.ReadAll(content, limit)
+		return err
+	})
+	return data, err
 }
 
 var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
@@ -145,4 +150,32 @@ var errNoRevision = errors.New("no such revision")
 // Nothing fetches it: that would run what the repository is set to.
 func fetchFirst(rev string, err error) error {
 	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, rev)
+}
+
+// File reads a file of the work tree as it was at a revision, of no more than limit
+// bytes; nil is one that was not there.
+func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
+	top, rel, err := home(name)
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	at, err := repository{top}.at(ctx, rev)
+	if err == nil {
+		data, err = at.file(ctx, rel, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+	}
+	return data, nil
+}
+
+func (r revision) file(ctx context.Context, rel string, limit int64) (data []byte, err error) {
+	entries, err := r.list(ctx, func(name string) bool { return name == rel }, rel)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	if !entries[0].regular() {
+		return nil, errors.New("not a regular file there")
+	}
+	return r.read(ctx, entries[0], limit)
 }

@@ -19,6 +19,9 @@ type Document struct {
 	Index int    // of the document in the file, from 0
 	Item  int    // of a List, from 0
 	Line  int    // of the object, from 1; 0 where there is none
+	// Live is true of what a cluster has: File is how the object is named there, and
+	// no file.
+	Live bool
 
 	// Object is the decoded object; nil when Err is set.
 	Object map[string]any
@@ -35,6 +38,17 @@ type Document struct {
 	item bool // of a List in text
 
 	duplicates []duplicateKey
+	seen       map[string]any // of what may not decode
+}
+
+// Named is as much of the object as tells what it is called: all of it, or what was
+// seen of one that Chunk.Skip was asked about, also where it cannot be decoded. It is
+// nil where nothing is known.
+func (d *Document) Named() map[string]any {
+	if d.seen != nil {
+		return d.seen
+	}
+	return d.Object
 }
 
 // Complete says what kind of object this is, where it does not say so itself.
@@ -62,6 +76,9 @@ func (d *Document) JSON() ([]byte, error) {
 	return json.Marshal(d.Object)
 }
 
+// FromJSON is what Object was decoded from; nil where that was no JSON.
+func (d *Document) FromJSON() []byte { return d.json }
+
 // AsWritten is true where Object is all that its source, YAML, says: no key is there
 // twice.
 func (d *Document) AsWritten() bool {
@@ -73,6 +90,19 @@ var ErrNoObject = errors.New("not a Kubernetes object: want a mapping with apiVe
 
 // Each decodes the chunk's documents, in order, until yield says false.
 func (c Chunk) Each(yield func(*Document) bool) bool {
+	if c.Skip != nil {
+		if seen := c.glimpse(); seen != nil {
+			d := c.document(nil)
+			if d.Object = seen; c.Skip(d) {
+				return yield(d)
+			}
+			decoded := yield
+			yield = func(d *Document) bool {
+				d.seen = seen
+				return decoded(d)
+			}
+		}
+	}
 	switch c.form {
 	case smallFile:
 		return c.small(yield)
@@ -80,6 +110,8 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 		return c.json(yield)
 	case yamlDocument:
 		return c.yaml(yield)
+	case liveObject:
+		return yield(c.live())
 	}
 	return yield(c.document(c.err))
 }
@@ -91,7 +123,10 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 		return yield(&Document{File: c.File, Err: WithoutPath(err)})
 	}
 	defer f.Close()
-	each := func(part Chunk) bool { return part.Each(yield) }
+	each := func(part Chunk) bool {
+		part.Skip = c.Skip
+		return part.Each(yield)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, small))
 	if err != nil || len(data) == small { // it has grown
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)

@@ -13,6 +13,9 @@ import (
 type Chunk struct {
 	// File is the file as the user named it; "-" is standard input.
 	File string
+	// Skip, where it is set, is asked of an object by what it is called; what it is
+	// true of is not decoded, and is a document of no more than that.
+	Skip func(*Document) bool
 
 	form         form
 	index, item  int
@@ -22,6 +25,8 @@ type Chunk struct {
 	size         int64 // of a small file
 	flow         bool  // YAML if it is not JSON
 	err          error
+
+	apiVersion, kind string // of a live object
 }
 
 type form uint8
@@ -32,6 +37,7 @@ const (
 	jsonValue
 	jsonItem
 	yamlDocument
+	liveObject
 )
 
 // small files are read where they are decoded; larger ones are split first.

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,7 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 		a.expression()
 		a.bounds()
+		a.markers()
 		return append(actions, a.actions...), ctx.Err()
 	}
 }
@@ -58,12 +60,17 @@ func (a *actor) add(kind, title string, p piece, after []byte, preferred bool) {
 		return
 	}
 	edit := least(p.bytes, after)
-	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == title }) {
+	a.offer(kind, title, []protocol.TextEdit{{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}, preferred)
+}
+
+// offer adds an action, of each title one.
+func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool) {
+	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
 		Title: shown(title), Kind: kind, Diagnostics: a.diagnostics, IsPreferred: preferred,
-		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: {{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}}},
+		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
 
@@ -95,14 +102,20 @@ func least(before, after []byte) change {
 // expression offers the mends of what is wrong with the expression around the range.
 func (a *actor) expression() {
 	e := a.view.expression(a.from)
-	if e == nil || e.place == nil || e.tree.Broken() != nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+	switch {
+	case e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression":
+		return
+	case e.tree == nil:
+		a.inGo(e)
+		return
+	case e.tree.Broken() != nil:
 		return
 	}
 	p, _ := a.trees.at(a.text, a.from)
 	for _, problem := range e.place.Problems(e.src) {
 		for i, m := range problem.Mends {
 			if len(m.Edits) > 0 {
-				if after, err := e.tree.Edit(yamlpos.Set(e.at.path, assist.Apply(e.src, m.Edits))); err == nil {
+				if after, err := e.edited(p, m.Edits); err == nil {
 					a.add(quickFix, m.Title, p, after, i == 0)
 				}
 			}
@@ -111,6 +124,24 @@ func (a *actor) expression() {
 			}
 		}
 	}
+}
+
+// edited is the document after edits of the expression: where they stand in its text,
+// if that then reads so, else as the document's own style has the new expression.
+func (e *expression) edited(p piece, edits []assist.Edit) ([]byte, error) {
+	want := assist.Apply(e.src, edits)
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b assist.Edit) int { return cmp.Compare(b.Start, a.Start) })
+	after := slices.Clone(p.bytes)
+	for _, edit := range edits {
+		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.style.Escape(edit.Text))...)
+	}
+	if tree, err := yamlpos.Parse(after); err == nil {
+		if _, now := tree.Find(e.at.path); now != nil && now.Value == want {
+			return after, nil
+		}
+	}
+	return e.tree.Edit(yamlpos.Set(e.at.path, want))
 }
 
 func advised(bounds []assist.Bound) (list []vet.Advice) {

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/ruletest"
@@ -28,6 +29,10 @@ type analysis struct {
 	// good are the CRDs that could be read last, by where they stand: they say what is
 	// known of the schema while somebody writes.
 	good map[spot]*part
+	// by is how often CRDs had changed by then.
+	by int
+	// golang is what was found in a Go file; nil in others.
+	golang *vetting.GoReviewed
 }
 
 // spot is the position of a YAML document in its file, and that of an item in a List.
@@ -48,8 +53,12 @@ type finding struct {
 
 // analyse looks at all of a document. The CRDs in it are in force from then on.
 func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
-	a := &analysis{text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
-	if len(v.text.bytes) > maxText || strings.HasSuffix(v.name, ".go") {
+	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
+	if len(v.text.bytes) > maxText {
+		return a
+	}
+	if v.isGo() {
+		v.ofGo(ctx, a)
 		return a
 	}
 	if v.known != nil {
@@ -60,6 +69,7 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 		a.parts = nil
 	}
 	v.crdsOf(ctx, a, changed)
+	a.by = v.crds.changes()
 	for _, p := range a.parts {
 		if ctx.Err() != nil {
 			return a

@@ -20,6 +20,7 @@ type crds struct {
 	objects *check.Live
 	files   map[string][]read // by path
 	inForce map[string]read   // by name
+	changed int
 }
 
 // read is a CRD in a file.
@@ -76,6 +77,7 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 			remove = append(remove, name)
 		}
 	}
+	c.changed += len(put) + len(remove)
 	slices.SortFunc(put, func(a, b crdfile.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
 	_ = c.objects.Apply(put, remove) // what cannot be used, the file's own findings tell
 }
@@ -98,6 +100,13 @@ func (c *crds) best(name string) (best read, ok bool) {
 
 func nearer(a, b read) bool {
 	return cmp.Or(cmp.Compare(len(a.file), len(b.file)), cmp.Compare(a.file, b.file)) < 0
+}
+
+// changes is how often a CRD has come or gone.
+func (c *crds) changes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
 }
 
 // fileOf is the file with the CRD of a name that is in force.

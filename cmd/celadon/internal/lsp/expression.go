@@ -17,16 +17,16 @@ type expression struct {
 	src   string
 	// cursor is the request's place in it, in code points.
 	cursor int
-	words  *yamlpos.Text
-	style  yamlpos.Style
-	tree   *yamlpos.Document
-	start  int // of the document in the file
-	text   *text
+	// point is where in the text a code point stands.
+	point func(int) int
+	style yamlpos.Style
+	tree  *yamlpos.Document // nil in Go
+	text  *text
 }
 
 // expression is what stands around an offset; nil where that is no part of a rule.
 func (v *view) expression(offset int) *expression {
-	if strings.HasSuffix(v.name, ".go") {
+	if v.isGo() {
 		return v.goExpression(offset)
 	}
 	p, within := v.trees.at(v.text, offset)
@@ -42,7 +42,7 @@ func (v *view) expression(offset int) *expression {
 	}
 	return &expression{
 		crd: of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
-		words: words, style: spot.Node.Style, tree: p.tree, start: p.start, text: v.text,
+		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, text: v.text,
 	}
 }
 
@@ -56,7 +56,7 @@ func (v *view) crdAround(index, item int) *part {
 
 // rangeOf is where code points of the expression stand.
 func (e *expression) rangeOf(from, to int) protocol.Range {
-	return e.text.rangeOf(e.start+e.words.SourcePoint(from), e.start+e.words.SourcePoint(to))
+	return e.text.rangeOf(e.point(from), e.point(to))
 }
 
 func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
@@ -103,7 +103,7 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	for i, candidate := range c.Candidates {
 		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: shown(candidate.Text), Kind: itemKinds[candidate.Class], Detail: shown(candidate.Hint),
-			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.written(candidate.Text)},
+			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.style.Escape(candidate.Text)},
 		})
 	}
 	return list
@@ -113,17 +113,6 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 func order(i int) string {
 	const digits = "0123456789"
 	return string([]byte{digits[i/1000%10], digits[i/100%10], digits[i/10%10], digits[i%10]})
-}
-
-// written is a text as the scalar's style has it.
-func (e *expression) written(text string) string {
-	switch e.style {
-	case yamlpos.SingleQuoted:
-		return strings.ReplaceAll(text, "'", "''")
-	case yamlpos.DoubleQuoted:
-		return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
-	}
-	return text
 }
 
 var itemKinds = map[assist.Class]int{

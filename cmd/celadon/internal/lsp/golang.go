@@ -1,10 +1,194 @@
 package lsp
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// goState is what is known of the Go packages of a trusted workspace.
-type goState struct{}
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-func (s *server) goRound(context.Context) {}
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
 
-func (v *view) goExpression(int) *expression { return nil }
+func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
+
+// trusted are what Go packages are vetted with; nil where the user does not trust the
+// workspace, or the file stands in no folder of it.
+func (s *server) trusted(name string) *vetting.GoDesk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inside := slices.ContainsFunc(s.roots, func(root string) bool {
+		rel, err := filepath.Rel(root, name)
+		return err == nil && filepath.IsLocal(rel)
+	})
+	if !s.settings.Trusted || !inside {
+		return nil
+	}
+	return s.goDesk
+}
+
+// ofGo says what vet says of a Go file with markers. A package that cannot be read, or
+// of which no CRDs are made, has nothing to be said.
+func (v *view) ofGo(ctx context.Context, a *analysis) {
+	desk := v.trusted(v.name)
+	if desk == nil || !bytes.Contains(v.text.bytes, []byte("// +")) {
+		return
+	}
+	r, err := desk.Vet(ctx, filepath.Dir(v.name), v.openGo())
+	name := resolved(v.name)
+	if err != nil {
+		return
+	}
+	a.golang = r
+	for _, f := range r.Findings {
+		if f.At.File != name || f.At.Line == 0 {
+			continue
+		}
+		from := v.text.place(f.At.Line, f.At.Column)
+		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{
+			Range: v.text.rangeOf(from, v.text.wordEnd(from)), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text),
+		})
+	}
+}
+
+// openGo are the texts of Go files in the editor.
+func (s *server) openGo() map[string][]byte {
+	s.docs.mu.Lock()
+	defer s.docs.mu.Unlock()
+	texts := map[string][]byte{}
+	for _, d := range s.docs.all {
+		if strings.HasSuffix(d.name, ".go") {
+			texts[resolved(d.name)] = d.text.bytes
+		}
+	}
+	return texts
+}
+
+// resolved is a file's path without links in its folders, as positions in Go have it.
+func resolved(name string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil {
+		return name
+	}
+	return filepath.Join(dir, filepath.Base(name))
+}
+
+// wordEnd is the end of a name, or else of the line.
+func (t *text) wordEnd(from int) int {
+	end := from
+	for end < len(t.bytes) && (t.bytes[end] == '_' || t.bytes[end] >= '0' && t.bytes[end] <= '9' || t.bytes[end]|0x20 >= 'a' && t.bytes[end]|0x20 <= 'z') {
+		end++
+	}
+	if end == from {
+		return max(from, t.trimmedEnd(from))
+	}
+	return end
+}
+
+// goExpression is the rule of a marker around an offset.
+func (v *view) goExpression(offset int) *expression {
+	if v.known == nil || v.known.golang == nil {
+		return nil
+	}
+	markers := gomarkers.Parse([]gomarkers.File{{Name: v.name, Text: v.text.bytes}}, gomarkers.Config{}).Markers()
+	for i, m := range markers {
+		for _, key := range []string{"rule", "messageExpression"} {
+			src := []rune(m.Argument(key))
+			point := func(n int) int {
+				at := m.At(key, 1, n+1)
+				return v.text.place(at.Line, at.Column)
+			}
+			if m.Argument(key) == "" || offset < point(0) || offset > point(len(src)) {
+				continue
+			}
+			e := &expression{src: string(src), point: point, text: v.text, at: ruleAt{key: key}}
+			for e.cursor < len(src) && point(e.cursor) < offset {
+				e.cursor++
+			}
+			if begin := point(0); begin > 0 && v.text.bytes[begin-1] == '"' {
+				e.style = yamlpos.DoubleQuoted
+			}
+			e.place = v.goPlace(markers, i, e.at.part())
+			return e
+		}
+	}
+	return nil
+}
+
+// goPlace is where in a CRD the rule of a marker stands: what the last round knows of
+// the marker, or of one of the same field or type.
+func (v *view) goPlace(markers []*gomarkers.Marker, at int, part assist.Part) *assist.Place {
+	m, nth := markers[at], 0
+	for _, before := range markers[:at] {
+		if before.Type == m.Type && before.Field == m.Field {
+			nth++
+		}
+	}
+	var found *vetting.GoRule
+	seen := []*gomarkers.Marker{}
+	for i := range v.known.golang.Rules {
+		r := &v.known.golang.Rules[i]
+		if r.Marker.Type != m.Type || r.Marker.Field != m.Field {
+			continue
+		}
+		if !slices.Contains(seen, r.Marker) {
+			seen = append(seen, r.Marker)
+		}
+		if found == nil || r.Marker.Argument("rule") == m.Argument("rule") || len(seen) == nth+1 && seen[nth] == r.Marker {
+			found = r
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	e, _ := v.crds.live().Compile(found.CRD)
+	i := slices.IndexFunc(found.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == found.Version })
+	if e == nil || i < 0 || found.CRD.Spec.Versions[i].Schema == nil {
+		return nil
+	}
+	p, err := assist.NewPlace(e, found.CRD.Spec.Versions[i].Schema.OpenAPIV3Schema, found.Version, found.Path)
+	if err != nil {
+		return nil
+	}
+	p.Part, p.Functions = part, v.functions
+	return p
+}
+
+// inGo offers mends of a rule in a marker.
+func (a *actor) inGo(e *expression) {
+	for _, problem := range e.place.Problems(e.src) {
+		for i, m := range problem.Mends {
+			if len(m.Edits) == 0 || !a.wants(quickFix) {
+				continue
+			}
+			var edits []protocol.TextEdit
+			for _, edit := range m.Edits {
+				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.style.Escape(edit.Text)})
+			}
+			a.offer(quickFix, m.Title, edits, i == 0)
+		}
+	}
+}
+
+// markers offers markers that are missing.
+func (a *actor) markers() {
+	if a.known == nil || a.known.golang == nil || a.known.text != a.text || !a.wants(quickFix) {
+		return
+	}
+	for _, f := range a.known.golang.Findings {
+		if f.Write == "" || f.At.File != resolved(a.name) || !overlaps(a.text, a.text.line(f.At.Line), a.from, a.to) {
+			continue
+		}
+		at := a.text.place(f.At.Line, 1)
+		word := a.text.place(f.At.Line, 0)
+		line := string(a.text.bytes[at:word])
+		edit := protocol.TextEdit{Range: a.text.rangeOf(at, at), NewText: line + f.Write + "\n"}
+		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true)
+	}
+}

@@ -120,7 +120,6 @@ func (s *server) round(ctx context.Context) {
 		uris = s.about(changed)
 		clear(changed)
 	}
-	s.goRound(ctx)
 }
 
 // look looks at one document.
@@ -147,6 +146,9 @@ func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupK
 		return // it has changed, and is looked at again
 	}
 	d.known = a
+	if a.by != s.crds.changes() {
+		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps of its objects
+	}
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
 }
 
@@ -158,7 +160,7 @@ func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	for uri, d := range s.docs.all {
-		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return kinds[p.kind] || p.what == suite }) {
+		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.what == object && kinds[p.kind] || p.what == suite }) {
 			uris = append(uris, uri)
 		}
 	}

@@ -37,7 +37,7 @@ type server struct {
 	shutDown    bool
 	exited      bool
 	client      protocol.Initialize
-	goes        goState
+	goDesk      *vetting.GoDesk
 
 	functions *assist.Functions
 	other     otherFiles
@@ -72,7 +72,8 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 
 // configure takes settings; with ones that cannot be the server goes on as before.
 func (s *server) configure(ctx context.Context, now settings) error {
-	desk, err := vetting.NewDesk(ctx, &vetting.Options{KubeVersion: now.KubeVersion, NoLints: now.NoLint})
+	o := &vetting.Options{KubeVersion: now.KubeVersion, NoLints: now.NoLint}
+	desk, err := vetting.NewDesk(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (s *server) configure(ctx context.Context, now settings) error {
 	if s.vet == nil || s.settings.KubeVersion != now.KubeVersion {
 		s.crds.reset(now.KubeVersion)
 	}
-	s.vet, s.settings = desk, now
+	s.vet, s.goDesk, s.settings = desk, vetting.NewGoDesk(desk, o), now
 	return nil
 }
 

@@ -27,7 +27,7 @@ const (
 	maxCRDs    = 5_000
 )
 
-// walked are folders where no CRD of one's own stands.
+// passedOver are folders in which no CRD of one's own stands.
 var passedOver = []string{"node_modules", "vendor", "testdata"}
 
 // walk is the search of one folder for CRDs.
@@ -36,7 +36,8 @@ type walk struct {
 	root    string
 	folder  fs.FS
 	entries int
-	read    int64
+	read    int64 // bytes
+	found   int   // files with CRDs
 	changed map[schema.GroupKind]bool
 }
 
@@ -65,7 +66,7 @@ func (w *walk) below(ctx context.Context, root string) error {
 			return ctx.Err()
 		}
 		switch {
-		case w.entries > maxEntries || w.read > maxRead || len(w.crds.paths()) > maxCRDs:
+		case w.entries > maxEntries || w.read > maxRead || w.found > maxCRDs:
 			return errEnough
 		case err != nil:
 			return nil // what cannot be listed has no CRD
@@ -105,9 +106,14 @@ func (w *walk) file(path string) {
 	defer f.Close()
 	data, err := input.ReadAll(f, maxFile)
 	w.read += int64(len(data))
-	if err == nil {
-		w.crds.set(name, readCRDs(name, data), w.changed)
+	if err != nil {
+		return
 	}
+	reads := readCRDs(name, data)
+	if len(reads) > 0 {
+		w.found++
+	}
+	w.crds.set(name, reads, w.changed)
 }
 
 // readFile reads a file of the workspace again.

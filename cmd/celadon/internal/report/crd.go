@@ -8,6 +8,7 @@ import (
 // CRD is what the API server would say of a CRD that objects are checked by. The
 // JSON form is fixed: scripts read it.
 type CRD struct {
+	Source   string   `json:"source,omitempty"`
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
 	Name     string   `json:"name"`
@@ -18,6 +19,8 @@ type CRD struct {
 	// Undecided: the answer asks for more work than is done. Problem says why.
 	Undecided bool   `json:"undecided,omitempty"`
 	Problem   string `json:"problem,omitempty"`
+	// Known: a baseline has all that is wrong.
+	Known bool `json:"known,omitempty"`
 	// Strict are the places of unknown and duplicate fields.
 	Strict []Place `json:"strict,omitempty"`
 
@@ -37,10 +40,10 @@ type CRDSummary struct {
 // Refused is true where the API server would not take the CRD.
 func (c *CRD) Refused() bool { return !c.Accepted && !c.Undecided && c.Bug == nil }
 
-// object is the CRD as the object that it is, for reports that list findings.
-func (c *CRD) object() *Object {
+// AsObject is the CRD as the object that it is, for reports that list findings.
+func (c *CRD) AsObject() *Object {
 	o := &Object{
-		File: c.File, Line: c.Line, Causes: c.Causes, Warnings: c.Warnings, Status: c.Status, Strict: c.Strict, Problem: c.Problem,
+		Source: c.Source, Known: c.Known, File: c.File, Line: c.Line, Causes: c.Causes, Warnings: c.Warnings, Status: c.Status, Strict: c.Strict, Problem: c.Problem,
 		Identity:  Identity{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: c.Name},
 		Operation: "create", Verdict: Valid,
 	}
@@ -65,19 +68,19 @@ func (p *textPrinter) CRD(c *CRD) error {
 	if c.quiet() {
 		return nil
 	}
-	return p.Object(c.object())
+	return p.Object(c.AsObject())
 }
 
 func (p *junitPrinter) CRD(c *CRD) error {
 	if c.quiet() {
 		return nil // no test that anybody asked for
 	}
-	return p.Object(c.object())
+	return p.Object(c.AsObject())
 }
 
-func (p *githubPrinter) CRD(c *CRD) error { return p.Object(c.object()) }
+func (p *githubPrinter) CRD(c *CRD) error { return p.Object(c.AsObject()) }
 
-func (p *sarifPrinter) CRD(c *CRD) error { return p.Object(c.object()) }
+func (p *sarifPrinter) CRD(c *CRD) error { return p.Object(c.AsObject()) }
 
 func (p *jsonPrinter) CRD(c *CRD) error {
 	p.crds = append(p.crds, c)

@@ -16,27 +16,34 @@ type githubPrinter struct {
 }
 
 func (p *githubPrinter) Object(o *Object) error {
+	if o.Known {
+		return nil
+	}
 	whole := Place{File: o.File, Line: o.Line}
 	for _, warning := range o.Warnings {
-		if err := Annotate(p.w, "warning", whole, o.title(), Sentence(warning)); err != nil {
+		if err := p.annotate(o, "warning", whole, o.title(), Sentence(warning)); err != nil {
 			return err
 		}
 	}
 	var err error
 	switch {
 	case o.Verdict == Unreadable:
-		err = Annotate(p.w, "error", whole, "unreadable", foreign.Line(o.Problem))
+		err = p.annotate(o, "error", whole, "unreadable", foreign.Line(o.Problem))
 	case o.Verdict == Undecided:
-		err = Annotate(p.w, "error", whole, o.title()+" is undecided", o.undecidedText())
+		err = p.annotate(o, "error", whole, o.title()+" is undecided", o.undecidedText())
 	case o.Verdict == Skipped && p.strictKinds:
-		err = Annotate(p.w, "error", whole, o.title()+" skipped", foreign.Line(o.Problem))
+		err = p.annotate(o, "error", whole, o.title()+" skipped", foreign.Line(o.Problem))
 	case o.Verdict == Invalid:
 		err = p.refused(o)
 	}
 	if err == nil && o.Upgrade != nil && o.Upgrade.Finding() {
-		err = Annotate(p.w, "error", whole, o.title()+" and the upgrade", foreign.Own(o.Upgraded()))
+		err = p.annotate(o, "error", whole, o.title()+" and the upgrade", foreign.Own(o.Upgraded()))
 	}
 	return err
+}
+
+func (p *githubPrinter) annotate(o *Object, level string, at Place, title string, message foreign.Own) error {
+	return Annotate(p.w, level, at, o.inSource(title), message)
 }
 
 func (o *Object) title() string { return strings.TrimSpace(o.Kind + " " + o.Name) }
@@ -49,7 +56,7 @@ func (p *githubPrinter) refused(o *Object) error {
 		if c.Line == 0 {
 			place = whole
 		}
-		if err := Annotate(p.w, "error", place, o.title()+" is invalid", c.annotation()); err != nil {
+		if err := p.annotate(o, "error", place, o.title()+" is invalid", c.annotation()); err != nil {
 			return err
 		}
 	}
@@ -59,7 +66,7 @@ func (p *githubPrinter) refused(o *Object) error {
 	if len(o.Strict) > 0 {
 		whole = o.Strict[0]
 	}
-	return Annotate(p.w, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
+	return p.annotate(o, "error", whole, o.title()+" is invalid", Sentence(o.Status.Message))
 }
 
 // annotation is the cause with its rule and the values in it, escaped.

@@ -21,6 +21,7 @@ type JUnit struct {
 	suite  *junit.Testsuite // without its cases
 	cases  spool
 	suites int
+	lacks  string // what a report lacks that is not interrupted
 }
 
 // NewJUnit starts a report of a command. All texts of its cases are escaped:
@@ -34,9 +35,12 @@ type junitPrinter struct {
 	strictKinds bool
 }
 
-func (p *junitPrinter) Object(o *Object) error { return p.Add(o.File, p.testcase(o)) }
+func (p *junitPrinter) Object(o *Object) error { return p.Add(o.inSource(o.File), p.testcase(o)) }
 
-func (p *junitPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
+func (p *junitPrinter) End(s *Summary) error {
+	p.lacks = s.lacks()
+	return p.Close(s.Interrupted)
+}
 
 // Add puts a case into the suite of a file.
 func (p *JUnit) Add(file string, c junit.Testcase) error {
@@ -85,6 +89,9 @@ func (p *junitPrinter) testcase(o *Object) junit.Testcase {
 	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
 		o.Upgrade.show(&b, o)
 		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", foreign.Own(b.String()))
+	}
+	if o.Known {
+		c.Failure, c.Skipped = nil, JUnitResult(known, "", "")
 	}
 	if len(o.Warnings) > 0 {
 		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(o.warnings()), "\n")}
@@ -144,12 +151,15 @@ func (p *JUnit) flush() error {
 
 // Close ends the report, which says so where the run was interrupted.
 func (p *JUnit) Close(interrupted bool) error {
-	if interrupted {
+	if interrupted || p.lacks != "" {
 		file := "celadon"
 		if p.suite != nil {
 			file = p.file
 		}
-		c := junit.Testcase{Name: "interrupted", Classname: "celadon", Error: &junit.Result{Message: Partial, Type: "Interrupted"}}
+		c := junit.Testcase{Name: "incomplete", Classname: "celadon", Error: &junit.Result{Message: string(foreign.Line(p.lacks)), Type: "Incomplete"}}
+		if interrupted {
+			c.Name, c.Error = "interrupted", &junit.Result{Message: Partial, Type: "Interrupted"}
+		}
 		if err := p.Add(file, c); err != nil {
 			return err
 		}

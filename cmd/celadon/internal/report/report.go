@@ -22,11 +22,15 @@ const (
 	Ignored = "ignored"
 	// Unselected is what was not asked for; no report tells of it.
 	Unselected = "unselected"
+	// Elsewhere is what another shard decides; no report tells of it.
+	Elsewhere = "elsewhere"
 )
 
 // Object is what was decided of one object. The JSON form is fixed: scripts
 // read it.
 type Object struct {
+	// Source names what the objects are of, where the run was given a name for it.
+	Source   string `json:"source,omitempty"`
 	File     string `json:"file"`
 	Document int    `json:"document"`
 	Item     int    `json:"item"`
@@ -43,6 +47,8 @@ type Object struct {
 	Problem string `json:"problem,omitempty"`
 	// Upgrade is what another CRD does to the object.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
+	// Known: a baseline has all that is wrong, so that it is no finding.
+	Known bool `json:"known,omitempty"`
 	// Strict are the places of unknown and duplicate fields, which have no
 	// causes.
 	Strict []Place `json:"strict,omitempty"`
@@ -67,6 +73,10 @@ type Object struct {
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
 	Rules []engine.RuleResult `json:"-"`
+	// Key tells objects apart: shards go by it. At is the place of the object in
+	// all that was read.
+	Key string `json:"-"`
+	At  int64  `json:"-"`
 }
 
 // Status is the API server's answer to a refused object.
@@ -130,6 +140,10 @@ type Summary struct {
 	Omitted int `json:"omitted,omitempty"`
 	// Interrupted is true when objects after these were not looked at.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Missing are the parts that a merged report lacks.
+	Missing []string `json:"missing,omitempty"`
+	// Baseline is where one was given.
+	Baseline *BaselineSummary `json:"baseline,omitempty"`
 	// CRDs counts those that objects are checked by, where they are judged.
 	CRDs *CRDSummary `json:"crds,omitempty"`
 	// Upgrade counts what another CRD does to the objects.
@@ -137,6 +151,17 @@ type Summary struct {
 	// Kinds and Rules are tables, where they were asked for.
 	Kinds []KindRow `json:"kinds,omitempty"`
 	Rules []RuleRow `json:"rules,omitempty"`
+
+	// End is what only other runs want to know.
+	End *PartEnd `json:"-"`
+}
+
+// BaselineSummary counts what a baseline says of a run.
+type BaselineSummary struct {
+	// Known counts objects and CRDs of which all that is wrong stands in it, and
+	// Stale its entries that nothing has any more.
+	Known int `json:"known"`
+	Stale int `json:"stale"`
 }
 
 // Partial is what a report says that ended early.
@@ -162,6 +187,8 @@ type Options struct {
 	// Colour and Width are the terminal's, for text; 0 is any width.
 	Colour bool
 	Width  int
+	// Part makes JSON lines a report that can be merged; nil does not.
+	Part *PartHead
 	// Stderr is where the forms that hold objects tell of everything else.
 	Stderr io.Writer
 }
@@ -184,6 +211,9 @@ func New(format string, to io.Writer, o Options) (Printer, error) {
 	case "json":
 		return &jsonPrinter{w: w, kubeVersion: o.KubeVersion}, nil
 	case "jsonl":
+		if o.Part != nil {
+			return &partPrinter{Encoder(w), o.Part}, nil
+		}
 		return &jsonLinesPrinter{w: w}, nil
 	case "junit":
 		return &junitPrinter{NewJUnit(w, "celadon check"), o.StrictKinds}, nil
@@ -206,13 +236,80 @@ func (o Options) beside() *textPrinter {
 }
 
 // Finding is true for an object that fails the run.
-func (o *Object) Finding(strictKinds bool) bool {
+func (o *Object) Finding(strictKinds bool) bool { return !o.Known && o.Wrong(strictKinds) }
+
+// Wrong is true for an object that fails the run unless it is known.
+func (o *Object) Wrong(strictKinds bool) bool {
 	return o.Verdict == Invalid || o.Verdict == Skipped && strictKinds || o.Upgrade != nil && o.Upgrade.Finding()
 }
 
-func (o *Object) place() string {
+func (o *Object) place() string { return o.inSource(o.placeInFile()) }
+
+func (o *Object) placeInFile() string {
 	if o.Line == 0 {
 		return o.File
 	}
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// inSource is a text about the object with its source, where it has one.
+func (o *Object) inSource(text string) string {
+	if o.Source == "" {
+		return text
+	}
+	return o.Source + ": " + text
+}
+
+// Count counts an object.
+func (s *Summary) Count(o *Object) {
+	s.known(o.Known)
+	switch o.Verdict {
+	case Valid:
+		s.Checked++
+		s.Valid++
+	case Invalid:
+		s.Checked++
+		s.Invalid++
+	case Skipped:
+		s.Skipped++
+	case Unreadable:
+		s.Unreadable++
+	case Undecided:
+		s.Undecided++
+	case Ignored:
+		s.Ignored++
+	}
+	if o.Upgrade != nil {
+		if s.Upgrade == nil {
+			s.Upgrade = &UpgradeSummary{}
+		}
+		s.Upgrade.Add(o.Upgrade)
+	}
+}
+
+func (s *Summary) known(known bool) {
+	if !known {
+		return
+	}
+	if s.Baseline == nil {
+		s.Baseline = &BaselineSummary{}
+	}
+	s.Baseline.Known++
+}
+
+// CountCRD counts a CRD.
+func (s *Summary) CountCRD(c *CRD) {
+	s.known(c.Known)
+	if s.CRDs == nil {
+		s.CRDs = &CRDSummary{}
+	}
+	switch {
+	case c.Bug != nil:
+	case c.Undecided:
+		s.CRDs.Undecided++
+	case c.Accepted:
+		s.CRDs.Accepted++
+	default:
+		s.CRDs.Refused++
+	}
 }

@@ -17,6 +17,8 @@ type SARIF struct {
 	run     sarifRun // without its results
 	rules   map[string]int
 	results int
+	known   bool   // what comes is suppressed
+	lacks   string // what a log lacks that is not interrupted
 }
 
 const home = "https://github.com/celadon-cel/celadon"
@@ -38,15 +40,26 @@ type sarifPrinter struct {
 }
 
 func (p *sarifPrinter) Object(o *Object) error {
+	identity := []string{o.File, o.APIVersion, o.Kind, o.Namespace, o.Name}
+	if o.Source != "" {
+		identity = append(identity, o.Source)
+	}
 	for f := range o.findings(p.strictKinds) {
-		if err := p.Add(f.ID, f.Description, f.Level, f.At, f.Text, o.File, o.APIVersion, o.Kind, o.Namespace, o.Name); err != nil {
+		text := f.Text
+		if p.known = o.Known && f.Level == "error"; o.Source != "" {
+			text = o.inSource(text)
+		}
+		if err := p.Add(f.ID, f.Description, f.Level, f.At, text, identity...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *sarifPrinter) End(s *Summary) error { return p.Close(s.Interrupted) }
+func (p *sarifPrinter) End(s *Summary) error {
+	p.lacks = s.lacks()
+	return p.Close(s.Interrupted)
+}
 
 // Add writes a finding; a level is error, warning or note. What it was found in
 // has an identity, by which a code-scanning page knows the finding again when
@@ -60,7 +73,12 @@ func (s *SARIF) Add(id, description, level string, at Place, message string, ide
 			place.ContextRegion = &sarifRegion{StartLine: at.Line, Snippet: &sarifText{at.Excerpt.Line}}
 		}
 	}
+	var suppressions []sarifSuppression
+	if s.known {
+		suppressions = []sarifSuppression{{Kind: "external", Justification: known}}
+	}
 	return s.write(&sarifResult{
+		Suppressions:        suppressions,
 		Level:               level,
 		Locations:           []sarifLocation{{place}},
 		Message:             sarifText{message},
@@ -117,9 +135,13 @@ func (s *SARIF) Close(interrupted bool) error {
 		}
 		end = "]"
 	}
-	invocation := sarifInvocation{ExecutionSuccessful: !interrupted}
+	why := s.lacks
 	if interrupted {
-		invocation.Notifications = []sarifNotification{{"error", sarifText{Partial}}}
+		why = Partial
+	}
+	invocation := sarifInvocation{ExecutionSuccessful: why == ""}
+	if why != "" {
+		invocation.Notifications = []sarifNotification{{"error", sarifText{why}}}
 	}
 	s.run.Invocations = []sarifInvocation{invocation}
 	rest, err := indented(s.run, "    ")

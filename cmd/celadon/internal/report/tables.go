@@ -41,7 +41,7 @@ type RuleRow struct {
 // Tables add up objects by kind and by rule.
 type Tables struct {
 	kinds map[[2]string]*KindRow
-	rules map[ruleKey]*RuleRow
+	rules map[ruleKey]*PartRule
 	cost  int64
 }
 
@@ -52,7 +52,7 @@ type ruleKey struct {
 
 // NewTables makes empty ones.
 func NewTables() *Tables {
-	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*RuleRow{}}
+	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*PartRule{}}
 }
 
 // Add counts an object that was checked, or is undecided.
@@ -77,17 +77,44 @@ func (t *Tables) Add(o *Object) {
 		kind.Invalid++
 	}
 	for _, r := range o.Rules {
-		key := ruleKey{o.APIVersion, o.Kind, r.RuleRef}
-		rule := t.rules[key]
-		if rule == nil {
-			rule = &RuleRow{Kind: o.Kind, Path: r.Path, Index: r.Index, Rule: r.Rule}
-			t.rules[key] = rule
-		}
-		rule.Runs += r.Runs
-		rule.Failed += r.Failed
-		rule.Cost += r.Cost
+		t.rule(PartRule{RuleRow{Kind: o.Kind, Path: r.Path, Index: r.Index, Rule: r.Rule, Runs: r.Runs, Failed: r.Failed, Cost: r.Cost}, o.APIVersion, r.Version})
 	}
 }
+
+func (t *Tables) rule(add PartRule) {
+	key := ruleKey{add.APIVersion, add.Kind, engine.RuleRef{Version: add.Version, Path: add.Path, Index: add.Index, Rule: add.Rule}}
+	row := t.rules[key]
+	if row == nil {
+		t.rules[key] = &add
+		return
+	}
+	row.Runs += add.Runs
+	row.Failed += add.Failed
+	row.Cost += add.Cost
+}
+
+// AddPart adds the tables of a part.
+func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
+	for _, add := range kinds {
+		key := [2]string{add.APIVersion, add.Kind}
+		t.cost += add.Cost
+		row := t.kinds[key]
+		if row == nil {
+			t.kinds[key] = &add
+			continue
+		}
+		row.Checked += add.Checked
+		row.Invalid += add.Invalid
+		row.Undecided += add.Undecided
+		row.Cost += add.Cost
+	}
+	for _, add := range rules {
+		t.rule(add)
+	}
+}
+
+// Rows counts the rows.
+func (t *Tables) Rows() int { return len(t.kinds) + len(t.rules) }
 
 // Fill puts the tables into a summary, the worst rule first.
 func (t *Tables) Fill(s *Summary) {
@@ -97,16 +124,24 @@ func (t *Tables) Fill(s *Summary) {
 	slices.SortFunc(s.Kinds, func(a, b KindRow) int {
 		return cmp.Or(cmp.Compare(b.Invalid, a.Invalid), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
+	var rules []PartRule
 	for _, row := range t.rules {
 		if t.cost > 0 {
 			row.CostShare = float64(row.Cost) / float64(t.cost)
 		}
-		s.Rules = append(s.Rules, *row)
+		rules = append(rules, *row)
 	}
-	slices.SortFunc(s.Rules, func(a, b RuleRow) int {
+	slices.SortFunc(rules, func(a, b PartRule) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule), cmp.Compare(b.Runs, a.Runs))
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule), cmp.Compare(b.Runs, a.Runs),
+			cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Version, b.Version))
 	})
+	for _, row := range rules {
+		s.Rules = append(s.Rules, row.RuleRow)
+	}
+	if s.End != nil {
+		s.End.Rules = rules
+	}
 }
 
 const (

@@ -16,6 +16,9 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) Object(o *Object) error {
+	if o.Known && !p.Verbose {
+		return nil
+	}
 	var b strings.Builder
 	b.WriteString(p.paint(foreign.Yellow, o.warnings()))
 	switch o.Verdict {
@@ -44,6 +47,9 @@ func (p *textPrinter) Object(o *Object) error {
 	}
 	if o.Upgrade != nil && !p.Quiet {
 		o.Upgrade.show(&b, o)
+	}
+	if o.Known {
+		foreign.Fprintf(&b, "%s: %s: %s\n", o.place(), o.title(), known)
 	}
 	text := p.fit(b.String())
 	b.Reset()
@@ -75,7 +81,7 @@ func (p *textPrinter) End(s *Summary) error {
 	if !p.Quiet {
 		s.counts(&b)
 	}
-	if s.Invalid == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
+	if s.Invalid == 0 && len(s.Missing) == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
 		text := b.String()
 		b.Reset()
 		b.WriteString(p.paint(foreign.Green, foreign.Own(text)))
@@ -104,6 +110,9 @@ func (s *Summary) counts(b *strings.Builder) {
 		foreign.Fprintf(b, "; %d ignored", s.Ignored)
 	}
 	b.WriteString(string(s.CRDs.text()))
+	if s.Baseline != nil {
+		foreign.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
+	}
 	if s.Interrupted {
 		b.WriteString("; interrupted")
 	}
@@ -111,7 +120,23 @@ func (s *Summary) counts(b *strings.Builder) {
 	if s.Vanished > 0 {
 		foreign.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
 	}
+	if s.Baseline != nil && s.Baseline.Stale > 0 {
+		foreign.Fprintf(b, "%s of the baseline: write it again with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
+	}
+	if lacks := s.lacks(); lacks != "" {
+		foreign.Fprintf(b, "%s\n", lacks)
+	}
 	s.Upgrade.show(b)
+}
+
+const known = "known from the baseline"
+
+// lacks says which parts a merged report lacks; "" where it is whole.
+func (s *Summary) lacks() string {
+	if len(s.Missing) == 0 {
+		return ""
+	}
+	return "the report lacks " + strings.Join(s.Missing, ", ")
 }
 
 // KubectlError is the error in kubectl's three forms: one cause, several, none. Of
@@ -163,8 +188,11 @@ func (o *Object) where(b *strings.Builder) {
 		}
 		rules[place] = append(rules[place], c)
 	}
+	if o.Source != "" {
+		foreign.Fprintf(b, "  source: %s\n", o.Source)
+	}
 	if len(places) == 0 {
-		foreign.Fprintf(b, "  --> %s\n", o.place())
+		foreign.Fprintf(b, "  --> %s\n", o.placeInFile())
 	}
 	for _, place := range places {
 		place.Show(b)

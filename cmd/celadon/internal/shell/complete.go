@@ -18,7 +18,7 @@ func CompleteInputs(cmd *cobra.Command, s cli.Streams, in *Inputs) {
 	}
 	cli.Values(cmd, "kube-version", versions...)
 	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
-		if in.Object == "-" {
+		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // nobody has written it yet
 		}
 		docs, err := (&host{s}).load(cmd.Context(), in.Object)
@@ -33,7 +33,7 @@ func CompleteInputs(cmd *cobra.Command, s cli.Streams, in *Inputs) {
 // command line names.
 func CompletePlaces(cmd *cobra.Command, s cli.Streams, o *EvalOptions) {
 	session := func() *repl.Session {
-		if o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
+		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil
 		}
 		opened, err := (&host{s}).session(cmd.Context(), &o.Inputs, cost.Limits{})

@@ -50,7 +50,7 @@ type evaluation struct {
 func Eval(ctx context.Context, streams cli.Streams, o *EvalOptions, src string) error {
 	e := &evaluation{host{streams}, o}
 	switch {
-	case o.CRD == "":
+	case o.CRD == "" && !o.Cluster.On:
 		return errors.New("no CRD given: want --crd PATH (see celadon eval --help)")
 	case o.Output != "text" && o.Output != "json":
 		return fmt.Errorf("--output %q: want text or json", o.Output)

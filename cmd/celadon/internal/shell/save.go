@@ -17,7 +17,7 @@ import (
 func saveDocument(r repl.SaveRequest) (file string, err error) {
 	own := r.Document.File
 	if own == "-" && r.File == "" {
-		return "", errors.New("the CRD came from standard input: want :save FILE")
+		return "", errors.New("the CRD came from no file: want :save FILE")
 	}
 	before := r.Document.Text
 	if own != "-" {

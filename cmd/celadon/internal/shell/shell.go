@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
@@ -37,6 +38,7 @@ type Inputs struct {
 	// Name chooses among several objects.
 	Name        string
 	KubeVersion string
+	Cluster     cluster.Flags
 }
 
 func (in *Inputs) flags(f *pflag.FlagSet) {
@@ -45,6 +47,7 @@ func (in *Inputs) flags(f *pflag.FlagSet) {
 	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
 	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, where FILE has several of the CRD's kind")
 	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
+	in.Cluster.Add(f, "--object is KIND/NAME in a cluster, and the CRD is its own unless --crd is given (see docs/cluster.md)")
 }
 
 // Flags are those of celadon repl.
@@ -131,29 +134,45 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	var live liveInputs
+	if in.Cluster.On {
+		var err error
+		if live, err = h.live(ctx, in); err != nil {
+			return nil, err
+		}
+	}
 	// A large CRD leaves much garbage once: what is waited for is the prompt.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Host: h.ofSession()})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := h.load(ctx, in.Object)
-	if err != nil {
-		return nil, err
+	objects, crds := live.object, live.crd
+	if !in.Cluster.On {
+		if objects, err = h.load(ctx, in.Object); err != nil {
+			return nil, err
+		}
 	}
 	olds, err := h.load(ctx, in.Old)
 	if err != nil {
 		return nil, err
 	}
-	crds, err := h.load(ctx, in.CRD)
-	if err != nil {
-		return nil, err
+	crdPath := in.CRD
+	if in.CRD != "" || !in.Cluster.On {
+		if crds, err = h.load(ctx, in.CRD); err != nil {
+			return nil, err
+		}
+	} else {
+		crdPath = noFile
 	}
-	if in.CRD == "" && (in.Object != "" || in.Old != "") {
+	if crdPath == "" && (in.Object != "" || in.Old != "") {
 		return nil, errors.New("no CRD given: want --crd PATH")
 	}
 	return s, s.Start(repl.Inputs{
 		CRDs: crds, Objects: objects, Olds: olds,
-		CRDPath: in.CRD, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name,
+		CRDPath: crdPath, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name,
 	})
 }

@@ -62,6 +62,14 @@ func Parallel[T any](stdin io.Reader, paths []string, work func(*input.Document)
 
 // Selected is Parallel for a part of what stands in folders.
 func Selected[T any](s input.Selection, stdin io.Reader, paths []string, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
+	return From(func(wait func(), yield func(input.Chunk) bool) { s.Scan(stdin, paths, wait, yield) }, work, take)
+}
+
+// Source gives chunks, until yield says false. Before it waits for more it calls wait.
+type Source func(wait func(), yield func(input.Chunk) bool)
+
+// From is Parallel for any source.
+func From[T any](source Source, work func(*input.Document) T, take func(T) error) *ordered.Pipe[[]input.Chunk, []T] {
 	workers := runtime.GOMAXPROCS(0)
 	return &ordered.Pipe[[]input.Chunk, []T]{
 		Workers: workers,
@@ -69,7 +77,7 @@ func Selected[T any](s input.Selection, stdin io.Reader, paths []string, work fu
 		Weight:  weight,
 		Produce: func(send func([]input.Chunk) bool) {
 			b := batches{send: send}
-			s.Scan(stdin, paths, b.flush, b.add)
+			source(b.flush, b.add)
 			b.flush()
 		},
 		Work: func(batch []input.Chunk) []T {

@@ -92,7 +92,7 @@ func collectLess() func() {
 	}
 }
 
-const enoughMemory = 768 << 20
+const enoughMemory = 1 << 30
 
 // done is a suite that was run.
 type done struct {

@@ -35,6 +35,8 @@ type Finding struct {
 	At              report.Place
 	// Rule is the rule that it is about; nil where it is about none.
 	Rule *engine.RuleRef
+	// Write is a marker that is missing above the place in Go; "" is none.
+	Write string
 }
 
 // Vet is nil for a document that is no CRD. The error is the context's, or a bug.
@@ -48,7 +50,7 @@ func (d *Desk) Vet(ctx context.Context, doc *input.Document) (*Reviewed, error) 
 	}
 	r := &Reviewed{Report: one.report, one: one}
 	for _, f := range one.findings() {
-		r.Findings = append(r.Findings, Finding{f.id, f.level, f.body(), f.at, f.ref})
+		r.Findings = append(r.Findings, Finding{f.id, f.level, f.body(), f.at, f.ref, ""})
 	}
 	return r, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/markervet"
 )
 
@@ -22,7 +23,7 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	}
 	var open closers
 	defer open.close()
-	g, err := readGo(dirs, &open)
+	g, err := readGo(dirs, &open, nil)
 	if err != nil {
 		return err
 	}
@@ -86,12 +87,13 @@ type goFinding struct {
 	finding
 	of     string
 	places []markervet.Place
+	write  string // a marker that is missing above
 }
 
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
 	crd, err := crdfile.Decode(one.doc)
-	if err == nil && crd != nil && markervet.Patch(crd) {
+	if err == nil && crd != nil && catalog.IsPatch(crd) {
 		return
 	}
 	r.sum.count(one)
@@ -111,7 +113,7 @@ func (r *goRun) add(one *vetted) {
 func (r *goRun) end() *goRun {
 	r.cannotRead()
 	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
-		g := goFinding{of: f.Of, places: f.Places, finding: finding{
+		g := goFinding{of: f.Of, places: f.Places, write: f.Write, finding: finding{
 			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level,
 			at: report.Place{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
 		}}

@@ -59,8 +59,9 @@ func (c closers) close() {
 }
 
 // readGo reads the packages in folders of one module. What is read of the module
-// stays in its repository, links or not; go itself is never run.
-func readGo(dirs []string, open *closers) (*goSource, error) {
+// stays in its repository, links or not; go itself is never run. Of files that texts
+// has, by their names, these count.
+func readGo(dirs []string, open *closers, texts map[string][]byte) (*goSource, error) {
 	g, err := locate(dirs[0])
 	if err != nil {
 		return nil, fmt.Errorf("%s%s: %w", dirs[0], dots, err)
@@ -94,8 +95,20 @@ func readGo(dirs []string, open *closers) (*goSource, error) {
 		files = append(files, more...)
 	}
 	g.files = len(files)
-	g.Source = gomarkers.Parse(files, gomarkers.Config{Import: g.tree.Import})
+	g.Source = gomarkers.Parse(unsaved(files, texts), gomarkers.Config{Import: func(path string) ([]gomarkers.File, error) {
+		files, err := g.tree.Import(path)
+		return unsaved(files, texts), err
+	}})
 	return g, nil
+}
+
+func unsaved(files []gomarkers.File, texts map[string][]byte) []gomarkers.File {
+	for i := range files {
+		if text, ok := texts[files[i].Name]; ok {
+			files[i].Text = text
+		}
+	}
+	return files
 }
 
 // locate finds the repository of a folder: the top of its work tree, or else the

@@ -8,12 +8,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Vetted is what celadon vet says of a text that stands in no file, as a page has
-// it.
+// Vetted is what celadon vet says of a whole text that stands in no file, as a page
+// has it: of a Desk an editor asks document by document.
 type Vetted struct {
 	// Report is that of -o json.
 	Report []byte
@@ -42,11 +41,10 @@ type Place struct {
 // bug of ours.
 func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
 	o := Options{KubeVersion: kubeVersion, Output: "json"}
-	cfg, err := o.vetConfig()
+	d, err := NewDesk(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	v := vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
 	var out bytes.Buffer
 	p, err := o.printer(nil, &out)
 	if err != nil {
@@ -57,17 +55,13 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 		if err != nil || ctx.Err() != nil {
 			return
 		}
-		one := v.vet(ctx, doc)
-		switch {
-		case one == nil:
-			return
-		case one.bug:
-			err = one.problem
+		var r *Reviewed
+		if r, err = d.Vet(ctx, doc); r == nil || err != nil {
 			return
 		}
-		sum.count(one)
-		all.add(one)
-		err = p.crd(one)
+		sum.count(r.one)
+		all.add(r.one)
+		err = p.crd(r.one)
 	})
 	if err == nil {
 		err = ctx.Err()

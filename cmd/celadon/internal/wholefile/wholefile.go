@@ -3,6 +3,7 @@
 //
 //	err := wholefile.Replace("crd.yaml", before, after) // still what was read?
 //	err := wholefile.Write("new.yaml", data)
+//	f, err := wholefile.Create("report.json")           // written as it comes
 package wholefile
 
 import (
@@ -33,46 +34,81 @@ func Replace(name string, before, after []byte) error {
 // Write makes data all that a file holds, and the file where there is none. A link
 // stays, and what it leads to is written; the file's mode stays.
 func Write(name string, data []byte) error {
-	target, mode := name, fs.FileMode(0o644)
-	if to, err := filepath.EvalSymlinks(name); err == nil {
-		target = to
-	} else if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s: a link that leads nowhere: want a file", name)
-	}
-	if info, err := os.Stat(target); err == nil {
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: not a regular file", name)
-		}
-		mode = info.Mode().Perm()
-	}
-	if err := replace(target, data, mode); err != nil {
-		return plain(name, err)
-	}
-	return nil
-}
-
-// replace writes a file beside the target and gives it the target's name.
-func replace(target string, data []byte, mode fs.FileMode) error {
-	folder := filepath.Dir(target)
-	temp, err := os.CreateTemp(folder, ".celadon-*")
+	f, err := Create(name)
 	if err != nil {
 		return err
 	}
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	defer f.Discard()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// File is what a file will hold. It stands beside it under another name.
+type File struct {
+	name, target string
+	temp         *os.File // nil when it is done
+	mode         fs.FileMode
+}
+
+// Create begins what Write does at once: the file is as it was until Commit.
+func Create(name string) (*File, error) {
+	f := &File{name: name, target: name, mode: 0o644}
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		f.target = to
+	} else if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("%s: a link that leads nowhere: want a file", name)
+	}
+	if info, err := os.Stat(f.target); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: not a regular file", name)
+		}
+		f.mode = info.Mode().Perm()
+	}
+	temp, err := os.CreateTemp(filepath.Dir(f.target), ".celadon-*")
+	if err != nil {
+		return nil, plain(name, err)
+	}
+	f.temp = temp
+	return f, nil
+}
+
+func (f *File) Write(data []byte) (int, error) {
+	n, err := f.temp.Write(data)
+	if err != nil {
+		err = plain(f.name, err)
+	}
+	return n, err
+}
+
+// Commit gives what was written the file's name.
+func (f *File) Commit() error {
+	temp := f.temp
+	f.temp = nil
+	err := errors.Join(temp.Chmod(f.mode), temp.Sync(), temp.Close())
 	if err == nil {
-		err = os.Rename(temp.Name(), target)
+		err = os.Rename(temp.Name(), f.target)
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name())
-		return err
+		return plain(f.name, err)
 	}
 	// The name is safe once the folder is; not every file system can do it.
-	if dir, err := os.Open(folder); err == nil {
+	if dir, err := os.Open(filepath.Dir(f.target)); err == nil {
 		_ = dir.Sync()
 		_ = dir.Close()
 	}
 	return nil
+}
+
+// Discard drops what was not committed.
+func (f *File) Discard() {
+	if f.temp != nil {
+		_ = f.temp.Close()
+		_ = os.Remove(f.temp.Name())
+		f.temp = nil
+	}
 }
 
 // plain is an error under the name that the user knows: that of the file beside

@@ -202,7 +202,11 @@ func (c *Conn) take(body []byte) {
 }
 
 func (c *Conn) notified(m *message) {
-	defer func() { _ = recover() }() // a bug of ours ends no session, and there is nobody to tell
+	defer func() {
+		if v := recover(); v != nil { // it ends no session, but is told
+			_ = c.Notify("window/logMessage", map[string]any{"type": 1, "message": m.Method + ": " + bug(v).Error()})
+		}
+	}()
 	c.handler.Notified(m.Method, m.Params)
 }
 

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// action is what of action.yml is held.
+type action struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Inputs      map[string]struct {
+		Description string `json:"description"`
+		Default     string `json:"default"`
+	} `json:"inputs"`
+	Runs struct {
+		Using string `json:"using"`
+		Steps []struct {
+			Name  string            `json:"name"`
+			If    string            `json:"if"`
+			Shell string            `json:"shell"`
+			Env   map[string]string `json:"env"`
+			Run   string            `json:"run"`
+		} `json:"steps"`
+	} `json:"runs"`
+}
+
+// readAction reads action.yml: no field but those above, all inputs declared and
+// used, and no expression in a script, where a hostile name would be run.
+func readAction(t *testing.T) (install, check string) {
+	t.Helper()
+	data, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.UnmarshalStrict(data, &a); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, match := range workflowInput.FindAllStringSubmatch(string(data), -1) {
+		used[match[1]] = true
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(a.Inputs)), slices.Sorted(maps.Keys(used))); diff != "" {
+		t.Errorf("inputs (-declared +used):\n%s", diff)
+	}
+	scripts := map[string]string{}
+	for _, step := range a.Runs.Steps {
+		scripts[step.Name] = step.Run
+		if strings.Contains(step.Run, "${{") || step.Shell != "bash" {
+			t.Errorf("%s: an expression in a script, or another shell", step.Name)
+		}
+	}
+	if a.Runs.Using != "composite" || len(scripts) != 2 {
+		t.Fatalf("%s with the steps %v", a.Runs.Using, slices.Sorted(maps.Keys(scripts)))
+	}
+	return scripts["install"], scripts["check"]
+}
+
+// actionStep runs a script as a step of an action is run.
+func actionStep(t *testing.T, dir, script string, env ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestActionInstalls runs the first step on made-up releases in a folder.
+func TestActionInstalls(t *testing.T) {
+	t.Parallel()
+	install, _ := readAction(t)
+	releases := tree(t, map[string]string{"celadon": "#!/bin/sh\necho made up\n", "v1.2.3/x": "", "v1.2.4/x": "", "v1.2.5/x": ""})
+	if err := os.Chmod(filepath.Join(releases, "celadon"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for version, spoil := range map[string]string{"v1.2.3": "", "v1.2.4": "spoilt"} {
+		archive := fmt.Sprintf("celadon_%s_linux_amd64.tar.gz", version[1:])
+		if out, err := exec.Command("tar", "-C", releases, "-czf", filepath.Join(releases, version, archive), "celadon").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		data, err := os.ReadFile(filepath.Join(releases, version, archive))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := fmt.Sprintf("%x  another.tar.gz\n%x  %s\n", sha256.Sum256(nil), sha256.Sum256(append(data, spoil...)), archive)
+		if err := os.WriteFile(filepath.Join(releases, version, "checksums.txt"), []byte(sums), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ version, system, arch, want string }{
+		{"v1.2.3", "Linux", "X64", "linux_amd64.tar.gz: OK"},
+		{"v1.2.4", "Linux", "X64", "FAILED"},
+		{"v1.2.5", "Linux", "X64", "curl"}, // no such release
+		{"v1.2.3", "Plan 9", "X64", "no release for Plan 9"},
+		{"v1.2.3", "Linux", "ARM", "no release for ARM"},
+		{"main", "Linux", "X64", "no release is named"},
+		{"", "Linux", "X64", "no release is named"},
+		{"v1.2.3/../../x", "Linux", "X64", "no release is named"},
+	} {
+		temp := t.TempDir()
+		path := filepath.Join(temp, "path")
+		out, err := actionStep(t, temp, install, "VERSION="+c.version, "RELEASES=file://"+releases, "RUNNER_OS="+c.system, "RUNNER_ARCH="+c.arch, "RUNNER_TEMP="+temp, "GITHUB_PATH="+path)
+		if want := strings.HasSuffix(c.want, "OK"); (err == nil) != want || !strings.Contains(out, c.want) {
+			t.Errorf("%v: %v: %s", c, err, out)
+			continue
+		}
+		added, _ := os.ReadFile(path)
+		if err != nil && len(added) > 0 {
+			t.Errorf("%v: %s is on the path", c, added)
+		}
+		if err == nil {
+			if out, err := exec.Command(filepath.Join(strings.TrimSpace(string(added)), "celadon")).Output(); err != nil || string(out) != "made up\n" {
+				t.Errorf("%v: installed %q: %v: %s", c, added, err, out)
+			}
+		}
+	}
+}
+
+// TestActionChecks runs the second step on the examples.
+func TestActionChecks(t *testing.T) {
+	t.Parallel()
+	_, check := readAction(t)
+	for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": false} {
+		out, err := actionStep(t, "../..", check, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
+		if (err == nil) != want || !strings.Contains(out, "checked") || strings.Contains(out, "::error") == want {
+			t.Errorf("%s: %v: %s", objects, err, out)
+		}
+	}
+	dir := tree(t, map[string]string{"m/a.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": ""})
+	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=*"); err == nil {
+		t.Errorf("a name is taken for a flag: %s", out)
+	}
+}
+
+// TestPinned: what the pages and action.yml pin is the newest version of the
+// changelog.
+func TestPinned(t *testing.T) {
+	t.Parallel()
+	changes, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(changes)
+	if newest == nil {
+		t.Fatal("CHANGELOG.md has no version")
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := regexp.MustCompile(`(?:rev: |celadon-cel/celadon\S*@|VERSION=)(v\d+\.\d+\.\d+(?:-\w+(?:\.\w+)*)?)`)
+	found := 0
+	for _, page := range append(pages, "../../action.yml", "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range pinned.FindAllSubmatch(text, -1) {
+			found++
+			if string(match[1]) != string(newest[1]) {
+				t.Errorf("%s pins %s, where %s is the newest", page, match[1], newest[1])
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d versions are pinned: want those of the hook, the action and the modules", found)
+	}
+}

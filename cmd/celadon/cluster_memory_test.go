@@ -1,0 +1,56 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+)
+
+// clusterMemory is what a check of a cluster may take, however many objects it has.
+const clusterMemory = 200 << 20
+
+// TestClusterMemory checks 100,000 objects of 1.4 KiB.
+func TestClusterMemory(t *testing.T) {
+	const objects = 100_000
+	var env []string
+	for name := 'A'; name <= 'J'; name++ {
+		env = append(env, fmt.Sprintf(`{"name":"%c","value":%q}`, name, strings.Repeat("x", 100)))
+	}
+	s := clustertest.Start(t)
+	s.Define(t, readFile(t, crontabCRD), objects, func(i int) string {
+		return fmt.Sprintf(`{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%06d","namespace":"d"},"spec":{"schedule":"0 3 * * *","image":"a:1","replicas":%d,"env":[%s]}}`, i, i%7, strings.Join(env, ","))
+	})
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster", "--summary", "-o", "json")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Kubeconfig(t))
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	peak := make(chan int64)
+	go func() {
+		most := int64(0)
+		for now := int64(1); now > 0; time.Sleep(5 * time.Millisecond) {
+			now = highWater(cmd.Process.Pid)
+			most = max(most, now)
+		}
+		peak <- most
+	}()
+	err := cmd.Wait()
+	if !strings.Contains(out.String(), fmt.Sprintf(`"checked": %d`, objects)) {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	most := <-peak
+	t.Logf("%d MiB for %d objects, %s of processor time", most>>20, objects, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	if most > clusterMemory {
+		t.Errorf("%d MiB: want no more than %d", most>>20, clusterMemory>>20)
+	}
+}

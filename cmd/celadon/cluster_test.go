@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+)
+
+// exampleCluster has the example's CRD and objects, and is what $KUBECONFIG names.
+func exampleCluster(t *testing.T) *clustertest.Server {
+	t.Helper()
+	var items []string
+	for _, object := range exampleObjects(t) {
+		object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{"manager": "m"}}
+		item, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, string(item))
+	}
+	s := clustertest.Start(t)
+	s.Define(t, readFile(t, crontabCRD), len(items), func(i int) string { return items[i] })
+	t.Setenv("KUBECONFIG", s.Kubeconfig(t))
+	return s
+}
+
+// exampleObjects are those of the example, in a namespace.
+func exampleObjects(t *testing.T) (objects []map[string]any) {
+	t.Helper()
+	for _, file := range []string{"bad.yaml", "good.yaml"} {
+		for doc := range strings.SplitSeq(string(readFile(t, "../../examples/crontab/objects/"+file)), "\n---\n") {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+				t.Fatal(err)
+			}
+			object["metadata"].(map[string]any)["namespace"] = "default"
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// ran is what a command line prints, and its exit code.
+func ran(ctx context.Context, stdin string, args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	a := &app{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs}
+	code = a.run(ctx, args)
+	return out.String(), errs.String(), code
+}
+
+// kubectlList is what kubectl get -o json prints.
+func kubectlList(t *testing.T, items ...map[string]any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}, "", "    ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n"
+}
+
+// placeless is a JSON report without where things stand, which is another text.
+var placeless = regexp.MustCompile(`,?\s*"(file|document|item|line|column)": ("[^"]*"|\d+),?`)
+
+// TestClusterReport: what is read from a cluster is judged as what kubectl get prints.
+func TestClusterReport(t *testing.T) {
+	exampleCluster(t)
+	var crd map[string]any
+	if err := yaml.Unmarshal(readFile(t, crontabCRD), &crd); err != nil {
+		t.Fatal(err)
+	}
+	crd["metadata"].(map[string]any)["uid"] = "u"
+	crds := filepath.Join(t.TempDir(), "crds.json")
+	if err := os.WriteFile(crds, []byte(kubectlList(t, crd)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--persisted"}, {"-v"}, {"--summary"}, {"--field-selector", "metadata.name=nightly"}} {
+		args := append([]string{"check", "-o", "json", "--kube-version", "1.37"}, flags...)
+		live, complaint, code := ran(t.Context(), "", append(args, "--cluster")...)
+		want, _, wantCode := ran(t.Context(), kubectlList(t, exampleObjects(t)...), append(args, "--crd", crds, "-")...)
+		if diff := cmp.Diff(placeless.ReplaceAllString(want, ""), placeless.ReplaceAllString(live, "")); diff != "" || code != wantCode || code == cli.Usage {
+			t.Errorf("%v: exit code %d, want %d (-kubectl +cluster) %s\n%s", flags, code, wantCode, complaint, diff)
+		}
+	}
+}
+
+// TestClusterUpgrade: with --crd the cluster's CRDs are those before.
+func TestClusterUpgrade(t *testing.T) {
+	exampleCluster(t)
+	const next = "../../examples/crontab-next/crd.yaml"
+	live, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json", "--kube-version", "1.37")
+	want, _, wantCode := ran(t.Context(), "", "check", "--crd", next, "--crd-old", crontabCRD, "-o", "json", "../../examples/crontab/objects")
+	if !strings.Contains(want, `"upgrade"`) || code != wantCode {
+		t.Errorf("exit codes %d and %d: %s", code, wantCode, want)
+	}
+	namespaces := regexp.MustCompile(`"namespace": "[^"]*",?\s*`)
+	if diff := cmp.Diff(namespaces.ReplaceAllString(placeless.ReplaceAllString(want, ""), ""), namespaces.ReplaceAllString(placeless.ReplaceAllString(live, ""), "")); diff != "" {
+		t.Errorf("-files +cluster\n%s", diff)
+	}
+	out, complaint, code := ran(t.Context(), "", "diff", "--cluster", next)
+	if code != cli.Findings || !strings.Contains(out, "crontabs.stable.example.com/default/") {
+		t.Errorf("diff: exit code %d\n%s%s", code, out, complaint)
+	}
+}
+
+// TestClusterShell: eval and repl over an object of a cluster.
+func TestClusterShell(t *testing.T) {
+	s := exampleCluster(t)
+	out, complaint, code := ran(t.Context(), "", "eval", "--cluster", "--object", "CronTab/nightly", "self.metadata.name")
+	if out != "\"nightly\"\n" || code != 0 {
+		t.Errorf("eval: exit code %d, %q, %q", code, out, complaint)
+	}
+	out, complaint, code = ran(t.Context(), ":add true\n:save\n", "repl", "--cluster", "--object", "CronTab/nightly", "--namespace", "other", "--no-history")
+	if code != 0 || !strings.Contains(out, "the CRD came from no file: want :save FILE") {
+		t.Errorf("repl: exit code %d\n%s%s", code, out, complaint)
+	}
+	if asked := strings.Join(s.Requests(), "\n"); !strings.Contains(asked, "/namespaces/default/crontabs/nightly") || !strings.Contains(asked, "/namespaces/other/crontabs/nightly") {
+		t.Errorf("asked for\n%s", asked)
+	}
+}
+
+// TestClusterFlags are command lines that say too much or too little.
+func TestClusterFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"check --cluster x.yaml":                  "want no OBJECTS",
+		"check --cluster --old x":                 "want no --old",
+		"check --cluster --watch":                 "--watch",
+		"check --context a --crd x y":             "--context: want --cluster too",
+		"check -n a --crd x y":                    "--namespace: want --cluster too",
+		"check -l a=b --crd x y":                  "--selector: want --cluster too",
+		"check --cluster -n ../a":                 `--namespace "../a"`,
+		"check --cluster -l ===":                  `--selector "==="`,
+		"check --cluster --crd x -o yaml":         "--cluster --crd: tells of two stored objects",
+		"diff --cluster --base a x":               "want no --base",
+		"diff --cluster --objects a x":            "want no --base or --objects",
+		"diff --cluster":                          "no CRDs given",
+		"eval --cluster true":                     "--cluster: want --object KIND/NAME",
+		"eval --cluster --object a --name b true": "--name",
+		"repl --context a":                        "--context: want --cluster too",
+	} {
+		if _, stderr, code := ran(t.Context(), "", strings.Fields(line)...); code != cli.Usage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %s", line, code, stderr)
+		}
+	}
+}
+
+// TestClusterForbidden: what may not be read is named, the rest is checked.
+func TestClusterForbidden(t *testing.T) {
+	s := exampleCluster(t)
+	s.Define(t, []byte(attackCRD), 1, func(int) string {
+		return `{"apiVersion":"g.io/v1","kind":"T","metadata":{"name":"a","namespace":"d"},"spec":{}}`
+	})
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/crontabs") {
+			return false
+		}
+		clustertest.Fail(w, 403, "Forbidden", `crontabs.stable.example.com is forbidden: User "u" cannot list`)
+		return true
+	}
+	out, _, code := ran(t.Context(), "", "check", "--cluster")
+	if code != cli.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, for want of permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// TestClusterInterrupted: Ctrl-C leaves a report of what was read.
+func TestClusterInterrupted(t *testing.T) {
+	s := clustertest.Start(t)
+	s.Define(t, []byte(attackCRD), 2000, func(i int) string {
+		return fmt.Sprintf(`{"apiVersion":"g.io/v1","kind":"T","metadata":{"name":"n%04d","namespace":"d"},"spec":{}}`, i)
+	})
+	t.Setenv("KUBECONFIG", s.Kubeconfig(t))
+	for where, want := range map[string]string{"continue=1000": `"checked": 1000`, "/customresourcedefinitions": `"checked": 0`, "/version": `"checked": 0`} {
+		ctx, cancel := context.WithCancel(t.Context())
+		s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.Contains(r.URL.String(), where) {
+				return false
+			}
+			time.AfterFunc(200*time.Millisecond, cancel)
+			<-r.Context().Done()
+			return true
+		}
+		out, stderr, code := ran(ctx, "", "check", "--cluster", "-o", "json")
+		if code != cli.Interrupted || !strings.Contains(out, want) || !strings.Contains(out, `"interrupted": true`) || !strings.Contains(stderr, "interrupted: the report is of the objects before") {
+			t.Errorf("%s: exit code %d, %.300s\n%s", where, code, out, stderr)
+		}
+	}
+}
+
+// TestClusterTree: no file in a tree chooses a cluster, or what is asked of one.
+func TestClusterTree(t *testing.T) {
+	exampleCluster(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"check: {cluster: true}":     "cluster: no such setting",
+		"check: {context: prod}":     "context: no such setting",
+		"eval: {cluster: true}":      "cluster: no such setting",
+		"repl: {namespace: default}": "namespace: no such setting",
+		"diff: {selector: a}":        "selector: no such setting",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command, _, _ := strings.Cut(text, ":")
+		for _, config := range []string{"", "--config=" + filepath.Join(dir, ".celadon.yaml")} {
+			args := []string{command, "--crd", root + "/examples/crontab/crd.yaml", "true"}
+			switch command {
+			case "diff":
+				args = []string{command, "a", "b"}
+			case "repl":
+				args = []string{command}
+			}
+			if config != "" {
+				args = append(args, config)
+			}
+			cmd := exec.CommandContext(t.Context(), "celadon", args...)
+			cmd.Dir = dir
+			if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), want) {
+				t.Errorf("%s %s: %s", text, config, out)
+			}
+		}
+	}
+	// One that loosens what is checked does not count beside --cluster.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".celadon.yaml"), []byte("check: {crd: [crd.yaml], objects: [a], kube-version: \"1.26\"}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster")
+	cmd.Dir = dir
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "as Kubernetes 1.37: 1 kind") {
+		t.Errorf("%s", out)
+	}
+}
+
+// quietCommands are command lines that have no business with a server.
+var quietCommands = [][]string{
+	{"check", "--crd", "examples/crontab/crd.yaml", "examples/crontab/objects"},
+	{"vet", "examples/crontab/crd.yaml"},
+	{"diff", "examples/crontab/crd.yaml", "examples/crontab-next/crd.yaml"},
+	{"eval", "--crd", "examples/crontab/crd.yaml", "1 + 1"},
+	{"repl", "--crd", "examples/crontab/crd.yaml", "--no-history"},
+	{"__complete", "check", "--cluster", "--context", ""},
+	{"version"},
+}
+
+// TestNoSocket: without --cluster no server is asked, whatever KUBECONFIG says; where
+// there is strace, no socket is even made.
+func TestNoSocket(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	called := make(chan struct{}, 1)
+	go func() {
+		if _, err := listener.Accept(); err == nil {
+			called <- struct{}{}
+		}
+	}()
+	config := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":"http://%s"}}],
+"users":[{"name":"u","user":{}}],"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}]}`, listener.Addr())
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	strace, straceErr := exec.LookPath("strace")
+	celadon, err := exec.LookPath("celadon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range quietCommands {
+		trace := filepath.Join(t.TempDir(), "trace")
+		cmd := exec.CommandContext(t.Context(), celadon, args...)
+		if straceErr == nil {
+			cmd = exec.CommandContext(t.Context(), strace, append([]string{"-f", "-qq", "-e", "trace=%network", "-e", "signal=none", "-o", trace, celadon}, args...)...)
+		}
+		cmd.Dir, cmd.Env = "../..", append(os.Environ(), "KUBECONFIG="+config, "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=1")
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > 1 {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		if straceErr == nil {
+			if calls := readFile(t, trace); bytes.Contains(calls, []byte("socket(")) || bytes.Contains(calls, []byte("connect(")) {
+				t.Errorf("%v: %s", args, calls)
+			}
+		}
+	}
+	select {
+	case <-called:
+		t.Error("the server was asked")
+	default:
+	}
+}
+
+// TestPlugin: what kubectl starts says so.
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ line, want, never string }{
+		{"check --help", "kubectl celadon check --crd PATH... OBJECTS... [flags]", " celadon check --crd crd.yaml"},
+		{"check", "kubectl celadon: no objects given: want files, folders or - (see kubectl celadon check --help)", ""},
+		{"check --sumary", "kubectl celadon: unknown flag: --sumary; did you mean --summary? (see kubectl celadon check --help)", ""},
+		{"chek", "(see kubectl celadon --help)", ""},
+		{"--help", "kubectl celadon [command]", ""},
+		{"diff --help", "kubectl get crontabs -A -o json | kubectl celadon diff --objects -", ""},
+	} {
+		var out bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, name: cli.Called("/usr/bin/kubectl-celadon.exe")}
+		a.run(t.Context(), strings.Fields(c.line))
+		text := strings.ReplaceAll(out.String(), "kubectl celadon", "kubectl-celadon")
+		if !strings.Contains(out.String(), c.want) || c.never != "" && strings.Contains(text, c.never) {
+			t.Errorf("%s: %s", c.line, &out)
+		}
+	}
+	if cli.Called("/usr/bin/celadon") != "celadon" {
+		t.Error("celadon is called celadon")
+	}
+}

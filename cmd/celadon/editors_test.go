@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// editors are how each is started with a script; what is not installed is left out.
+var editors = map[string][]string{
+	"emacs": {"emacs", "--no-init-file", "--batch", "-l", "emacs.el"},
+	"nvim":  {"nvim", "--headless", "-u", "NONE", "-c", "luafile nvim.lua"},
+}
+
+// TestEditors drives celadon lsp with real editors: each shows a diagnostic, completes,
+// applies a code action that takes the diagnostic away, and hovers.
+func TestEditors(t *testing.T) {
+	if os.Getenv("CELADON_EDITORS") == "" {
+		t.Skip("CELADON_EDITORS is not set: make editors")
+	}
+	bin := filepath.Join(t.TempDir(), "celadon")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, args := range editors {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(args[0]); err != nil {
+				t.Skipf("NO %s: not tried", name)
+			}
+			dir := t.TempDir()
+			for _, file := range []string{"crd.yaml", "emacs.el", "nvim.lua"} {
+				data, err := os.ReadFile(filepath.Join("testdata", "editors", file))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, file), data, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CELADON="+bin)
+			var out, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &stderr
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, out.String(), stderr.String())
+			}
+			for _, want := range []string{"undefined field 'sise'", "completion: size\n", "action: self.size > 1\n", "hover: self.size", "end: ok\n"} {
+				if !strings.Contains(strings.ReplaceAll(out.String(), "\r", ""), want) {
+					t.Errorf("no %q in\n%s\n%s", want, out.String(), stderr.String())
+				}
+			}
+		})
+	}
+}

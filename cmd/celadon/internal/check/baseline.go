@@ -1,0 +1,282 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// How it works: a finding is known again by the object and what is wrong with it,
+// which is a field and a rule or a reason, and not by a line or a value. The file
+// has a line of JSON for each, sorted, so that a change of it reads well. An object
+// is known when all that is wrong with it is.
+
+// finding is what is wrong with an object, once or several times.
+type finding struct {
+	Source string `json:"source,omitempty"`
+	File   string `json:"file"`
+	// Object is the kind, group, namespace and name.
+	Object      string `json:"object"`
+	Subresource string `json:"subresource,omitempty"`
+	Reason      string `json:"reason"`
+	Field       string `json:"field,omitempty"`
+	Rule        string `json:"rule,omitempty"`
+	// Message is the server's where it gives no field.
+	Message string `json:"message,omitempty"`
+}
+
+// counted is a line of the file.
+type counted struct {
+	finding
+	Count int `json:"count"`
+}
+
+type baselineFile struct {
+	Kind       string    `json:"kind"`
+	APIVersion string    `json:"apiVersion"`
+	Findings   []counted `json:"findings"`
+}
+
+const baselineKind = "Baseline"
+
+// Reasons of findings that the server has none for.
+const (
+	lost          = "Lost"          // by an upgrade
+	refusedUpdate = "UpdateRefused" // also when unchanged
+)
+
+// findingsOf are all that is wrong with an object.
+func findingsOf(r *report.Object, strictKinds bool) (all []finding) {
+	if !r.Wrong(strictKinds) || r.Verdict == report.Undecided {
+		return nil
+	}
+	one := finding{Source: r.Source, File: filepath.ToSlash(filepath.Clean(r.File)), Object: called(r), Subresource: r.Subresource}
+	add := func(reason, field, rule, message string) {
+		one.Reason, one.Field, one.Rule, one.Message = reason, field, rule, message
+		all = append(all, one)
+	}
+	switch {
+	case r.Verdict == report.Skipped:
+		add(report.Skipped, "", "", "")
+	case r.Verdict == report.Invalid && len(r.Causes) == 0:
+		add(r.Status.Reason, "", "", r.Status.Message)
+	case r.Verdict == report.Invalid:
+		for _, c := range r.Causes {
+			add(c.Reason, c.Field, c.Rule, "")
+		}
+	}
+	if u := r.Upgrade; u != nil {
+		if u.RefusedOnUpdate() {
+			add(refusedUpdate, "", "", "")
+		}
+		for _, c := range u.Changes {
+			if c.Before != "" {
+				add(lost, c.Field, "", "")
+			}
+		}
+	}
+	return all
+}
+
+// called is what an object is called, as its key is made.
+func called(r *report.Object) string { return objectKey(r.GroupKind(), r.Namespace, r.Name) }
+
+// baseline is what was known before, and what is known for the next time.
+type baseline struct {
+	name  string
+	left  map[finding]int // of what was known
+	files map[[2]string]bool
+	today map[finding]int // nil: not asked for
+}
+
+// readBaseline is nil where none is asked for. With --base the file of that revision
+// counts: who changes objects must not say what of them is known.
+func readBaseline(ctx context.Context, o *Options, complain func(error)) (*baseline, error) {
+	if o.Baseline == "" && o.BaselineOut == "" {
+		return nil, nil
+	}
+	b := &baseline{name: o.Baseline, left: map[finding]int{}, files: map[[2]string]bool{}}
+	if o.BaselineOut != "" {
+		b.today = map[finding]int{}
+	}
+	if o.Baseline == "" {
+		return b, nil
+	}
+	data, err := baselineData(ctx, o, complain)
+	if err == nil && data != nil {
+		err = b.read(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w", err)
+	}
+	return b, nil
+}
+
+func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte, error) {
+	tree, err := gitbase.Top(".")
+	if err != nil {
+		return nil, err
+	}
+	if o.Base == "" || tree == "" || !gitbase.Inside(tree, o.Baseline) {
+		data, err := input.ReadFile(o.Baseline, input.MaxFile)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", o.Baseline, err)
+		}
+		return data, err
+	}
+	data, err := gitbase.File(ctx, o.Base, o.Baseline, input.MaxFile)
+	if err == nil && data == nil {
+		complain(fmt.Errorf("%s is not at --base %s, which counts: nothing is known", o.Baseline, o.Base))
+	}
+	return data, err
+}
+
+func (b *baseline) read(data []byte) error {
+	var f baselineFile
+	strict, err := kjson.UnmarshalStrict(data, &f)
+	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
+		return fmt.Errorf("%s: %w", b.name, err)
+	}
+	if f.Kind != baselineKind || f.APIVersion != report.APIVersion {
+		return fmt.Errorf("%s: kind %.40q, apiVersion %.40q (want %s and %s, as --baseline-out writes)", b.name, f.Kind, f.APIVersion, baselineKind, report.APIVersion)
+	}
+	for i, c := range f.Findings {
+		if c.Count < 1 || c.Object == "" || c.Reason == "" {
+			return fmt.Errorf("%s: findings[%d]: want object, reason and a count of 1 or more", b.name, i)
+		}
+		b.left[c.finding] += c.Count
+		b.files[[2]string{c.Source, c.File}] = false
+	}
+	return nil
+}
+
+// see notes that a file of the baseline was read.
+func (b *baseline) see(source, file string) {
+	key := [2]string{source, filepath.ToSlash(filepath.Clean(file))}
+	if was, named := b.files[key]; named && !was {
+		b.files[key] = true
+	}
+}
+
+// know marks an object that is known, and takes what of it is from what is left.
+func (b *baseline) know(r *report.Object, strictKinds bool) {
+	all := findingsOf(r, strictKinds)
+	fresh := 0
+	for _, f := range all {
+		if b.today != nil {
+			b.today[f]++
+		}
+		if b.left[f]--; b.left[f] < 0 {
+			delete(b.left, f)
+			fresh++
+		}
+	}
+	if len(all) > 0 && fresh == 0 {
+		r.Known = true
+	}
+}
+
+// stale are the lines that nothing has any more. Those of files that are there and
+// were not read are no matter of this run, and neither are those of other shards.
+func (b *baseline) stale(o *Options) []string {
+	var lines []string
+	for f, n := range b.left {
+		if n == 0 || !o.owns(f.Object) || !b.files[[2]string{f.Source, f.File}] && there(f.File) {
+			continue
+		}
+		lines = append(lines, f.String())
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func there(file string) bool {
+	_, err := os.Lstat(filepath.FromSlash(file))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (f finding) String() string {
+	text := f.File + ": " + f.Object
+	if f.Source != "" {
+		text = f.Source + ": " + text
+	}
+	for _, part := range []string{f.Subresource, f.Field, f.Reason, f.Rule, f.Message} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	return text
+}
+
+// maxStale is how many lines are named.
+const maxStale = 20
+
+// tellStale names lines of the baseline that can go.
+func (a *run) tellStale(t *tally) {
+	if t.options.BaselineOut != "" {
+		return // the new one has none
+	}
+	for _, line := range t.stale[:min(maxStale, len(t.stale))] {
+		a.Complain(fmt.Errorf("stale in the baseline: %s", line))
+	}
+	if more := len(t.stale) - maxStale; more > 0 {
+		a.Complain(fmt.Errorf("%s more", phrase.Count(more, "stale line")))
+	}
+}
+
+// writeBaseline makes today's findings known.
+func (a *run) writeBaseline(t *tally) error {
+	text, err := t.baseline.text()
+	if err == nil {
+		err = wholefile.Write(t.options.BaselineOut, text)
+	}
+	if err == nil {
+		foreign.Fprintf(a.Stderr, "celadon: %s: %s known from now on\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
+	}
+	return err
+}
+
+// text is the file of today's findings.
+func (b *baseline) text() ([]byte, error) {
+	all := slices.SortedFunc(maps.Keys(b.today), func(x, y finding) int {
+		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),
+			strings.Compare(x.Subresource, y.Subresource), strings.Compare(x.Field, y.Field), strings.Compare(x.Reason, y.Reason),
+			strings.Compare(x.Rule, y.Rule), strings.Compare(x.Message, y.Message))
+	})
+	var out bytes.Buffer
+	w := foreign.NewWriter(&out)
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"findings":[`, baselineKind, report.APIVersion)
+	for i, f := range all {
+		sep := ",\n"
+		if i == 0 {
+			sep = "\n"
+		}
+		fmt.Fprint(w, sep)
+		var line bytes.Buffer
+		if err := report.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {
+			return nil, err
+		}
+	}
+	_, err := fmt.Fprint(w, "\n]}\n")
+	return out.Bytes(), err
+}

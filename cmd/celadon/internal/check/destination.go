@@ -1,0 +1,91 @@
+package check
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+)
+
+// destination is where a report goes: to standard output as it comes, or into a file
+// that is there when it is whole.
+type destination struct {
+	printer report.Printer
+	out     *bufio.Writer
+	bar     *progress.Bar
+	beside  bool             // the bar stands beside the report
+	file    *wholefile.File  // nil: standard output
+	head    *report.PartHead // nil: the report is no part
+}
+
+// destination opens what a report goes to, of a run that stood for a version.
+func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
+	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
+	how := report.Options{
+		KubeVersion: kubeVersion,
+		StrictKinds: o.StrictKinds,
+		Quiet:       o.Quiet,
+		Verbose:     o.Verbose,
+		Version:     cli.Version(),
+		Part:        d.head,
+		Stderr:      a.Stderr,
+	}
+	var to io.Writer
+	if o.Out != "" {
+		if d.file, err = wholefile.Create(o.Out); err != nil {
+			return nil, err
+		}
+		to = d.file
+	} else {
+		to, d.beside = d.bar.Beside(a.Stdout)
+		how.Colour = cli.Colour(a.Stdout) && !o.Quiet
+		if how.Width, _ = cli.Width(a.Stdout); o.Quiet {
+			how.Width = 0 // kubectl's own lines
+		}
+	}
+	d.out = bufio.NewWriterSize(to, 64<<10)
+	if d.printer, err = report.New(o.Output, d.out, how); err != nil {
+		d.discard()
+		return nil, err
+	}
+	return d, nil
+}
+
+// flush lets a terminal show what was decided, with the bar below it.
+func (d *destination) flush() error {
+	if !d.beside {
+		return nil
+	}
+	return d.out.Flush()
+}
+
+// commit gives the file its name.
+func (d *destination) commit() error {
+	if d.file == nil {
+		return nil
+	}
+	file := d.file
+	d.file = nil
+	return file.Commit()
+}
+
+// discard drops a file that is not whole.
+func (d *destination) discard() {
+	if d.file != nil {
+		d.file.Discard()
+	}
+}
+
+// unwrapWrite drops the name of standard output from an error about it.
+func (a *run) unwrapWrite(err error) error {
+	var pathErr *os.PathError
+	if f, ok := a.Stdout.(*os.File); ok && errors.As(err, &pathErr) && pathErr.Path == f.Name() {
+		return pathErr.Err
+	}
+	return err
+}

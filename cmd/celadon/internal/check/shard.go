@@ -1,0 +1,199 @@
+package check
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+)
+
+// How it works: each shard reads all that there is, and decides what is its own. An
+// object is its shard's by what it is called, so that it goes with its old self
+// wherever both stand, and two runs go the same way. What has no name, or none that
+// can be read, is the first shard's.
+
+// shardOf is the shard of an object. Others may count on it: it is the first eight
+// bytes of the SHA-256 of the object's key, as a big-endian number, modulo of.
+func shardOf(key string, of int) int {
+	if key == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(key))
+	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(of))
+}
+
+// parseShard reads I/N; nothing is the whole.
+func parseShard(text string) (report.Shard, error) {
+	if text == "" {
+		return report.Shard{Of: 1}, nil
+	}
+	index, of, ok := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(of)
+	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || i >= n || n > report.MaxShards {
+		return report.Shard{}, fmt.Errorf("--shard %q: want I/N, I from 0 to N-1 and N up to %d", text, report.MaxShards)
+	}
+	return report.Shard{Index: i, Of: n}, nil
+}
+
+// partial is true of a run over a part of something.
+func (o *Options) partial() bool { return o.Shard != "" || o.Source != "" }
+
+// checkParts says what is wrong with the flags of a part.
+func (o *Options) checkParts() (err error) {
+	if o.shard, err = parseShard(o.Shard); err != nil {
+		return err
+	}
+	if o.Source != "" {
+		if err := report.CheckSource(o.Source); err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+	}
+	switch {
+	case o.partial() && o.Output == "jsonl" && o.MaxFindings > 0:
+		return errors.New("--max-findings: a report to merge has all findings: want it at celadon merge")
+	case o.Shard != "" && o.BaselineOut != "":
+		return errors.New("--baseline-out: a shard has not all findings: want it at celadon merge")
+	}
+	return o.checkReport()
+}
+
+// mine is true of a document that this shard decides. It gives it its key.
+func (c *checker) mine(doc *input.Document, rep *report.Object) bool {
+	rep.Key = c.crds.shardKey(doc.Named())
+	if rep.Key == "" && c.options.Cluster.On {
+		return true // what one shard could not read of a cluster, another could
+	}
+	return c.options.owns(rep.Key)
+}
+
+// shardKey is the key of an object that is one; "" else.
+func (d *definitions) shardKey(obj map[string]any) string {
+	if id := report.Identify(obj); id.APIVersion == "" || id.Kind == "" {
+		return ""
+	}
+	return d.key(obj)
+}
+
+// sharded lets what other shards decide be passed over without decoding it, where it
+// is JSON: most of what a shard reads.
+func (o *Options) sharded(source sweep.Source, crds *definitions) sweep.Source {
+	if o.shard.Of <= 1 {
+		return source
+	}
+	skip := func(doc *input.Document) bool { return !o.owns(crds.shardKey(doc.Object)) }
+	return func(wait func(), yield func(input.Chunk) bool) {
+		source(wait, func(c input.Chunk) bool {
+			c.Skip = skip
+			return yield(c)
+		})
+	}
+}
+
+// owns is true of the key of an object that this shard decides.
+func (o *Options) owns(key string) bool {
+	return o.shard.Of <= 1 || shardOf(key, o.shard.Of) == o.shard.Index
+}
+
+// head says what run a report is a part of; nil where it is none. What it is decided
+// by comes later.
+func (o *Options) head(kubeVersion string) *report.PartHead {
+	if !o.partial() || o.Output != "jsonl" {
+		return nil
+	}
+	return &report.PartHead{
+		Kind: report.Kind, APIVersion: report.APIVersion, KubeVersion: kubeVersion, Version: cli.Version(),
+		Source: o.Source, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
+	}
+}
+
+// telling are the flags that make another verdict or another report.
+func (o *Options) telling() []string {
+	flags := []string{}
+	for _, f := range []struct {
+		text string
+		set  bool
+	}{
+		{"--validate=" + o.validation, o.validation != "Strict"},
+		{"--subresource=" + o.Subresource, o.Subresource != ""},
+		{"--field-selector=" + o.FieldSelector, o.FieldSelector != ""},
+		{"--base=" + o.Base, o.Base != ""},
+		{"--namespace=" + o.Cluster.Namespace, o.Cluster.Namespace != ""},
+		{"--selector=" + o.Cluster.Selector, o.Cluster.Selector != ""},
+		{"--old", len(o.Olds) > 0},
+		{"--crd-old", len(o.CRDOlds) > 0},
+		{report.StrictKinds, o.StrictKinds},
+		{report.NoVet, o.NoVet},
+		{report.WithPersisted, o.Persisted},
+		{report.WithTables, o.Summary},
+		{"--baseline", o.Baseline != ""},
+	} {
+		if f.set {
+			flags = append(flags, f.text)
+		}
+	}
+	for _, glob := range o.Exclude {
+		flags = append(flags, "--exclude="+glob)
+	}
+	return flags
+}
+
+// digest is one of what objects are decided by. What a server alone writes is not in
+// it.
+func (c *checker) digest() string {
+	h := sha256.New()
+	for _, d := range []*definitions{c.crds, c.before} {
+		if d == nil {
+			continue
+		}
+		for _, def := range d.all {
+			spec := def.crd.Spec
+			if how := spec.Conversion; how != nil { // whose certificate is renewed
+				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: how.Strategy}
+			}
+			data, err := json.Marshal(spec)
+			fmt.Fprintf(h, "%q %d %v\n", def.crd.Name, len(data), err)
+			h.Write(data)
+		}
+		for _, problem := range d.problems {
+			fmt.Fprintf(h, "%q\n", problem)
+		}
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// seen counts what a part read, that of other shards too.
+type seen struct {
+	documents int64
+	input     hash.Hash
+}
+
+// add gives the document its place.
+func (s *seen) add(r *report.Object) {
+	if s.input == nil {
+		s.input = sha256.New()
+	}
+	r.At = s.documents
+	s.documents++
+	fmt.Fprintf(s.input, "%q %d %d %q\n", r.File, r.Document, r.Item, r.Key)
+}
+
+func (s *seen) digest() string {
+	if s.input == nil {
+		return ""
+	}
+	return hex.EncodeToString(s.input.Sum(nil))
+}

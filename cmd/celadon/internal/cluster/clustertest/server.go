@@ -1,0 +1,173 @@
+// Package clustertest is an API server for tests that only lists: CRDs, and objects
+// that are made when they are asked for.
+package clustertest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Server is a cluster.
+type Server struct {
+	// Before answers in the place of the server where it returns true; nil never does.
+	Before func(http.ResponseWriter, *http.Request) bool
+	// Minor is that of the Kubernetes version 1.Minor; "" is 37.
+	Minor string
+
+	url      string
+	crds     []string
+	lists    map[string]list // by path
+	mu       sync.Mutex
+	requests []string
+}
+
+type list struct {
+	kind, apiVersion string
+	n                int
+	item             func(int) string
+}
+
+// Start starts a server on 127.0.0.1 that ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{lists: map[string]list{}}
+	http := httptest.NewServer(s)
+	t.Cleanup(http.Close)
+	s.url = http.URL
+	return s
+}
+
+// Define adds a CRD, in JSON or YAML, with n objects of its storage version.
+func (s *Server) Define(t testing.TB, crd []byte, n int, item func(i int) string) {
+	t.Helper()
+	var obj map[string]any
+	if err := yaml.Unmarshal(crd, &obj); err != nil {
+		t.Fatal(err)
+	}
+	obj["metadata"].(map[string]any)["uid"] = fmt.Sprintf("uid-%d", len(s.crds))
+	delete(obj, "apiVersion") // as in a real list
+	delete(obj, "kind")
+	spec := obj["spec"].(map[string]any)
+	names := spec["names"].(map[string]any)
+	for _, v := range spec["versions"].([]any) {
+		version := v.(map[string]any)
+		if version["storage"] == true {
+			path := fmt.Sprintf("/apis/%s/%s/%s", spec["group"], version["name"], names["plural"])
+			s.lists[path] = list{names["kind"].(string), fmt.Sprintf("%s/%s", spec["group"], version["name"]), n, item}
+		}
+	}
+	text, err := json.Marshal(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.crds = append(s.crds, string(text))
+}
+
+// Requests are the paths and queries that were asked for.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.requests...)
+}
+
+// Kubeconfig writes one whose only context, prod, is the server, and gives its name.
+func (s *Server) Kubeconfig(t testing.TB) string {
+	t.Helper()
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"prod",
+"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{"token":"secret"}}],
+"contexts":[{"name":"prod","context":{"cluster":"c","user":"u"}}]}`, s.url)
+	name := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.URL.RequestURI())
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if s.Before != nil && s.Before(w, r) {
+		return
+	}
+	switch r.URL.Path {
+	case "/version":
+		minor := s.Minor
+		if minor == "" {
+			minor = "37"
+		}
+		fmt.Fprintf(w, `{"major":"1","minor":%q}`, minor)
+	case "/apis/apiextensions.k8s.io/v1/customresourcedefinitions":
+		page(w, r, list{"CustomResourceDefinition", "apiextensions.k8s.io/v1", len(s.crds), func(i int) string { return s.crds[i] }})
+	default:
+		s.objects(w, r)
+	}
+}
+
+func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
+	if l, ok := s.lists[r.URL.Path]; ok {
+		page(w, r, l)
+		return
+	}
+	path, name, _ := cutLast(r.URL.Path, "/")
+	before, rest, _ := strings.Cut(path, "/namespaces/")
+	if _, plural, ok := strings.Cut(rest, "/"); ok {
+		path = before + "/" + plural
+	}
+	l := s.lists[path]
+	for i := range l.n {
+		var obj struct{ Metadata struct{ Name string } }
+		if item := l.item(i); json.Unmarshal([]byte(item), &obj) == nil && obj.Metadata.Name == name {
+			fmt.Fprint(w, item)
+			return
+		}
+	}
+	Fail(w, 404, "NotFound", fmt.Sprintf("%s not found", name))
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// page streams items, as a real server does: the list's kind comes first, where it
+// goes on last.
+func page(w http.ResponseWriter, r *http.Request, l list) {
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	to, next := l.n, ""
+	if limit > 0 && from+limit < l.n {
+		to = from + limit
+		next = strconv.Itoa(to)
+	}
+	out := bufio.NewWriter(w)
+	defer out.Flush()
+	fmt.Fprintf(out, `{"kind":"%sList","apiVersion":%q,"items":[`, l.kind, l.apiVersion)
+	for i := from; i < to; i++ {
+		if i > from {
+			fmt.Fprint(out, ",")
+		}
+		fmt.Fprint(out, l.item(i))
+	}
+	fmt.Fprintf(out, `],"metadata":{"resourceVersion":"1","continue":%q}}`, next)
+}
+
+// Fail answers with an error of an API server.
+func Fail(w http.ResponseWriter, code int, reason, message string) {
+	w.WriteHeader(code)
+	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":%d,"reason":%q,"message":%q}`, code, reason, message)
+}

@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+)
+
+// Kind is what objects are listed by.
+type Kind struct {
+	// Resource is the CRD's name: plural.group.
+	Resource, Kind         string
+	group, version, plural string
+	namespaced             bool
+	// note says why this version, where that is not plain.
+	note string
+}
+
+// KindOf is a CRD's kind at the version that is stored: to read another, the server
+// may have to call whoever converts it. A server fills in what that version defaults.
+func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
+	spec := &crd.Spec
+	k := Kind{
+		Resource: crd.Name, Kind: spec.Names.Kind,
+		group: spec.Group, plural: spec.Names.Plural, namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
+	}
+	for _, v := range spec.Versions {
+		switch {
+		case v.Storage && v.Served:
+			k.version, k.note = v.Name, ""
+		case v.Storage:
+			k.note = fmt.Sprintf("%s is stored and not served", v.Name)
+		case v.Served && k.version == "":
+			k.version = v.Name
+		}
+	}
+	if k.version == "" {
+		return k, fmt.Errorf("%s: not read: no version of it is served", crd.Name)
+	}
+	err := crdfile.CheckNames(crd.Name, k.version)
+	if bad := validation.IsDNS1035Label(k.plural); err == nil && (len(bad) > 0 || crd.Name != k.plural+"."+k.group) {
+		err = fmt.Errorf("%q: not the name of a CRD: want %s.%s", crd.Name, k.plural, k.group)
+	}
+	return k, err
+}
+
+// String names the kind and its version.
+func (k Kind) String() string {
+	if k.note != "" {
+		return fmt.Sprintf("%s %s (%s)", k.Resource, k.version, k.note)
+	}
+	return k.Resource + " " + k.version
+}
+
+// In says whether objects of the kind can be in the namespace that is read.
+func (c *Client) In(k Kind) bool { return k.namespaced || c.namespace == "" }
+
+// path is where the kind's objects are listed.
+func (k Kind) path(namespace string) []string {
+	path := []string{"apis", k.group, k.version}
+	if k.namespaced && namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(path, k.plural)
+}
+
+var errEnough = errors.New("enough")
+
+// Objects gives all objects of the kinds, until yield says false. A kind that cannot
+// be read, or not to its end, is a chunk whose document has an error. Before it waits
+// for the server it calls wait.
+func (c *Client) Objects(ctx context.Context, kinds []Kind, wait func(), yield func(input.Chunk) bool) {
+	for _, k := range kinds {
+		err := c.list(ctx, k.path(c.namespace), wait, func(raw []byte) error {
+			if !yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)) {
+				return errEnough
+			}
+			return nil
+		})
+		if ctx.Err() != nil || errors.Is(err, errEnough) {
+			return
+		}
+		if err != nil && !yield(input.Lost(k.Resource, notRead(err))) {
+			return
+		}
+	}
+}
+
+const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
+
+// CRDs gives all CRDs of the cluster, until yield says false. Without them nothing can
+// be read.
+func (c *Client) CRDs(ctx context.Context, wait func(), yield func(input.Chunk) bool) error {
+	err := c.crds(ctx, wait, func(raw []byte) error {
+		if !yield(input.Live(crdKinds, crdfile.APIVersion, crdfile.Kind, raw)) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func (c *Client) crds(ctx context.Context, wait func(), each func([]byte) error) error {
+	all := *c
+	all.selector = "" // it chooses objects
+	err := all.list(ctx, []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, wait, each)
+	if err == nil || ctx.Err() != nil || errors.Is(err, errEnough) {
+		return err
+	}
+	return fmt.Errorf("--cluster: the CustomResourceDefinitions of %s: %w", c, notRead(err))
+}
+
+// notRead words why something is not read.
+func notRead(err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("not read, for want of permission to list it: %w", err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("not read: the kubeconfig's user is not known: %w", err)
+	}
+	return fmt.Errorf("not read: %w", err)
+}
+
+// Names lists kinds in words, no more than most of them.
+func Names(kinds []Kind, most int) string {
+	var text []byte
+	for i, k := range kinds {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		if i == most {
+			return fmt.Sprintf("%sand %d more", text, len(kinds)-most)
+		}
+		text = append(text, k.String()...)
+	}
+	return string(text)
+}

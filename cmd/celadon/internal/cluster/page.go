@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// maxValue is how much of one value of a list is held, which may be an object: a
+	// server takes no more than 3 MiB of one.
+	maxValue = 8 << 20
+	// maxFields are those of a list beside its items.
+	maxFields = 100
+)
+
+// page is what a list says beside its items.
+type page struct {
+	Continue string
+	items    int
+}
+
+// readPage reads a list and hands on each item once it is whole. An error that is
+// errBroken is of the connection, one of item is given back as it is.
+func readPage(r io.Reader, item func([]byte) error) (*page, error) {
+	m := &metered{r: r}
+	p := &page{}
+	err := p.read(m, json.NewDecoder(m), item)
+	switch {
+	case m.err != nil:
+		err = fmt.Errorf("%w: %w", errBroken, m.err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("%w: %w", errBroken, io.ErrUnexpectedEOF)
+	}
+	return p, err
+}
+
+var (
+	errBroken = errors.New("the list broke off")
+	errList   = errors.New("the server sent what is no list")
+)
+
+func (p *page) read(m *metered, dec *json.Decoder, item func([]byte) error) error {
+	if err := open(m, dec, '{'); err != nil {
+		return err
+	}
+	for fields := 0; dec.More(); fields++ {
+		if fields > maxFields {
+			return errList
+		}
+		name, err := dec.Token()
+		if err != nil {
+			return wrong(err)
+		}
+		m.taken = 0
+		switch name {
+		case "items":
+			err = p.list(m, dec, item)
+		case "metadata":
+			err = wrong(dec.Decode(p))
+		default:
+			var other json.RawMessage
+			err = wrong(dec.Decode(&other))
+		}
+		if err != nil {
+			return err
+		}
+		m.taken = 0
+	}
+	_, err := dec.Token()
+	return wrong(err)
+}
+
+func (p *page) list(m *metered, dec *json.Decoder, item func([]byte) error) error {
+	if err := open(m, dec, '['); err != nil {
+		return err
+	}
+	for dec.More() {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return wrong(err)
+		}
+		m.taken = 0
+		p.items++
+		if err := item(raw); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token()
+	return wrong(err)
+}
+
+func open(m *metered, dec *json.Decoder, want json.Delim) error {
+	got, err := dec.Token()
+	if err != nil {
+		return wrong(err)
+	}
+	if got != want {
+		return errList
+	}
+	m.taken = 0
+	return nil
+}
+
+// wrong tells what is no JSON from what ended too early.
+func wrong(err error) error {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errList, err)
+}
+
+// metered ends a list where one of its values has no end.
+type metered struct {
+	r     io.Reader
+	taken int   // since the last value
+	err   error // of reading, other than its end
+}
+
+var errLarge = fmt.Errorf("more than %d MiB for one object: no server takes that", maxValue>>20)
+
+func (m *metered) Read(p []byte) (int, error) {
+	if m.taken > maxValue {
+		return 0, errLarge
+	}
+	n, err := m.r.Read(p)
+	m.taken += n
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,275 @@
+package lsp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+// actionsAt are those that are offered at a place.
+func (c *client) actionsAt(name string, rng protocol.Range, only ...string) (all []protocol.CodeAction) {
+	c.t.Helper()
+	c.ask("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}, "range": rng, "context": map[string]any{"diagnostics": []any{}, "only": only}}, &all)
+	return all
+}
+
+// applied is a text after an action.
+func applied(t *testing.T, text, uri string, a protocol.CodeAction) string {
+	t.Helper()
+	txt := newText(text)
+	edits := slices.Clone(a.Edit.Changes[uri])
+	slices.SortFunc(edits, func(a, b protocol.TextEdit) int { return txt.offset(b.Range.Start) - txt.offset(a.Range.Start) })
+	for _, e := range edits {
+		var err error
+		if txt, err = txt.change(protocol.Change{Range: &e.Range, Text: e.NewText}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(txt.bytes)
+}
+
+// TestActions: each action, applied, makes this text and no other, of which what the
+// action is about is not said any more.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	const rule = "self.replicas <= self.maxReplicas"
+	for name, c := range map[string]struct{ from, to, about, want string }{
+		"a wrong name":     {rule, "self.replicsa <= self.maxReplicas", "undefined field", rule},
+		"= for ==":         {rule, "self.replicas = self.maxReplicas", "Syntax error", "self.replicas == self.maxReplicas"},
+		"and for &&":       {rule, "self.replicas > 0 and self.maxReplicas > 0", "Syntax error", "self.replicas > 0 && self.maxReplicas > 0"},
+		"no self":          {rule, "replicas <= self.maxReplicas", "undeclared reference", "self.replicas <= self.maxReplicas"},
+		"in single quotes": {"rule: " + rule, "rule: 'self.replicsa == 0 || ''a'' == ''😀'''", "undefined field", "rule: 'self.replicas == 0 || ''a'' == ''😀'''"},
+		"in double quotes": {"rule: " + rule, `rule: "'\u0041' == '' || self.replicsa == 0"`, "undefined field", "self.replicas == 0"},
+		"in a block":       {"rule: " + rule, "rule: >-\n                    '😀' == '' ||\n                    self.replicsa == 0", "undefined field", "self.replicas == 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.Contains(crd, c.from) {
+				t.Fatal("not in the CRD")
+			}
+			for _, ends := range []string{"\n", "\r\n"} {
+				e := start(t, nil, nil)
+				text := strings.ReplaceAll(strings.Replace(crd, c.from, c.to, 1), "\n", ends)
+				said := e.open("crd.yaml", text)
+				i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, c.about) })
+				if i < 0 {
+					t.Fatalf("%q is not said: %v", c.about, messages(said))
+				}
+				actions := e.actionsAt("crd.yaml", said[i].Range)
+				if len(actions) == 0 || !actions[0].IsPreferred || actions[0].Kind != quickFix {
+					t.Fatalf("no action for %v: %+v", messages(said[i:i+1]), actions)
+				}
+				after := applied(t, text, e.uri("crd.yaml"), actions[0])
+				if !strings.Contains(after, c.want) || otherLines(text, after) > 1 {
+					t.Errorf("%s: not %q in\n%s", actions[0].Title, c.want, after)
+				}
+				if again := e.change("crd.yaml", protocol.Change{Text: after}); len(again) >= len(said) {
+					t.Errorf("%s: still said: %v", actions[0].Title, messages(again))
+				}
+				if only := e.actionsAt("crd.yaml", said[i].Range, "refactor"); len(only) > 0 {
+					t.Errorf("%+v: nobody wanted that", only)
+				}
+			}
+		})
+	}
+}
+
+// otherLines counts the lines of a text that are not another's.
+func otherLines(a, b string) (n int) {
+	before, after := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	return max(len(before), len(after))
+}
+
+// TestBounds: of a CRD whose rules cost too much each bound that is advised is an
+// action, all of them one, and with that the report is clean.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	text := example(t, "costly/crd.yaml")
+	c := start(t, nil, nil)
+	said := c.open("crd.yaml", text)
+	var advice []protocol.Diagnostic
+	for _, d := range said {
+		if d.Code == "advice" {
+			advice = append(advice, d)
+		}
+	}
+	if len(advice) == 0 {
+		t.Fatalf("no advice: %v", messages(said))
+	}
+	for _, d := range advice {
+		_, want, _ := strings.Cut(d.Message, ": set ")
+		actions := c.actionsAt("crd.yaml", d.Range)
+		if !slices.ContainsFunc(actions, func(a protocol.CodeAction) bool { return strings.HasPrefix(a.Title, "set "+want+" at ") }) {
+			t.Errorf("no action for %q: %+v", d.Message, actions)
+		}
+		for _, a := range actions {
+			after := applied(t, text, c.uri("crd.yaml"), a)
+			again := c.change("crd.yaml", protocol.Change{Text: after})
+			if len(again) >= len(said) {
+				t.Errorf("%s: all is still said: %v", a.Title, messages(again))
+			}
+			kept := after
+			for line := range strings.Lines(after) {
+				if strings.Contains(line, "max") && !strings.Contains(text, line) {
+					kept = strings.Replace(kept, line, "", 1)
+				}
+			}
+			if kept != text {
+				t.Errorf("%s: more than bounds has changed:\n%s", a.Title, after)
+			}
+		}
+		c.change("crd.yaml", protocol.Change{Text: text})
+	}
+	all := c.actionsAt("crd.yaml", protocol.Range{}, fixAll)
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	if again := c.change("crd.yaml", protocol.Change{Text: applied(t, text, c.uri("crd.yaml"), all[0])}); len(again) > 0 {
+		t.Errorf("still said: %v", messages(again))
+	}
+}
+
+// TestAsked holds what hover, completion, signature help, definition and references
+// tell, in a CRD and in an object.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	bad := strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)
+	c := start(t, nil, map[string]string{"crd.yaml": crd})
+	c.open("crd.yaml", crd)
+	c.open("a.yaml", bad)
+	place := func(name, text, what string, after bool) protocol.At {
+		return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: find(t, text, what, after)}
+	}
+	labels := func(at protocol.At) (all []string) {
+		var list protocol.CompletionList
+		c.ask("textDocument/completion", at, &list)
+		for _, i := range list.Items {
+			all = append(all, i.Label)
+		}
+		return all
+	}
+	hover := func(at protocol.At) string {
+		var h protocol.Hover
+		c.ask("textDocument/hover", at, &h)
+		return h.Contents.Value
+	}
+	if got := hover(place("crd.yaml", crd, "self.repl", true)); !strings.Contains(got, "integer") {
+		t.Errorf("hover: %q", got)
+	}
+	if got := labels(place("crd.yaml", crd, "rule: self.", true)); !slices.Contains(got, "maxReplicas") {
+		t.Errorf("completion: %v", got)
+	}
+	var help protocol.SignatureHelp
+	c.ask("textDocument/signatureHelp", place("crd.yaml", crd, "self.split(", true), &help)
+	if len(help.Signatures) == 0 || !strings.Contains(help.Signatures[0].Label, "split") {
+		t.Errorf("signatures: %+v", help)
+	}
+	var found []protocol.Location
+	c.ask("textDocument/definition", place("crd.yaml", crd, "self.repl", true), &found)
+	if len(found) != 1 || found[0].Range.Start != find(t, crd, "replicas:\n", false) {
+		t.Errorf("definition: %+v", found)
+	}
+	c.ask("textDocument/references", place("crd.yaml", crd, "self.repl", true), &found)
+	if len(found) != 1 || found[0].URI != c.uri("a.yaml") || found[0].Range.Start != find(t, bad, "replicas", false) {
+		t.Errorf("references: %+v", found)
+	}
+	c.ask("textDocument/definition", place("a.yaml", bad, "replicas", true), &found)
+	if len(found) != 1 || found[0].URI != c.uri("crd.yaml") || found[0].Range.Start != find(t, crd, "replicas:\n", false) {
+		t.Errorf("definition: %+v", found)
+	}
+	if got := hover(place("a.yaml", bad, "replicas", false)); !strings.HasPrefix(got, "spec.replicas: integer") {
+		t.Errorf("hover: %q", got)
+	}
+	// A key that is being written, and one in an item.
+	for _, w := range []struct{ behind, with, without string }{
+		{"  image: a\n  s", "suspended", "image"}, {"  env:\n  - n", "name", "replicas"}, {"  env:\n  - name: a\n    v", "value", "name"}, {"  suspended: ", "true", "image"}, {"s", "spec", "replicas"},
+	} {
+		text := strings.Replace(bad, "  image: a\n", "", 1) + strings.Replace(w.behind, "  image: a\n", "", 1) + "\n"
+		if strings.HasPrefix(w.behind, "  image") {
+			text = bad + "  s\n"
+		}
+		if w.behind == "s" {
+			text = strings.Replace(bad, "spec:", "s", 1)
+			text = text[:strings.Index(text, "\ns\n")+3]
+		}
+		c.send("a.yaml", protocol.Change{Text: text})
+		at := newText(text).position(len(text) - 1)
+		got := labels(protocol.At{TextDocument: protocol.TextDocument{URI: c.uri("a.yaml")}, Position: at})
+		if !slices.Contains(got, w.with) || slices.Contains(got, w.without) {
+			t.Errorf("%q: %v", w.behind, got)
+		}
+	}
+}
+
+// TestHintsAndSymbols holds what stands in and beside the text of rules.
+func TestHintsAndSymbols(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	var hints []protocol.InlayHint
+	c.ask("textDocument/inlayHint", protocol.In{TextDocument: doc.TextDocument}, &hints)
+	var symbols []protocol.DocumentSymbol
+	c.ask("textDocument/documentSymbol", doc, &symbols)
+	if len(hints) != 5 || len(symbols) != 1 || len(symbols[0].Children) != 5 {
+		t.Fatalf("%d hints, symbols %+v", len(hints), symbols)
+	}
+	for _, h := range hints {
+		if line := strings.Split(crd, "\n")[h.Position.Line]; int(h.Position.Character) != len(line) || !strings.HasPrefix(h.Label, "cost ") {
+			t.Errorf("%+v behind %q", h, line)
+		}
+	}
+	var lenses []protocol.CodeLens
+	c.ask("textDocument/codeLens", doc, &lenses)
+	if len(lenses) != 1 || !strings.HasPrefix(lenses[0].Command.Title, "accepted; needs Kubernetes ") {
+		t.Errorf("%+v", lenses)
+	}
+	var tokens protocol.SemanticTokens
+	c.ask("textDocument/semanticTokens/full", doc, &tokens)
+	lines, at, words := strings.Split(crd, "\n"), [2]int{}, map[string]string{}
+	for d := tokens.Data; len(d) > 0; d = d[5:] {
+		if d[0] > 0 {
+			at = [2]int{at[0] + int(d[0]), 0}
+		}
+		at[1] += int(d[1])
+		words[lines[at[0]][at[1]:at[1]+int(d[2])]] = tokenTypes[d[3]]
+	}
+	for word, want := range map[string]string{"self": "variable", "replicas": "property", "split": "method", "5": "number", "all": "macro", "'^[A-Z_]+$'": "string"} {
+		if words[word] != want {
+			t.Errorf("%s is %q, want %q", word, words[word], want)
+		}
+	}
+}
+
+// TestSuites: a suite has what celadon test says, from its text, and follows its CRD.
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	const suite = "kind: RuleTest\napiVersion: celadon/v1\nname: a\ncrd: crd.yaml\nbase:\n  apiVersion: stable.example.com/v1\n  kind: CronTab\n  metadata: {name: a}\n  spec: {schedule: 0 5 * * *, replicas: 1, maxReplicas: 10, image: a}\ntests:\n- name: fits\n  expect: valid\n- name: too many\n  patch: {spec: {replicas: 11}}\n  expect: valid\n"
+	c := start(t, nil, map[string]string{"crd.yaml": crd})
+	wantLines(t, c.open("a.testsuite.yaml", suite), "15:3-9 too many")
+	var lenses []protocol.CodeLens
+	c.ask("textDocument/codeLens", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("a.testsuite.yaml")}}, &lenses)
+	if len(lenses) != 3 || lenses[0].Command.Title != "run 2 cases: 1 passed, 1 failed" {
+		t.Fatalf("%+v", lenses)
+	}
+	seen := c.seen()
+	c.ask("workspace/executeCommand", protocol.ExecuteCommandParams{Command: lenses[0].Command.Command, Arguments: []json.RawMessage{lenses[0].Command.Arguments[0]}}, nil)
+	wantLines(t, c.next("a.testsuite.yaml", seen), "15:3-9 too many")
+	seen = c.seen()
+	c.open("crd.yaml", strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= 10 + self.maxReplicas", 1))
+	wantLines(t, c.next("a.testsuite.yaml", seen))
+	wantLines(t, c.change("a.testsuite.yaml", protocol.Change{Text: strings.Replace(suite, "crd: crd.yaml", "crd: ../../etc/passwd", 1)}), "4:1-4 crd: ../../etc/passwd: a suite may only name files in the folders that were given: give --crd PATH")
+}

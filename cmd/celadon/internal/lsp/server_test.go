@@ -1,0 +1,341 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
+)
+
+func example(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../../../../examples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// messages are the first lines of diagnostics.
+func messages(list []protocol.Diagnostic) (lines []string) {
+	for _, d := range list {
+		first, _, _ := strings.Cut(d.Message, "\n")
+		lines = append(lines, fmt.Sprintf("%d:%d-%d %s", d.Range.Start.Line+1, d.Range.Start.Character+1, d.Range.End.Character+1, first))
+	}
+	return lines
+}
+
+func wantLines(t *testing.T, got []protocol.Diagnostic, want ...string) {
+	t.Helper()
+	lines := messages(got)
+	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+const cronTab = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: a\nspec:\n  schedule: 0 5 * * *\n  replicas: 1\n  maxReplicas: 10\n  image: a\n"
+
+// TestObjectFollowsCRD: an object is looked at again when the CRD changes in the
+// editor, by the text there; when that is closed, by what is on disk.
+func TestObjectFollowsCRD(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, map[string]string{"crds/crd.yaml": crd})
+	wantLines(t, c.until("a.yaml", c.open("a.yaml", strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)), 1),
+		"7:3-11 CronTab a is invalid: spec.replicas: Invalid value: replicas is 11, more than maxReplicas: 10")
+	seen := c.seen()
+	c.open("crds/crd.yaml", strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= 10 + self.maxReplicas", 1))
+	wantLines(t, c.next("a.yaml", seen))
+	seen = c.seen()
+	c.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crds/crd.yaml")}})
+	if got := c.next("a.yaml", seen); len(got) != 1 || len(got[0].Related) != 1 || !strings.HasSuffix(got[0].Related[0].Location.URI, "/crds/crd.yaml") {
+		t.Errorf("%+v", got)
+	}
+	if err := os.Remove(filepath.Join(c.dir, "crds/crd.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	seen = c.seen()
+	c.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []map[string]any{{"uri": c.uri("crds/crd.yaml"), "type": 3}}})
+	wantLines(t, c.next("a.yaml", seen))
+}
+
+// until waits for as many diagnostics: the walk for CRDs may still be going on.
+func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol.Diagnostic {
+	c.t.Helper()
+	for seen := c.seen(); len(got) != n; seen = c.seen() {
+		got = c.next(name, seen)
+	}
+	return got
+}
+
+// TestSilent holds files of which nothing is said, and the few words of broken ones.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, map[string]string{"crd.yaml": crd, "chart/Chart.yaml": "name: x\n", "chart/crds/x.yaml": "a: 1\n"})
+	c.open("crd.yaml", crd)
+	broken := strings.Replace(cronTab, "  replicas: 1", "  replicas: [", 1)
+	for name, text := range map[string]string{
+		"values.yaml": "a: b\n", "empty.yaml": "", "other.yaml": "apiVersion: v1\nkind: Pod\nspec: 7\n", "unread.yaml": "a: [\n",
+		"template.yaml":          "apiVersion: stable.example.com/v1\nkind: CronTab\nspec:\n  replicas: {{ .Values.replicas }}\n",
+		"chart/templates/a.yaml": strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1),
+		"patch.yaml":             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n  annotations: {a: b}\n",
+		"kustomization.yaml":     "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n",
+		"a.go":                   "package a\n// +kubebuilder:validation:XValidation:rule=\"slef\"\ntype A struct{}\n",
+		"list.json":              "[1, 2]", "notes.txt": "kind: CronTab\n\t- x\n", "nul.yaml": "\x00\xff",
+	} {
+		if got := c.open(name, text); len(got) > 0 {
+			t.Errorf("%s: %v", name, messages(got))
+		}
+	}
+	if got := c.open("broken.yaml", broken); len(got) != 1 || got[0].Code != "unreadable" {
+		t.Errorf("%v", messages(got))
+	}
+	if got := c.open("mixed.yaml", "a: [\n---\n"+strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)); len(got) != 1 {
+		t.Errorf("%v", messages(got))
+	}
+}
+
+// TestBurst: a burst of a hundred changes makes at most three rounds, and of no older
+// text than the last is anything published behind it.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	before := c.seen()
+	at := find(t, crd, "self.replicas <= self.maxReplicas", false)
+	for range 100 {
+		c.send("crd.yaml", protocol.Change{Range: &protocol.Range{Start: at, End: at}, Text: "!"})
+	}
+	c.next("crd.yaml", before)
+	time.Sleep(4 * quiet)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.published) - before; n > 3 {
+		t.Errorf("%d rounds", n)
+	}
+	for i, p := range c.published[before:] {
+		if i > 0 && *p.Version <= *c.published[before+i-1].Version {
+			t.Errorf("version %d is published behind %d", *p.Version, *c.published[before+i-1].Version)
+		}
+	}
+}
+
+// TestEdits makes random changes and holds the server's text against the editor's, by
+// where it finds a mistake at the text's end.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"a", "😀", "\n", "\r\n", "é", "\r", "", "b: c", "\t"}
+	for round := range 200 {
+		var parts []string
+		for range r.IntN(20) {
+			parts = append(parts, pieces[r.IntN(len(pieces))])
+		}
+		txt := newText(strings.Join(parts, ""))
+		for range 10 {
+			from := runeStart(txt.bytes, r.IntN(len(txt.bytes)+1))
+			to := runeStart(txt.bytes, from+r.IntN(len(txt.bytes)-from+1))
+			insert := pieces[r.IntN(len(pieces))]
+			want := string(txt.bytes[:from]) + insert + string(txt.bytes[to:])
+			if split := from > 0 && from < len(txt.bytes) && txt.bytes[from-1] == '\r' && txt.bytes[from] == '\n'; split {
+				continue // within an end of a line there is no position
+			}
+			if split := to > 0 && to < len(txt.bytes) && txt.bytes[to-1] == '\r' && txt.bytes[to] == '\n'; split {
+				continue
+			}
+			rng := txt.rangeOf(from, to)
+			next, err := txt.change(protocol.Change{Range: &rng, Text: insert})
+			if err != nil || string(next.bytes) != want {
+				t.Fatalf("round %d: %q %d-%d %q: %q, want %q (%v)", round, txt.bytes, from, to, insert, next.bytes, want, err)
+			}
+			txt = next
+		}
+	}
+}
+
+func runeStart(b []byte, i int) int {
+	for i > 0 && i < len(b) && b[i]&0xC0 == 0x80 {
+		i--
+	}
+	return i
+}
+
+// TestHarmless sends what no editor should, between requests that are answered.
+func TestHarmless(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	for _, n := range []struct {
+		method string
+		params any
+	}{
+		{"workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"kubeVersion": "7"}}}},
+		{"workspace/didChangeConfiguration", map[string]any{"settings": nil}},
+		{"workspace/didChangeConfiguration", 7}, {"$/setTrace", nil}, {"no/such", map[string]any{"a": 1}}, {"textDocument/didSave", doc},
+		{"textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": "file:///no"}, "contentChanges": []any{}}},
+		{"textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": c.uri("crd.yaml"), "version": 1}, "contentChanges": []any{map[string]any{"range": map[string]any{"start": map[string]any{"line": 9, "character": 9}, "end": map[string]any{"line": 0, "character": 0}}, "text": "x"}}}},
+		{"textDocument/didClose", map[string]any{}}, {"textDocument/didOpen", []int{1}},
+		{"workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": "file:///etc/passwd.yaml"}, map[string]any{"uri": "%zz"}}}},
+		{"workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": []any{map[string]any{"uri": "file:///no/such"}}}}},
+	} {
+		c.tell(n.method, n.params)
+		var symbols []protocol.DocumentSymbol
+		c.ask("textDocument/documentSymbol", doc, &symbols)
+	}
+	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
+		c.ask("textDocument/"+method, c.at("crd.yaml", 4_000_000_000, 4_000_000_000), nil)
+		c.ask("textDocument/"+method, c.at("no such", 0, 0), nil)
+	}
+	var e *wire.Error
+	if err := c.conn.Call(context.Background(), "textDocument/nosuch", nil, nil); !errors.As(err, &e) || e.Code != -32601 {
+		t.Error(err)
+	}
+	if err := c.conn.Call(context.Background(), "workspace/executeCommand", map[string]any{"command": "rm", "arguments": []any{"-rf"}}, nil); err == nil {
+		t.Error("runs what it does not know")
+	}
+	if err := c.conn.Call(context.Background(), "textDocument/hover", []int{1}, nil); !errors.As(err, &e) || e.Code != wire.InvalidParams {
+		t.Error(err)
+	}
+	c.ask("shutdown", nil, nil)
+	if err := c.conn.Call(context.Background(), "textDocument/hover", c.at("crd.yaml", 1, 1), nil); err == nil {
+		t.Error("answers after shutdown")
+	}
+	c.tell("exit", nil)
+	if err := <-c.done; err != nil {
+		t.Error(err)
+	}
+	c.done <- nil
+}
+
+// TestHostileWorkspace: no link leads out of a workspace, what is no file is not
+// opened, and nothing of it is run.
+func TestHostileWorkspace(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "crd.yaml"), []byte(crd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range [][2]string{{outside, "linked"}, {filepath.Join(outside, "crd.yaml"), "linked.yaml"}, {".", "loop"}, {"/dev/zero", "zero.yaml"}} {
+		if err := os.Symlink(link[0], filepath.Join(dir, link[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mkfifo, err := exec.LookPath("mkfifo"); err == nil {
+		if err := exec.Command(mkfifo, filepath.Join(dir, "pipe.yaml")).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deep := dir
+	for range maxDepth + 3 {
+		deep = filepath.Join(deep, "d")
+	}
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		filepath.Join(deep, "crd.yaml"): crd, filepath.Join(dir, "bomb.yaml"): "kind: CustomResourceDefinition\na: &a [x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n",
+		filepath.Join(dir, "go.mod"): "module x\n", filepath.Join(dir, "large.yaml"): "kind: CustomResourceDefinition # " + strings.Repeat("x", maxFile),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := serve(t, map[string]any{"trusted": true}, dir)
+	bad := strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)
+	if got := c.open("a.yaml", bad); len(got) > 0 {
+		t.Errorf("a CRD out of the workspace is known: %v", messages(got))
+	}
+	seen := c.seen()
+	c.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []map[string]any{{"uri": c.uri("linked.yaml")}, {"uri": c.uri("linked/crd.yaml")}, {"uri": fileURI(filepath.Join(outside, "crd.yaml"))}, {"uri": c.uri("pipe.yaml")}, {"uri": c.uri("zero.yaml")}}})
+	c.send("a.yaml", protocol.Change{Text: bad + "\n"})
+	if got := c.next("a.yaml", seen); len(got) > 0 {
+		t.Errorf("a CRD out of the workspace is known: %v", messages(got))
+	}
+}
+
+// TestHeap makes many edits, and what lives does not grow.
+func TestHeap(t *testing.T) {
+	edits := 600
+	if os.Getenv("CELADON_LSP") == "long" {
+		edits = 10_000
+	}
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	at := find(t, crd, "self.replicas <= ", true)
+	burst := func(n int) uint64 {
+		for i := range n {
+			text, end := "x", at
+			if i%2 == 1 {
+				text, end = "", protocol.Position{Line: at.Line, Character: at.Character + 1}
+			}
+			seen := c.seen()
+			c.send("crd.yaml", protocol.Change{Range: &protocol.Range{Start: at, End: end}, Text: text})
+			if i%20 == 19 {
+				c.next("crd.yaml", seen)
+				c.ask("textDocument/completion", c.at("crd.yaml", int(at.Line), int(at.Character)), nil)
+			}
+		}
+		c.mu.Lock()
+		c.published = nil
+		c.mu.Unlock()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := burst(200)
+	after := burst(edits)
+	t.Logf("%d KiB, then %d KiB", before>>10, after>>10)
+	if after > before+8<<20 {
+		t.Errorf("%d KiB after %d edits, %d before", after>>10, edits, before>>10)
+	}
+}
+
+// FuzzSession: whatever an editor says in whatever order, the server answers and ends.
+func FuzzSession(f *testing.F) {
+	crd := example(f, "crontab/crd.yaml")
+	f.Add("textDocument/hover", `{"textDocument":{"uri":"u"},"position":{"line":27,"character":26}}`, crd, uint16(700))
+	f.Add("textDocument/completion", `{"textDocument":{"uri":"u"},"position":{"line":5,"character":6}}`, cronTab, uint16(60))
+	f.Add("textDocument/codeAction", `{"textDocument":{"uri":"u"},"range":{"start":{"line":1},"end":{"line":2}}}`, crd, uint16(900))
+	f.Add("workspace/executeCommand", `{"command":"celadon.runSuite","arguments":["u"]}`, "kind: RuleTest\napiVersion: celadon/v1\n", uint16(3))
+	f.Fuzz(func(t *testing.T, method, params, text string, cut uint16) {
+		if method == "exit" || !json.Valid([]byte(params)) {
+			return
+		}
+		c := start(t, nil, nil)
+		c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 1, "text": text}})
+		c.tell("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 2}, "contentChanges": []any{map[string]any{"text": text[:min(len(text), int(cut))]}}})
+		var e *wire.Error
+		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "a bug in celadon")) {
+			t.Error(err)
+		}
+		for _, m := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
+			at := newText(text).position(int(cut))
+			p := map[string]any{"textDocument": map[string]any{"uri": "u"}, "position": at, "range": protocol.Range{Start: at, End: at}}
+			if err := c.conn.Call(context.Background(), "textDocument/"+m, p, nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "a bug in celadon")) {
+				t.Error(m, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,165 @@
+// Package manifests is what is behind celadon manifests: it prints what a cluster is
+// given so that celadon runs in it.
+package manifests
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/internal/foreign"
+)
+
+// Options are the flags of celadon manifests job.
+type Options struct {
+	CRDs                   []string
+	Shards, Parallelism    int
+	Name, Namespace, Image string
+	Reports                string // a PersistentVolumeClaim
+}
+
+// Image is where releases are.
+const Image = "ghcr.io/celadon-cel/celadon:v0.1.0"
+
+// Flags are those of celadon manifests job.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs that the cluster's objects are checked by: `PATH` of a file, a folder or - (repeatable)")
+	f.IntVar(&o.Shards, "shards", 10, "in how many parts, `N`: a completion each")
+	f.IntVar(&o.Parallelism, "parallelism", 5, "how many parts at a time, `N`")
+	f.StringVar(&o.Image, "image", Image, "the `IMAGE` of celadon")
+	f.StringVar(&o.Name, "name", "celadon-check", "`NAME` of all objects")
+	f.StringVar(&o.Namespace, "namespace", "celadon", "the `NAMESPACE` that they are in")
+	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
+}
+
+var imageName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`)
+
+func (o *Options) check() error {
+	switch {
+	case len(o.CRDs) == 0:
+		return errors.New("no CRD given: want --crd PATH with those that the objects are checked by (see celadon manifests job --help)")
+	case o.Shards < 1 || o.Shards > report.MaxShards:
+		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, report.MaxShards)
+	case o.Parallelism < 1 || o.Parallelism > report.MaxShards:
+		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, report.MaxShards)
+	case !imageName.MatchString(o.Image):
+		return fmt.Errorf("--image %q: want the name of an image", o.Image)
+	}
+	for _, n := range []struct{ flag, name string }{{"name", o.Name}, {"namespace", o.Namespace}, {"reports", o.Reports}} {
+		if bad := validation.IsDNS1123Label(n.name); len(bad) > 0 {
+			return fmt.Errorf("--%s %q: %s", n.flag, n.name, bad[0])
+		}
+	}
+	return nil
+}
+
+//go:embed job.yaml
+var jobText string
+
+var job = template.Must(template.New("job").Parse(jobText))
+
+// rule is one of RBAC: what of a group may be listed.
+type rule struct {
+	Group     string
+	Resources []string
+}
+
+// Job prints a Job in N shards, with all that it needs and not more.
+func Job(ctx context.Context, s cli.Streams, o *Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	crds, rules, err := o.read(ctx, s)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	err = job.Execute(&b, struct {
+		*Options
+		Data  map[string]string
+		Rules []rule
+	}{o, crds, rules})
+	if err == nil {
+		_, err = foreign.NewWriter(s.Stdout).Write(b.Bytes())
+	}
+	return err
+}
+
+// read gives the CRDs as they are kept in a ConfigMap, by the names of files, and
+// what has to be listed.
+func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, []rule, error) {
+	data, byGroup, size := map[string]string{}, map[string][]string{}, 0
+	type one struct {
+		crdfile.Read
+		object map[string]any
+	}
+	read := func(doc *input.Document) one {
+		crdfile.Complete(doc)
+		r := one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
+		return r
+	}
+	err := sweep.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Place, r.Err)
+		}
+		if r.CRD == nil {
+			return nil
+		}
+		name, names := r.CRD.Name, r.CRD.Spec.Names
+		if err := cmp.Or(crdfile.CheckNames(name), crdfile.CheckNames(r.CRD.Spec.Group), crdfile.CheckNames(names.Plural)); err != nil {
+			return fmt.Errorf("%s: %w", r.Place, err)
+		}
+		file := name + ".yaml"
+		if _, twice := data[file]; twice {
+			return fmt.Errorf("%s: %s is given twice", r.Place, name)
+		}
+		text, err := foreign.YAML(r.object)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Place, err)
+		}
+		if size += len(text); size > maxConfigMap {
+			return fmt.Errorf("%s: with it the CRDs are more than %d KiB, which no ConfigMap holds: put them into an image of your own", r.Place, maxConfigMap>>10)
+		}
+		data[file] = indented(string(text))
+		byGroup[r.CRD.Spec.Group] = append(byGroup[r.CRD.Spec.Group], names.Plural)
+		return nil
+	})
+	if err == nil && len(data) == 0 {
+		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(o.CRDs, ", "))
+	}
+	var rules []rule
+	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
+		slices.Sort(byGroup[group])
+		rules = append(rules, rule{group, byGroup[group]})
+	}
+	return data, rules, err
+}
+
+// maxConfigMap is what of CRDs fits beside everything else.
+const maxConfigMap = 1000 << 10
+
+// indented is a text as it stands in a block of YAML below a key of data.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("    " + line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

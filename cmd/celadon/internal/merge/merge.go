@@ -1,0 +1,125 @@
+// Package merge is what is behind celadon merge: it makes one report of those of
+// shards and of several clusters.
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+)
+
+// How it works: each report is read twice. The first reading holds each against
+// itself, its own summary above all, and then all against each other: only of what
+// fits together is a report made. The second reading takes the objects of a source's
+// shards by their places in the input, a line of each report at a time, and tells of
+// them as celadon check would have.
+
+// Options are the flags of celadon merge.
+type Options struct {
+	check.Options
+	// Sources are those that must not be missing.
+	Sources []string
+}
+
+// Formats are those of a merged report. The tables of -o wide are of one run.
+const Formats = "text, yaml, json, jsonl, junit, sarif or github"
+
+// Flags are those of celadon merge.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, several with a comma between (repeatable)")
+	o.ReportFlags(f, Formats)
+}
+
+func (o *Options) check(paths []string) error {
+	switch {
+	case len(paths) == 0:
+		return errors.New("no reports given: want files or folders (see celadon merge --help)")
+	case o.Output == "wide":
+		return fmt.Errorf("--output %q: want %s", o.Output, Formats)
+	}
+	for _, name := range o.Sources {
+		if err := report.CheckSource(name); err != nil {
+			return fmt.Errorf("--source: %w", err)
+		}
+	}
+	return nil
+}
+
+// Run is the whole of celadon merge. Its error carries the exit code.
+func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+	if err := o.check(paths); err != nil {
+		return err
+	}
+	files, err := find(paths)
+	if err != nil {
+		return err
+	}
+	p, err := read(ctx, files, o.Sources)
+	if err != nil {
+		return err
+	}
+	for _, problem := range p.problems {
+		s.Complain(problem)
+	}
+	switch {
+	case len(p.sources) == 0:
+		return &cli.ExitError{Code: cli.Usage, Err: errors.New("no report can be merged")}
+	case o.Output == "yaml" && !p.head.Has(report.WithPersisted):
+		return fmt.Errorf("--output yaml: the reports have no objects as they are stored: want them of celadon check %s", report.WithPersisted)
+	}
+	return check.Again(ctx, s, &o.Options, &check.Decided{
+		Head:    p.head,
+		CRDs:    p.crds,
+		Objects: p.objects,
+		Missing: p.missing,
+		Unclear: len(p.problems) > 0,
+	})
+}
+
+// find are the reports at and below the paths: below a folder what is called .jsonl.
+func find(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case name != path && strings.HasPrefix(d.Name(), "."):
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+			case d.Type().IsRegular() && filepath.Ext(name) == ".jsonl":
+				files = append(files, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no report in %s: want files that end in .jsonl", strings.Join(paths, ", "))
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}

@@ -1,0 +1,266 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/internal/foreign/attack"
+)
+
+// The lines of a small report that is whole.
+const (
+	headLine   = `{"report":{"kind":"CheckReport","apiVersion":"celadon/v1","kubeVersion":"1.37","version":"devel","shard":{"index":0,"of":1},"flags":[],"crds":"c"}}`
+	crdLine    = `{"crd":{"file":"c.yaml","line":1,"name":"n","accepted":true,"causes":[]},"part":{"at":0}}`
+	objectLine = `{"object":{"file":"f","document":0,"item":0,"line":1,"apiVersion":"g/v1","kind":"K","namespace":"d","name":"a","operation":"create","subresource":"","verdict":"invalid","cost":1,` +
+		`"status":{"code":422,"reason":"Invalid","message":"m"},"causes":[{"reason":"r","field":"spec.x","message":"m","rule":"self.x","file":"f","line":2,"column":3}],"warnings":[]},` +
+		`"part":{"at":4,"causes":[{"ref":{"version":"v1","path":"spec","index":0},"excerpt":{"line":"  x: 1","index":2}}]}}`
+	endLine = `{"summary":{"checked":1,"valid":0,"invalid":1,"skipped":0,"unreadable":0,"crds":{"accepted":1,"refused":0}},"end":{"documents":5,"input":"i"}}`
+)
+
+var wholeReport = strings.Join([]string{headLine, crdLine, objectLine, endLine, ""}, "\n")
+
+// mergeRun merges reports, by the names of their files, in all forms, and gives what
+// was printed and the highest exit code.
+func mergeRun(t *testing.T, dir string, formats ...string) (out string, code int) {
+	t.Helper()
+	for _, format := range formats {
+		var stdout, stderr bytes.Buffer
+		o := &Options{}
+		o.Output, o.FindingsExitCode = format, cli.Findings
+		s := cli.Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}.Guarded()
+		code = max(code, s.Exit(t.Context(), Run(t.Context(), s, o, []string{dir})))
+		out += stdout.String() + stderr.String()
+		attack.Harmless(t, format, stdout.Bytes())
+		attack.Harmless(t, "stderr", stderr.Bytes())
+	}
+	return out, code
+}
+
+var allFormats = []string{"text", "json", "jsonl", "junit", "sarif", "github"}
+
+func planted(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestHostileReports: a report that no run writes is named with its line, and nothing
+// of it is merged.
+func TestHostileReports(t *testing.T) {
+	t.Parallel()
+	if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": wholeReport}), allFormats...); code != cli.Findings || !strings.Contains(out, "1 invalid") {
+		t.Fatalf("a whole one: exit code %d\n%s", code, out)
+	}
+	edit := func(old, new string) string {
+		if !strings.Contains(wholeReport, old) {
+			t.Fatalf("no %s", old)
+		}
+		return strings.Replace(wholeReport, old, new, 1)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":                   {"", "cut off"},
+		"only a line break":       {"\n", "line 1: not a line of celadon check"},
+		"cut before the end":      {wholeReport[:len(wholeReport)-len(endLine)-1], "cut off: its last line"},
+		"cut in the last line":    {wholeReport[:len(wholeReport)-9], "cut off"},
+		"a line is gone":          {edit(objectLine+"\n", ""), "the summary says 1 checked, 0 valid, 1 invalid"},
+		"a line is twice":         {edit(objectLine, objectLine+"\n"+objectLine), "line 4: part.at: 4 behind 4"},
+		"a CRD behind an object":  {edit(objectLine, objectLine+"\n"+crdLine), "line 4: a CRD behind an object"},
+		"something behind":        {wholeReport + objectLine + "\n", "line 5: something behind the summary"},
+		"two heads":               {edit(crdLine, headLine), "line 2: a second report"},
+		"no head":                 {edit(headLine+"\n", ""), "line 1: not a part of a run"},
+		"another kind":            {edit(`"kind":"CheckReport"`, `"kind":"VetReport"`), `kind "VetReport"`},
+		"shard 1 of 1":            {edit(`"index":0,"of":1`, `"index":1,"of":1`), "shard: 1/1"},
+		"shard 0 of 0":            {edit(`"index":0,"of":1`, `"index":0,"of":0`), "shard: 0/0"},
+		"a million shards":        {edit(`"index":0,"of":1`, `"index":0,"of":1000000`), "N up to 10000"},
+		"a shard of text":         {edit(`"index":0,"of":1`, `"index":"0","of":1`), "cannot unmarshal string"},
+		"a source of escapes":     {edit(`"shard"`, `"source":"\u001b[31m","shard"`), `source: "\x1b[31m": want letters`},
+		"no such version":         {edit(`"kubeVersion":"1.37"`, `"kubeVersion":"1.37, 9"`), "kubeVersion"},
+		"another verdict":         {edit(`"verdict":"invalid"`, `"verdict":"fine"`), `line 3: verdict: "fine"`},
+		"no status":               {edit(`"status":{"code":422,"reason":"Invalid","message":"m"},`, ""), "line 3: status: missing"},
+		"a negative line":         {edit(`"line":2`, `"line":-2`), "line 3: causes[0]: line: -2"},
+		"a negative place":        {edit(`"at":4`, `"at":-4`), "at: -4"},
+		"a negative cost":         {edit(`"cost":1`, `"cost":-1`), "cost: -1"},
+		"a number too large":      {edit(`"cost":1`, `"cost":99999999999999999999`), "cannot unmarshal number"},
+		"a large number":          {edit(`"cost":1`, `"cost":9000000000000000000`), "cost: 9000000000000000000"},
+		"a negative excerpt":      {edit(`"index":2`, `"index":-2`), "an excerpt of 6 characters points at -2"},
+		"an excerpt far off":      {edit(`"index":2`, `"index":2000000000`), "points at 2000000000"},
+		"causes without a part":   {edit(`,"causes":[{"ref":{"version":"v1","path":"spec","index":0},"excerpt":{"line":"  x: 1","index":2}}]`, ""), "part: 0 causes"},
+		"no part":                 {edit(`,"part":{"at":0}`, ""), "want a CRD or an object with its part"},
+		"both":                    {edit(`{"crd"`, `{"object":{},"crd"`), "want a CRD or an object"},
+		"unknown":                 {edit(`"warnings":[]`, `"warnings":[],"wahr":1`), `unknown field "object.wahr"`},
+		"twice":                   {edit(`"cost":1`, `"cost":1,"cost":1`), `duplicate field "object.cost"`},
+		"a negative count":        {edit(`"checked":1`, `"checked":-1`), "the summary says -1 checked"},
+		"negative documents":      {edit(`"documents":5`, `"documents":-5`), "documents: -5"},
+		"fewer documents":         {edit(`"documents":5`, `"documents":4`), "end.documents: 4"},
+		"interrupted":             {edit(`"unreadable":0`, `"unreadable":0,"interrupted":true`), "not of all objects"},
+		"NUL":                     {"\x00" + wholeReport, "line 1: not a line of celadon check"},
+		"NUL within":              {edit(`"name":"a"`, "\"name\":\"\x00\""), "line 3: not a line of celadon check"},
+		"deep":                    {edit(`"warnings":[]`, `"persisted":`+strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), "line 3: "},
+		"many values":             {edit(`"warnings":[]`, `"warnings":[`+strings.Repeat(`"",`, 1<<21)+`""]`), "line 3: "},
+		"a long line":             {edit(`"name":"a"`, `"name":"`+strings.Repeat("a", maxLine)+`"`), "line 3: more than 32 MiB"},
+		"a long head":             {edit(`"flags":[]`, `"flags":["`+strings.Repeat("a", maxHead)+`"]`), "line 1: more than 64 KiB"},
+		"a CRD without a status":  {edit(`"accepted":true`, `"accepted":false`), "line 2: status: missing"},
+		"an upgrade of something": {edit(`"warnings":[]`, `"warnings":[],"upgrade":{"before":"x","now":"valid","unchanged":"valid"}`), `line 3: upgrade: before: "x"`},
+		"UTF-16":                  {"\xff\xfe" + wholeReport, "line 1: not a line"},
+		"a list":                  {"[]\n", "line 1: not a line"},
+		"null":                    {"null\n", "line 1: not a part"},
+	} {
+		dir := planted(t, map[string]string{"a.jsonl": c.text})
+		out, code := mergeRun(t, dir, "text")
+		if code != cli.Usage || !strings.Contains(out, c.want) || !strings.Contains(out, "no report can be merged") || !strings.HasPrefix(out, "celadon: "+dir+"/a.jsonl: ") {
+			t.Errorf("%s: exit code %d, want %q in:\n%.1000s", name, code, c.want, out)
+		}
+	}
+}
+
+// TestSoundButHostile: texts of a report steer nothing, whatever the form.
+func TestSoundButHostile(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{attack.Text, attack.Broken} {
+		quoted, err := jsonText(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := wholeReport
+		for _, name := range []string{`"file":"f"`, `"kind":"K"`, `"name":"a"`, `"message":"m"`, `"rule":"self.x"`, `"field":"spec.x"`, `"reason":"r"`, `"line":"  x: 1"`, `"namespace":"d"`} {
+			key, _, _ := strings.Cut(name, ":")
+			report = strings.ReplaceAll(report, name, key+":"+quoted)
+		}
+		report = strings.Replace(report, `"input":"i"`, `"input":"i","problems":[`+quoted+`],"stale":[`+quoted+`]`, 1)
+		if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": report}), allFormats...); code != cli.Usage || !strings.Contains(out, "PWNED") {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+	}
+}
+
+// TestDoubledObject: two shards that both decide a document are not of one run.
+func TestDoubledObject(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 2 {
+		files[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(wholeReport, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":2`, i), 1)
+	}
+	if out, code := mergeRun(t, planted(t, files), "text"); code != cli.Usage || !strings.Contains(out, "1.jsonl: line 3: document 4 is in another shard too") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// TestHeld: a line of each shard is held, and together no more than a bound.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 3 {
+		r := strings.Replace(wholeReport, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":3`, i), 1)
+		r = strings.Replace(r, `"at":4`, fmt.Sprintf(`"at":%d`, i), 1)
+		r = strings.Replace(r, `"documents":5`, `"documents":5`, 1)
+		files[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(r, `"message":"m"`, `"message":"`+strings.Repeat("a", maxLine-4096)+`"`, 1)
+	}
+	if out, code := mergeRun(t, planted(t, files), "text"); code != cli.Usage || !strings.Contains(out, "with the next lines of the other shards more than 64 MiB") {
+		t.Errorf("exit code %d\n%.1000s", code, out)
+	}
+}
+
+// TestConstantMemory merges 500 reports, of shards of one source and of as many
+// sources, and of few and of many objects: what is held does not grow.
+func TestConstantMemory(t *testing.T) {
+	for name, sources := range map[string]bool{"shards": false, "sources": true} {
+		few, many := merged500(t, sources, 4), merged500(t, sources, 100)
+		t.Logf("%s: 500 reports of 4 objects hold %d KiB, of 100 %d KiB", name, few>>10, many>>10)
+		if many > few*3/2+4<<20 {
+			t.Errorf("%s: 500 reports of 4 objects hold %d KiB, of 100 %d KiB", name, few>>10, many>>10)
+		}
+	}
+}
+
+// merged500 is how much a merge holds at its end.
+func merged500(t *testing.T, sources bool, objects int) uint64 {
+	t.Helper()
+	const reports = 500
+	dir := t.TempDir()
+	line := strings.Replace(objectLine, `"at":4`, `"at":%d`, 1)
+	for i := range reports {
+		head := strings.Replace(headLine, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":%d`, i, reports), 1)
+		if sources {
+			head = strings.Replace(headLine, `"shard"`, fmt.Sprintf(`"source":"s%d","shard"`, i), 1)
+		}
+		var b strings.Builder
+		b.WriteString(head + "\n" + crdLine + "\n")
+		for n := range objects {
+			fmt.Fprintf(&b, line+"\n", n*reports+i)
+		}
+		end := strings.NewReplacer(`"checked":1`, fmt.Sprintf(`"checked":%d`, objects), `"invalid":1`, fmt.Sprintf(`"invalid":%d`, objects), `"documents":5`, fmt.Sprintf(`"documents":%d`, objects*reports)).Replace(endLine)
+		b.WriteString(end + "\n")
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most := &highest{}
+	o := &Options{}
+	o.Output, o.Quiet = "jsonl", true
+	runtime.GC()
+	if err := Run(t.Context(), cli.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &bytes.Buffer{}}, o, []string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	if most.lines < reports*objects {
+		t.Fatalf("%d lines", most.lines)
+	}
+	return most.heap
+}
+
+// highest is a report that is thrown away: it measures what lives meanwhile.
+type highest struct {
+	writes, lines int
+	heap          uint64
+}
+
+func (h *highest) Write(text []byte) (int, error) {
+	h.lines += bytes.Count(text, []byte("\n"))
+	if h.writes++; h.writes%20 == 1 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		h.heap = max(h.heap, m.HeapAlloc)
+	}
+	return len(text), nil
+}
+
+// FuzzMerge merges two reports of anybody beside a whole one: the command answers
+// with one of its exit codes, and nothing steers who reads.
+func FuzzMerge(f *testing.F) {
+	f.Add([]byte(wholeReport), []byte(strings.Replace(wholeReport, `"shard"`, `"source":"a","shard"`, 1)))
+	f.Add([]byte(strings.Replace(wholeReport, `"of":1`, `"of":2`, 1)), []byte(strings.Replace(wholeReport, `"index":0,"of":1`, `"index":1,"of":2`, 1)))
+	f.Add([]byte(wholeReport[:700]), []byte("{\"report\":null}\n"))
+	f.Add([]byte(headLine+"\n"+crdLine+"\n"), []byte(headLine+"\n"+endLine+"\n"))
+	f.Add([]byte(strings.Replace(wholeReport, `"flags":[]`, `"flags":["--summary"]`, 1)), []byte(strings.Replace(wholeReport, `"input":"i"`, `"input":"i","rules":[{"kind":"K","path":"","index":0,"rule":"r","runs":1,"failed":1,"cost":1,"costShare":1,"apiVersion":"g/v1","version":"v1"}]`, 1)))
+	f.Add([]byte(strings.Replace(wholeReport, `"warnings":[]`, `"warnings":["w"],"known":true,"upgrade":{"before":"valid","now":"invalid","unchanged":"valid","changes":[{"field":"a","before":"b"}]}`, 1)), []byte{0})
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		if len(a)+len(b) > 64<<10 {
+			return
+		}
+		dir := planted(t, map[string]string{"a.jsonl": string(a), "b.jsonl": string(b), "c.jsonl": strings.Replace(wholeReport, `"shard"`, `"source":"c","shard"`, 1)})
+		out, code := mergeRun(t, dir, allFormats...)
+		if code > cli.Bug || strings.Contains(out, "internal error") {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+		if most := 1<<20 + 200*(len(a)+len(b)); len(out) > most {
+			t.Errorf("%d bytes, want at most %d", len(out), most)
+		}
+	})
+}
+
+func jsonText(text string) (string, error) {
+	data, err := json.Marshal(text)
+	return string(data), err
+}

@@ -1,0 +1,175 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/phrase"
+)
+
+// plan is what is merged.
+type plan struct {
+	head    *report.PartHead
+	sources []*source // by name
+	// missing are the parts that are not there, and problems what is wrong with
+	// those that are.
+	missing  []string
+	problems []error
+}
+
+// source is what is of one name.
+type source struct {
+	name   string
+	of     int
+	shards map[int]*part
+	unread map[[2]string]bool // of a cluster, as far as it was told
+}
+
+// read reads all reports. The error says why they are not of one run.
+func read(ctx context.Context, files, wanted []string) (*plan, error) {
+	p := &plan{}
+	var whole, known []*part
+	for _, name := range files {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		one, err := inspect(name)
+		if err != nil {
+			p.problems = append(p.problems, named(name, err))
+		} else {
+			whole = append(whole, one)
+		}
+		if one.head != nil {
+			known = append(known, one)
+		}
+	}
+	sources := map[string]*source{}
+	for _, one := range known { // what is cut off is missing
+		if s := sources[one.head.Source]; s == nil {
+			sources[one.head.Source] = &source{name: one.head.Source, of: one.head.Shard.Of, shards: map[int]*part{}}
+		} else if s.of != one.head.Shard.Of {
+			return nil, fmt.Errorf("%s: %s, elsewhere there are %d: want the reports of one run", one.file, one.what(), s.of)
+		}
+	}
+	for _, one := range whole {
+		if err := p.add(sources[one.head.Source], one, whole[0]); err != nil {
+			return nil, err
+		}
+	}
+	p.order(sources, wanted)
+	return p, nil
+}
+
+// named is an error that begins with the name of a file.
+func named(file string, err error) error {
+	if strings.HasPrefix(err.Error(), file+":") || strings.Contains(err.Error(), " "+file+":") {
+		return fmt.Errorf("%w: it is not merged", err)
+	}
+	return fmt.Errorf("%s: %w: it is not merged", file, err)
+}
+
+// add takes a report that fits to the first of all and to those of its source.
+func (p *plan) add(s *source, one, first *part) error {
+	if why := differs(one.head, first.head); why != "" {
+		return fmt.Errorf("%s and %s are not of one run: %s", first.file, one.file, why)
+	}
+	if p.head == nil {
+		head := *first.head
+		p.head = &head
+	}
+	if known := strings.Split(p.head.KubeVersion, ", "); !slices.Contains(known, one.head.KubeVersion) { // of another cluster
+		p.head.KubeVersion = strings.Join(slices.Sorted(slices.Values(append(known, one.head.KubeVersion))), ", ")
+	}
+	if other := s.shards[one.head.Shard.Index]; other != nil {
+		if other.whole != one.whole {
+			return fmt.Errorf("%s and %s are both %s, and differ: keep one", other.file, one.file, one.what())
+		}
+		p.problems = append(p.problems, fmt.Errorf("%s and %s are both %s: the first counts", other.file, one.file, one.what()))
+		return nil
+	}
+	for _, other := range s.shards { // any: they are alike
+		if why := disagrees(one, other); why != "" {
+			return fmt.Errorf("%s and %s are not of one run: %s", other.file, one.file, why)
+		}
+		break
+	}
+	s.shards[one.head.Shard.Index] = one
+	return nil
+}
+
+// differs says in what two runs differ; "" is nothing.
+func differs(a, b *report.PartHead) string {
+	switch {
+	case a.Version != b.Version:
+		return fmt.Sprintf("one is of celadon %.40s, the other of %.40s", b.Version, a.Version)
+	case !slices.Equal(a.Flags, b.Flags):
+		return fmt.Sprintf("one is with %.200q, the other with %.200q", b.Flags, a.Flags)
+	}
+	return ""
+}
+
+// disagrees says in what two shards of a source differ.
+func disagrees(a, b *part) string {
+	switch {
+	case a.head.KubeVersion != b.head.KubeVersion:
+		return fmt.Sprintf("one is with --kube-version %s, the other with %s", b.head.KubeVersion, a.head.KubeVersion)
+	case a.head.Live != b.head.Live:
+		return "only one is of a cluster"
+	case a.head.CRDs != b.head.CRDs || a.crds != b.crds:
+		return "they have other CRDs"
+	case a.head.Live:
+		return "" // the cluster goes on
+	case a.documents != b.documents:
+		return fmt.Sprintf("one has read %d documents, the other %d", b.documents, a.documents)
+	case a.input != b.input:
+		return "they have read other documents, or in another order"
+	}
+	return ""
+}
+
+// maxMissing is how many missing parts are named.
+const maxMissing = 100
+
+// order puts the sources in order and finds what is missing.
+func (p *plan) order(sources map[string]*source, wanted []string) {
+	unnamed := 0
+	miss := func(text string) {
+		if len(p.missing) < maxMissing {
+			p.missing = append(p.missing, text)
+		} else {
+			unnamed++
+		}
+	}
+	for _, name := range wanted {
+		if sources[name] == nil {
+			sources[name] = &source{name: name, of: 1}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		s := sources[name]
+		for i := range s.of {
+			if s.shards[i] == nil {
+				miss(what(name, report.Shard{Index: i, Of: s.of}))
+			}
+		}
+		if len(s.shards) > 0 {
+			p.sources = append(p.sources, s)
+		}
+	}
+	if unnamed > 0 {
+		p.missing = append(p.missing, phrase.Count(unnamed, "other part"))
+	}
+}
+
+// parts are the reports of a source, the first shard first.
+func (s *source) parts() []*part {
+	var parts []*part
+	for _, i := range slices.Sorted(maps.Keys(s.shards)) {
+		parts = append(parts, s.shards[i])
+	}
+	return parts
+}

@@ -1,0 +1,249 @@
+package merge
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
+)
+
+const (
+	// maxHead is how long the first line may be.
+	maxHead = 64 << 10
+	// maxLine is how long a line of a report may be: an object with all that is
+	// wrong with it, and as it is stored.
+	maxLine = 32 << 20
+	// readAhead is what each open report holds, however many there are.
+	readAhead = 16 << 10
+)
+
+// part is one report, as far as it is known before it is merged.
+type part struct {
+	file string
+	head *report.PartHead
+	// documents and input are what the run read.
+	documents int64
+	input     string
+	// crds is a digest of what it says of CRDs, whole of all of it.
+	crds, whole string
+}
+
+// what names the part of a run.
+func (p *part) what() string { return what(p.head.Source, p.head.Shard) }
+
+func what(source string, s report.Shard) string {
+	switch {
+	case source == "":
+		return "shard " + s.String()
+	case s.Of == 1:
+		return source
+	}
+	return source + ": shard " + s.String()
+}
+
+// reader reads a report line by line. Whoever wrote it may be hostile: one line is
+// all that it holds.
+type reader struct {
+	file *os.File
+	buf  *bufio.Reader
+	line int
+	last bool // the last line was read
+	// objects is true behind the first object, at is its place, and counts are of
+	// what was read.
+	objects bool
+	at      int64
+	counts  report.Summary
+}
+
+func open(name string) (*reader, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, cmp.Or(err, fmt.Errorf("%s: not a regular file: a report is read twice", name))
+	}
+	return &reader{file: f, buf: bufio.NewReaderSize(f, readAhead), at: -1}, nil
+}
+
+func (r *reader) close() { _ = r.file.Close() }
+
+// errCut says that a report does not end.
+var errCut = errors.New("cut off: its last line, with the summary, is missing")
+
+// next gives a line as it stands; io.EOF follows the last.
+func (r *reader) next() ([]byte, error) {
+	var text []byte
+	for {
+		part, err := r.buf.ReadSlice('\n')
+		if len(text)+len(part) > maxLine {
+			return nil, fmt.Errorf("line %d: more than %d MiB: want less", r.line+1, maxLine>>20)
+		}
+		text = append(text, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(text) == 0 && r.last:
+			return nil, io.EOF
+		case errors.Is(err, io.EOF):
+			return nil, errCut
+		case err != nil:
+			return nil, err
+		case r.last:
+			return nil, fmt.Errorf("line %d: something behind the summary", r.line+1)
+		}
+		r.line++
+		return text, nil
+	}
+}
+
+// read reads a line that is not the first. It gives how long it is.
+func (r *reader) read() (*report.PartLine, int, error) {
+	text, err := r.next()
+	if err != nil {
+		return nil, 0, err
+	}
+	l, err := r.decode(text)
+	return l, len(text), err
+}
+
+// decode reads a line that is not the first.
+func (r *reader) decode(text []byte) (*report.PartLine, error) {
+	l := &report.PartLine{}
+	if err := strictly(text, l); err != nil {
+		return nil, fmt.Errorf("line %d: %w", r.line, err)
+	}
+	if err := r.check(l); err != nil {
+		return nil, fmt.Errorf("line %d: %w", r.line, err)
+	}
+	return l, nil
+}
+
+func strictly(text []byte, into any) error {
+	if err := yamldoc.Values(text); err != nil {
+		return err
+	}
+	strict, err := kjson.UnmarshalStrict(text, into)
+	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
+		return fmt.Errorf("not a line of celadon check -o jsonl with --shard or --source: %w", err)
+	}
+	return nil
+}
+
+var errLine = errors.New("want a CRD or an object with its part, or at last summary and end")
+
+// check holds what a line says against those before it.
+func (r *reader) check(l *report.PartLine) error {
+	crd, object := l.CRD != nil, l.Object != nil
+	switch {
+	case l.Report != nil:
+		return errors.New("a second report: want one in a file")
+	case l.Summary != nil && l.End != nil && !crd && !object && l.Part == nil:
+		r.last = true
+		return r.ends(l)
+	case l.Summary != nil || l.End != nil || l.Part == nil || crd == object:
+		return errLine
+	case crd && r.objects:
+		return errors.New("a CRD behind an object")
+	}
+	if err := l.Join(); err != nil {
+		return err
+	}
+	if crd {
+		r.counts.CountCRD(l.CRD)
+		return nil
+	}
+	if l.Object.At <= r.at {
+		return fmt.Errorf("part.at: %d behind %d: want the order of the input", l.Object.At, r.at)
+	}
+	r.objects, r.at = true, l.Object.At
+	r.counts.Count(l.Object)
+	return nil
+}
+
+// ends holds the summary against what was read.
+func (r *reader) ends(l *report.PartLine) error {
+	if err := l.End.Sound(l.Summary); err != nil {
+		return err
+	}
+	if got, want := r.counts.Counts(), l.Summary.Counts(); got != want {
+		return fmt.Errorf("the summary says %s, the lines before it %s", want, got)
+	}
+	if l.End.Documents <= r.at {
+		return fmt.Errorf("end.documents: %d (want more than %d, the place of the last object)", l.End.Documents, r.at)
+	}
+	if l.Summary.Interrupted || l.Summary.Omitted > 0 || len(l.Summary.Missing) > 0 {
+		return errors.New("the report is not of all objects")
+	}
+	return nil
+}
+
+// begin reads the first line.
+func (r *reader) begin() (*report.PartHead, []byte, error) {
+	text, err := r.next()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(text) > maxHead {
+		return nil, nil, fmt.Errorf("line 1: more than %d KiB: want less", maxHead>>10)
+	}
+	l := &report.PartLine{}
+	if err := strictly(text, l); err != nil {
+		return nil, nil, fmt.Errorf("line 1: %w", err)
+	}
+	if l.Report == nil || l.CRD != nil || l.Object != nil || l.Part != nil || l.Summary != nil || l.End != nil {
+		return nil, nil, errors.New("line 1: not a part of a run: want what celadon check -o jsonl writes with --shard or --source")
+	}
+	if err := l.Report.Sound(); err != nil {
+		return nil, nil, fmt.Errorf("line 1: report: %w", err)
+	}
+	return l.Report, text, nil
+}
+
+// inspect reads a whole report. The error says what is wrong with it; the part then
+// has a head, if that could be read.
+func inspect(name string) (*part, error) {
+	p := &part{file: name}
+	r, err := open(name)
+	if err != nil {
+		return p, err
+	}
+	defer r.close()
+	head, text, err := r.begin()
+	if err != nil {
+		return p, err
+	}
+	p.head = head
+	crds, whole := sha256.New(), sha256.New()
+	whole.Write(text)
+	for {
+		text, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return p, err
+		}
+		l, err := r.decode(text)
+		if err != nil {
+			return p, err
+		}
+		if whole.Write(text); l.CRD != nil {
+			crds.Write(text)
+		}
+		if l.End != nil {
+			p.documents, p.input = l.End.Documents, l.End.Input
+		}
+	}
+	p.crds, p.whole = hex.EncodeToString(crds.Sum(nil)), hex.EncodeToString(whole.Sum(nil))
+	return p, nil
+}

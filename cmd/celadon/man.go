@@ -1,0 +1,36 @@
+//go:build man
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra/doc"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+)
+
+// Built with the tag man, the command writes its manual pages into a folder instead,
+// as of a date: what turns help into roff is nothing that users have to carry.
+func init() {
+	if err := writeManual(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(cli.Usage)
+	}
+	os.Exit(cli.OK)
+}
+
+func writeManual(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("usage: go run -tags man ./cmd/celadon FOLDER YYYY-MM-DD")
+	}
+	date, err := time.Parse(time.DateOnly, args[1])
+	if err != nil {
+		return err
+	}
+	root := (&app{stdout: os.Stdout, stderr: os.Stderr}).root()
+	root.DisableAutoGenTag = true
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "Celadon", Manual: "Celadon", Date: &date}, args[0])
+}

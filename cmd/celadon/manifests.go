@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/manifests"
+)
+
+const manifestsJobHelp = `Job prints an Indexed Job that checks a cluster's objects from within, a shard a
+completion, and what the Job needs: a service account that may list the CRDs and the
+kinds that --crd has, a ConfigMap with these CRDs, and a volume for the reports.
+
+An eviction retries, input that cannot be read fails its index alone, and findings
+are no failure: celadon merge says what was found.`
+
+const manifestsJobExamples = `  celadon manifests job --crd new/ --shards 20 | kubectl apply -f -`
+
+func manifestsCommand(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "manifests",
+		Short: "Print what a cluster is given so that celadon runs in it",
+		Args:  cli.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var o manifests.Options
+	job := &cobra.Command{
+		Use:     "job --crd PATH...",
+		Short:   "An Indexed Job that checks a cluster's objects in shards",
+		Long:    manifestsJobHelp,
+		Example: manifestsJobExamples,
+		Args:    cli.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return manifests.Job(cmd.Context(), s, &o) },
+	}
+	o.Flags(job.Flags())
+	for _, flag := range []string{"shards", "parallelism", "image", "name", "namespace", "reports"} {
+		cli.Values(job, flag)
+	}
+	cmd.AddCommand(job)
+	return cmd
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
+)
+
+// shardTree is a folder with all that a report can tell of: the files of scripts,
+// and a folder m with much else.
+func shardTree(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, script := range []string{"check_unbounded", "check_upgrade", "check_secrets", "check_strict"} {
+		archive, err := txtar.ParseFile("testdata/script/" + script + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			plant(t, filepath.Join(dir, script), map[string]string{f.Name: string(f.Data)})
+		}
+	}
+	crd, err := os.ReadFile(crontabCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines, list strings.Builder
+	for i := range 60 {
+		schedule := "0 3 * * *"
+		if i%5 == 0 {
+			schedule = "@daily"
+		}
+		fmt.Fprintf(&lines, crontab, i, schedule)
+		if list.Len() > 0 {
+			list.WriteString(",\n")
+		}
+		list.WriteString(strings.TrimSpace(fmt.Sprintf(crontab, i+40, schedule)))
+	}
+	plant(t, dir, map[string]string{
+		"crd.yaml":             string(crd),
+		"warns.yaml":           strings.Replace(string(crd), "    storage: true\n", "    storage: true\n    deprecated: true\n    selectableFields: [{jsonPath: .spec.image}]\n", 1),
+		"spoilt.yaml":          strings.Replace(string(crd), "x-kubernetes-validations", "x-kubernetes-validation", 1),
+		"m/a.jsonl.json":       lines.String() + "{\"apiVersion\": broken\n" + strings.Repeat(fmt.Sprintf(crontab, 7, "@daily"), 2),
+		"m/b.json":             `{"apiVersion":"v1","kind":"List","items":[` + list.String() + "]}",
+		"m/c.yaml":             "a: b\n---\n" + goodCronTab + "sped: {}\n---\n" + goodCronTab + "spec: {}\n---\n- x\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\na: [\n",
+		"m/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+		"m/t.yaml":             "a: {{ .Values.x }}\n---\nb: {{ .Values.y }}\n--- \nc: {{ d }}\n",
+		"m/esc\x1b.yaml":       "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: \"a\\u202e\\e[31m\"}\nspec: {schedule: x, image: \"\\0\"}\n",
+		"gone.yaml":            strings.Replace(goodCronTab, "nightly", "gone", 1) + "---\n- unreadable\n",
+		"m/twice.yaml":         goodCronTab + "---\n" + goodCronTab,
+	})
+	return dir
+}
+
+// shardCases are command lines without a format.
+func shardCases(dir string) map[string][]string {
+	in := func(names ...string) []string {
+		for i := range names {
+			if !strings.HasPrefix(names[i], "-") {
+				names[i] = filepath.Join(dir, names[i])
+			}
+		}
+		return names
+	}
+	return map[string][]string{
+		"all kinds":     append(in("--crd", "crd.yaml", "m"), "--strict-kinds", "--summary", "--persisted"),
+		"warnings":      append(in("--crd", "warns.yaml", "m"), "--validate", "warn", "--field-selector", "metadata.namespace=default", "--persisted", "--source", "eu-1"),
+		"a spoilt CRD":  in("--crd", "spoilt.yaml", "--old", "m/b.json", "--old", "m/c.yaml", "--old", "gone.yaml", "m"),
+		"undecided":     append(in("--crd", "check_unbounded/crd.yaml", "check_unbounded/objects.yaml", "check_unbounded/both.yaml"), "--summary"),
+		"an upgrade":    in("--crd", "check_upgrade/new.yaml", "--crd-old", "check_upgrade/old.yaml", "check_upgrade/objects.yaml"),
+		"both of these": in("--crd", "check_unbounded/crd.yaml", "--crd-old", "check_unbounded/before.yaml", "check_unbounded/objects.yaml"),
+		"strict":        in("--crd", "crd.yaml", "check_strict/object.yaml", "check_strict/duplicate.yaml", "check_strict/duplicate.json"),
+		"secrets":       in("--crd", "check_secrets/crd.yaml", "check_secrets/objects.yaml", "check_secrets/list.json"),
+		"no CRD":        in("--crd", "check_upgrade/new.yaml", "--no-vet", "m/twice.yaml"),
+	}
+}
+
+// shardRun is what a command line prints, and its exit code.
+func shardRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
+	code = a.run(t.Context(), args)
+	return out.String(), errs.String(), code
+}
+
+// shardReports runs all shards into a folder.
+func shardReports(t *testing.T, of int, args []string) string {
+	t.Helper()
+	reports := t.TempDir()
+	for i := range of {
+		out := filepath.Join(reports, fmt.Sprintf("%03d.jsonl", of-i))
+		stdout, stderr, code := shardRun(t, slices.Concat([]string{"check", "--no-config", "--shard", fmt.Sprintf("%d/%d", i, of), "-o", "jsonl", "--out", out}, args)...)
+		if stdout != "" || code > cli.Usage {
+			t.Fatalf("shard %d/%d: exit code %d, %s%s", i, of, code, stdout, stderr)
+		}
+	}
+	return reports
+}
+
+// shardFormats are the forms of a report that all can have; the whole run of one with
+// a source is itself to be merged.
+var shardFormats = [][]string{
+	{"-o", "text"}, {"-o", "text", "--verbose"}, {"-o", "text", "--quiet"}, {"-o", "text", "--max-findings", "3"},
+	{"-o", "json"}, {"-o", "json", "--verbose"}, {"-o", "jsonl"}, {"-o", "junit"}, {"-o", "sarif"}, {"-o", "github"}, {"-o", "yaml"},
+}
+
+// TestShardsMerged: the reports of n shards merged are the report of one run, byte
+// for byte, with its exit code.
+func TestShardsMerged(t *testing.T) {
+	t.Parallel()
+	dir := shardTree(t)
+	holdCases(t, dir)
+	for name, args := range shardCases(dir) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			type answer struct {
+				Out  string
+				Code int
+			}
+			want := map[string]answer{}
+			for _, format := range shardFormats {
+				yaml, lines := format[1] == "yaml", format[1] == "jsonl"
+				if yaml && !slices.Contains(args, "--persisted") || lines && slices.Contains(args, "--source") {
+					continue // without objects; itself a part
+				}
+				whole := args
+				if !lines && format[1] != "json" {
+					whole = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--persisted" })
+				}
+				out, stderr, code := shardRun(t, slices.Concat([]string{"check", "--no-config"}, format, whole)...)
+				if out == "" && !slices.Contains(format, "--quiet") {
+					t.Fatalf("%v: %s", format, stderr)
+				}
+				want[strings.Join(format, " ")] = answer{out, code}
+			}
+			counts := []int{1, 7}
+			if name == "all kinds" || name == "an upgrade" {
+				counts = append(counts, 100)
+			}
+			for _, of := range counts {
+				reports := shardReports(t, of, args)
+				for format, want := range want {
+					out, stderr, code := shardRun(t, slices.Concat([]string{"merge"}, strings.Fields(format), []string{reports})...)
+					if diff := cmp.Diff(want, answer{out, code}); diff != "" {
+						t.Fatalf("%d shards, %s: -one run +merged:\n%.4000s\n%s", of, format, diff, stderr)
+					}
+				}
+			}
+		})
+	}
+}
+
+// holdCases: the cases have all that a report can tell of.
+func holdCases(t *testing.T, dir string) {
+	t.Helper()
+	var all strings.Builder
+	for _, args := range shardCases(dir) {
+		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--persisted" })
+		out, _, _ := shardRun(t, slices.Concat([]string{"check", "--no-config", "--verbose"}, args)...)
+		all.WriteString(out)
+	}
+	for _, text := range []string{
+		"Warning: ", "is valid (update", "undecided", "unreadable", "skipped: no CRD", "ignored: ", "not JSON", "a Helm template", "without a new one",
+		"silently changed", "duplicate key", "RUNS", "KIND", "CRD refused", "(hidden)", "strict decoding error", "source: eu-1", "\\x1b", "unknown field",
+	} {
+		if !strings.Contains(all.String(), text) {
+			t.Errorf("no case has %q", text)
+		}
+	}
+}
+
+// TestShardAgain: a second run of a shard, as after a pod was killed, writes the same
+// bytes in the place of the same file, and one that is killed leaves no report.
+func TestShardAgain(t *testing.T) {
+	t.Parallel()
+	dir := shardTree(t)
+	args := shardCases(dir)["all kinds"]
+	reports := shardReports(t, 3, args)
+	first := folder(t, reports)
+	out := filepath.Join(reports, "002.jsonl")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+	if code := a.run(ctx, slices.Concat([]string{"check", "--no-config", "--shard", "1/3", "-o", "jsonl", "--out", out}, args)); code != cli.Interrupted {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {
+		t.Errorf("killed: %s", diff)
+	}
+	shardRun(t, slices.Concat([]string{"check", "--no-config", "--shard", "1/3", "-o", "jsonl", "--out", out}, args)...)
+	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {
+		t.Errorf("run again: %s", diff)
+	}
+}
+
+// folder is what stands in one, hidden files too.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+// TestPartSchema holds the lines of parts, and a merged report, against the schema
+// that is published.
+func TestPartSchema(t *testing.T) {
+	t.Parallel()
+	const schema = "../../docs/check-report.schema.json"
+	dir := shardTree(t)
+	for name, args := range shardCases(dir) {
+		reports := shardReports(t, 2, args)
+		for _, text := range folder(t, reports) {
+			for line := range strings.Lines(text) {
+				reporttest.JSON(t, schema, "#/definitions/line", []byte(line))
+			}
+		}
+		out, _, _ := shardRun(t, "merge", "-o", "json", "--source", "no-such", reports)
+		if !strings.Contains(out, `"missing"`) {
+			t.Errorf("%s: %s", name, out)
+		}
+		reporttest.JSON(t, schema, "", []byte(out))
+	}
+}

@@ -1,0 +1,123 @@
+package kube
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ended waits until a Job has ended, and says how.
+func (r *runner) ended(name string) (condition string, status map[string]any) {
+	r.p.t.Helper()
+	r.p.until("the Job "+name+" has ended", 2*time.Minute, func() error {
+		status, _ = r.p.do(http.MethodGet, "/apis/batch/v1/namespaces/celadon/jobs/"+name, "").Body["status"].(map[string]any)
+		conditions, _ := status["conditions"].([]any)
+		for _, c := range conditions {
+			if c := c.(map[string]any); c["status"] == "True" && (c["type"] == "Complete" || c["type"] == "Failed") {
+				condition = c["type"].(string)
+				return nil
+			}
+		}
+		return fmt.Errorf("%v", status)
+	})
+	return condition, status
+}
+
+// job writes what celadon manifests job prints.
+func (p *plane) job(name string, shards int) string {
+	p.t.Helper()
+	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
+	if code != 0 {
+		p.t.Fatalf("manifests job ends with %d: %s", code, out)
+	}
+	return p.write(name+".yaml", out)
+}
+
+// TestJob: the shards of the Job that celadon prints, of which one is evicted twice,
+// merge to the report of one run over all objects.
+func TestJob(t *testing.T) {
+	p := start(t)
+	evicted := 0
+	r := p.jobs(func(pod *corev1.Pod) bool {
+		here := strings.HasPrefix(pod.Name, "whole-3-")
+		if here {
+			evicted++
+		}
+		return here && evicted <= 2
+	})
+	p.crowd(200)
+
+	p.apply(p.job("whole", 7))
+	if condition, status := r.ended("whole"); condition != "Complete" || status["completedIndexes"] != "0-6" || r.runs["3"] != 3 {
+		t.Fatalf("%s: %v, index 3 ran %d times\n%s", condition, status, r.runs["3"], strings.Join(r.logs, "\n"))
+	}
+	want, _ := p.celadon("", "check", "--cluster", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
+	got, code := p.celadon("", "merge", "-o", "json", r.claim("whole"))
+	if diff := cmp.Diff(want, got); diff != "" || code != 1 || !strings.Contains(got, `"checked": 200,`) {
+		t.Errorf("merge ends with %d (-one run +merged):\n%.2000s", code, diff)
+	}
+}
+
+// TestJobFails: what cannot be read fails its index at once, which a merge then misses.
+func TestJobFails(t *testing.T) {
+	p := start(t)
+	r := p.jobs(nil)
+	p.crowd(5)
+	manifest := readFile(t, p.job("blind", 3))
+	may := "verbs: [list]"
+	if !strings.Contains(manifest, may) {
+		t.Fatal("the Job has no rights to take away")
+	}
+	p.apply(p.write("blind.yaml", strings.ReplaceAll(manifest, may, "verbs: [watch]")))
+	if condition, status := r.ended("blind"); condition != "Failed" || status["failedIndexes"] != "0-2" {
+		t.Errorf("%s: %v\n%s", condition, status, strings.Join(r.logs, "\n"))
+	}
+	for _, said := range r.logs {
+		if !strings.Contains(said, "forbidden") {
+			t.Error(said)
+		}
+	}
+	for index, n := range r.runs {
+		if n != 1 {
+			t.Errorf("index %s ran %d times: what cannot be read will not be read the second time", index, n)
+		}
+	}
+	if out, code := p.celadon("", "merge", r.claim("blind")); code != 2 {
+		t.Errorf("merge ends with %d: %s", code, out)
+	}
+}
+
+// TestMergeJob: the Jobs of examples/fleet, one after the other.
+func TestMergeJob(t *testing.T) {
+	p := start(t)
+	r := p.jobs(nil)
+	p.crowd(20)
+	p.apply(p.job("celadon-check", 3))
+	if condition, status := r.ended("celadon-check"); condition != "Complete" {
+		t.Fatalf("%s: %v\n%s", condition, status, strings.Join(r.logs, "\n"))
+	}
+	p.apply(p.write("merge.yaml", strings.ReplaceAll(readFile(t, examples+"/fleet/merge.yaml"), "claimName: celadon-reports", "claimName: celadon-check")))
+	condition, status := r.ended("celadon-merge")
+	last := r.logs[len(r.logs)-1]
+	if condition != "Failed" || !strings.Contains(last, "ends with 1: ") || !strings.Contains(last, "20 objects checked: ") {
+		t.Errorf("%s: %v\n%s", condition, status, last)
+	}
+}
+
+// crowd stores CronTabs, of which the CRD to come refuses some, and makes the Jobs'
+// namespace.
+func (p *plane) crowd(n int) {
+	p.t.Helper()
+	p.define(examples+"/crontab/crd.yaml", "CronTab", cronTabs)
+	p.write("next.yaml", next(p.t))
+	p.apply(p.write("namespace.json", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"celadon"}}`))
+	for i := range n {
+		p.accepted("create", p.do(http.MethodPost, cronTabs, cron(fmt.Sprintf("cron-%03d", i), fmt.Sprintf(`"image":"a:1","replicas":%d`, i%11))))
+	}
+}

@@ -1,0 +1,256 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	startWithin = time.Minute
+	adminToken  = "admin-of-this-test"
+	viewerToken = "viewer-of-this-test" // who may do what a role of a test says
+	auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","omitStages":["RequestReceived"],"rules":[{"level":"Metadata"}]}`
+)
+
+// plane is a control plane: an API server with its etcd, two processes that listen on
+// loopback, and their folder. There is no kubelet and no controller but those that a
+// test starts.
+type plane struct {
+	t      *testing.T
+	dir    string
+	server string // its URL
+	config string // a kubeconfig of its administrator
+	client *http.Client
+}
+
+// start starts a plane, which stops with the test: the API server first, as it waits
+// long for an etcd that is gone. The binaries are those of CELADON_KUBE, and celadon.
+func start(t *testing.T) *plane {
+	t.Helper()
+	if os.Getenv("CELADON_KUBE") == "" {
+		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make e2e")
+	}
+	p := &plane{t: t, dir: t.TempDir(), client: clientOf(nil)}
+	etcd, peer, secure := freePort(t), freePort(t), freePort(t)
+	p.server = fmt.Sprintf("https://127.0.0.1:%d", secure)
+	store := fmt.Sprintf("http://127.0.0.1:%d", etcd)
+	neighbours := fmt.Sprintf("http://127.0.0.1:%d", peer)
+	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error", "--quota-backend-bytes=536870912", // as much is mapped
+		"--listen-client-urls", store, "--advertise-client-urls", store,
+		"--listen-peer-urls", neighbours, "--initial-advertise-peer-urls", neighbours, "--initial-cluster", "default="+neighbours)
+	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
+	p.write("audit.json", auditPolicy)
+	p.write("accounts.key", string(newKey(t)))
+	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", secure),
+		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
+		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
+		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
+		"--disable-admission-plugins=ServiceAccount") // no controller makes accounts
+	p.config = p.write("kubeconfig", kubeconfig(p.server, adminToken))
+	p.until("the API server is ready", startWithin, func() error {
+		code, body, err := p.try(http.MethodGet, "/readyz", "")
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("%d: %s", code, body)
+		}
+		return err
+	})
+	return p
+}
+
+func kubeconfig(server, token string) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
+		"contexts":[{"name":"test","context":{"cluster":"test","user":"test"}}],
+		"clusters":[{"name":"test","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],
+		"users":[{"name":"test","user":{"token":%q}}]}`, server, token)
+}
+
+func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *plane) write(name, text string) string {
+	p.t.Helper()
+	if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.path(name)
+}
+
+// binary is one of those that the test is about.
+func binary(name string) string { return filepath.Join(os.Getenv("CELADON_KUBE"), name) }
+
+// run starts a process that ends with the test. What it says is shown where the test
+// fails.
+func (p *plane) run(name string, args ...string) {
+	p.t.Helper()
+	log, err := os.Create(p.path(name + ".log"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.Command(binary(name), args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		if text, err := os.ReadFile(log.Name()); err == nil && p.t.Failed() {
+			p.t.Logf("%s says last:\n%s", name, text[max(0, len(text)-2000):])
+		}
+		_ = cmd.Process.Signal(os.Interrupt)
+		late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		late.Stop()
+		log.Close()
+	})
+}
+
+// until waits for what needs no more than a while.
+func (p *plane) until(what string, within time.Duration, done func() error) {
+	p.t.Helper()
+	err := errors.New("not asked")
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = done(); err == nil {
+			return
+		}
+	}
+	p.t.Fatalf("not within %s: %s: %v", within, what, err)
+}
+
+// answer is what the API server says of a write.
+type answer struct {
+	Code     int
+	Body     map[string]any
+	Warnings []string
+}
+
+// causes are those of a refusal, as "reason field message".
+func (a answer) causes() []string {
+	details, _ := a.Body["details"].(map[string]any)
+	list, _ := details["causes"].([]any)
+	var all []string
+	for _, c := range list {
+		c, _ := c.(map[string]any)
+		all = append(all, fmt.Sprint(c["reason"], " ", c["field"], " ", c["message"]))
+	}
+	return all
+}
+
+func (a answer) message() string { text, _ := a.Body["message"].(string); return text }
+
+func (p *plane) do(method, path, body string) answer {
+	p.t.Helper()
+	resp, err := p.send(method, path, body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	a := answer{Code: resp.StatusCode, Warnings: resp.Header.Values("Warning")}
+	if err := json.NewDecoder(resp.Body).Decode(&a.Body); err != nil {
+		p.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+func (p *plane) try(method, path, body string) (int, string, error) {
+	resp, err := p.send(method, path, body)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err
+}
+
+func (p *plane) send(method, path, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, p.server+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+adminToken)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	return p.client.Do(req)
+}
+
+// kubectl runs it as the administrator, with celadon as a plugin.
+func (p *plane) kubectl(stdin string, args ...string) (out string, code int) {
+	p.t.Helper()
+	return p.command(stdin, binary("kubectl"), args...)
+}
+
+func (p *plane) celadon(stdin string, args ...string) (out string, code int) {
+	p.t.Helper()
+	return p.command(stdin, binary("celadon"), args...)
+}
+
+// command runs one and gives its output, and what it says on stderr below that.
+func (p *plane) command(stdin, name string, args ...string) (string, int) {
+	p.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.dir, strings.NewReader(stdin), &stdout, &stderr
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.config, "HOME="+p.dir, "PATH="+os.Getenv("CELADON_KUBE")+":"+os.Getenv("PATH"))
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return stdout.String() + stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// apply has kubectl apply files, and wants it to work.
+func (p *plane) apply(files ...string) {
+	p.t.Helper()
+	args := []string{"apply", "--server-side"}
+	for _, f := range files {
+		args = append(args, "-f", absolute(p.t, f))
+	}
+	if out, code := p.kubectl("", args...); code != 0 {
+		p.t.Fatalf("kubectl %v ends with %d: %s", args, code, out)
+	}
+}
+
+// define applies a CRD and waits until its objects are served.
+func (p *plane) define(file, name, path string) {
+	p.t.Helper()
+	p.apply(file)
+	p.until(name+" is served", startWithin, func() error {
+		code, body, err := p.try(http.MethodGet, path, "")
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("%d: %s", code, body)
+		}
+		return err
+	})
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// absolute is the path of a file of the repository.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

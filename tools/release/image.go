@@ -1,0 +1,185 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// writeImage writes the image of a release as an OCI layout, which any tool can
+// push: from scratch, for each processor the archive's own binary with its licences,
+// beside Mozilla's authorities for who is called over TLS. It needs no daemon, and
+// the same archives give the same bytes.
+func writeImage(dist, out string) error {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, arch := range []string{"amd64", "arm64"} {
+		archives, err := filepath.Glob(filepath.Join(dist, "celadon_*_linux_"+arch+".tar.gz"))
+		if err != nil {
+			return err
+		}
+		if len(archives) != 1 {
+			return fmt.Errorf("%s: %d archives for linux and %s: want 1", dist, len(archives), arch)
+		}
+		files, err := unpack(archives[0])
+		if err != nil {
+			return fmt.Errorf("%s: %w", archives[0], err)
+		}
+		image, err := imageOf(files, arch)
+		if err != nil {
+			return fmt.Errorf("%s: %w", archives[0], err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add:        image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
+		})
+	}
+	_, err := layout.Write(out, index)
+	return err
+}
+
+func imageOf(files map[string][]byte, arch string) (v1.Image, error) {
+	info, err := buildinfo.Read(bytes.NewReader(files["celadon"]))
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	date, err := time.Parse(time.RFC3339, settings["vcs.time"])
+	if err != nil {
+		return nil, fmt.Errorf("built outside of git: %w", err)
+	}
+	authorities, err := layer(date, entry{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities()})
+	if err != nil {
+		return nil, err
+	}
+	command, err := layer(date,
+		entry{"celadon", 0o755, files["celadon"]},
+		entry{"licenses/LICENSE", 0o644, files["LICENSE"]},
+		entry{"licenses/NOTICES.txt", 0o644, files["NOTICES.txt"]})
+	if err != nil {
+		return nil, err
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	if image, err = mutate.AppendLayers(image, authorities, command); err != nil {
+		return nil, err
+	}
+	return mutate.ConfigFile(image, configOf(image, info, arch, settings["vcs.revision"], date))
+}
+
+func configOf(image v1.Image, info *debug.BuildInfo, arch, revision string, date time.Time) *v1.ConfigFile {
+	config := &v1.ConfigFile{OS: "linux", Architecture: arch, Created: v1.Time{Time: date}}
+	if layers, err := image.ConfigFile(); err == nil {
+		config.RootFS = layers.RootFS
+	}
+	config.Config = v1.Config{
+		Entrypoint: []string{"/celadon"},
+		User:       "65532:65532",
+		WorkingDir: "/work", // where CI mounts a tree
+		Env:        []string{"PATH=/"},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":    "celadon",
+			"org.opencontainers.image.source":   "https://" + root,
+			"org.opencontainers.image.version":  info.Main.Version,
+			"org.opencontainers.image.revision": revision,
+			"org.opencontainers.image.licenses": "Apache-2.0",
+		},
+	}
+	return config
+}
+
+// authorities are Mozilla's, as Go's own programs can link them, in PEM. Those that
+// are trusted with a reserve are left out, since no file of PEM can say it.
+func authorities() []byte {
+	var out bytes.Buffer
+	for authority := range bundle.Roots() {
+		if authority.Constraint == nil {
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate})
+		}
+	}
+	return out.Bytes()
+}
+
+type entry struct {
+	name string
+	mode int64
+	data []byte
+}
+
+// layer is a layer of files, and of the folders above them.
+func layer(date time.Time, entries ...entry) (v1.Layer, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	made := map[string]bool{".": true}
+	for _, e := range entries {
+		if err := errors.Join(folders(w, date, path.Dir(e.name), made), w.WriteHeader(&tar.Header{
+			Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: date, Format: tar.FormatPAX,
+		})); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(e.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Bytes())), nil }, tarball.WithMediaType(types.OCILayer))
+}
+
+func folders(w *tar.Writer, date time.Time, name string, made map[string]bool) error {
+	if made[name] {
+		return nil
+	}
+	made[name] = true
+	return errors.Join(folders(w, date, path.Dir(name), made), w.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: date, Format: tar.FormatPAX,
+	}))
+}
+
+// unpack reads the files of an archive of a release.
+func unpack(archive string) (map[string][]byte, error) {
+	file, err := os.Open(archive)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	zipped, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(zipped); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if files[path.Clean(header.Name)], err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,45 @@
+// Command release does what a release needs beside goreleaser: the commit that is
+// tagged, the modules as a proxy serves them, the list of what is linked with its
+// licences, and the container image. It writes files and git tags and publishes
+// nothing. See docs/releasing.md.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `usage:
+  release tag REPOSITORY VERSION        commit and tag a release, of all modules
+  release proxy REPOSITORY VERSION DIR  write the modules as a GOPROXY
+  release notices REPOSITORY            print the licences of what the command links
+  release sbom BINARY FILE              write what a binary links, as CycloneDX
+  release image DIST DIR                write an OCI image of the archives in DIST
+`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no command\n%s", usage)
+	}
+	command, args := args[0], args[1:]
+	switch {
+	case command == "tag" && len(args) == 2:
+		return tag(args[0], args[1])
+	case command == "proxy" && len(args) == 3:
+		return writeProxy(args[0], args[1], args[2])
+	case command == "notices" && len(args) == 1:
+		return notices(os.Stdout, args[0])
+	case command == "sbom" && len(args) == 2:
+		return writeSBOM(args[0], args[1])
+	case command == "image" && len(args) == 2:
+		return writeImage(args[0], args[1])
+	}
+	return fmt.Errorf("%s: no such command, or not its arguments\n%s", command, usage)
+}

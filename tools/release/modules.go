@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+	"golang.org/x/mod/sumdb/dirhash"
+	"golang.org/x/mod/zip"
+)
+
+// root is the path of the main module.
+const root = "github.com/celadon-cel/celadon"
+
+// published are the folders of the modules that others can require, and so have
+// tags; the main one's is "". They require the main one alone.
+var published = []string{"", "celadontest/fakeclient", "celadontest/remote", "celadonvet", "cmd/celadon-gen", "cmd/celadon/openapi"}
+
+// tag makes the commit that a release is, on HEAD, and its tags. In the tree, the
+// modules below replace the main one by its folder, which the go command refuses to
+// install and ignores in what others require; in the release they require it at the
+// release's version. That the main module does not hold the ones below it is why
+// its hash can stand in their go.sum, in the same commit.
+func tag(repo, version string) error {
+	if semver.Canonical(version) != version || semver.Major(version) != "v0" && semver.Major(version) != "v1" {
+		return fmt.Errorf("%q: want a version as v0.1.0", version) // v2 and later have another module path
+	}
+	if status, err := git(repo, "status", "--porcelain"); err != nil || status != "" {
+		return errors.Join(err, fmt.Errorf("%s has changes: commit them first\n%s", repo, status))
+	}
+	sums, err := hashes(repo, version)
+	if err != nil {
+		return err
+	}
+	for _, dir := range published[1:] {
+		if err := release(filepath.Join(repo, dir), version, sums); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	if _, err := git(repo, "commit", "--quiet", "--allow-empty", "--all", "--message", "Release "+version); err != nil {
+		return err
+	}
+	for _, dir := range published {
+		if _, err := git(repo, "tag", "--annotate", "--message", "Celadon "+version, path.Join(dir, version)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashes are the lines of the main module, as HEAD has it, in a go.sum.
+func hashes(repo, version string) ([]string, error) {
+	name := filepath.Join(os.TempDir(), "celadon-"+version+".zip")
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(name)
+	defer file.Close()
+	if err := zip.CreateFromVCS(file, module.Version{Path: root, Version: version}, repo, "HEAD", ""); err != nil {
+		return nil, err
+	}
+	all, err := dirhash.HashZip(name, dirhash.DefaultHash)
+	if err != nil {
+		return nil, err
+	}
+	goMod, err := dirhash.DefaultHash([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+		text, err := git(repo, "show", "HEAD:go.mod")
+		return io.NopCloser(strings.NewReader(text)), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%s %s %s\n", root, version, all), fmt.Sprintf("%s %s/go.mod %s\n", root, version, goMod)}, nil
+}
+
+// release makes a module require the main one instead of replacing it.
+func release(dir, version string, sums []string) error {
+	name := filepath.Join(dir, "go.mod")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	f, err := modfile.Parse(name, text, nil)
+	if err != nil {
+		return err
+	}
+	if len(f.Replace) == 0 {
+		return nil // it stands alone
+	}
+	for _, r := range f.Replace {
+		if r.Old.Path != root {
+			return fmt.Errorf("replaces %s: want none but %s", r.Old.Path, root)
+		}
+	}
+	if err := errors.Join(f.DropReplace(root, ""), f.AddRequire(root, version)); err != nil {
+		return err
+	}
+	f.Cleanup()
+	if text, err = f.Format(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		return err
+	}
+	return addSums(filepath.Join(dir, "go.sum"), sums)
+}
+
+// addSums puts lines of one module where go mod tidy would.
+func addSums(name string, sums []string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	at, _ := slices.BinarySearchFunc(lines, root+" ", func(line, begin string) int { return strings.Compare(strings.SplitAfter(line, " ")[0], begin) })
+	return os.WriteFile(name, []byte(strings.Join(slices.Insert(lines, at, sums...), "")), 0o644)
+}
+
+// git runs git and gives what it prints.
+func git(repo string, args ...string) (string, error) {
+	cmd := exec.Command("git", append([]string{"-C", repo}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out), nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// unpublished are modules that nobody requires: checks, examples, and data of tests.
+var unpublished = []string{"celadonvet/testdata/app", "conformance", "conformance/kube", "conformance/kubectl", "examples/markers", "examples/operator", "tools", "tools/release"}
+
+// TestEveryModule: a new module is published, or said not to be.
+func TestEveryModule(t *testing.T) {
+	t.Parallel()
+	known := append(slices.Clone(published), unpublished...)
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (strings.HasPrefix(d.Name(), ".git") || d.Name() == "node_modules" || name == "bin" || name == "dist") {
+			return fs.SkipDir
+		}
+		if err == nil && d.Name() == "go.mod" && !slices.Contains(known, strings.TrimPrefix(path.Dir(name), ".")) {
+			t.Errorf("%s is a module that is neither published nor said not to be: add it to one of the lists", path.Dir(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTag makes a release of made-up modules.
+func TestTag(t *testing.T) {
+	t.Parallel()
+	repo := t.TempDir()
+	mustWrite(t, repo, "go.mod", "module "+root+"\n\ngo 1.26\n")
+	mustWrite(t, repo, "celadon.go", "package celadon\n")
+	for _, dir := range published[1:] {
+		mustWrite(t, repo, dir+"/go.mod", "module "+root+"/"+dir+"\n\ngo 1.26\n\nrequire "+root+" v0.0.0-00010101000000-000000000000\n\nreplace "+root+" => ../\n")
+		mustWrite(t, repo, dir+"/go.sum", "")
+	}
+	alone := "module " + root + "/celadontest/remote\n\ngo 1.21\n"
+	mustWrite(t, repo, "celadontest/remote/go.mod", alone)
+	mustGit(t, repo, "init", "--quiet")
+	mustGit(t, repo, "config", "user.name", "somebody")
+	mustGit(t, repo, "config", "user.email", "somebody@example.com")
+	if err := tag(repo, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "has changes") {
+		t.Errorf("with changes: %v", err)
+	}
+	mustGit(t, repo, "add", ".")
+	mustGit(t, repo, "commit", "--quiet", "-m", "all")
+	for _, version := range []string{"", "1.0.0", "v1", "v0.1.0+dirty", "v2.0.0"} {
+		if err := tag(repo, version); err == nil || !strings.Contains(err.Error(), "want a version") {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+	if err := tag(repo, "v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range published[1:] {
+		goMod := mustGit(t, repo, "show", dir+"/v0.1.0:"+dir+"/go.mod")
+		sum := mustGit(t, repo, "show", dir+"/v0.1.0:"+dir+"/go.sum")
+		if dir == "celadontest/remote" {
+			if goMod != alone || sum != "" {
+				t.Errorf("%s was changed:\n%s%s", dir, goMod, sum)
+			}
+			continue
+		}
+		if strings.Contains(goMod, "replace") || !strings.Contains(goMod, root+" v0.1.0") || strings.Count(sum, root+" v0.1.0") != 2 {
+			t.Errorf("%s:\n%s%s", dir, goMod, sum)
+		}
+	}
+	out := t.TempDir()
+	if err := writeProxy(repo, "v0.1.0", out); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range published {
+		for _, suffix := range []string{".info", ".mod", ".zip"} {
+			if info, err := os.Stat(filepath.Join(out, root, dir, "@v", "v0.1.0"+suffix)); err != nil || info.Size() == 0 {
+				t.Errorf("%s%s: %v", dir, suffix, err)
+			}
+		}
+	}
+}
+
+func mustGit(t *testing.T, repo string, args ...string) string {
+	t.Helper()
+	out, err := git(repo, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func mustWrite(t *testing.T, repo, name, text string) {
+	t.Helper()
+	name = filepath.Join(repo, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSBOM: of this test's own binary, twice the same.
+func TestSBOM(t *testing.T) {
+	t.Parallel()
+	var texts [2][]byte
+	for i := range texts {
+		name := filepath.Join(t.TempDir(), "bill.json")
+		if err := writeSBOM(os.Args[0], name); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if texts[i], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(texts[0], texts[1]) || !bytes.Contains(texts[0], []byte(`"purl": "pkg:golang/golang.org/x/mod@v`)) || !bytes.Contains(texts[0], []byte(`"bomFormat": "CycloneDX"`)) {
+		t.Errorf("got %s", texts[0])
+	}
+}
+
+// TestReleaseConfig: what .goreleaser.yaml names is there. Its words are goreleaser's
+// to check, which make release-check asks.
+func TestReleaseConfig(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Builds []struct {
+			Main         string   `yaml:"main"`
+			GOOS, GOARCH []string `yaml:",flow"`
+		} `yaml:"builds"`
+		Archives []struct {
+			Files []struct {
+				Src string `yaml:"src"`
+			} `yaml:"files"`
+		} `yaml:"archives"`
+	}
+	if err := yaml.Unmarshal(data, &config); err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Builds) != 1 || len(config.Archives) != 1 || len(config.Builds[0].GOOS) != 3 || len(config.Builds[0].GOARCH) != 2 {
+		t.Fatalf("got %+v", config)
+	}
+	for _, f := range config.Archives[0].Files {
+		if strings.HasPrefix(f.Src, "bin/release/") {
+			continue // make release-files makes it
+		}
+		if found, err := filepath.Glob(filepath.Join("../..", strings.TrimSuffix(f.Src, "/**/*"))); err != nil || len(found) == 0 {
+			t.Errorf("%s: there is none: %v", f.Src, err)
+		}
+	}
+}
