@@ -40,7 +40,7 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 	if !d.Head.Has(report.NoVet) {
 		t.summary.CRDs = &report.CRDSummary{}
 	}
-	t.summary.Missing, t.unclear = d.Missing, d.Unclear
+	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
 	if err = d.CRDs(t.crd); err == nil {
 		err = t.to.flush()
 	}
@@ -68,30 +68,30 @@ func (t *tally) ended(source string, l *report.PartLine) error {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
 	t.unselected += end.Unselected
-	if t.told == nil {
-		t.told = map[string]bool{}
+	if t.parts.problems == nil {
+		t.parts.problems = map[string]bool{}
 	}
 	for _, text := range end.Problems {
-		if text = inSource(source, text); !t.told[text] { // by another shard
-			t.told[text] = true
-			t.kept += len(text)
+		if text = inSource(source, text); !t.parts.problems[text] { // by another shard
+			t.parts.problems[text] = true
+			t.parts.bytes += len(text)
 			t.problems = append(t.problems, errors.New(text))
 		}
 	}
 	for _, text := range end.Stale {
-		t.kept += len(text)
+		t.parts.bytes += len(text)
 		t.stale = append(t.stale, text)
 	}
 	if t.tables != nil {
 		for _, r := range end.Rules {
-			t.kept += len(r.Rule) + len(r.Path) + len(r.Kind)
+			t.parts.bytes += len(r.Rule) + len(r.Path) + len(r.Kind)
 		}
 		t.tables.AddPart(s.Kinds, end.Rules)
 	}
 	if s.Baseline != nil && t.summary.Baseline == nil {
 		t.summary.Baseline = &report.BaselineSummary{}
 	}
-	if t.kept += 100 * (len(end.Problems) + len(end.Stale) + len(end.Rules) + len(s.Kinds)); t.kept > maxTold {
+	if t.parts.bytes += 100 * (len(end.Problems) + len(end.Stale) + len(end.Rules) + len(s.Kinds)); t.parts.bytes > maxTold {
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("the reports tell of more problems, rules and stale lines of a baseline than %d MiB hold", maxTold>>20)}
 	}
 	return nil
