@@ -359,9 +359,9 @@ var quietCommands = [][]string{
 	{"version"},
 }
 
-// TestNoSocket: without --cluster no server is asked, whatever KUBECONFIG says; where
+// TestAttackNoSocket: without --cluster no server is asked, whatever KUBECONFIG says; where
 // there is strace, no socket is even made.
-func TestNoSocket(t *testing.T) {
+func TestAttackNoSocket(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
