@@ -31,10 +31,11 @@ require (
 	k8s.io/apiserver v0.37.2
 	k8s.io/client-go v0.37.2
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad
-	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 	sigs.k8s.io/json v0.0.0-20260909141634-11ed52e25bc5
 	sigs.k8s.io/yaml v1.6.0
 )
+
+require k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
 
 require (
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect

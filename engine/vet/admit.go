@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/internal/crdvalidation"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -122,11 +122,11 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 		}
 	}
 	if a.old == nil {
-		return crdvalidation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
+		return validation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
 	}
 	a.keepStructural(&crd)
 	errs = genericvalidation.ValidateObjectMetaAccessorUpdate(&crd.ObjectMeta, &a.old.ObjectMeta, field.NewPath("metadata"))
-	return append(errs, crdvalidation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.old)...), nil
+	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.old)...), nil
 }
 
 // keepStructural marks a schema whose rules were its only extension: with any,
@@ -206,8 +206,8 @@ func unchangedVersions(crd, old *apiextensions.CustomResourceDefinition) map[str
 // expressions are the texts of all rules and messageExpressions of a CRD.
 func expressions(spec *apiextensions.CustomResourceDefinitionSpec) (rules, messages map[string]bool) {
 	rules, messages = map[string]bool{}, map[string]bool{}
-	crdvalidation.HasSchemaWith(spec, func(root *apiextensions.JSONSchemaProps) bool {
-		return crdvalidation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
+	validation.HasSchemaWith(spec, func(root *apiextensions.JSONSchemaProps) bool {
+		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
 			for i := range s.XValidations {
 				rules[s.XValidations[i].Rule] = true
 				if s.XValidations[i].MessageExpression != "" {

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/celadon-cel/celadon/engine/internal/crdvalidation"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -30,8 +30,8 @@ func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version)
 // sorted: the server's order is that of a Go map.
 func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, formats *version.Version) []string {
 	unknown, sets := map[string]bool{}, map[string]bool{}
-	crdvalidation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
-		return crdvalidation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
+	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
+		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
 			if s.Format != "" {
 				one := spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
 				for _, f := range apiservervalidation.GetUnrecognizedFormats(&one, formats) {

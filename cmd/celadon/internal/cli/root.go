@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -19,7 +18,8 @@ import (
 // for help.
 func Complete(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
-	addVersion(root)
+	root.Version = Version()
+	root.SetVersionTemplate(Versions())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -44,19 +44,6 @@ func Complete(root *cobra.Command) {
 				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s or %s", args[0], strings.Join(shells[:last], ", "), shells[last]))
 			}
 		}
-	}
-}
-
-// addVersion adds --version. Cobra's own would need a template, and its package brings
-// much code: whatever it could call has to be linked.
-func addVersion(root *cobra.Command) {
-	version := root.Flags().BoolP("version", "v", false, "version for "+own)
-	root.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !*version {
-			return cmd.Help()
-		}
-		_, err := io.WriteString(cmd.OutOrStdout(), Versions())
-		return err
 	}
 }
 
