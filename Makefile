@@ -81,6 +81,7 @@ nightly: ## What takes too long for each change
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	CELADON_FULL=1 $(MAKE) explain
+	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./engine/assist ./internal/yamlpos ./repl
 	$(MAKE) release-check
 	$(MAKE) e2e
 	$(MAKE) shown

@@ -31,7 +31,8 @@ func (p *Place) completeString(src []rune, open lex.Token) Completion {
 	q := string(src[quote])
 	for _, text := range v.texts() {
 		if !raw {
-			text = strings.Trim(strconv.Quote(text), `"`)
+			text = strconv.Quote(text)
+			text = text[1 : len(text)-1]
 			if q == "'" {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, `\"`, `"`), "'", `\'`)
 			}

@@ -133,8 +133,8 @@ func TestBrokenCorpus(t *testing.T) {
 		})
 	})
 	t.Logf("%d broken rules, %d mends, %d rules are what they were with the first", broken, mends, back)
-	if broken > 100 && back*4 < broken {
-		t.Errorf("only %d of %d rules are mended to what they were", back, broken)
+	if broken == 0 || back*100 < broken*75 {
+		t.Errorf("only %d of %d rules are mended to what they were, want 75 %%", back, broken)
 	}
 }
 

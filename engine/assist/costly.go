@@ -179,13 +179,13 @@ func (t *trial) largest(list []*size, limit uint64) *Mend {
 			continue
 		}
 		m := &Mend{}
-		for i, s := range list {
+		for _, s := range list {
 			b := s.Bound
 			if b.Value = s.of(value); b.Value == b.Now {
 				continue
 			}
 			m.Bounds = append(m.Bounds, b)
-			if i == 0 {
+			if len(m.Bounds) == 1 {
 				m.Title = fmt.Sprintf("set %s: %d at %s", b.Set, b.Value, phrase.Place(b.Path))
 			}
 		}

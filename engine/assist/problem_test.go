@@ -44,6 +44,11 @@ func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assis
 	if m.Title == "" {
 		t.Errorf("%s: a mend without a title", src)
 	}
+	for _, e := range m.Edits {
+		if was.Kind == assist.Unguarded && e.Start != e.End {
+			t.Errorf("%s: %s: a guard writes %+v anew", src, m.Title, e)
+		}
+	}
 }
 
 var mended = map[string]string{
@@ -142,7 +147,7 @@ spec:
             type: object
             required: [hosts]
             properties:
-              mode: {type: string, enum: [a, b]}
+              mode: {type: string, enum: [a, b, '"q"', "it's", 'back\\slash"']}
               hosts:
                 type: array
                 items:
@@ -189,6 +194,7 @@ func TestProblems(t *testing.T) {
 		{"spec", "self.mode == 'a'", assist.AnyExpression, nil},
 		{"spec.hosts[*]", "self.port > 1 && self.port < 9", assist.Rule, []string{"1 \"self.port\" self.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(self.port) && …, or !has(self.port) || …\n  has(self.port) && self.port > 1 && self.port < 9\n  (!has(self.port) || self.port > 1) && (!has(self.port) || self.port < 9)"}},
 		{"spec", "self.hosts.exists(h, h.port == 1)", assist.Rule, []string{"1 \"h.port\" h.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(h.port) && …, or !has(h.port) || …\n  self.hosts.exists(h, has(h.port) && h.port == 1)\n  self.hosts.exists(h, !has(h.port) || h.port == 1)"}},
+		{"spec", "self.hosts.all(h, has(h.port)) && self.hosts.exists(h, h.port > 1)", assist.Rule, []string{"1 \"h.port\" h.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(h.port) && …, or !has(h.port) || …\n  self.hosts.all(h, has(h.port)) && self.hosts.exists(h, has(h.port) && h.port > 1)\n  self.hosts.all(h, has(h.port)) && self.hosts.exists(h, !has(h.port) || h.port > 1)"}},
 		{"spec", "self.hosts.size()", assist.Rule, []string{"0 \"self.hosts.size()\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() != 0"}},
 		{"spec", "self.?mode", assist.Rule, []string{"0 \"self.?mode\" cel expression must evaluate to a bool; an optional is no condition: want .hasValue(), or end it with .orValue(false)\n  self.?mode.hasValue()"}},
 		{"spec", "self.hosts.size() + 1", assist.Rule, []string{"0 \"self.hosts.size() + 1\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() + 1 != 0"}},
@@ -241,6 +247,26 @@ func boundsFit(t *testing.T, src string) {
 		for _, problem := range p.Problems(src) {
 			if problem.Kind == assist.Costly {
 				t.Errorf("%s: still %s", m.Title, problem.Message)
+			}
+		}
+	}
+}
+
+// TestEnumTexts holds that the values of an enum are offered as texts that compile, and
+// are them.
+func TestEnumTexts(t *testing.T) {
+	t.Parallel()
+	p := placeOf(t, []byte(open), "spec")
+	p.Part = assist.Rule
+	for _, quote := range []string{"'", `"`} {
+		before := "has(self.mode) && self.mode == " + quote
+		c := p.CompleteAt(before, len(before))
+		if len(c.Candidates) != 5 {
+			t.Errorf("%s: %+v", before, c)
+		}
+		for _, candidate := range c.Candidates {
+			if found := p.Problems(before + candidate.Text); len(found) > 0 {
+				t.Errorf("%s%s: %+v", before, candidate.Text, found)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package assist
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -14,34 +15,40 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
+// maxGuarded is for how many fields of an expression mends are looked for, and maxGuards
+// how many reads of one field are guarded: each takes a compilation.
+const (
+	maxGuarded = 8
+	maxGuards  = 12
+)
+
 // unguarded are the fields that an expression reads without has() though they may be
 // absent: what vet's optional-read says, of each and not of the first.
 func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
-	env := p.env()
-	if env == nil || p.Part == AnyExpression {
+	if p.Part == AnyExpression {
 		return nil
 	}
-	asked := map[string]bool{}
-	p.eachRead(x, func(e ast.Expr, name string, _ *resolver) {
-		if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() || asksOptional(e) {
-			asked[name] = true
+	asked := map[place]bool{}
+	p.eachRead(x, func(e ast.Expr, of place, _ *resolver) {
+		if isTest(e) || asksOptional(e) {
+			asked[of] = true
 		}
 	})
 	src := lex.NewSource(x.Source(), x.AST())
-	p.eachRead(x, func(e ast.Expr, name string, r *resolver) {
-		if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() || asksOptional(e) || asked[name] || r.always(e.AsSelect()) {
+	p.eachRead(x, func(e ast.Expr, of place, r *resolver) {
+		if e.Kind() != ast.SelectKind || isTest(e) || asksOptional(e) || asked[of] || r.always(e.AsSelect()) {
 			return
 		}
-		asked[name] = true
+		asked[of] = true
 		start, end, ok := src.Range(e)
 		if !ok {
 			return
 		}
 		problem := Problem{Kind: Unguarded, Start: start, End: end}
-		problem.Message = fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"", name)
-		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", name, name)
+		problem.Message = fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"", of.name)
+		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
 		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
-			if edits := p.guarded(x, name, how); len(edits) > 0 {
+			if edits := p.guarded(x, of, how); len(all) < maxGuarded && len(edits) > 0 {
 				problem.Mends = append(problem.Mends, p.tried(x.Source(), edits, p.fits)...)
 			}
 		}
@@ -50,33 +57,79 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 	return all
 }
 
-// maxGuards is how many reads of one field are guarded.
-const maxGuards = 12
-
 // guarded guards each read of a field that is not guarded yet; none where that cannot be
 // done.
-func (p *Place) guarded(x *expr.Expr, name string, how guard.Way) []Edit {
-	was := x.Source()
-	if len(was) > maxMended {
+func (p *Place) guarded(x *expr.Expr, of place, how guard.Way) []Edit {
+	if len(x.Source()) > maxMended {
 		return nil
 	}
+	growing := pieces{{text: []rune(x.Source()), old: true}}
 	for range maxGuards {
-		text := ""
-		p.eachRead(x, func(e ast.Expr, other string, _ *resolver) {
-			if text == "" && other == name && e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly() {
-				text = guard.Field(x, p.env(), e, how)
+		var more []guard.Insertion
+		p.eachRead(x, func(e ast.Expr, other place, _ *resolver) {
+			if len(more) == 0 && other == of && e.Kind() == ast.SelectKind && !isTest(e) {
+				more = guard.Field(x, p.env(), e, how)
 			}
 		})
-		if text == "" {
-			return between(was, x.Source())
+		if len(more) == 0 {
+			return growing.edits()
+		}
+		for _, i := range slices.Backward(more) {
+			growing = growing.insert(i.At, i.Text)
 		}
 		var err error
-		if x, err = p.compile(text); err != nil {
+		if x, err = p.compile(growing.text()); err != nil {
 			return nil
 		}
 	}
 	return nil
 }
+
+// pieces are a text and what was put into it.
+type pieces []piece
+
+type piece struct {
+	text []rune
+	old  bool
+}
+
+func (all pieces) insert(at int, text string) pieces {
+	for i, one := range all {
+		if at > len(one.text) {
+			at -= len(one.text)
+			continue
+		}
+		return slices.Concat(all[:i], pieces{{one.text[:at], one.old}, {[]rune(text), false}, {one.text[at:], one.old}}, all[i+1:])
+	}
+	return all
+}
+
+func (all pieces) text() string {
+	var b strings.Builder
+	for _, one := range all {
+		b.WriteString(string(one.text))
+	}
+	return b.String()
+}
+
+// edits are what was put in, each where it stands.
+func (all pieces) edits() (edits []Edit) {
+	at := 0
+	for _, one := range all {
+		switch last := len(edits) - 1; {
+		case one.old:
+			at += len(one.text)
+		case last >= 0 && edits[last].Start == at:
+			edits[last].Text += string(one.text)
+		default:
+			edits = append(edits, Edit{at, at, string(one.text)})
+		}
+	}
+	return edits
+}
+
+// isTest is true of what has() asks for.
+func isTest(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 
 // always is true of a field that any valid object has, or of which that is not known.
 func (r *resolver) always(s ast.SelectExpr) bool {
@@ -92,42 +145,62 @@ func (r *resolver) always(s ast.SelectExpr) bool {
 	return of.decl.Root && (f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind")
 }
 
-// eachRead visits the parts of an expression that read the object, with the names that
-// they are read by.
-func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, name string, r *resolver)) {
-	r := &resolver{place: p, vars: map[string]found{}}
-	if p.OptionalOldSelf {
-		r.vars[types.OldSelf] = found{}
-	}
-	r.each(x.AST().NativeRep().Expr(), visit)
+// place is what is read of the object: the name that it is read by, and the macro whose
+// variable that begins with, counted from 1; two variables may have one name.
+type place struct {
+	name  string
+	macro int
 }
 
-func (r *resolver) each(e ast.Expr, visit func(e ast.Expr, name string, r *resolver)) {
-	if name := r.nameOf(e); name != "" {
-		visit(e, name, r)
+// eachRead visits the parts of an expression that read the object.
+func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, of place, r *resolver)) {
+	w := &readWalk{resolver: resolver{place: p, vars: map[string]found{}}, by: map[string]int{}, visit: visit}
+	if p.OptionalOldSelf {
+		w.vars[types.OldSelf] = found{}
+	}
+	w.each(x.AST().NativeRep().Expr())
+}
+
+// readWalk goes through an expression, with the variables that each part sees.
+type readWalk struct {
+	resolver
+	by     map[string]int // the macro of each variable
+	macros int
+	visit  func(e ast.Expr, of place, r *resolver)
+}
+
+func (w *readWalk) each(e ast.Expr) {
+	if name := w.nameOf(e); name != "" {
+		root, _, _ := strings.Cut(name, ".")
+		root, _, _ = strings.Cut(root, "[")
+		w.visit(e, place{name, w.by[root]}, &w.resolver)
 	}
 	if e.Kind() != ast.ComprehensionKind {
 		for _, part := range below(e) {
-			r.each(part, visit)
+			w.each(part)
 		}
 		return
 	}
 	c := e.AsComprehension()
-	r.each(c.IterRange(), visit)
-	r.each(c.AccuInit(), visit)
-	outer := r.vars
-	r.vars = maps.Clone(outer)
-	r.loop(c)
-	r.vars[c.AccuVar()] = found{}
-	r.each(c.LoopStep(), visit)
-	r.each(c.Result(), visit)
-	r.vars = outer
+	w.each(c.IterRange())
+	w.each(c.AccuInit())
+	vars, by := w.vars, w.by
+	w.vars, w.by = maps.Clone(vars), maps.Clone(by)
+	w.loop(c)
+	w.vars[c.AccuVar()] = found{}
+	w.macros++
+	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
+		w.by[name] = w.macros
+	}
+	w.each(c.LoopStep())
+	w.each(c.Result())
+	w.vars, w.by = vars, by
 }
 
 // nameOf is how an expression reads a place of the object; "" where it is no plain
 // place.
 func (r *resolver) nameOf(e ast.Expr) string {
-	if r.expr(e).decl == nil && !(e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()) {
+	if r.expr(e).decl == nil && !isTest(e) {
 		return ""
 	}
 	if e.Kind() == ast.IdentKind {
@@ -144,24 +217,7 @@ func (r *resolver) nameOf(e ast.Expr) string {
 		return ""
 	}
 	if before := r.nameOf(of); before != "" {
-		return strings.Join([]string{before, name}, ".")
+		return before + "." + name
 	}
 	return ""
-}
-
-// between is the edit that makes one text of another; none where they are equal.
-func between(was, is string) []Edit {
-	if was == is {
-		return nil
-	}
-	a, b := []rune(was), []rune(is)
-	from := 0
-	for from < min(len(a), len(b)) && a[from] == b[from] {
-		from++
-	}
-	to := 0
-	for to < min(len(a), len(b))-from && a[len(a)-1-to] == b[len(b)-1-to] {
-		to++
-	}
-	return []Edit{{from, len(a) - to, string(b[from : len(b)-to])}}
 }

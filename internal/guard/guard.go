@@ -39,19 +39,40 @@ type read struct {
 	present, absent string
 }
 
+// Insertion is text to put before a code point of an expression.
+type Insertion struct {
+	At   int
+	Text string
+}
+
 // First guards the first part of an expression that has no value for a reason and
 // is not guarded yet. It is "" where there is none, or no guard is known for it.
 func First(x *expr.Expr, env *cel.Env, reason string, how Way) string {
-	return guarded(x, env, reason, how, func(ast.Expr) bool { return true })
+	insertions := guarded(x, env, reason, how, func(ast.Expr) bool { return true })
+	if len(insertions) == 0 {
+		return ""
+	}
+	return apply([]rune(x.Source()), insertions)
 }
 
-// Field guards one selection of a field that may be absent; it is "" where that is
-// guarded, or no guard is known.
-func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) string {
+// Field is what guards one selection of a field that may be absent, in the order of the
+// text; none where that is guarded, or no guard is known.
+func Field(x *expr.Expr, env *cel.Env, at ast.Expr, how Way) []Insertion {
 	return guarded(x, env, "no such key: "+at.AsSelect().FieldName(), how, func(e ast.Expr) bool { return e.ID() == at.ID() })
 }
 
-func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast.Expr) bool) string {
+func apply(text []rune, insertions []Insertion) string {
+	var b strings.Builder
+	last := 0
+	for _, i := range insertions {
+		b.WriteString(string(text[last:i.At]) + i.Text)
+		last = i.At
+	}
+	b.WriteString(string(text[last:]))
+	return b.String()
+}
+
+func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast.Expr) bool) []Insertion {
 	src := lex.NewSource(x.Source(), x.AST())
 	var todo *read
 	walk(&spot{e: x.AST().NativeRep().Expr()}, func(s *spot) {
@@ -62,18 +83,18 @@ func guarded(x *expr.Expr, env *cel.Env, reason string, how Way, wanted func(ast
 		}
 	})
 	if todo == nil {
-		return ""
+		return nil
 	}
 	at := condition(x, todo.spot)
 	if at == nil {
-		return ""
+		return nil
 	}
 	test, and := todo.present, true
 	switch how {
 	case Refuse, Accept:
 		outer := decisive(x, at)
 		if outer == nil || how == Accept && outer != at && at.above.sign == 0 && isCall(at.above.e, operators.Conditional) {
-			return ""
+			return nil
 		}
 		at = outer
 		and = (how == Refuse) == (at.polarity() > 0)
@@ -116,38 +137,39 @@ func decisive(x *expr.Expr, s *spot) *spot {
 	return s
 }
 
-// insert writes the test before the condition. It is "" where that would come to
-// mean something else.
-func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, and bool) string {
+// insert puts the test before the condition. It is none where that would come to mean
+// something else.
+func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, and bool) []Insertion {
 	start, end, ok := src.Range(at.e)
 	if !ok {
-		return ""
+		return nil
 	}
 	operator, written := operators.LogicalOr, " || "
 	if and {
 		operator, written = operators.LogicalAnd, " && "
 	}
-	text := []rune(x.Source())
-	body := string(text[start:end])
+	before, after := test+written, ""
 	if isCall(at.e, operators.Conditional) {
-		body = "(" + body + ")"
+		before, after = before+"(", ")"
 	}
-	guarded := test + written + body
 	if !bare(at, and) {
-		guarded = "(" + guarded + ")"
+		before, after = "("+before, after+")"
 	}
-	mended := string(text[:start]) + guarded + string(text[end:])
-	parsed, err := types.Parse(env, mended)
+	insertions := []Insertion{{start, before}, {end, after}}
+	if after == "" {
+		insertions = insertions[:1]
+	}
+	parsed, err := types.Parse(env, apply([]rune(x.Source()), insertions))
 	asked, err2 := types.Parse(env, test)
 	if err != nil || err2 != nil {
-		return ""
+		return nil
 	}
 	want := shape(asked.NativeRep().Expr(), nil) + operator + shape(at.e, nil)
 	root := x.AST().NativeRep().Expr()
 	if shape(parsed.NativeRep().Expr(), nil) != shape(root, map[int64]string{at.e.ID(): want}) {
-		return ""
+		return nil
 	}
-	return mended
+	return insertions
 }
 
 // bare is true where a chain of && or || needs no brackets.

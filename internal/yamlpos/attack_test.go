@@ -91,6 +91,7 @@ func TestHostileBrokenTexts(t *testing.T) {
 		"quotes in brackets":            "{a: " + strings.Repeat("\"x\" y ", large),
 		"brackets":                      strings.Repeat("[", large),
 		"brackets in lines":             strings.Repeat("[a,\n", large),
+		"brackets, then a word":         deeper("a: [", 400) + strings.Repeat("x,", large) + strings.Repeat("]", 401) + " y",
 		"braces and keys":               strings.Repeat("{a: ", large),
 		"dashes on one line":            strings.Repeat("- ", large) + "'",
 		"dashes, each line deeper":      strings.Repeat("-\n", 10) + deeper("- '", 2_000),

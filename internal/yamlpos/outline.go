@@ -13,7 +13,12 @@ type outline struct {
 	anchors map[string]*Node
 	// line is where the line of the byte seen begins, columns are before that byte.
 	line, seen, columns int
+	// returns are the brackets so far that were read twice.
+	returns int
 }
+
+// maxReturns is how many brackets are read twice: what is in them can be all of the text.
+const maxReturns = 20
 
 // looseDepth is how deep a broken text is read: each level may look at a line again.
 const looseDepth = 500
@@ -169,9 +174,11 @@ func (o *outline) content(parent int, inline bool) *Node {
 	}
 	switch c := o.text[o.at]; {
 	case c == '[' || c == '{':
-		if n := o.flow(parent); o.endsLine(n.End) {
+		n := o.flow(parent)
+		if o.endsLine(n.End) || o.returns == maxReturns {
 			return n
 		}
+		o.returns++
 		o.at = start // a list is what the text begins with
 	case c == '*':
 		return o.alias()
