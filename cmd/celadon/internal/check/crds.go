@@ -76,11 +76,13 @@ func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *j
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil {
-		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(named, ", ")))
+		d.problems = append(d.problems, fmt.Errorf("%w in %s", errNoCRD, strings.Join(named, ", ")))
 	}
 	d.add(given)
 	return d, err
 }
+
+var errNoCRD = errors.New("no CustomResourceDefinition")
 
 // crdRead is a document as a CRD, and its verdict.
 type crdRead struct {
