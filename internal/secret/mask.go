@@ -12,14 +12,14 @@ import (
 
 // Mask hides secrets in whole objects.
 type Mask struct {
-	crd   *apiextensionsv1.CustomResourceDefinition
+	crds  []*apiextensionsv1.CustomResourceDefinition
 	texts Texts
 }
 
 // MaskOf hides what is secret in any of some forms of an object, for what one of
 // them has at the place of a password another may have elsewhere.
 func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]any) Mask {
-	m := Mask{crd: crd}
+	var m Mask
 	for _, form := range forms {
 		m.Add(crd, form)
 	}
@@ -30,6 +30,9 @@ func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]a
 func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) {
 	if obj == nil {
 		return
+	}
+	if crd != nil && !slices.Contains(m.crds, crd) {
+		m.crds = append(m.crds, crd)
 	}
 	m.texts = append(m.texts, Of(crd, obj).Texts...)
 	slices.Sort(m.texts)
@@ -47,7 +50,10 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 	if obj == nil {
 		return nil
 	}
-	own := Of(m.crd, obj) // those without a text too
+	own := &Secrets{} // those without a text too
+	for _, crd := range m.crds {
+		own.Paths = append(own.Paths, Of(crd, obj).Paths...)
+	}
 	own.Paths = slices.DeleteFunc(own.Paths, func(path []engine.Step) bool { return !hideable(path[0].Name) })
 	if len(m.texts) == 0 && len(own.Paths) == 0 {
 		return obj
