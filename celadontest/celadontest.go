@@ -88,7 +88,8 @@ func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, 
 	return compiled.Validate(ctx, req)
 }
 
-// Engine is the compiled CRD of a kind. What it decides does not count for Cover.
+// Engine is the compiled CRD of a kind. What it decides does not count for Cover. It is
+// usable beside an error where only rules are broken; see [engine.Compile].
 func (c *CRDs) Engine(kind schema.GroupKind) (*engine.Engine, error) {
 	_, compiled, err := c.compiled(kind)
 	return compiled, err

@@ -153,7 +153,7 @@ func (c *CRDs) compiled(kind schema.GroupKind) (name string, compiled *engine.En
 	}
 	compiled, err = e.Engine()
 	if err != nil {
-		return "", nil, fmt.Errorf("CRD %s: %w", e.Name, err)
+		err = fmt.Errorf("CRD %s: %w", e.Name, err)
 	}
-	return e.Name, compiled, nil
+	return e.Name, compiled, err
 }

@@ -4,10 +4,16 @@ import (
 	"slices"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"sigs.k8s.io/yaml"
 
+	"github.com/celadon-cel/celadon/celadontest"
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
@@ -113,5 +119,20 @@ func TestDefaultOfStorage(t *testing.T) {
 		if written := now.GetResourceVersion() != was.GetResourceVersion(); written != want {
 			t.Errorf("update %d: written is %v, want %v", i, written, want)
 		}
+	}
+}
+
+// TestBrokenRules: a server reads objects of a CRD whose rules do not compile.
+func TestBrokenRules(t *testing.T) {
+	t.Parallel()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	must(t, yaml.Unmarshal([]byte(`{metadata: {name: ships.example.com}, spec: {group: example.com, scope: Cluster, names: {kind: Ship, listKind: ShipList, plural: ships},
+		versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-validations: [{rule: self.}]}}}]}}`), crd))
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{ships(t, "v1"): "ShipList"})
+	fakeclient.Config{}.React(t, celadontest.New(t, crd), &client.Fake)
+	list, err := client.Resource(ships(t, "v1")).List(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	if len(list.Items) != 0 {
+		t.Errorf("got %v", list.Items)
 	}
 }

@@ -6,10 +6,15 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // Mask hides secrets in whole objects.
-type Mask struct{ texts Texts }
+type Mask struct {
+	crds  []*apiextensionsv1.CustomResourceDefinition
+	texts Texts
+}
 
 // MaskOf hides what is secret in any of some forms of an object, for what one of
 // them has at the place of a password another may have elsewhere.
@@ -26,6 +31,9 @@ func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string
 	if obj == nil {
 		return
 	}
+	if crd != nil && !slices.Contains(m.crds, crd) {
+		m.crds = append(m.crds, crd)
+	}
 	m.texts = append(m.texts, Of(crd, obj).Texts...)
 	slices.Sort(m.texts)
 	m.texts = slices.Compact(m.texts)
@@ -39,21 +47,32 @@ func (m Mask) Leaves(text []byte) bool {
 // Object is an object in which the secrets do not stand. What names it, which
 // every report tells, does; the object given is not changed.
 func (m Mask) Object(obj map[string]any) map[string]any {
-	if obj == nil || len(m.texts) == 0 {
+	if obj == nil {
+		return nil
+	}
+	own := &Secrets{} // those without a text too
+	for _, crd := range m.crds {
+		own.Paths = append(own.Paths, Of(crd, obj).Paths...)
+	}
+	own.Paths = slices.DeleteFunc(own.Paths, func(path []engine.Step) bool { return !hideable(path[0].Name) })
+	if len(m.texts) == 0 && len(own.Paths) == 0 {
 		return obj
 	}
 	out := maps.Clone(obj)
 	for name, v := range obj {
-		switch name {
-		case "apiVersion", "kind":
-		case "metadata":
+		switch {
+		case name == "metadata":
 			out[name] = m.metadata(v)
-		default:
+		case hideable(name):
 			out[name] = m.texts.Hide(v)
 		}
 	}
+	own.Hide(out)
 	return out
 }
+
+// hideable is true of the fields of an object's root that do not name it.
+func hideable(name string) bool { return name != "apiVersion" && name != "kind" && name != "metadata" }
 
 // Value is a part of an object in which the secrets do not stand.
 func (m Mask) Value(v any) any { return m.texts.Hide(v) }

@@ -20,8 +20,8 @@ type Secrets struct {
 	Paths [][]engine.Step // where they stand
 }
 
-// Of finds those of an object, by the schema of its version; without a CRD
-// there are none.
+// Of finds those of an object, by the schema of its version, or by all where the CRD
+// does not have it; without a CRD there are none.
 func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
 	found := &Secrets{}
 	if crd == nil {
@@ -29,8 +29,9 @@ func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secr
 	}
 	apiVersion, _ := obj["apiVersion"].(string)
 	_, version, _ := strings.Cut(apiVersion, "/")
+	known := slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
 	for i := range crd.Spec.Versions {
-		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
+		if v := &crd.Spec.Versions[i]; v.Schema != nil && (v.Name == version || !known) {
 			found.add(v.Schema.OpenAPIV3Schema, obj, nil)
 		}
 	}
@@ -53,7 +54,8 @@ func (s *Secrets) Hide(obj map[string]any) {
 			last := i == len(path)-1
 			switch parent := v.(type) {
 			case map[string]any:
-				if v = parent[step.Name]; last {
+				var ok bool
+				if v, ok = parent[step.Name]; ok && last {
 					parent[step.Name] = Hidden
 				}
 			case []any:
@@ -75,6 +77,10 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 			s.Texts = append(s.Texts, forms(v)...)
 			s.Paths = append(s.Paths, slices.Clone(path))
 		}
+	case int64, float64, bool:
+		if schema.Format == "password" {
+			s.scalar(v, path)
+		}
 	case []any:
 		if schema.Items != nil {
 			for i, item := range v {
@@ -90,6 +96,18 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 				s.add(schema.AdditionalProperties.Schema, v[name], inner)
 			}
 		}
+	}
+}
+
+// shortest is how long a number is that is looked for elsewhere: a shorter one stands in
+// too much that is no secret, and is hidden in its place alone.
+const shortest = 4
+
+// scalar takes a password that should have been a string.
+func (s *Secrets) scalar(v any, path []engine.Step) {
+	s.Paths = append(s.Paths, slices.Clone(path))
+	if text, err := json.Marshal(v); err == nil && len(text) >= shortest && string(text) != "true" && string(text) != "false" {
+		s.Texts = append(s.Texts, string(text))
 	}
 }
 

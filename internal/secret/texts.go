@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -31,22 +32,29 @@ func (t Texts) partOf(text string) bool {
 
 // HidePieces is Hide for values that rules make: pieces of a secret are hidden too.
 func (t Texts) HidePieces(v any) any {
-	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In)
+	return hidden(v, func(text string) bool { return t.In(text) || t.partOf(text) }, t.In, t.is)
 }
 
 // Hide is a value without the strings and keys that hold a secret.
-func (t Texts) Hide(v any) any { return hidden(v, t.In, t.In) }
+func (t Texts) Hide(v any) any { return hidden(v, t.In, t.In, t.is) }
 
-func hidden(v any, text, key func(string) bool) any {
+// is true of a text that is a secret.
+func (t Texts) is(text string) bool { return slices.Contains(t, text) }
+
+func hidden(v any, text, key, number func(string) bool) any {
 	switch v := v.(type) {
 	case string:
 		if text(v) {
 			return Hidden
 		}
+	case int64, float64:
+		if data, err := json.Marshal(v); err == nil && number(string(data)) {
+			return Hidden
+		}
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = hidden(v[i], text, key)
+			out[i] = hidden(v[i], text, key, number)
 		}
 		return out
 	case map[string]any:
@@ -55,7 +63,7 @@ func hidden(v any, text, key func(string) bool) any {
 			if key(name) {
 				name = Hidden
 			}
-			out[name] = hidden(field, text, key)
+			out[name] = hidden(field, text, key, number)
 		}
 		return out
 	}
