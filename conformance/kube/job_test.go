@@ -53,7 +53,7 @@ func TestJob(t *testing.T) {
 		fates = fates[1:]
 		return next
 	})
-	p.crowd(200)
+	p.crowd(600)
 
 	p.apply(p.job("whole", 7))
 	condition, status := r.ended("whole")
@@ -63,7 +63,7 @@ func TestJob(t *testing.T) {
 	}
 	want, _ := p.celadon("", "check", "--cluster", "--crd", p.path("configmaps/whole"), "-q", "-o", "json")
 	got, code := p.celadon("", "merge", "-o", "json", r.claim("whole"))
-	if diff := cmp.Diff(want, got); diff != "" || code != 1 || !strings.Contains(got, `"checked": 200,`) {
+	if diff := cmp.Diff(want, got); diff != "" || code != 1 || !strings.Contains(got, `"checked": 600,`) {
 		t.Errorf("merge ends with %d (-one run +merged):\n%.2000s", code, diff)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -204,14 +205,16 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1
 	return code, string(out.Bytes()[max(0, out.Len()-1000):])
 }
 
-// kill kills a process that has begun to write a file into a claim.
+// kill kills a process that has begun to write a file into a claim. It runs by the
+// millisecond, so that the file is seen while it is open.
 func (r *runner) kill(process *os.Process, ended chan struct{}) {
 	for {
 		select {
 		case <-ended:
 			return
-		default:
+		case <-time.After(time.Millisecond):
 		}
+		_ = process.Signal(syscall.SIGSTOP)
 		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
 		for _, fd := range open {
 			if name, err := os.Readlink(fd); err == nil && strings.HasPrefix(name, r.claim("")) {
@@ -222,5 +225,6 @@ func (r *runner) kill(process *os.Process, ended chan struct{}) {
 				return
 			}
 		}
+		_ = process.Signal(syscall.SIGCONT)
 	}
 }
