@@ -47,9 +47,9 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/crdfile"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds", "cmd/celadon/internal/cluster"},
 	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
-	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge", "cmd/celadon/internal/manifests"},
+	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge", "cmd/celadon/internal/manifests", "cmd/celadon/internal/answer"},
 	{"cmd/celadon/internal/lsp/wire", "cmd/celadon/internal/lsp/protocol"},
-	{"cmd/celadon/internal/lsp"},
+	{"cmd/celadon/internal/lsp", "cmd/celadon/internal/playground"},
 	{"cmd/celadon/internal/shell"},
 	{"cmd/celadon"},
 }

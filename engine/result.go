@@ -43,6 +43,8 @@ type Request struct {
 // RuleRun is one run of a rule at one place of an object.
 type RuleRun struct {
 	Rule *RuleRef
+	// Field is where it ran, as causes name places.
+	Field string
 	// Self and Old are what the rule saw; Old is nil where there is none. They
 	// share memory with the request: treat them as read-only.
 	Self, Old any

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 
@@ -15,13 +16,24 @@ type Mask struct{ texts Texts }
 func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]any) Mask {
 	var m Mask
 	for _, form := range forms {
-		if form != nil {
-			m.texts = append(m.texts, Of(crd, form).Texts...)
-		}
+		m.Add(crd, form)
 	}
+	return m
+}
+
+// Add hides what is secret in one more object, too, of the same CRD or another.
+func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) {
+	if obj == nil {
+		return
+	}
+	m.texts = append(m.texts, Of(crd, obj).Texts...)
 	slices.Sort(m.texts)
 	m.texts = slices.Compact(m.texts)
-	return m
+}
+
+// Leaves is true where a text still has a secret in it.
+func (m Mask) Leaves(text []byte) bool {
+	return slices.ContainsFunc(m.texts, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 
 // Object is an object in which the secrets do not stand. What names it, which

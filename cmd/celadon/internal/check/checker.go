@@ -31,6 +31,8 @@ type checker struct {
 	named     []string // what of the objects was named by hand
 	source    sweep.Source
 	width     int // of excerpts; 0 is the usual one
+	// observe is told of each run of a rule; nil is nobody.
+	observe func(engine.RuleRun)
 }
 
 // engine is how objects are decided.
@@ -200,7 +202,7 @@ func (c *checker) noSubresource(def *definition, doc *input.Document, rep *repor
 // write decides the object as a create, or an update of its old self. It gives as
 // much as is known of what is stored.
 func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) map[string]any {
-	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary}
+	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary, Observe: c.observe}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}

@@ -109,9 +109,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 	}
 	files := func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(a.Stdin, o.Olds, wait, yield) }
 	err := sweep.From(o.sharded(files, crds), read, func(r oldRead) error {
-		if err := olds.add(r, o, crds); err != nil {
-			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
-		}
+		olds.take(r, o, crds)
 		return nil
 	}).Run(ctx)
 	if err != nil || o.Base == "" {
@@ -131,6 +129,13 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return ctx.Err()
 	})
 	return olds, err
+}
+
+// take is add that keeps what is wrong.
+func (o *oldObjects) take(r oldRead, options *Options, crds *definitions) {
+	if err := o.add(r, options, crds); err != nil {
+		o.problems = append(o.problems, fmt.Errorf("--old: %s: %w", r.place, err))
+	}
 }
 
 // add takes an object of --old.

@@ -17,6 +17,8 @@ type expression struct {
 	src   string
 	// cursor is the request's place in it, in code points.
 	cursor int
+	// behind is true where only blanks stand between the expression and the place.
+	behind bool
 	// point is where in the text a code point stands.
 	point func(int) int
 	style yamlpos.Style
@@ -41,7 +43,8 @@ func (v *view) expression(offset int) *expression {
 		return nil
 	}
 	return &expression{
-		crd: of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
+		behind: within > spot.Node.End && spot.Node.Known && spot.Node.Value != "",
+		crd:    of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
 		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, text: v.text,
 	}
 }
@@ -92,18 +95,25 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	var c assist.Completion
 	switch e.at.key {
 	case "rule", "messageExpression":
+		if e.behind {
+			e.src += " " // the blank is no part of the value
+			e.cursor++
+		}
 		c = e.place.CompleteAt(e.src, e.cursor)
 	case "fieldPath":
 		c = e.place.CompleteFieldPath(e.src, e.cursor)
 	default:
 		return nil
 	}
-	at := e.rangeOf(c.Start, e.cursor)
+	at := e.text.rangeOf(offset, offset)
+	if !e.behind {
+		at = e.rangeOf(c.Start, e.cursor)
+	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	for i, candidate := range c.Candidates {
 		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: shown(candidate.Text), Kind: itemKinds[candidate.Class], Detail: shown(candidate.Hint),
-			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.written(candidate.Text)},
+			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.style.Escape(candidate.Text)},
 		})
 	}
 	return list
@@ -115,17 +125,6 @@ func order(i int) string {
 	return string([]byte{digits[i/1000%10], digits[i/100%10], digits[i/10%10], digits[i%10]})
 }
 
-// written is a text as the scalar's style has it.
-func (e *expression) written(text string) string {
-	switch e.style {
-	case yamlpos.SingleQuoted:
-		return strings.ReplaceAll(text, "'", "''")
-	case yamlpos.DoubleQuoted:
-		return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
-	}
-	return text
-}
-
 var itemKinds = map[assist.Class]int{
 	assist.ClassVariable: protocol.KindVariable, assist.ClassField: protocol.KindField, assist.ClassFunction: protocol.KindFunction,
 	assist.ClassMethod: protocol.KindMethod, assist.ClassMacro: protocol.KindKeyword, assist.ClassWord: protocol.KindValue,
@@ -134,7 +133,7 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
 	e := v.expression(offset)
-	if e == nil || e.place == nil {
+	if e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
 		return nil
 	}
 	call := e.place.Call(e.src, e.cursor)

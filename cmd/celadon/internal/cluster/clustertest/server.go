@@ -5,6 +5,7 @@ package clustertest
 import (
 	"bufio"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -42,10 +43,25 @@ type list struct {
 // Start starts a server on 127.0.0.1 that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return begin(t, httptest.NewServer)
+}
+
+// StartTLS is Start with TLS, and gives the certificate, in PEM, and the address.
+func StartTLS(t testing.TB) (s *Server, ca []byte, address string) {
+	t.Helper()
+	s = begin(t, func(h http.Handler) *httptest.Server {
+		https := httptest.NewTLSServer(h)
+		ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
+		return https
+	})
+	return s, ca, strings.TrimPrefix(s.url, "https://")
+}
+
+func begin(t testing.TB, serve func(http.Handler) *httptest.Server) *Server {
 	s := &Server{lists: map[string]list{}}
-	http := httptest.NewServer(s)
-	t.Cleanup(http.Close)
-	s.url = http.URL
+	server := serve(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
 	return s
 }
 
