@@ -64,11 +64,11 @@ type Object struct {
 	Row *Row `json:"-"`
 	// Template is set where the whole file cannot be read; it counts once.
 	Template bool `json:"-"`
-	// Bug is a failure of ours, not of the object.
-	Bug error `json:"-"`
 	// Duplicate is true where Status is about duplicate keys in YAML: kubectl
 	// does not print that, since it decodes YAML itself and keeps the last.
 	Duplicate bool `json:"-"`
+	// Bug is a failure of ours, not of the object.
+	Bug error `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
