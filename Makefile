@@ -43,6 +43,7 @@ test: build ## Run every test, the real API server's included
 	@set -e; for module in $(MODULES); do echo "$$module"; (cd $$module && PATH="$(CURDIR)/bin:$$PATH" $(GO) test ./...); done
 	cd celadontest/fakeclient && $(GO) test -modfile=newest.mod ./...
 	cd conformance && $(GO) test -v -timeout 30m ./...
+	@$(MAKE) --no-print-directory played
 
 .PHONY: conformance
 conformance: ## Run all corpora and many made-up CRDs on the real API server (CELADON_CORPUS, SERVER_WORLDS)
@@ -55,7 +56,7 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit internal/yamlpos:FuzzLoose engine/assist:FuzzPlace \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
 		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
@@ -83,13 +84,49 @@ nightly: ## What takes too long for each change
 	$(MAKE) release-check
 	$(MAKE) e2e
 	$(MAKE) shown
+	$(MAKE) played-long
 	$(MAKE) editors
 	CELADON_LSP=long $(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap' ./cmd/celadon/internal/lsp
+	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run TestMillionInShards ./cmd/celadon
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs
+
+# The playground's page. What is built of it is committed, so that go build needs no
+# npm; what is built for browsers is not.
+PAGE := cmd/celadon/internal/playground/page
+SITE := bin/site
+
+.PHONY: page
+page: ## Build the playground's page, which go build takes in, from its sources (needs npm)
+	cd $(PAGE) && npm ci && node build.mjs
+
+.PHONY: site
+site: ## Build the playground as static files into bin/site, for any static host (needs brotli)
+	rm -rf $(SITE)
+	mkdir -p $(SITE)
+	cp $(PAGE)/dist/* "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(SITE)
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w' -o $(SITE)/celadon.wasm ./cmd/celadon/wasm
+	gzip -9 -n -c $(SITE)/celadon.wasm > $(SITE)/celadon.wasm.gz
+	brotli -q 11 -w 24 $(SITE)/celadon.wasm
+	rm $(SITE)/celadon.wasm
+
+.PHONY: played
+played: build ## Hold the page to its sources, and drive it in a headless Chromium (CELADON_BROWSER; needs npm)
+	@if ! command -v npm >/dev/null; then echo 'NO NPM: the playground was neither built anew nor tried in a browser'; \
+	elif test -z "$(CELADON_BROWSER)"; then cd $(PAGE) && npm ci --silent && node build.mjs --check; \
+		echo 'NO CHROMIUM: the playground was not tried in a browser (apt-get install chromium, or CELADON_BROWSER names one)'; \
+	else cd $(PAGE) && npm ci --silent && node build.mjs --check && \
+		CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CELADON_SITE) node --test --test-reporter=spec test/page.test.mjs; fi
+
+.PHONY: played-long
+played-long: build site ## The same with the engine in the browser too, its sizes, times and memory, and the corpus
+	rm -rf bin/answers && mkdir -p bin/answers
+	CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers $(GO) test -count=1 -timeout 60m -run TestAnswersOfCorpus ./cmd/celadon
+	$(MAKE) played CELADON_SITE=$(CURDIR)/$(SITE)
+	cd $(PAGE) && CELADON_BROWSER=$(CELADON_BROWSER) CELADON_PLAYGROUND=long CELADON_ANSWERS=$(CURDIR)/bin/answers node --test --test-reporter=spec test/long.test.mjs
 
 .PHONY: release-files
 release-files: # what a release's archives hold beside the command: .goreleaser.yaml asks for it

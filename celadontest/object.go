@@ -143,10 +143,13 @@ func servedBy(e *catalog.Entry) (served []string) {
 
 // engineOf is the engine of the CRD that an object is of, and the CRD's name.
 func (c *CRDs) engineOf(obj map[string]any) (name string, compiled *engine.Engine, err error) {
-	gvk := (&unstructured.Unstructured{Object: obj}).GroupVersionKind()
-	e := c.set.catalog.Find(gvk.GroupKind())
+	return c.compiled((&unstructured.Unstructured{Object: obj}).GroupVersionKind().GroupKind())
+}
+
+func (c *CRDs) compiled(kind schema.GroupKind) (name string, compiled *engine.Engine, err error) {
+	e := c.set.catalog.Find(kind)
 	if e == nil {
-		return "", nil, fmt.Errorf("no CRD of %s here (there are %s)", gvk.GroupKind(), strings.Join(c.set.catalog.Names(), ", "))
+		return "", nil, fmt.Errorf("no CRD of %s here (there are %s)", kind, strings.Join(c.set.catalog.Names(), ", "))
 	}
 	compiled, err = e.Engine()
 	if err != nil {

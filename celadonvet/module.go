@@ -93,7 +93,7 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	}
 	var mapped []*markervet.CRD
 	for _, crd := range crds {
-		if markervet.Patch(crd) {
+		if catalog.IsPatch(crd) {
 			continue
 		}
 		report, err := vet.VetCRD(context.Background(), crd, vet.Config{KubeVersion: cfg.KubeVersion, WithoutLints: vetLints(cfg.WithoutLints)})

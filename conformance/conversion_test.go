@@ -303,11 +303,7 @@ func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := res.Stored
-	if ours == nil {
-		ours = res.Object
-	}
-	if want, got := string(unmanaged(t, stored)), string(unmanaged(t, ours)); got != want {
+	if want, got := string(unmanaged(t, stored)), string(unmanaged(t, res.Stored)); got != want {
 		t.Errorf("%s is stored as\n%s\nours is\n%s", name, want, got)
 	}
 }

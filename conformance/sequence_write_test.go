@@ -36,7 +36,7 @@ func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 	if m.one(4) {
 		sub = []string{"status"}
 	}
-	kind := m.IntN(12)
+	kind := m.IntN(13)
 	if len(q.history) == 0 {
 		kind = oneOf(m, 0, 0, 0, 9)
 	}
@@ -47,8 +47,18 @@ func (q *sequence) next(_ context.Context, seed uint64) (*write, error) {
 		return m.update(sub)
 	case kind < 11:
 		return m.patch(sub)
+	case kind < 12:
+		return m.delete(), nil
 	}
-	return m.delete(), nil
+	return list(), nil
+}
+
+// list is no write: it is held by its warnings.
+func list() *write {
+	return &write{"list", func(ctx context.Context, r dynamic.ResourceInterface, _ *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		_, err := r.List(ctx, metav1.ListOptions{Limit: 1})
+		return nil, err
+	}}
 }
 
 func (m *maker) manager() string { return oneOf(m, "alpha", "beta", "gamma") }
@@ -245,7 +255,7 @@ func (m *maker) fields(n int) map[string]any {
 func (m *maker) spec(n int) map[string]any {
 	spec := map[string]any{}
 	for range m.IntN(n + 1) {
-		name := oneOf(m, "name", "seats", "speed", "port", "color", "crew", "flags", "legs", "tags", "engine", "cargo", "motto", "unknown")
+		name := oneOf(m, "name", "seats", "speed", "port", "color", "crew", "flags", "legs", "tags", "engine", "cargo", "motto", "sails", "unknown")
 		if name == "unknown" && !m.one(3) {
 			continue
 		}
@@ -284,6 +294,8 @@ func (m *maker) value(name string) any {
 		return oneOf(m, map[string]any{"a": []any{1, "b"}}, map[string]any{"b": map[string]any{"c": nil}}, map[string]any{"a": 1})
 	case "motto":
 		return oneOf[any](m, "off", "on", nil)
+	case "sails":
+		return m.IntN(3)
 	}
 	return oneOf[any](m, 1, "x")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -143,6 +144,23 @@ func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourc
 		t.Fatal(err)
 	}
 	return &vetCase{id: id, name: crd.Name, body: body, old: old}
+}
+
+// TestVetLongPath: a path of more than 64 KiB is too long for the scanner of the
+// server's own validation, which then panics; vet says so.
+func TestVetLongPath(t *testing.T) {
+	crd, err := parseCRD([]byte(differencesCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*vetCase
+	for _, n := range []int{10, 60_000, 70_000, 400_000} {
+		crd.Spec.Versions[0].SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: strings.Repeat("$", n)}}
+		cases = append(cases, newVetCase(t, fmt.Sprintf("path of %d", n), crd, nil))
+	}
+	report := NewReport("vet-paths")
+	startServer(t).sweepCRDs(t.Context(), cases, report)
+	finish(t, report)
 }
 
 // TestNamedForTotal: which of equally expensive rules are named, where only

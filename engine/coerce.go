@@ -156,10 +156,10 @@ func text(obj map[string]any, name string) (string, error) {
 
 // received is a request's object after decoding: pruned, defaulted, with what
 // strict decoding found; or a failure, with as much of the object as there is.
-func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
-	obj, strict, failure, err = e.decode(req)
-	if failure != nil || err != nil || req.Merged {
-		return obj, nil, failure, err
+func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
+	obj, strict, failed, err = e.decode(req)
+	if failed != nil || err != nil || req.Merged {
+		return obj, nil, failed, err
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore

@@ -46,9 +46,33 @@ func (e *Engine) Convert(ctx context.Context, obj map[string]any, version string
 	case v == nil:
 		return nil, fmt.Errorf("version %q: want one of the CRD's: %v", version, e.Versions())
 	case from == nil || !e.owns(obj):
-		return nil, fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.GroupKind(), e.Versions())
+		return nil, e.notOurs(obj)
 	}
 	return e.stored(ctx, obj, v)
+}
+
+// ToStorage is an object as storage has it once it is written, before the defaults of
+// the storage version. It is neither validated nor modified. Where a webhook converts and
+// there is no Config.Converter it stays in its version.
+func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, bug(p)
+		}
+	}()
+	from := e.versions[versionOf(obj)]
+	if from == nil || !e.owns(obj) {
+		return nil, e.notOurs(obj)
+	}
+	if !decodedJSON(obj) {
+		return nil, checkTypes("", obj)
+	}
+	return e.converted(ctx, obj, e.home(from))
+}
+
+// notOurs is the error for an object that the engine does not know.
+func (e *Engine) notOurs(obj map[string]any) error {
+	return fmt.Errorf("object: got %s, kind %s: want %s in one of the versions %v", asString(obj["apiVersion"]), asString(obj["kind"]), e.GroupKind(), e.Versions())
 }
 
 // conversionError is a conversion that the server refuses.

@@ -29,9 +29,14 @@ func Decode(data []byte) (map[string]any, error) {
 	return obj, nil
 }
 
-// decode reads a request's object; strict are its duplicate keys. A failure is
-// the server's answer to what it cannot decode.
-func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failure *metav1.Status, err error) {
+// unread is the server's answer to what it cannot decode, and why.
+type unread struct {
+	status *metav1.Status
+	why    error
+}
+
+// decode reads a request's object; strict are its duplicate keys.
+func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
 	body := req.Raw
 	if body == nil {
 		if !decodedJSON(req.Object) {
@@ -46,7 +51,7 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 	}
 	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()))
 	if err != nil {
-		return req.Object, nil, respond.Unreadable(gvk, e.kind, body, err), nil
+		return req.Object, nil, &unread{respond.Unreadable(gvk, e.kind, body, err), err}, nil
 	}
 	if req.Raw == nil {
 		obj = req.Object // whose numbers no encoding has touched
@@ -143,7 +148,7 @@ func (e StrictError) Error() string { return e.Message }
 
 // unreadable is the server's answer to an object that decodes, and then is not
 // what it takes.
-func (e *Engine) unreadable(obj map[string]any, err error) *metav1.Status {
+func (e *Engine) unreadable(obj map[string]any, err error) *unread {
 	got := runtimeschema.GroupVersionKind{Version: versionOf(obj), Kind: asString(obj["kind"])}
-	return respond.Unreadable(got, e.kind, nil, err)
+	return &unread{respond.Unreadable(got, e.kind, nil, err), err}
 }

@@ -197,6 +197,15 @@ func deprecation(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensions
 	return name(v.Name) + " is deprecated; use " + name(newest)
 }
 
+// Deprecation is the warning that every request of a version gets, reads too; ""
+// for one that is not deprecated.
+func (e *Engine) Deprecation(version string) string {
+	if v := e.versions[version]; v != nil {
+		return v.deprecation
+	}
+	return ""
+}
+
 // GroupKind is what the engine decides.
 func (e *Engine) GroupKind() runtimeschema.GroupKind {
 	return runtimeschema.GroupKind{Group: e.group, Kind: e.kind}

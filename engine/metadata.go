@@ -139,7 +139,8 @@ func (w *write) manage() (unmanage func()) {
 const managedFields = "managedFields"
 
 // dedupOwners drops owner references that stand twice, and warns.
-func dedupOwners(u *unstructured.Unstructured, warnings *respond.Warnings) {
+func (w *write) dedupOwners() {
+	u := w.obj
 	if !hasMetadata(u, "ownerReferences") {
 		return
 	}
@@ -159,7 +160,11 @@ func dedupOwners(u *unstructured.Unstructured, warnings *respond.Warnings) {
 		return
 	}
 	u.SetOwnerReferences(kept)
-	warnings.Add(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
+	when := ""
+	if w.req.Patched || w.req.Merged {
+		when = " after mutating admission happens"
+	}
+	w.warnings.Add(".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(dropped, ", "))
 }
 
 // owner is a reference by its values, to be looked up.

@@ -22,19 +22,27 @@ func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) 
 			return nil, err
 		}
 	}
-	read, _, err := e.readBack(ctx, old, v, false)
-	return read, err
+	kept, err := e.inVersion(ctx, old, e.home(v))
+	if err != nil {
+		return nil, err
+	}
+	return e.readBack(ctx, kept, v, false)
 }
 
 // persisted is an accepted object as a later read in its version returns it, and
-// what a converter made of it for storage. One that is prepared has v's form, but
-// for a status that was taken away. It may be changed.
+// kept as storage has it. One that is prepared has v's form, but for a status that
+// was taken away.
 func (e *Engine) persisted(ctx context.Context, obj map[string]any, v *crdVersion, prepared bool) (read, kept map[string]any, err error) {
-	done := prepared && v.values.Settled() && e.home(v) == v
-	if done {
-		v.values.FillRoot(obj)
+	home := e.home(v)
+	if kept, err = e.converted(ctx, obj, home); err != nil {
+		return nil, nil, err
 	}
-	return e.readBack(ctx, obj, v, done)
+	filled, done := kept, prepared && home == v && v.values.Settled()
+	if done {
+		filled = v.values.FillRoot(kept)
+	}
+	read, err = e.readBack(ctx, filled, v, done)
+	return read, kept, err
 }
 
 // home is the version that objects of v are stored in, as far as can be known.
@@ -45,26 +53,22 @@ func (e *Engine) home(v *crdVersion) *crdVersion {
 	return e.storage
 }
 
-// readBack takes an object to storage and from there to version v; kept is what a
-// converter makes of it on the way. It shares memory with the object given. Of
-// one that is done, only the metadata is looked at.
-func (e *Engine) readBack(ctx context.Context, obj map[string]any, v *crdVersion, done bool) (read, kept map[string]any, err error) {
-	home := e.home(v)
-	written, err := e.inVersion(ctx, obj, home)
+// readBack reads an object out of storage in version v. It shares memory with the
+// object given. Of one that is done, only the metadata is looked at.
+func (e *Engine) readBack(ctx context.Context, kept map[string]any, v *crdVersion, done bool) (map[string]any, error) {
+	read, _, err := e.coerce(kept, e.home(v), coercion{repair: true, fill: true, done: done})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if e.webhook && versionOf(obj) != home.name {
-		kept = written
-	}
-	read, _, err = e.coerce(written, home, coercion{repair: true, fill: true, done: done})
-	if err != nil || home == v {
-		return read, kept, err
-	}
-	converted, err := e.inVersion(ctx, read, v)
-	if err != nil || e.webhook {
-		return converted, kept, err
+	return e.converted(ctx, read, v)
+}
+
+// converted is an object as the CRD's conversion gives it, pruned.
+func (e *Engine) converted(ctx context.Context, obj map[string]any, v *crdVersion) (map[string]any, error) {
+	converted, err := e.inVersion(ctx, obj, v)
+	if err != nil || e.webhook || sameMapping(converted, obj) {
+		return converted, err
 	}
 	converted, _, err = e.coerce(converted, v, coercion{})
-	return converted, kept, err
+	return converted, err
 }

@@ -19,6 +19,7 @@ type Prepared struct {
 	version   *crdVersion
 	limits    limits
 	self, old map[string]any
+	warnings  []string
 }
 
 // Prepare takes a write as far as the rules, the way that Validate goes. The
@@ -39,7 +40,9 @@ func (e *Engine) Prepare(req Request) (p *Prepared, err error) {
 	case w.failure != nil:
 		return nil, errors.New(w.failure.Message)
 	}
-	return w.prepared(), nil
+	p = w.prepared()
+	p.warnings = w.warnings.Sent()
+	return p, nil
 }
 
 // Prepared is what the rules saw of an object that was refused with causes; nil
@@ -54,6 +57,10 @@ func (p *Prepared) Self() map[string]any { return p.self }
 
 // Old is the old object, in the request's version; nil on create.
 func (p *Prepared) Old() map[string]any { return p.old }
+
+// Warnings are those that the server sends before it checks the object; of what
+// Engine.Prepare gives.
+func (p *Prepared) Warnings() []string { return p.warnings }
 
 // prepared is the write at hand. The object that rules see has managedFields
 // only while they run: here it is a copy that keeps them.

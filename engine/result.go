@@ -30,6 +30,10 @@ type Request struct {
 	// of what was sent, defaults included: the server decodes it no more, and so
 	// neither prunes it nor takes nulls out.
 	Merged bool
+	// Patched says that Object is what a patch made of the old object, as Merged
+	// does of apply: of a patch the server drops duplicate owner references later,
+	// and says so.
+	Patched bool
 	// Trace asks for Result.Rules.
 	Trace bool
 	// Observe, where it is set, is called behind each run of a rule.
@@ -39,6 +43,8 @@ type Request struct {
 // RuleRun is one run of a rule at one place of an object.
 type RuleRun struct {
 	Rule *RuleRef
+	// Field is where it ran, as causes name places.
+	Field string
 	// Self and Old are what the rule saw; Old is nil where there is none. They
 	// share memory with the request: treat them as read-only.
 	Self, Old any
@@ -85,9 +91,13 @@ type Result struct {
 	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
 	// memory with the request: treat both as read-only. Nil when refused.
 	Object map[string]any
-	// Stored is what Config.Converter made of the object: its form in storage,
-	// before that version's defaults. Nil where it was not asked.
+	// Stored is the form that Object has in storage, before that version's
+	// defaults. Where a webhook converts and there is no Config.Converter it is in
+	// the object's own version.
 	Stored map[string]any
+	// Unread is why the server cannot decode the object, without what a handler
+	// says around it in Failure. Nil where it can.
+	Unread error
 	// Rules tells of each rule that ran; filled when Request.Trace is set.
 	Rules []RuleResult
 	// Undecided is set where, beside what refuses the object, a rule asks for

@@ -46,11 +46,14 @@ func (t *tally) of(r *compiledRule) *RuleResult {
 	return res
 }
 
-func (t *tally) ran(r *compiledRule, at *place, out *eval.Outcome) {
+func (t *tally) ran(p *run, r *compiledRule, at *place, out *eval.Outcome) {
 	if t == nil {
 		return
 	}
 	t.at = RuleRun{Rule: &r.ref, Self: at.obj, Old: at.old, Outcome: outcomeOf(out)}
+	if t.observe != nil {
+		t.at.Field = p.here("")
+	}
 	if t.byRule != nil {
 		res := t.of(r)
 		res.Runs++

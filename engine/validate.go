@@ -99,6 +99,7 @@ type write struct {
 	unprepared bool
 	// exactly one of these when refused
 	failure  *metav1.Status
+	unread   error // why, where it is of what cannot be decoded
 	findings []finding
 	cost     int64
 	// bug: a rule met one of ours.
@@ -113,7 +114,7 @@ func (w *write) prepare() error {
 	if w.req.Subresource == scaleSubresource {
 		return w.prepareScale()
 	}
-	obj, strict, failure, err := w.engine.received(&w.req)
+	obj, strict, failed, err := w.engine.received(&w.req)
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,8 @@ func (w *write) prepare() error {
 	if w.version = w.engine.endpoint(obj); w.version != nil {
 		w.warnings.Add(w.version.deprecation)
 	}
-	if failure != nil {
-		w.failure = failure
+	if failed != nil {
+		w.unreadable(failed)
 		return nil
 	}
 	w.obj, w.unprepared = owned(obj, w.req.Object), w.req.Merged
@@ -136,7 +137,7 @@ func (w *write) prepare() error {
 	if w.place() {
 		return nil
 	}
-	dedupOwners(w.obj, &w.warnings)
+	w.dedupOwners()
 	if w.req.OldObject == nil {
 		w.create()
 		return nil
@@ -183,7 +184,7 @@ func (w *write) strictness() (refused bool) {
 		errs[i] = err
 	}
 	if w.req.fieldValidation() == metav1.FieldValidationStrict {
-		w.failure = w.engine.unreadable(w.obj.Object, runtime.NewStrictDecodingError(errs))
+		w.unreadable(w.engine.unreadable(w.obj.Object, runtime.NewStrictDecodingError(errs)))
 		return true
 	}
 	for _, err := range errs {
@@ -318,6 +319,9 @@ func without(name string, obj map[string]any) int {
 	return len(obj)
 }
 
+// unreadable refuses what cannot be decoded.
+func (w *write) unreadable(u *unread) { w.failure, w.unread = u.status, u.why }
+
 func (w *write) refused() bool { return w.failure != nil || len(w.findings) > 0 }
 
 // fail adds errors that no rule made.
@@ -328,7 +332,7 @@ func (w *write) fail(errs field.ErrorList) {
 }
 
 func (w *write) result() (*Result, error) {
-	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Rules: w.tally.results(), Undecided: w.unknown}
+	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Unread: w.unread, Rules: w.tally.results(), Undecided: w.unknown}
 	if !w.refused() {
 		var err error
 		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {

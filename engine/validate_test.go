@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -283,5 +285,83 @@ func TestMerged(t *testing.T) {
 	res, err := e.Validate(t.Context(), engine.Request{Object: obj, Merged: true, FieldValidation: "Strict"})
 	if err != nil || !res.Allowed || res.Object["unknown"] != nil {
 		t.Errorf("unknown field: got %+v, %v", res, err)
+	}
+}
+
+// TestStored: what storage has is without the defaults that reading it gives, and
+// without what its version does not know.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, `{metadata: {name: boats.x.io}, spec: {group: x.io, names: {kind: Boat, plural: boats}, scope: Namespaced,
+		versions: [
+			{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {
+				spec: {type: object, properties: {a: {type: string}, b: {type: string, default: x}}},
+				status: {type: object, default: {at: home}, properties: {at: {type: string}}}}}}},
+			{name: v2, served: true, storage: false, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {
+				spec: {type: object, properties: {a: {type: string}, c: {type: string, default: "y"}}}}}}}]}}`)
+	for version, want := range map[string][2]string{
+		"v1": {`{"spec":{"a":"1","b":"x"}}`, `{"spec":{"a":"1","b":"x"},"status":{"at":"home"}}`},
+		"v2": {`{"spec":{"a":"1"}}`, `{"spec":{"a":"1"}}`},
+	} {
+		res, err := e.Validate(t.Context(), engine.Request{Object: object(t, `{apiVersion: x.io/`+version+`, kind: Boat, metadata: {name: a}, spec: {a: "1"}}`)})
+		if err != nil || !res.Allowed {
+			t.Fatal(res, err)
+		}
+		for i, got := range []map[string]any{res.Stored, res.Object} {
+			got = maps.Clone(got)
+			if asked := "x.io/" + []string{"v1", version}[i]; got["apiVersion"] != asked {
+				t.Errorf("%s: got %v, want %s", version, got["apiVersion"], asked)
+			}
+			for _, name := range []string{"apiVersion", "kind", "metadata"} {
+				delete(got, name)
+			}
+			if data, err := json.Marshal(got); err != nil || string(data) != want[i] {
+				t.Errorf("%s: got %s, %v, want %s", version, data, err, want[i])
+			}
+		}
+	}
+}
+
+// TestUnread: why an object cannot be decoded stands by itself too.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, widgets)
+	for _, tt := range []struct{ object, want string }{
+		{widget(`{size: 1}`), "<nil>"},
+		{widget(`{size: 1, more: 2}`), `strict decoding error: unknown field "spec.more"`},
+		{`{"metadata":{}}`, `Object 'Kind' is missing in '{"metadata":{}}'`},
+	} {
+		res, err := e.Validate(t.Context(), engine.Request{Object: object(t, tt.object), FieldValidation: "Strict"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(res.Unread); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.object, got, tt.want)
+		}
+		if res.Unread != nil && !strings.Contains(res.Failure.Message, tt.want) {
+			t.Errorf("%s: got %s", tt.object, res.Failure.Message)
+		}
+	}
+}
+
+// TestPatchedOwners: of what a patch made, a server finds duplicate owners late; before
+// the checks of any write it has said so already.
+func TestPatchedOwners(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, widgets)
+	obj := object(t, widget(`{size: 1}`))
+	owner := map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+	obj["metadata"].(map[string]any)["ownerReferences"] = []any{owner, owner}
+	obj["metadata"].(map[string]any)["finalizers"] = []any{"plain"}
+	for _, req := range []engine.Request{{}, {Patched: true}, {Merged: true}} {
+		req.Object = obj
+		res, err := e.Validate(t.Context(), req)
+		if err != nil || len(res.Warnings) != 2 || strings.Contains(res.Warnings[0], "entries after mutating") != (req.Patched || req.Merged) {
+			t.Errorf("got %v, %v", res, err)
+		}
+		p, err := e.Prepare(req)
+		if err != nil || len(p.Warnings()) != 1 || p.Warnings()[0] != res.Warnings[0] {
+			t.Errorf("got %v, %v", p, err)
+		}
 	}
 }

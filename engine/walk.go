@@ -338,7 +338,7 @@ func (r *run) rule(rule *compiledRule, at *place) {
 	r.running = rule
 	r.activation.SetOptional(rule.ref.OptionalOldSelf)
 	out := rule.expr.Run(r.ctx, &r.activation)
-	r.tally.ran(rule, at, &out)
+	r.tally.ran(r, rule, at, &out)
 	if !r.spend(out.Cost) {
 		r.stop(rule, r.invalid(at.node, outOfBudget))
 		return

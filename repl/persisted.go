@@ -12,10 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/internal/crdfields"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
-// persisted shows the object as a server would store it. Nothing in it is secret:
-// who asks has the object open.
+// persisted shows the object as a server would store it, without its passwords.
 func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
@@ -37,12 +37,14 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	case !res.Allowed:
 		return "", errors.New("the object is refused, so nothing is stored: :check says why")
 	}
+	mask := secret.MaskOf(st.crd.def, req.Object, req.OldObject, res.Object)
+	kept := mask.Object(res.Object)
 	if arg == "diff" {
-		diff, err := linediff.Persisted(st.object.doc.File, st.object.value, res.Object)
+		diff, err := linediff.Persisted(st.object.doc.File, mask.Object(req.Object), kept)
 		return printable(string(diff)), err
 	}
-	text, err := foreign.YAML(res.Object)
-	return printable(string(text)) + s.selectable(res.Object), err
+	text, err := foreign.YAML(kept)
+	return printable(string(text)) + s.selectable(kept), err
 }
 
 // selectable is a line for the fields that field selectors find in an object; none

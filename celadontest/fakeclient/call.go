@@ -21,12 +21,29 @@ type call struct {
 	manager         string
 	fieldValidation string
 	dryRun          bool
-	sent            string // the resourceVersion that a new object was sent with
-	warnings        []string
+	sent            string   // the resourceVersion that a new object was sent with
+	warnings        []string // that were not sent yet
+	deprecation     string   // that was sent; "" for none
 }
 
-// newCall checks what a client and its URL would.
+// newCall checks what a client and its URL would. From here on the server warns of a
+// deprecated version, whatever comes of the call.
 func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
+	c, err := s.path(k, at, namespace, name, verb)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.deprecated(c); err != nil {
+		return nil, err
+	}
+	if !k.serves(at) {
+		return nil, c.notFound()
+	}
+	return c, nil
+}
+
+// path is a call of an object, or of one that is to come.
+func (s *server) path(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	switch {
 	case !k.serves(endpoint{version: at.version}):
 		return nil, noPath(k, name, verb)
@@ -40,23 +57,31 @@ func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb stri
 	if name == "" && verb != "create" {
 		return nil, errors.New("resource name may not be empty")
 	}
-	c := &call{kind: k, at: at, namespace: namespace, name: name}
-	if !k.serves(at) {
-		return nil, c.notFound()
-	}
-	return c, nil
+	return &call{kind: k, at: at, namespace: namespace, name: name}, nil
 }
 
 // newCollection is newCall for all objects of a kind: lists and watches may be of all
 // namespaces.
-func newCollection(k *kind, version, namespace, verb string) (*call, error) {
+func (s *server) newCollection(k *kind, version, namespace, verb string) (*call, error) {
 	if !k.serves(endpoint{version: version}) || k.namespaced && namespace == "" && verb == "deletecollection" {
 		return nil, noPath(k, "", verb)
 	}
 	if !k.namespaced {
 		namespace = ""
 	}
-	return &call{kind: k, at: endpoint{version: version}, namespace: namespace}, nil
+	c := &call{kind: k, at: endpoint{version: version}, namespace: namespace}
+	return c, s.deprecated(c)
+}
+
+// deprecated warns of a call's version, if there is something to warn of.
+func (s *server) deprecated(c *call) error {
+	e, err := s.engine(c.kind)
+	if err != nil {
+		return internal(err)
+	}
+	c.deprecation = e.Deprecation(c.at.version)
+	s.send(c.deprecation)
+	return nil
 }
 
 // noPath is the answer to a URL that nothing serves.

@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -11,42 +12,52 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete answers a DELETE: an object with finalizers stays, and is marked.
+// delete answers a DELETE: an object with finalizers stays, and is marked. The mark is
+// an update in the version of the URL, and as any other it is written where it changes
+// something in storage.
 func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(options)); err != nil {
 		return err
 	}
-	obj := s.store.get(c.kind, c.namespace, c.name)
-	if obj == nil {
+	obj, err := s.live(c)
+	switch {
+	case err != nil:
+		return internal(err)
+	case obj == nil:
 		return c.notFound()
 	}
 	u := &unstructured.Unstructured{Object: obj}
 	if err := c.sameAs(u, options.Preconditions); err != nil {
 		return err
 	}
-	finalizers, changed := collected(u.GetFinalizers(), options)
-	if changed {
-		u.SetFinalizers(finalizers)
-	}
+	finalizers := collected(u.GetFinalizers(), options)
+	u.SetFinalizers(finalizers)
 	switch {
 	case len(finalizers) == 0 && c.dryRun:
 		return nil
 	case len(finalizers) == 0:
 		return s.store.delete(c.kind, c.namespace, c.name)
 	}
-	marked := u.GetDeletionTimestamp() != nil
-	if !marked {
+	if u.GetDeletionTimestamp() == nil {
 		u.SetGeneration(u.GetGeneration() + 1)
 		u.SetDeletionTimestamp(new(metav1.Now()))
 		u.SetDeletionGracePeriodSeconds(new(int64(0)))
 	}
-	if c.dryRun || marked && !changed {
+	e, err := s.engine(c.kind)
+	if err != nil {
+		return internal(err)
+	}
+	stored, err := e.ToStorage(context.Background(), obj)
+	switch {
+	case err != nil:
+		return internal(err)
+	case c.dryRun || same(stored, s.store.get(c.kind, c.namespace, c.name)):
 		return nil
 	}
-	u.SetResourceVersion(s.next())
-	return s.store.put(c.kind, obj, true)
+	(&unstructured.Unstructured{Object: stored}).SetResourceVersion(s.next())
+	return s.store.put(c.kind, stored, true)
 }
 
 // sameAs holds an object against the preconditions of its deletion.
@@ -67,7 +78,7 @@ func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) err
 
 // collected are an object's finalizers with those of garbage collection that its
 // deletion asks for; where it asks for none, those that are there count.
-func collected(finalizers []string, options *metav1.DeleteOptions) (all []string, changed bool) {
+func collected(finalizers []string, options *metav1.DeleteOptions) (all []string) {
 	wanted := ""
 	switch policy := options.PropagationPolicy; {
 	//lint:ignore SA1019 clients still send it
@@ -77,7 +88,7 @@ func collected(finalizers []string, options *metav1.DeleteOptions) (all []string
 			wanted = metav1.FinalizerOrphanDependents
 		}
 	case policy == nil:
-		return finalizers, false
+		return finalizers
 	case *policy == metav1.DeletePropagationOrphan:
 		wanted = metav1.FinalizerOrphanDependents
 	case *policy == metav1.DeletePropagationForeground:
@@ -91,5 +102,8 @@ func collected(finalizers []string, options *metav1.DeleteOptions) (all []string
 	if wanted != "" {
 		all = append(all, wanted)
 	}
-	return all, !slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(finalizers)))
+	if slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(finalizers))) {
+		return finalizers
+	}
+	return all
 }

@@ -89,7 +89,7 @@ func (s *server) deleteCollection(k *kind, version string, a *clienttesting.Dele
 
 // deleteAll deletes one object after another, as the server does for collections.
 func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
-	all, err := newCollection(k, version, namespace, "deletecollection")
+	all, err := s.newCollection(k, version, namespace, "deletecollection")
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (k *kind) manager(at endpoint) (*managedfields.FieldManager, error) {
 		return nil, fmt.Errorf("CRD %s: %w", k.crd.Name, k.err)
 	}
 	gvk := k.group.WithVersion(at.version)
-	m, err := managedfields.NewDefaultCRDFieldManager(k.converter, converter{}, defaulter{k}, creator{}, gvk, gvk.GroupVersion(), at.subresource, k.reset(at))
+	m, err := managedfields.NewDefaultCRDFieldManager(k.converter, converter{kind: k}, defaulter{k}, creator{}, gvk, gvk.GroupVersion(), at.subresource, k.reset(at))
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +96,13 @@ func (k *kind) prepare() {
 func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
 	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for i := range k.crd.Spec.Versions {
-		v := k.crd.Spec.Versions[i].Name
-		version := fieldpath.APIVersion(k.group.WithVersion(v).GroupVersion().String())
+		v := &k.crd.Spec.Versions[i]
+		version := fieldpath.APIVersion(k.group.WithVersion(v.Name).GroupVersion().String())
 		switch {
-		case v != at.version && at.subresource == "":
-		case at.subresource == "status" && k.hasStatus(v):
+		case !v.Served && !v.Storage || v.Subresources == nil || v.Subresources.Status == nil:
+		case at.subresource == "status":
 			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
-		case at.subresource == "" && k.hasStatus(v):
+		case v.Name == at.version:
 			sets[version] = fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 		}
 	}
@@ -110,12 +110,18 @@ func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
 }
 
 // converter is conversion None.
-type converter struct{ runtime.ObjectConvertor }
+type converter struct {
+	runtime.ObjectConvertor
+	kind *kind
+}
 
-func (converter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+func (c converter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
 	if !ok {
 		return nil, fmt.Errorf("%s cannot be converted to %s", in.GetObjectKind().GroupVersionKind(), to)
+	}
+	if _, known := c.kind.schemas[gvk.Version]; !known || gvk.Group != c.kind.group.Group {
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gvk.GroupVersion())
 	}
 	u, ok := in.(*unstructured.Unstructured)
 	if !ok {

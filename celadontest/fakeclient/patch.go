@@ -62,11 +62,11 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 	if err != nil {
 		return nil, invalidPatch(patched, err.Error())
 	}
-	validation := c.fieldValidation
-	if validation == metav1.FieldValidationStrict {
-		validation = metav1.FieldValidationWarn // to be told by us, of patch and object
+	req := engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation, Patched: true}
+	if req.FieldValidation == metav1.FieldValidationStrict {
+		req.FieldValidation = metav1.FieldValidationWarn // to be told by us, of patch and object
 	}
-	res, err := s.decide(c, obj, live, validation)
+	res, err := s.decide(c, req)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +74,17 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 		strict = append(strict, e)
 	}
 	switch {
-	case undecodable(res) != "":
-		return nil, invalidPatch(patched, undecodable(res))
+	case res.Unread != nil:
+		return nil, invalidPatch(patched, res.Unread.Error())
 	case len(strict) > 0 && c.fieldValidation == metav1.FieldValidationStrict:
 		return nil, invalidPatch(patched, runtime.NewStrictDecodingError(strict).Error())
 	}
 	c.warn(texts(strict[:len(strict)-len(res.Strict)]))
-	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
+	if err := s.accepted(c, req, res); err != nil {
 		return nil, err
 	}
 	// of a patch a server drops duplicate owner references only later
-	return s.updated(c, live, res.Object, withFields(s.decodedBy(c, obj, res), obj, "managedFields", "ownerReferences"))
+	return s.updated(c, req, res, "managedFields", "ownerReferences")
 }
 
 func texts(errs []error) (all []string) {
@@ -92,16 +92,6 @@ func texts(errs []error) (all []string) {
 		all = append(all, err.Error())
 	}
 	return all
-}
-
-// undecodable is why a server cannot read an object; "" where it can.
-func undecodable(res *engine.Result) string {
-	if res.Failure == nil {
-		return ""
-	}
-	_, rest, _ := strings.Cut(res.Failure.Message, " cannot be handled as a ")
-	_, why, _ := strings.Cut(rest, ": ")
-	return why
 }
 
 func invalidPatch(patched []byte, why string) error {
@@ -201,14 +191,15 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 	case merged.GetName() != c.name:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", merged.GetName(), c.name))
 	}
-	res, err := s.ask(c, engine.Request{Object: obj, OldObject: live, Merged: true})
+	req := engine.Request{Object: obj, OldObject: live, Merged: true}
+	res, err := s.decide(c, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.accepted(c, live, obj, res, ofPatch(res.Warnings)); err != nil {
+	if err := s.accepted(c, req, res); err != nil {
 		return nil, err
 	}
-	return s.finish(c, live, res.Object, managed)
+	return s.finish(c, live, res, managed)
 }
 
 // decoded is an object in the form of engine.Decode: a merge may leave numbers of

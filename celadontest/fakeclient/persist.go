@@ -7,41 +7,44 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
-// finish fills in what only a server does, and persists: live is nil on create.
-// What changes nothing is not written.
-func (s *server) finish(c *call, live, obj map[string]any, managed []any) (map[string]any, error) {
-	obj = runtime.DeepCopyJSON(obj)
+// finish fills in what only a server does, and persists: live is nil on create. What
+// changes nothing in storage is not written. The answer is what a read would give.
+func (s *server) finish(c *call, live map[string]any, res *engine.Result, managed []any) (map[string]any, error) {
+	obj := runtime.DeepCopyJSON(res.Stored)
 	u := &unstructured.Unstructured{Object: obj}
 	metadata := obj["metadata"].(map[string]any)
 	if live == nil {
 		metadata["uid"] = string(uuid.NewUUID())
 		metadata["creationTimestamp"] = metav1.Now().UTC().Format(timeFormat)
 	} else {
-		was := (&unstructured.Unstructured{Object: live})
-		u.SetResourceVersion(was.GetResourceVersion())
+		u.SetResourceVersion((&unstructured.Unstructured{Object: live}).GetResourceVersion())
 	}
 	delete(metadata, "managedFields")
 	if len(managed) > 0 {
 		metadata["managedFields"] = managed
 	}
 	switch {
-	case live != nil && same(obj, live):
+	case live != nil && same(obj, s.store.get(c.kind, c.namespace, c.name)):
 		return live, nil
-	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
-		if c.dryRun {
-			return obj, nil
-		}
-		return obj, s.store.delete(c.kind, c.namespace, u.GetName())
 	case c.dryRun:
 		if live == nil && c.sent != "" {
 			u.SetResourceVersion(c.sent)
 		}
-		return obj, nil
+	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
+		if err := s.store.delete(c.kind, c.namespace, c.name); err != nil {
+			return nil, err
+		}
+	default:
+		metadata["resourceVersion"] = s.next()
+		if err := s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil); err != nil {
+			return nil, err
+		}
 	}
-	metadata["resourceVersion"] = s.next()
-	return obj, s.store.put(c.kind, runtime.DeepCopyJSON(obj), live != nil)
+	return s.read(c.kind, c.at.version, obj)
 }
 
 // timeFormat is that of metav1.Time.

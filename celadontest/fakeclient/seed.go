@@ -32,7 +32,7 @@ func (s *server) seed(obj runtime.Object) error {
 		return err
 	}
 	u := &unstructured.Unstructured{Object: given}
-	c, err := s.newCall(k, endpoint{version: gvk.Version}, u.GetNamespace(), u.GetName(), "seed")
+	c, err := s.path(k, endpoint{version: gvk.Version}, u.GetNamespace(), u.GetName(), "seed")
 	if err != nil {
 		return err
 	}
@@ -49,36 +49,37 @@ func (s *server) seed(obj runtime.Object) error {
 // seeded is a seed as it is persisted, or as a server reads what was stored before it
 // would refuse it, beside what does: the create, or the status update behind it.
 func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
-	res, err := s.decide(c, given, nil, c.fieldValidation)
+	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
+	res, err := s.decide(c, req)
 	if err == nil {
 		err = refusal(res)
 	}
 	if err != nil {
-		return s.stored(given), err
+		return s.stored(c, given), err
 	}
-	stored := withSystemFields(res.Object, given)
+	stored := withSystemFields(res.Stored, given)
 	if _, ok := given["status"]; !ok || !c.kind.hasStatus(c.at.version) {
 		return stored, nil
 	}
 	status := *c
-	status.at.subresource = "status"
-	if res, err = s.decide(&status, given, stored, c.fieldValidation); err == nil {
+	status.at.subresource, req.OldObject = "status", stored
+	if res, err = s.decide(&status, req); err == nil {
 		err = refusal(res)
 	}
 	if err != nil {
-		return s.stored(given), err
+		return s.stored(c, given), err
 	}
-	return withSystemFields(res.Object, given), nil
+	return withSystemFields(res.Stored, given), nil
 }
 
 // stored is an object as a server reads it from its store: pruned and with defaults. One
 // that it could not read at all is left as it is.
-func (s *server) stored(given map[string]any) map[string]any {
-	seen, err := s.crds.Prepare(engine.Request{Object: given, OldObject: given})
+func (s *server) stored(c *call, given map[string]any) map[string]any {
+	stored, err := s.read(c.kind, c.at.version, given)
 	if err != nil {
 		return given
 	}
-	return seen.Old()
+	return stored
 }
 
 // systemFields are those of an object's metadata that a create does away with.

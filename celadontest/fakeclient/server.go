@@ -3,10 +3,8 @@ package fakeclient
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
@@ -64,13 +62,8 @@ func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 
 // decide is what the engine says of a write: the object as it is persisted, but for
 // what only a server fills in, or the server's error.
-func (s *server) decide(c *call, obj, live map[string]any, fieldValidation string) (*engine.Result, error) {
-	return s.ask(c, engine.Request{Object: obj, OldObject: live, FieldValidation: fieldValidation})
-}
-
-func (s *server) ask(c *call, req engine.Request) (*engine.Result, error) {
-	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
-	res, err := s.crds.Decide(context.Background(), req)
+func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
+	res, err := s.crds.Decide(context.Background(), c.request(req))
 	if err == nil && res.Undecided != nil {
 		err = res.Undecided
 	}
@@ -86,6 +79,15 @@ func (s *server) ask(c *call, req engine.Request) (*engine.Result, error) {
 	return res, nil
 }
 
+// prepare takes a write as far as its checks.
+func (s *server) prepare(c *call, req engine.Request) (*engine.Prepared, error) {
+	e, err := s.engine(c.kind)
+	if err != nil {
+		return nil, err
+	}
+	return e.Prepare(c.request(req))
+}
+
 // refusal is the error of a result; nil where it is allowed.
 func refusal(res *engine.Result) error {
 	if res.Allowed {
@@ -94,8 +96,28 @@ func refusal(res *engine.Result) error {
 	return &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 }
 
-// warn keeps what a server says in headers.
-func (c *call) warn(texts []string) { c.warnings = append(c.warnings, texts...) }
+// request adds what the URL says.
+func (c *call) request(req engine.Request) engine.Request {
+	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
+	return req
+}
+
+// warn keeps what a server says in headers: each text once.
+func (c *call) warn(texts []string) {
+	for _, text := range texts {
+		if text != c.deprecation && !slices.Contains(c.warnings, text) {
+			c.warnings = append(c.warnings, text)
+		}
+	}
+}
+
+func (s *server) send(warnings ...string) {
+	for _, text := range warnings {
+		if s.config.Warnings != nil && text != "" {
+			s.config.Warnings.HandleWarningHeader(299, "-", text)
+		}
+	}
+}
 
 // alone does a write while no other is done, and then passes its warnings on: who
 // hears them may write in turn.
@@ -105,27 +127,8 @@ func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]a
 		defer s.mu.Unlock()
 		return do()
 	}()
-	if s.config.Warnings != nil {
-		for _, text := range c.warnings {
-			s.config.Warnings.HandleWarningHeader(299, "-", text)
-		}
-	}
+	s.send(c.warnings...)
 	return answer, err
-}
-
-// early are the warnings of a write that does not come as far as its checks.
-func early(texts []string) []string {
-	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return strings.HasPrefix(text, "metadata.finalizers: ") })
-}
-
-// ofPatch are the warnings of a patch, whose duplicate owner references a server finds
-// late.
-func ofPatch(texts []string) []string {
-	late := slices.Clone(texts)
-	for i := range late {
-		late[i] = strings.Replace(late[i], "contains duplicate entries;", "contains duplicate entries after mutating admission happens;", 1)
-	}
-	return late
 }
 
 // next is the resourceVersion of the next write.
@@ -134,19 +137,16 @@ func (s *server) next() string {
 	return strconv.FormatUint(s.version, 10)
 }
 
-// read is an object in a version. It may share memory with the one given.
+// engine is the compiled CRD of a kind.
+func (s *server) engine(k *kind) (*engine.Engine, error) { return s.crds.Engine(k.group) }
+
+// read is a stored object in a version. It may share memory with the one given.
 func (s *server) read(k *kind, version string, obj map[string]any) (map[string]any, error) {
-	want := k.group.WithVersion(version).GroupVersion().String()
-	if obj["apiVersion"] == want {
-		return obj, nil
-	}
-	asked := maps.Clone(obj)
-	asked["apiVersion"] = want
-	seen, err := s.crds.Prepare(engine.Request{Object: asked, OldObject: obj})
+	e, err := s.engine(k)
 	if err != nil {
 		return nil, err
 	}
-	return seen.Old(), nil
+	return e.Convert(context.Background(), obj, version)
 }
 
 // live is the object that a call is about, in its version; nil where there is none.

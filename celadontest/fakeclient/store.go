@@ -11,7 +11,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// store keeps objects of kinds with a CRD as they are persisted, and tells those who
+// store keeps objects of kinds with a CRD in the form of storage, and tells those who
 // watch. Each kind is kept under one version, whatever an object says.
 type store struct {
 	mu      sync.Mutex

@@ -112,7 +112,7 @@ func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, 
 }
 
 func (s *server) list(k *kind, version, namespace string) (runtime.Object, error) {
-	c, err := newCollection(k, version, namespace, "list")
+	c, err := s.newCollection(k, version, namespace, "list")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *server) list(k *kind, version, namespace string) (runtime.Object, error
 }
 
 func (s *server) watch(k *kind, version, namespace string) (watch.Interface, error) {
-	c, err := newCollection(k, version, namespace, "watch")
+	c, err := s.newCollection(k, version, namespace, "watch")
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,8 @@ func (s *server) named(c *call, obj map[string]any) (map[string]any, error) {
 
 func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]any, error) {
 	c.name = u.GetName()
-	res, err := s.decide(c, u.Object, nil, c.fieldValidation)
+	req := engine.Request{Object: u.Object, FieldValidation: c.fieldValidation}
+	res, err := s.decide(c, req)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +64,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 		}
 		return nil, err
 	}
-	managed, err := c.update(nil, res.Object)
-	if err != nil {
-		return nil, internal(err)
-	}
-	return s.finish(c, nil, res.Object, managed)
+	return s.updated(c, req, res)
 }
 
 // replace answers a PUT.
@@ -83,49 +80,42 @@ func (s *server) put(c *call, obj map[string]any) (map[string]any, error) {
 	if live == nil {
 		return nil, s.replaceNothing(c, obj)
 	}
-	res, err := s.decide(c, obj, live, c.fieldValidation)
+	req := engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation}
+	res, err := s.decide(c, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.accepted(c, live, obj, res, res.Warnings); err != nil {
+	if err := s.accepted(c, req, res); err != nil {
 		return nil, err
 	}
-	return s.updated(c, live, res.Object, withFields(s.decodedBy(c, obj, res), obj, "managedFields"))
-}
-
-// decodedBy is a request's object as the field manager sees it: before a status write
-// puts back all but the status.
-func (s *server) decodedBy(c *call, obj map[string]any, res *engine.Result) map[string]any {
-	if c.at.subresource == "" {
-		return res.Object
-	}
-	seen, err := s.crds.Prepare(engine.Request{Object: obj, Namespace: c.namespace})
-	if err != nil {
-		return res.Object // what a create would refuse, a status write does not look at
-	}
-	decoded := maps.Clone(seen.Self())
-	decoded["metadata"] = res.Object["metadata"]
-	if delete(decoded, "status"); res.Object["status"] != nil {
-		decoded["status"] = res.Object["status"]
-	}
-	return decoded
+	return s.updated(c, req, res, "managedFields")
 }
 
 // accepted is a server's order: what it cannot read, what the write builds on, what is
 // refused. It passes on the warnings that come with each.
-func (s *server) accepted(c *call, live, obj map[string]any, res *engine.Result, warnings []string) error {
-	var err error
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
-		err = refusal(res)
-	} else if live != nil {
-		err = c.preconditions(live, obj)
+func (s *server) accepted(c *call, req engine.Request, res *engine.Result) error {
+	if unreadable(res) || req.OldObject == nil {
+		c.warn(res.Warnings)
+		return refusal(res)
 	}
-	if err != nil {
-		c.warn(early(warnings))
+	if err := c.preconditions(req.OldObject, req.Object); err != nil {
+		s.warnEarly(c, req)
 		return err
 	}
-	c.warn(warnings)
+	c.warn(res.Warnings)
 	return refusal(res)
+}
+
+// unreadable is true of what a server refuses before it looks for the object.
+func unreadable(res *engine.Result) bool {
+	return res.Failure != nil && res.Failure.Code == http.StatusBadRequest
+}
+
+// warnEarly passes on the warnings of a write that does not come as far as its checks.
+func (s *server) warnEarly(c *call, req engine.Request) {
+	if p, err := s.prepare(c, req); err == nil {
+		c.warn(p.Warnings())
+	}
 }
 
 // replaceNothing is the answer where there is no such object: that it cannot be read
@@ -133,25 +123,54 @@ func (s *server) accepted(c *call, live, obj map[string]any, res *engine.Result,
 func (s *server) replaceNothing(c *call, obj map[string]any) error {
 	create := *c
 	create.at.subresource = ""
-	res, err := s.decide(&create, obj, nil, c.fieldValidation)
-	if err != nil {
+	req := engine.Request{Object: obj, FieldValidation: c.fieldValidation}
+	res, err := s.decide(&create, req)
+	switch {
+	case err != nil:
 		return err
-	}
-	c.warn(early(res.Warnings))
-	if res.Failure != nil && res.Failure.Code == http.StatusBadRequest {
+	case unreadable(res):
+		c.warn(res.Warnings)
 		return refusal(res)
 	}
+	s.warnEarly(&create, req)
+	c.warn(create.warnings)
 	return c.notFound()
 }
 
-// updated persists what an update or a patch came to; managed is that as the server's
-// field manager sees it.
-func (s *server) updated(c *call, live, obj, managed map[string]any) (map[string]any, error) {
-	fields, err := c.update(live, managed)
+// updated persists what a write other than apply came to. Of the fields named the
+// server's field manager sees what the client sent.
+func (s *server) updated(c *call, req engine.Request, res *engine.Result, sent ...string) (map[string]any, error) {
+	managed, err := s.decodedBy(c, req)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return s.finish(c, live, obj, fields)
+	fields, err := c.update(req.OldObject, withFields(managed, req.Object, sent...))
+	if err != nil {
+		return nil, internal(err)
+	}
+	return s.finish(c, req.OldObject, res, fields)
+}
+
+// decodedBy is a request's object as the field manager sees it: in the version of the
+// request, and before an endpoint puts back what only another writes.
+func (s *server) decodedBy(c *call, req engine.Request) (map[string]any, error) {
+	whole, status := *c, *c
+	whole.at.subresource, status.at.subresource = "", "status"
+	p, err := s.prepare(&whole, req)
+	if err != nil {
+		return nil, err
+	}
+	decoded := maps.Clone(p.Self())
+	if req.OldObject == nil || !c.kind.hasStatus(c.at.version) {
+		return decoded, nil
+	}
+	if p, err = s.prepare(&status, req); err != nil {
+		return nil, err
+	}
+	if delete(decoded, "status"); p.Self()["status"] != nil {
+		decoded["status"] = p.Self()["status"]
+	}
+	return decoded, nil
 }
 
 // withFields is an object with some lists of its metadata as a client sent them; an

@@ -53,6 +53,7 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(manifestsCommand(s))
 	root.AddCommand(mergeCommand(s))
 	root.AddCommand(openapiCommand())
+	root.AddCommand(playgroundCommand(s))
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(testCommand(s))
 	root.AddCommand(vetCommand(s))

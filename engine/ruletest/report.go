@@ -7,6 +7,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // Outcome is what became of a case.
@@ -190,15 +191,24 @@ func got(res *engine.Result) *Got {
 // maxExplained is how many causes of a case are.
 const maxExplained = 10
 
-// explain adds places and values to what was not expected.
+// explain adds places to what was not expected, and values, without passwords.
 func (r *CaseReport) explain(ctx context.Context, t *trial) {
 	n := min(len(r.Got.Causes), maxExplained)
-	whys, _ := t.on.explain.Why(ctx, t.result.Prepared(), t.result.Causes[:n])
+	seen := t.result.Prepared()
+	whys, _ := t.on.explain.Why(ctx, seen, t.result.Causes[:n])
+	var mask secret.Mask
+	if seen != nil {
+		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())
+	}
 	for i := range n {
 		at := t.where(r.Got.Causes[i].Field)
 		r.Got.Causes[i].Place = &at
-		if i < len(whys) {
-			r.Got.Causes[i].Values = whys[i]
+		if i >= len(whys) {
+			continue
+		}
+		for _, v := range whys[i] {
+			v.Value = mask.Piece(v.Value)
+			r.Got.Causes[i].Values = append(r.Got.Causes[i].Values, v)
 		}
 	}
 }

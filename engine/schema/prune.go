@@ -34,14 +34,20 @@ func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[str
 	return prepared, p.unknown
 }
 
-// FillRoot fills in, in place, those of the root's own defaults that are
-// missing.
-func (s *Schema) FillRoot(obj map[string]any) {
+// FillRoot gives an object those of the root's own defaults that are missing; it is
+// a copy where there are some.
+func (s *Schema) FillRoot(obj map[string]any) map[string]any {
+	filled := obj
 	for _, d := range s.root.defaults {
-		if _, ok := obj[d.name]; !ok {
-			obj[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
+		if _, ok := obj[d.name]; ok {
+			continue
 		}
+		if len(filled) == len(obj) {
+			filled = maps.Clone(obj)
+		}
+		filled[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
 	}
+	return filled
 }
 
 type preparer struct {

@@ -173,7 +173,7 @@ func (s *subject) settled(obj map[string]any) (d string) {
 		lost := maps.Clone(once)
 		delete(lost, standard.name)
 		want, _ := s.prepare(lost, all)
-		s.ours.FillRoot(lost)
+		lost = s.ours.FillRoot(lost)
 		d += s.diff("root filled without "+standard.name, want, lost)
 	}
 	return d

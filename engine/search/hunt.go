@@ -137,6 +137,7 @@ func (h *hunt) settle(w *world) {
 		if obj == nil {
 			continue
 		}
+		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would see more
 		defaulting.Default(obj, h.root.s)
 		if h.other != nil {
 			pruning.Prune(obj, h.other.root.s, true)

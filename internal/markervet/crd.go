@@ -41,12 +41,6 @@ func New(src *gomarkers.Source, crd *apiextensionsv1.CustomResourceDefinition, r
 	return c
 }
 
-// Patch is true of what changes a CRD that stands elsewhere, as kubebuilder writes for
-// kustomize into config/crd/patches: no generator makes it.
-func Patch(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	return crd.Spec.Group == "" && len(crd.Spec.Versions) == 0
-}
-
 // Map are the CRD's rules and their markers.
 func (c *CRD) Map() *gomarkers.Map { return c.m }
 

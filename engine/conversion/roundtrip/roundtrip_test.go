@@ -379,3 +379,23 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPasswordsLost: what is lost is told, and not shown where it is a password.
+func TestPasswordsLost(t *testing.T) {
+	t.Parallel()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal([]byte(strings.Replace(gadgets, "only: {type: string, maxLength: 20}", "only: {type: string, maxLength: 20, format: password}", 1)), crd); err != nil {
+		t.Fatal(err)
+	}
+	trips, err := roundtrip.NewTrips(crd, conversion.None())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := trips.Trip(t.Context(), map[string]any{
+		"apiVersion": "g.test/v1", "kind": "Gadget", "metadata": map[string]any{"name": "a", "namespace": "default"},
+		"spec": map[string]any{"only": "geheim", "mode": "fast"},
+	}, "v2", nil)
+	if err != nil || len(found) != 1 || found[0].Text != `spec.only is lost by way of v2 (was "(hidden)")` {
+		t.Errorf("got %v, %v", found, err)
+	}
+}

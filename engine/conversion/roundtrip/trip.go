@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // trip is one object on its way from a version to another and back.
@@ -161,8 +163,10 @@ func (t *trip) again() (err error) {
 	return nil
 }
 
-// compare tells in what the object came back as another.
+// compare tells in what the object came back as another, without its passwords.
 func (t *trip) compare(back map[string]any, when string) {
+	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.worlds.plain, t.object, t.converted, back) })
+	shown := func(v any) string { return shown(mask().Value(v)) }
 	for _, d := range differences(t.object, back, t.worlds.schemas[t.from], t.ignore) {
 		path := engine.FormatPath(d.path)
 		text := ""

@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // checker decides documents, on many goroutines.
@@ -30,6 +31,8 @@ type checker struct {
 	named     []string // what of the objects was named by hand
 	source    sweep.Source
 	width     int // of excerpts; 0 is the usual one
+	// observe is told of each run of a rule; nil is nobody.
+	observe func(engine.RuleRun)
 }
 
 // engine is how objects are decided.
@@ -45,11 +48,13 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
+	from := o.selection()
+	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, o.CRDs, wait, yield) }
 	switch {
 	case client != nil && len(o.CRDs) > 0:
-		c.before, err = clusterCRDs(ctx, client, nil, cfg)
+		after, c.before, err = a.before(ctx, o, client, cfg)
 	case len(o.CRDOlds) > 0:
-		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg)
+		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, from, nil, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -59,9 +64,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
 	}
 	if client != nil && len(o.CRDs) == 0 {
-		c.crds, err = clusterCRDs(ctx, client, j, cfg)
+		c.crds, err = clusterCRDs(ctx, client, nil, j, cfg)
 	} else {
-		c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg)
+		c.crds, err = readCRDsFrom(ctx, after, o.CRDs, j, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -101,7 +106,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
-	if c.options.partial() && !c.mine(doc, rep) {
+	if c.options.partial() || c.options.baselined() {
+		rep.Key = c.crds.shardKey(doc.Named())
+	}
+	if !c.mine(rep) {
 		rep.Verdict = report.Elsewhere
 		return rep
 	}
@@ -194,7 +202,7 @@ func (c *checker) noSubresource(def *definition, doc *input.Document, rep *repor
 // write decides the object as a create, or an update of its old self. It gives as
 // much as is known of what is stored.
 func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) map[string]any {
-	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary}
+	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary, Observe: c.observe}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
 	}
@@ -269,7 +277,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.SecretsOf(def.crd, doc.Object).Excerpts(doc, c.width, nil))
+			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd, doc.Object), nil))
 		}
 		return true
 	case "Warn":

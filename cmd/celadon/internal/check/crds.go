@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -76,11 +77,15 @@ func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *j
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil {
-		d.problems = append(d.problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(named, ", ")))
+		d.problems = append(d.problems, noCRD(named))
 	}
 	d.add(given)
 	return d, err
 }
+
+var errNoCRD = errors.New("no CustomResourceDefinition")
+
+func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strings.Join(paths, ", ")) }
 
 // crdRead is a document as a CRD, and its verdict.
 type crdRead struct {
@@ -161,7 +166,7 @@ func (d *definitions) find(gk schema.GroupKind) *definition {
 
 // found are all problems, those of CRDs that no object asked for left out.
 func (d *definitions) found() []error {
-	problems := d.problems
+	problems := slices.Clip(d.problems)
 	for _, def := range d.all {
 		problems = append(problems, def.problems...)
 	}

@@ -68,7 +68,16 @@ func (t *templates) has(doc *input.Document) bool {
 		return is.(bool)
 	}
 	text, err := input.ReadFile(doc.File, most)
-	is := err == nil && bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
-	t.files.Store(doc.File, is)
+	if err != nil {
+		text = nil
+	}
+	return t.hold(input.Text{File: doc.File, Data: text})
+}
+
+// hold notes of a file whether it is one.
+func (t *templates) hold(text input.Text) bool {
+	head := text.Data[:min(len(text.Data), most)]
+	is := bytes.Contains(head, []byte("{{")) && bytes.Contains(head, []byte("}}"))
+	t.files.Store(text.File, is)
 	return is
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
@@ -97,11 +95,7 @@ func (d *definitions) key(obj map[string]any) string {
 			namespace = "default"
 		}
 	}
-	return objectKey(id.GroupKind(), namespace, id.Name)
-}
-
-func objectKey(gk schema.GroupKind, namespace, name string) string {
-	return strings.Join([]string{gk.String(), namespace, name}, "/")
+	return report.Called(id.GroupKind(), namespace, id.Name)
 }
 
 // readOld reads the old objects of --old and --base.
@@ -115,9 +109,7 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 	}
 	files := func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(a.Stdin, o.Olds, wait, yield) }
 	err := sweep.From(o.sharded(files, crds), read, func(r oldRead) error {
-		if err := olds.add(r, o, crds); err != nil {
-			olds.problems = append(olds.problems, fmt.Errorf("--old: %s: %w", r.place, err))
-		}
+		olds.take(r, o, crds)
 		return nil
 	}).Run(ctx)
 	if err != nil || o.Base == "" {
@@ -137,6 +129,13 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return ctx.Err()
 	})
 	return olds, err
+}
+
+// take is add that keeps what is wrong.
+func (o *oldObjects) take(r oldRead, options *Options, crds *definitions) {
+	if err := o.add(r, options, crds); err != nil {
+		o.problems = append(o.problems, fmt.Errorf("--old: %s: %w", r.place, err))
+	}
 }
 
 // add takes an object of --old.

@@ -7,14 +7,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // refuse tells of a refused object what the server says, and where and why.
 func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	secrets := where.SecretsOf(def.crd, doc.Object)
-	excerpts := secrets.Excerpts(doc, c.width, where.SecretsOf(def.crd, req.OldObject).Texts)
+	secrets := secret.Of(def.crd, doc.Object)
+	excerpts := where.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd, req.OldObject).Texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
@@ -49,7 +50,7 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 }
 
 // explain adds the values in the rules that failed.
-func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, secrets report.Secrets) error {
+func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, secrets secret.Texts) error {
 	whys, err := def.explainer.Why(ctx, seen, causes)
 	for i, why := range whys {
 		for _, v := range why {

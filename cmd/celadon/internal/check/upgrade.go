@@ -5,9 +5,9 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // upgrade decides an object that exists under the old CRD: a create under both,
@@ -88,7 +88,7 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *rep
 // and under the new one, by an update that changes nothing.
 func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []report.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
-	secrets := append(where.SecretsOf(before.crd, was).Texts, where.SecretsOf(now.crd, is).Texts...)
+	secrets := append(secret.Of(before.crd, was).Texts, secret.Of(now.crd, is).Texts...)
 	text := func(v any, absent bool) string {
 		if absent {
 			return ""

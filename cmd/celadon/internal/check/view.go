@@ -14,10 +14,10 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/crdfields"
 	"github.com/celadon-cel/celadon/internal/linediff"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // view is what of objects of one version is shown, and chosen by. The paths of a
@@ -87,7 +87,7 @@ func (c *checker) show(def *definition, req engine.Request, doc *input.Document,
 	if v == nil || !selects && !kept && !o.Diff && o.Output != "wide" {
 		return
 	}
-	mask := where.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
+	mask := secret.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
 	if selects {
 		rep.SelectableFields = selected(v, shown)

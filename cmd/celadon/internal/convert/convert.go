@@ -20,11 +20,11 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/conversion"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // Options are the flags of celadon convert.
@@ -97,37 +97,18 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 type definition struct {
 	file string
 	line int
-	crd  *apiextensionsv1.CustomResourceDefinition // nil for another kind
-	err  error
+	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs, of which there must be one. What cannot be read is told and makes
-// broken true.
-func read(ctx context.Context, s cli.Streams, paths []string) (crds []definition, broken bool, err error) {
-	err = sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) definition {
-		crdfile.Complete(doc)
-		d := definition{file: doc.File, line: doc.Line}
-		if d.crd, d.err = crdfile.Decode(doc); errors.Is(d.err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
-			d.err = nil
+// read reads CRDs, of which there must be one; see crdfile.All.
+func read(ctx context.Context, s cli.Streams, paths []string) (crds []*definition, broken bool, err error) {
+	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
+		crd, err := crdfile.Decode(doc)
+		if crd == nil {
+			return nil, err
 		}
-		return d
-	}, func(d definition) error {
-		switch {
-		case d.err != nil:
-			broken = true
-			s.Complain(fmt.Errorf("%s:%d: %w", d.file, d.line, d.err))
-		case d.crd != nil:
-			crds = append(crds, d)
-		}
-		return nil
+		return &definition{doc.File, doc.Line, crd}, nil
 	})
-	switch {
-	case err != nil || len(crds) > 0:
-		return crds, broken, err
-	case broken:
-		return nil, broken, &cli.ExitError{Code: cli.Usage}
-	}
-	return nil, broken, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
 }
 
 // run is one celadon convert.
@@ -189,14 +170,11 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if !res.Allowed {
 		return nil, cli.Findings, errors.New(res.Failure.Message)
 	}
-	kept := res.Object
-	if res.Stored != nil { // the other is what comes back of it
-		kept = res.Stored
-	}
-	if out, err = e.Convert(r.ctx, kept, r.to); err != nil {
+	// not res.Object, which is what comes back of it
+	if out, err = e.Convert(r.ctx, res.Stored, r.to); err != nil {
 		return nil, cli.Usage, unanswered(err)
 	}
-	mask := where.MaskOf(entry.CRD, doc.Object, kept, out)
+	mask := secret.MaskOf(entry.CRD, doc.Object, res.Stored, out)
 	return mask.Object(withOwnMetadata(out, doc.Object)), cli.OK, nil
 }
 

@@ -77,7 +77,7 @@ type Change struct {
 	said string
 }
 
-func (r *Report) add(of definition, made *roundtrip.Report) {
+func (r *Report) add(of *definition, made *roundtrip.Report) {
 	c := &CRD{File: of.file, Line: of.line, Name: of.crd.Name, Findings: []*Finding{}, More: made.More, crd: of.crd}
 	for _, p := range made.Pairs {
 		c.Pairs = append(c.Pairs, Pair{p.From, p.To, p.Role, p.Objects, p.Changed})

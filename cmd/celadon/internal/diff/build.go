@@ -10,10 +10,10 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/compare"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // judgeError is a failure of ours to judge a CRD.
@@ -38,7 +38,7 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
 		return crd, nil
 	}
-	crd.Update = check.Judge(ctx, p.after.doc, p.after.json, p.before.crd)
+	crd.Update = check.Judge(ctx, o.kubeVersion, p.after.doc, p.after.json, p.before.crd)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -87,11 +87,11 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 	secrets := p.hide(w, out)
 	for _, c := range w.Causes {
 		message := c.Message
-		for _, secret := range secrets {
-			message = strings.ReplaceAll(message, strconv.Quote(secret), strconv.Quote(report.Hidden))
+		for _, text := range secrets {
+			message = strings.ReplaceAll(message, strconv.Quote(text), strconv.Quote(secret.Hidden))
 		}
 		if what, _, ok := strings.Cut(message, ":"); ok && slices.Contains(out.Hidden, c.Field) {
-			message = what + ": " + report.Hidden // the server tells what else there could be
+			message = what + ": " + secret.Hidden // the server tells what else there could be
 		}
 		out.Causes = append(out.Causes, Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
 	}
@@ -109,10 +109,10 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 }
 
 // hide copies the objects without their passwords, which it returns.
-func (p *pair) hide(w *compare.Witness, out *Witness) (secrets report.Secrets) {
+func (p *pair) hide(w *compare.Witness, out *Witness) (secrets secret.Texts) {
 	out.Object, out.Old = runtime.DeepCopyJSON(w.Object), runtime.DeepCopyJSON(w.Old)
 	for _, d := range []*definition{p.before, p.after} {
-		object, old := where.SecretsOf(d.crd, w.Object), where.SecretsOf(d.crd, w.Old)
+		object, old := secret.Of(d.crd, w.Object), secret.Of(d.crd, w.Old)
 		object.Hide(out.Object)
 		old.Hide(out.Old)
 		secrets = append(append(secrets, object.Texts...), old.Texts...)

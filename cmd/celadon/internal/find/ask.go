@@ -59,7 +59,7 @@ func ask(ctx context.Context, o *Options, crd *definition, step func()) (*CRDPar
 	if e == nil {
 		return nil, err
 	}
-	costs := sync.OnceValue(func() *estimates { return estimate(ctx, crd.crd) })
+	costs := sync.OnceValues(func() (*estimates, error) { return estimate(ctx, crd.crd) })
 	for _, version := range e.Versions() {
 		part.known.versions = append(part.known.versions, version)
 		if o.Version != "" && version != o.Version {
@@ -89,7 +89,7 @@ type asking struct {
 	name   string
 	known  *known
 	step   func()
-	costs  func() *estimates
+	costs  func() (*estimates, error)
 }
 
 func (v *asking) search() (*search.Search, error) {
@@ -183,7 +183,11 @@ func (v *asking) work(queue <-chan []*RulePart) error {
 // sooner than with all its steps where there is nothing to find.
 func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, want search.Want) (*Finding, error) {
 	if want == search.OverBudget && p != nil {
-		if proof := v.costs().never(ref); proof != "" {
+		costs, err := v.costs()
+		if err != nil {
+			return nil, err
+		}
+		if proof := costs.never(ref); proof != "" {
 			return &Finding{Status: never, Proof: proof}, nil
 		}
 	}

@@ -21,12 +21,13 @@ type estimates struct {
 	whole map[string]uint64         // by version, all rules together
 }
 
-// estimate is empty where vet has no answer.
-func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) *estimates {
+// estimate says nothing of a CRD that vet refuses. The error is the context's, or a bug
+// of ours.
+func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*estimates, error) {
 	e := &estimates{map[engine.RuleRef]uint64{}, map[string]uint64{}}
 	r, err := vet.VetCRD(ctx, crd, vet.Config{Stored: true})
 	if err != nil {
-		return e
+		return nil, err
 	}
 	for _, v := range r.Versions {
 		sum := uint64(0)
@@ -46,7 +47,7 @@ func estimate(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition
 		}
 		e.whole[v.Name] = sum
 	}
-	return e
+	return e, nil
 }
 
 // atMost is a sum that does not overflow.

@@ -51,9 +51,9 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(t, "--crd", example)
-	crds, problems, err := read(ctx, cli.Streams{}, o)
-	if err != nil || len(problems) > 0 || len(crds) != 1 {
-		t.Fatal(crds, problems, err)
+	crds, broken, err := read(ctx, cli.Streams{}, o)
+	if err != nil || broken || len(crds) != 1 {
+		t.Fatal(crds, broken, err)
 	}
 	var out bytes.Buffer
 	sum, err := report(ctx, cli.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // at the first answer

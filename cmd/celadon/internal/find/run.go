@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
@@ -33,18 +31,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 	if err := o.openSolver(ctx); err != nil {
 		return err
 	}
-	crds, problems, err := read(ctx, s, o)
+	crds, broken, err := read(ctx, s, o)
 	if err != nil {
 		return err
-	}
-	for _, problem := range problems {
-		s.Complain(problem)
-	}
-	switch {
-	case len(crds) == 0 && len(problems) == 0:
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(o.CRDs, ", "))}
-	case len(crds) == 0:
-		return &cli.ExitError{Code: cli.Usage}
 	}
 	bar := newTicker(s)
 	sum, err := report(ctx, s, o, crds, bar, bar.tick)
@@ -56,7 +45,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
 	case o.strange.Load() != nil:
 		return &cli.ExitError{Code: cli.Usage, Err: *o.strange.Load()}
-	case len(problems) > 0 || sum.Unreadable > 0:
+	case broken || sum.Unreadable > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case !sum.settled():
 		return &cli.ExitError{Code: cli.Findings}
@@ -65,31 +54,18 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 }
 
 // read reads the CRDs, with their descriptions if they are to be shown.
-func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, problems []error, err error) {
-	type one struct {
-		definition
-		err error
-	}
-	decode := func(doc *input.Document) *one {
-		r := &one{definition: definition{file: doc.File}}
+func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, broken bool, err error) {
+	return crdfile.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
+		d := &definition{file: doc.File}
 		if o.Full && doc.Object != nil {
-			r.source = runtime.DeepCopyJSON(doc.Object)
+			d.source = runtime.DeepCopyJSON(doc.Object)
 		}
-		if r.crd, r.err = crdfile.Decode(doc); r.err != nil {
-			r.err = fmt.Errorf("%s: %w", doc.Place(), r.err)
+		var err error
+		if d.crd, err = crdfile.Decode(doc); d.crd == nil {
+			return nil, err
 		}
-		return r
-	}
-	err = sweep.All(ctx, s.Stdin, o.CRDs, decode, func(r *one) error {
-		switch {
-		case r.err != nil:
-			problems = append(problems, r.err)
-		case r.crd != nil:
-			crds = append(crds, &r.definition)
-		}
-		return nil
+		return d, nil
 	})
-	return crds, problems, err
 }
 
 // report asks all that the options say and writes the report; step is called at

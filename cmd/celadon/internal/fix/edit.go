@@ -12,6 +12,33 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
+// Text is a text with the CRDs in it fixed, which stand in their order.
+func Text(text []byte, docs []*input.Document, vetted []*Vetted) ([]byte, error) {
+	e := edit{text: text}
+	for i, doc := range docs {
+		if err := e.follow(crd{doc, vetted[i]}); err != nil {
+			return nil, err
+		}
+	}
+	return e.result()
+}
+
+// Each is a text in which change makes something else of the source of each
+// document.
+func Each(text []byte, docs []*input.Document, change func(i int, source []byte) ([]byte, error)) ([]byte, error) {
+	e := edit{text: text}
+	for i, doc := range docs {
+		p, err := e.piece(doc)
+		if err == nil {
+			p.after, err = change(i, p.after)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e.result()
+}
+
 // edit is what becomes of a file's text.
 type edit struct {
 	text   []byte

@@ -139,7 +139,7 @@ func (e *expression) edited(p piece, edits []assist.Edit) ([]byte, error) {
 	slices.SortStableFunc(edits, func(a, b assist.Edit) int { return cmp.Compare(b.Start, a.Start) })
 	after := slices.Clone(p.bytes)
 	for _, edit := range edits {
-		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.written(edit.Text))...)
+		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.style.Escape(edit.Text))...)
 	}
 	if tree, err := yamlpos.Parse(after); err == nil {
 		if _, now := tree.Find(e.at.path); now != nil && now.Value == want {

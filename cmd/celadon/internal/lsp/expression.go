@@ -113,7 +113,7 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	for i, candidate := range c.Candidates {
 		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: shown(candidate.Text), Kind: itemKinds[candidate.Class], Detail: shown(candidate.Hint),
-			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.written(candidate.Text)},
+			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.style.Escape(candidate.Text)},
 		})
 	}
 	return list
@@ -123,17 +123,6 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 func order(i int) string {
 	const digits = "0123456789"
 	return string([]byte{digits[i/1000%10], digits[i/100%10], digits[i/10%10], digits[i%10]})
-}
-
-// written is a text as the scalar's style has it.
-func (e *expression) written(text string) string {
-	switch e.style {
-	case yamlpos.SingleQuoted:
-		return strings.ReplaceAll(text, "'", "''")
-	case yamlpos.DoubleQuoted:
-		return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
-	}
-	return text
 }
 
 var itemKinds = map[assist.Class]int{

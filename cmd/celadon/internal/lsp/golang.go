@@ -176,7 +176,7 @@ func (a *actor) inGo(e *expression) {
 			}
 			var edits []protocol.TextEdit
 			for _, edit := range m.Edits {
-				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.written(edit.Text)})
+				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.style.Escape(edit.Text)})
 			}
 			a.offer(quickFix, m.Title, edits, i == 0)
 		}

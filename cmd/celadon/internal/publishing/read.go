@@ -5,54 +5,26 @@ package publishing
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/publish"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Read is all CRDs below the paths, with their descriptions. What cannot be read
-// is told and makes broken true; without any CRD it is the error.
+// Read is all CRDs below the paths, with their descriptions; see crdfile.All.
 func Read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
-	type one struct {
-		crd *apiextensionsv1.CustomResourceDefinition
-		err error
-	}
-	decode := func(doc *input.Document) one {
-		crdfile.Complete(doc)
+	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
 		crd, err := crdfile.Described(doc)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", doc.Place(), err)
+		if crd != nil {
+			apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
 		}
-		return one{crd, err}
-	}
-	err = sweep.All(ctx, s.Stdin, paths, decode, func(r one) error {
-		switch {
-		case r.err != nil:
-			broken = true
-			s.Complain(r.err)
-		case r.crd != nil:
-			apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(r.crd)
-			crds = append(crds, r.crd)
-		}
-		return nil
+		return crd, err
 	})
-	switch {
-	case err != nil:
-		return nil, broken, err
-	case len(crds) == 0 && broken:
-		return nil, broken, &cli.ExitError{Code: cli.Usage}
-	case len(crds) == 0:
-		return nil, broken, &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
-	}
-	return crds, broken, nil
 }
 
 // bug is an error about a CRD that is a bug of ours where it does not come of an

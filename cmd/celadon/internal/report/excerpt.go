@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/preview"
 	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // Excerpt is a line of a file with the index of the character that is meant.
@@ -23,13 +24,10 @@ const (
 	ellipsis   = "…"
 )
 
-// Hidden stands for what must not be shown.
-const Hidden = "(hidden)"
-
 // NewExcerpt cuts a long line to a width around its index; width 0, or more than
 // is good to read, is a usual one. What stands from character hide on is left
 // out, and a line that then still holds a secret.
-func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
+func NewExcerpt(line string, index, hide, width int, secrets secret.Texts) Excerpt {
 	if width == 0 || width > lineWidth {
 		width = lineWidth
 	}
@@ -38,9 +36,9 @@ func NewExcerpt(line string, index, hide, width int, secrets Secrets) Excerpt {
 		if index > hide {
 			return Excerpt{}
 		}
-		runes = append(runes[:hide:hide], []rune(Hidden)...)
+		runes = append(runes[:hide:hide], []rune(secret.Hidden)...)
 	}
-	if secrets.in(string(runes)) {
+	if secrets.In(string(runes)) {
 		return Excerpt{}
 	}
 	return cut(runes, min(index, len(runes)), width)
@@ -111,65 +109,11 @@ func (e Excerpt) indent() int {
 	return screen.Width(string(runes[:min(e.Index, len(runes))]))
 }
 
-// Secrets are the strings of an object that must not be shown.
-type Secrets []string
-
-// mostSecrets is how many are looked for in each text: beside more, nothing is
-// shown.
-const mostSecrets = 1000
-
-// in is true where the text holds a secret, whatever its case.
-func (s Secrets) in(text string) bool {
-	if len(s) > mostSecrets {
-		return true
-	}
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(text, strings.ToLower(secret)) })
-}
-
-// partOf is true where the text is a piece of a secret.
-func (s Secrets) partOf(text string) bool {
-	return len(s) > mostSecrets || text != "" && slices.ContainsFunc(s, func(secret string) bool { return strings.Contains(strings.ToLower(secret), strings.ToLower(text)) })
-}
-
 // Preview is a value as JSON, a long one shortened in the middle; map keys are
 // sorted. Strings that hold a secret or are a piece of one are hidden.
-func Preview(v any, secrets Secrets) string {
+func Preview(v any, secrets secret.Texts) string {
 	if len(secrets) > 0 {
-		v = secrets.hide(v)
+		v = secrets.HidePieces(v)
 	}
 	return preview.JSON(v, valueWidth)
-}
-
-// hide is for values that rules make: pieces of a secret are hidden too.
-func (s Secrets) hide(v any) any {
-	return hidden(v, func(text string) bool { return s.in(text) || s.partOf(text) }, s.in)
-}
-
-// Hide is a value without the strings and keys that hold a secret.
-func (s Secrets) Hide(v any) any { return hidden(v, s.in, s.in) }
-
-func hidden(v any, text, key func(string) bool) any {
-	switch v := v.(type) {
-	case string:
-		if text(v) {
-			return Hidden
-		}
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = hidden(v[i], text, key)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, field := range v {
-			if key(name) {
-				name = Hidden
-			}
-			out[name] = hidden(field, text, key)
-		}
-		return out
-	}
-	return v
 }

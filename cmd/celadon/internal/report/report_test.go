@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // nasty holds what formats have to escape.
@@ -149,7 +150,7 @@ func TestExcerpt(t *testing.T) {
 		line    string
 		index   int
 		hide    int
-		secrets Secrets
+		secrets secret.Texts
 		want    Excerpt
 	}{
 		"short":       {"  a: 1  ", 2, 1 << 20, nil, Excerpt{"  a: 1", 2}},
@@ -164,8 +165,8 @@ func TestExcerpt(t *testing.T) {
 		"its item":    {"- hunter2", 2, 2, nil, Excerpt{"- (hidden)", 2}},
 		"flow secret": {"x: {password: hunter2, a: 1}", 4, 14, nil, Excerpt{"x: {password: (hidden)", 4}},
 		"behind it":   {"x: {password: hunter2, a: 1}", 23, 14, nil, Excerpt{}},
-		"elsewhere":   {"a: my hunter2", 0, 1 << 20, Secrets{"hunter2"}, Excerpt{}},
-		"all secret":  {"Hunter2: x", 0, 9, Secrets{"hunter2"}, Excerpt{}},
+		"elsewhere":   {"a: my hunter2", 0, 1 << 20, secret.Texts{"hunter2"}, Excerpt{}},
+		"all secret":  {"Hunter2: x", 0, 9, secret.Texts{"hunter2"}, Excerpt{}},
 	} {
 		if got := NewExcerpt(test.line, test.index, test.hide, 0, test.secrets); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
@@ -187,7 +188,7 @@ func TestNarrowExcerpt(t *testing.T) {
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	v := map[string]any{"b": "<x>", "a": []any{"my hunter2", int64(1), "HUNTER2", "hunt", ""}}
-	if got, want := Preview(v, Secrets{"hunter2"}), `{"a":["(hidden)",1,"(hidden)","(hidden)",""],"b":"<x>"}`; got != want {
+	if got, want := Preview(v, secret.Texts{"hunter2"}), `{"a":["(hidden)",1,"(hidden)","(hidden)",""],"b":"<x>"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	got := []rune(Preview(strings.Repeat("é", 500), nil))

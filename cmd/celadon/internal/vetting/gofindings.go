@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/markervet"
 )
 
@@ -92,7 +93,7 @@ type goFinding struct {
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
 	crd, err := crdfile.Decode(one.doc)
-	if err == nil && crd != nil && markervet.Patch(crd) {
+	if err == nil && crd != nil && catalog.IsPatch(crd) {
 		return
 	}
 	r.sum.count(one)

@@ -6,6 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // places are where fields of the CRD stand in Go, where they do, or else in its file.
@@ -49,7 +50,7 @@ func (one *vetted) inYAML(fields []string, width int) []report.Place {
 
 // excerpts are lines of the CRD, in which nothing is secret.
 func (one *vetted) excerpts(width int) *where.Excerpts {
-	return new(where.Secrets).Excerpts(one.doc, width, nil)
+	return where.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
 }
 
 // strict are the keys that strict decoding refuses, as far as they are found.

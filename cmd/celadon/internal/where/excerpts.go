@@ -1,3 +1,5 @@
+// Package where finds in a document what a report is about: lines, columns, and
+// the text that stands there, without what is secret.
 package where
 
 import (
@@ -5,20 +7,21 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/secret"
 )
 
 // Excerpts are lines of a document, without the secrets that stand on them.
 type Excerpts struct {
 	Doc   *input.Document
-	Texts report.Secrets
+	Texts secret.Texts
 	width int
 	spans []input.Span
 }
 
-// Excerpts hides the secrets, and more of them where they are part of a line. Width
+// NewExcerpts hides the secrets, and more of them where they are part of a line. Width
 // is how wide an excerpt is, 0 the usual.
-func (s *Secrets) Excerpts(doc *input.Document, width int, more report.Secrets) *Excerpts {
-	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.paths)}
+func NewExcerpts(doc *input.Document, width int, s *secret.Secrets, more secret.Texts) *Excerpts {
+	return &Excerpts{doc, slices.Concat(s.Texts, more), width, doc.Spans(s.Paths)}
 }
 
 // At is the line of a place.

@@ -1,6 +1,7 @@
-package where
+package secret
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 
@@ -8,26 +9,37 @@ import (
 )
 
 // Mask hides secrets in whole objects.
-type Mask struct{ secrets Secrets }
+type Mask struct{ texts Texts }
 
 // MaskOf hides what is secret in any of some forms of an object, for what one of
 // them has at the place of a password another may have elsewhere.
 func MaskOf(crd *apiextensionsv1.CustomResourceDefinition, forms ...map[string]any) Mask {
 	var m Mask
 	for _, form := range forms {
-		if form != nil {
-			m.secrets.Texts = append(m.secrets.Texts, SecretsOf(crd, form).Texts...)
-		}
+		m.Add(crd, form)
 	}
-	slices.Sort(m.secrets.Texts)
-	m.secrets.Texts = slices.Compact(m.secrets.Texts)
 	return m
+}
+
+// Add hides what is secret in one more object, too, of the same CRD or another.
+func (m *Mask) Add(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) {
+	if obj == nil {
+		return
+	}
+	m.texts = append(m.texts, Of(crd, obj).Texts...)
+	slices.Sort(m.texts)
+	m.texts = slices.Compact(m.texts)
+}
+
+// Leaves is true where a text still has a secret in it.
+func (m Mask) Leaves(text []byte) bool {
+	return slices.ContainsFunc(m.texts, func(secret string) bool { return bytes.Contains(text, []byte(secret)) })
 }
 
 // Object is an object in which the secrets do not stand. What names it, which
 // every report tells, does; the object given is not changed.
 func (m Mask) Object(obj map[string]any) map[string]any {
-	if obj == nil || len(m.secrets.Texts) == 0 {
+	if obj == nil || len(m.texts) == 0 {
 		return obj
 	}
 	out := maps.Clone(obj)
@@ -37,17 +49,24 @@ func (m Mask) Object(obj map[string]any) map[string]any {
 		case "metadata":
 			out[name] = m.metadata(v)
 		default:
-			out[name] = m.secrets.Texts.Hide(v)
+			out[name] = m.texts.Hide(v)
 		}
 	}
 	return out
 }
 
+// Value is a part of an object in which the secrets do not stand.
+func (m Mask) Value(v any) any { return m.texts.Hide(v) }
+
+// Piece is Value for what was made of an object's values: what is a piece of a secret
+// does not stand there either.
+func (m Mask) Piece(v any) any { return m.texts.HidePieces(v) }
+
 func (m Mask) metadata(v any) any {
 	meta, ok := v.(map[string]any)
-	hidden, _ := m.secrets.Texts.Hide(v).(map[string]any)
+	hidden, _ := m.texts.Hide(v).(map[string]any)
 	if !ok {
-		return m.secrets.Texts.Hide(v)
+		return m.texts.Hide(v)
 	}
 	for _, name := range []string{"name", "generateName", "namespace"} {
 		if text, ok := meta[name].(string); ok {

@@ -1,6 +1,6 @@
-// Package where finds in a document what a report is about: lines, columns, and
-// the text that stands there, without what is secret.
-package where
+// Package secret finds the passwords in objects, the strings whose schema says
+// format: password, and hides them in what is shown.
+package secret
 
 import (
 	"bytes"
@@ -11,24 +11,24 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
 )
 
 // Secrets are the strings of an object that the schema calls passwords.
 type Secrets struct {
-	Texts report.Secrets
-	paths [][]engine.Step
+	Texts Texts
+	Paths [][]engine.Step // where they stand
 }
 
-// SecretsOf finds those of an object, by the schema of its version; without a CRD
+// Of finds those of an object, by the schema of its version; without a CRD
 // there are none.
-func SecretsOf(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
+func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
 	found := &Secrets{}
 	if crd == nil {
 		return found
 	}
-	_, version, _ := strings.Cut(report.Identify(obj).APIVersion, "/")
+	apiVersion, _ := obj["apiVersion"].(string)
+	_, version, _ := strings.Cut(apiVersion, "/")
 	for i := range crd.Spec.Versions {
 		if v := &crd.Spec.Versions[i]; v.Name == version && v.Schema != nil {
 			found.add(v.Schema.OpenAPIV3Schema, obj, nil)
@@ -39,7 +39,7 @@ func SecretsOf(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any
 
 // Places are where they stand.
 func (s *Secrets) Places() (paths []string) {
-	for _, path := range s.paths {
+	for _, path := range s.Paths {
 		paths = append(paths, engine.FormatPath(path))
 	}
 	return paths
@@ -47,18 +47,18 @@ func (s *Secrets) Places() (paths []string) {
 
 // Hide puts a word in their places, in an object that may be changed.
 func (s *Secrets) Hide(obj map[string]any) {
-	for _, path := range s.paths {
+	for _, path := range s.Paths {
 		var v any = obj
 		for i, step := range path {
 			last := i == len(path)-1
 			switch parent := v.(type) {
 			case map[string]any:
 				if v = parent[step.Name]; last {
-					parent[step.Name] = report.Hidden
+					parent[step.Name] = Hidden
 				}
 			case []any:
 				if v = parent[step.Index]; last {
-					parent[step.Index] = report.Hidden
+					parent[step.Index] = Hidden
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func (s *Secrets) add(schema *apiextensionsv1.JSONSchemaProps, v any, path []eng
 	case string:
 		if v != "" && schema.Format == "password" {
 			s.Texts = append(s.Texts, forms(v)...)
-			s.paths = append(s.paths, slices.Clone(path))
+			s.Paths = append(s.Paths, slices.Clone(path))
 		}
 	case []any:
 		if schema.Items != nil {

@@ -1,0 +1,117 @@
+package fakeclient_test
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/celadon-cel/celadon/celadontest/fakeclient"
+)
+
+// TestDeprecated: a server warns of a version whatever a request is, and whatever comes
+// of it; each text once.
+func TestDeprecated(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	const old = "example.com/v1beta1 Ship is deprecated; use example.com/v1 Ship"
+	var warned warnings
+	c := newDynamic(t, fakeclient.Config{Warnings: &warned}, ship("v1beta1", "seed", map[string]any{}))
+	if len(warned) != 0 {
+		t.Errorf("a seed warns: %q", warned)
+	}
+	r := c.Resource(ships(t, "v1beta1"))
+	for name, do := range map[string]func() error{
+		"get":            func() error { _, err := r.Get(ctx, "seed", metav1.GetOptions{}); return err },
+		"list":           func() error { _, err := r.List(ctx, metav1.ListOptions{}); return err },
+		"delete nothing": func() error { return r.Delete(ctx, "none", metav1.DeleteOptions{}) },
+		"delete all of none": func() error {
+			return r.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name=none"})
+		},
+		"no JSON": func() error {
+			_, err := r.Patch(ctx, "seed", types.JSONPatchType, []byte("x"), metav1.PatchOptions{})
+			return err
+		},
+		"no subresource": func() error { _, err := r.Get(ctx, "seed", metav1.GetOptions{}, "scale"); return err },
+		"write": func() error {
+			_, err := r.Create(ctx, ship("v1beta1", "a", map[string]any{}), metav1.CreateOptions{})
+			return err
+		},
+		"stale": func() error {
+			stale := ship("v1beta1", "seed", map[string]any{})
+			stale.SetResourceVersion("77")
+			_, err := r.Update(ctx, stale, metav1.UpdateOptions{})
+			return err
+		},
+	} {
+		warned = nil
+		err := do()
+		if !slices.Equal(warned, warnings{old}) {
+			t.Errorf("%s (%v): warned %q", name, err, warned)
+		}
+	}
+	warned = nil
+	if _, err := c.Resource(ships(t, "v1")).Get(ctx, "seed", metav1.GetOptions{}); err != nil || len(warned) != 0 {
+		t.Errorf("v1: %v, warned %q", err, warned)
+	}
+}
+
+// TestStatusOfAnotherVersion: who wrote the status in one version loses what a write of
+// the object asks to change there in another, though it is put back.
+func TestStatusOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := newDynamic(t, fakeclient.Config{})
+	_, err := c.Resource(ships(t, "v1")).Create(ctx, ship("v1", "a", map[string]any{}), metav1.CreateOptions{})
+	must(t, err)
+	patch := func(version, manager, data string, sub ...string) *unstructured.Unstructured {
+		t.Helper()
+		obj, err := c.Resource(ships(t, version)).Patch(ctx, "a", types.MergePatchType, []byte(data), metav1.PatchOptions{FieldManager: manager}, sub...)
+		must(t, err)
+		return obj
+	}
+	patch("v1", "pilot", `{"status":{"at":"sea"}}`, "status")
+	for _, tt := range []struct {
+		version string
+		left    bool
+	}{{"v1", true}, {"v1beta1", false}} {
+		obj := patch(tt.version, "owner", `{"spec":{"sails":2},"status":{"at":"home"}}`)
+		if at, _, _ := unstructured.NestedString(obj.Object, "status", "at"); at != "sea" {
+			t.Errorf("%s: the status is written: %v", tt.version, obj)
+		}
+		left := slices.ContainsFunc(obj.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+			return e.Manager == "pilot" && e.FieldsV1.GetRawString() == `{"f:status":{".":{},"f:at":{}}}`
+		})
+		if left != tt.left {
+			t.Errorf("%s: got %v", tt.version, obj.GetManagedFields())
+		}
+	}
+}
+
+// TestDefaultOfStorage: a default that storage has not kept is written as soon as
+// something is, and what changes nothing in storage is not.
+func TestDefaultOfStorage(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := newDynamic(t, fakeclient.Config{})
+	v1, v1beta1 := c.Resource(ships(t, "v1")), c.Resource(ships(t, "v1beta1"))
+	created, err := v1beta1.Create(ctx, ship("v1beta1", "a", map[string]any{"rig": "junk"}), metav1.CreateOptions{})
+	must(t, err)
+	if _, ok, _ := unstructured.NestedString(created.Object, "spec", "rig"); ok {
+		t.Errorf("storage keeps what it does not know: %v", created)
+	}
+	for i, want := range []bool{true, false} {
+		was, err := v1.Get(ctx, "a", metav1.GetOptions{})
+		must(t, err)
+		now, err := v1.Update(ctx, was, metav1.UpdateOptions{FieldManager: "m"})
+		must(t, err)
+		if flag, _, _ := unstructured.NestedString(now.Object, "spec", "flag"); flag != "white" {
+			t.Errorf("got %v", now)
+		}
+		if written := now.GetResourceVersion() != was.GetResourceVersion(); written != want {
+			t.Errorf("update %d: written is %v, want %v", i, written, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/internal/valuediff"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// Masked are texts with objects in which no value of format password stands, and
+// none that holds one; n counts the passwords. The error is of a text of which
+// nobody can tell what is secret in it: it is not readable, or has no CRD.
+func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
+	var mask secret.Mask
+	docs := make([][]*input.Document, len(texts))
+	for i, text := range texts {
+		text.Each(func(doc *input.Document) {
+			def := d.crds.find(report.Identify(doc.Object).GroupKind())
+			switch {
+			case doc.Err != nil:
+				err = fmt.Errorf("%s: %w", doc.Place(), doc.Err)
+			case def == nil:
+				err = fmt.Errorf("%s: no CRD given for it, or none that can be used", doc.Place())
+			default:
+				n += len(secret.Of(def.crd, doc.Object).Places())
+				mask.Add(def.crd, doc.Object)
+			}
+			docs[i] = append(docs[i], doc)
+		})
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, text := range texts {
+		after := text.Data
+		if n > 0 {
+			if after, err = maskedText(text.Data, docs[i], mask); err != nil {
+				return nil, 0, err
+			}
+		}
+		masked = append(masked, after)
+	}
+	return masked, n, nil
+}
+
+// maskedText keeps how the text is written where it can: what is there twice, or in a
+// comment too, goes with a whole new text.
+func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, error) {
+	asWritten := true
+	for _, doc := range docs {
+		asWritten = asWritten && doc.AsWritten()
+	}
+	if asWritten {
+		after, err := fix.Each(text, docs, func(i int, source []byte) ([]byte, error) { return maskedSource(source, docs[i].Object, mask) })
+		if err == nil && !mask.Leaves(after) {
+			return after, nil
+		}
+	}
+	var all [][]byte
+	for _, doc := range docs {
+		after, err := foreign.YAML(mask.Object(doc.Object))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, after)
+	}
+	return bytes.Join(all, []byte("---\n")), nil
+}
+
+func maskedSource(source []byte, obj map[string]any, mask secret.Mask) ([]byte, error) {
+	doc, err := yamlpos.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	var changes []yamlpos.Change
+	for c := range valuediff.Values(obj, mask.Object(obj)) {
+		at := pathTo(c.Path)
+		if c.Removed {
+			changes = append(changes, yamlpos.Remove(at))
+		} else {
+			changes = append(changes, yamlpos.Set(at, c.After))
+		}
+	}
+	if len(changes) == 0 {
+		return source, nil
+	}
+	return doc.Edit(changes...)
+}
+
+func pathTo(steps []engine.Step) yamlpos.Path {
+	path := make(yamlpos.Path, len(steps))
+	for i, step := range steps {
+		path[i] = yamlpos.Key(step.Name)
+		if step.Item {
+			path[i] = yamlpos.Item(step.Index)
+		}
+	}
+	return path
+}

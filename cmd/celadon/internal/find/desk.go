@@ -1,0 +1,61 @@
+package find
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+)
+
+// Question is one of celadon find about one rule of a CRD that stands in no file.
+type Question struct {
+	Version, Path string
+	Index         int
+	// Want is one of Wants, but all; Steps is how much is tried.
+	Want  string
+	Steps int
+}
+
+// Ask is celadon find of one rule.
+func Ask(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, q Question) (*RulePart, error) {
+	if i := slices.Index(Wants, q.Want); i < 0 || q.Want == "all" {
+		return nil, fmt.Errorf("want %q: want one of %v", q.Want, Wants[:len(Wants)-1])
+	}
+	if q.Steps <= 0 {
+		return nil, fmt.Errorf("steps %d: want 1 or more", q.Steps)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		return nil, err
+	}
+	if !slices.Contains(e.Versions(), q.Version) {
+		return nil, fmt.Errorf("version %q: the CRD has %v", q.Version, e.Versions())
+	}
+	v := &asking{
+		ctx: ctx, crd: &definition{crd: crd}, engine: e, name: q.Version, known: &known{}, step: func() {},
+		o:     &Options{Version: q.Version, At: q.Path, Rule: q.Index, Want: q.Want, Steps: q.Steps, Seed: 1, at: true, one: true},
+		costs: sync.OnceValues(func() (*estimates, error) { return estimate(ctx, crd) }),
+	}
+	part, err := v.ask()
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case part == nil || len(part.Rules) == 0:
+		return nil, fmt.Errorf("%s: x-kubernetes-validations[%d]: no such rule, or one that does not compile", q.Path, q.Index)
+	}
+	return part.Rules[0], nil
+}
+
+// Said is the one answer that Ask gave, in words and whole.
+func (r *RulePart) Said() (words string, f *Finding) {
+	for _, a := range r.answers() {
+		words, f = a.finding.words(a.want), a.finding
+	}
+	return words, f
+}

@@ -1,0 +1,41 @@
+// Files that are opened, dropped and saved.
+import { $ } from "./dom.js";
+import { parse } from "./share.js";
+
+const most = 4 << 20;
+
+export function save(name, text, type = "application/yaml") {
+	const link = document.createElement("a");
+	link.href = URL.createObjectURL(new Blob([text], { type }));
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// read gives files to the panes that they are for: a state that was saved to all, a
+// CRD to its own, anything else to the one that it was dropped on, or the object's.
+export async function read(files, page, pane) {
+	for (const file of files) {
+		if (file.size > most) throw new Error(`${file.name}: more than ${most >> 20} MiB: want less`);
+		const text = await file.text();
+		if (/^\s*\{/.test(text) && /"crd"\s*:/.test(text.slice(0, 1000))) page.take(parse(text));
+		else page.set(pane ?? (/^\s*["']?kind["']?\s*:\s*["']?CustomResourceDefinition/m.test(text) ? "crd" : "object"), text);
+	}
+}
+
+// acceptFiles lets files be chosen, and dropped anywhere on the page.
+export function acceptFiles(page) {
+	const take = (files, pane) => read(files, page, pane).catch((err) => page.notice(err.message));
+	$("open").addEventListener("click", () => $("files").click());
+	$("files").addEventListener("change", async () => {
+		await take([...$("files").files]);
+		$("files").value = "";
+	});
+	addEventListener("dragover", (event) => event.preventDefault());
+	addEventListener("drop", (event) => {
+		if (!event.dataTransfer?.files.length) return;
+		event.preventDefault();
+		const pane = event.target.closest?.(".pane")?.id.slice("pane-".length);
+		take([...event.dataTransfer.files], ["crd", "object", "old"].includes(pane) ? pane : undefined);
+	}, true);
+}

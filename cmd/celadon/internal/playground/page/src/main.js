@@ -1,0 +1,315 @@
+// The page: it asks the engine at each change, and shows what it says.
+import examples from "examples";
+import { assist, mendsOf } from "./assist.js";
+import { $, h } from "./dom.js";
+import { go, mark, newEditor, offset, setText, textOf } from "./editors.js";
+import { Stopped, isNative, newEngine } from "./engine.js";
+import { acceptFiles, save } from "./files.js";
+import { fail, showRules, showVerdict } from "./result.js";
+import { decode, encode, longest, panes } from "./share.js";
+import { failVet, showVet } from "./vet.js";
+import { themes } from "./theme.js";
+import "./style.css";
+
+const labels = { crd: "CRD", object: "Object", old: "Old object" };
+const editors = {};
+let places = new Map(); // where rules and advice stand, by placeKey
+let vetAnswer; // to the CRD as it is now, or nothing
+let dirty = false;
+
+const placeKey = (crd, version, path, index, set) => JSON.stringify([crd, version, path, index, set ?? ""]);
+
+const page = {
+	ask: (request, signal) => engine.ask({ ...state(), ...request }, signal),
+	placeOf: (crd, rule, set) => places.get(placeKey(crd, rule.version, rule.path, rule.index, set)),
+	go(pane, line, column) {
+		show(pane);
+		go(editors[pane], line, column);
+	},
+	set(pane, text) {
+		setText(editors[pane], text);
+	},
+	// take puts in an object and its old one, or a whole state.
+	take(object, old) {
+		if (typeof object === "string") {
+			page.set("object", object);
+			page.set("old", old);
+			show("result");
+			return;
+		}
+		for (const pane of panes) page.set(pane, object[pane]);
+		choose("kube", object.kubeVersion);
+		choose("subresource", object.subresource);
+		edited("crd");
+	},
+	async fix(of) {
+		try {
+			const answer = await page.ask({ do: "fix", ...of });
+			page.set("crd", answer.crd);
+		} catch (err) {
+			page.notice(err.message);
+		}
+	},
+	notice(text) {
+		$("notice").hidden = !text;
+		$("notice").textContent = text;
+	},
+};
+
+const state = () => ({
+	crd: textOf(editors.crd), object: textOf(editors.object), old: textOf(editors.old),
+	kubeVersion: $("kube").value, subresource: $("subresource").value,
+});
+
+// choose sets a chooser to a value; one that it does not know is added.
+function choose(id, value) {
+	const chooser = $(id);
+	if (![...chooser.options].some((o) => o.value === value)) chooser.append(h("option", { value }, value));
+	chooser.value = value;
+}
+
+// How it works: a change makes a round a moment later: check first, whose answer a
+// person waits for, then vet if the CRD is another. A round that a change overtakes is
+// ended natively, and in a Worker let run to its end, which is sooner than to begin
+// anew.
+const engine = newEngine((loaded, all) => {
+	const size = all ? ` of ${(all / 2 ** 20).toFixed(0)}` : "";
+	$("verdict").replaceChildren(h("p", { class: "wait" }, `Loading the engine: ${(loaded / 2 ** 20).toFixed(0)}${size} MB. You can write already.`));
+});
+let timer;
+let running; // the round under way, as an AbortController
+let again = false;
+let vetted = ""; // what was vetted last
+const moment = (length) => (length > 100_000 ? 120 : 15);
+
+function edited(pane) {
+	if (pane === "crd") vetAnswer = undefined;
+	clearTimeout(timer);
+	timer = setTimeout(round, moment(pane === "crd" ? editors.crd.state.doc.length : 0));
+}
+
+async function round() {
+	if (running) {
+		again = true;
+		if (isNative()) running.abort();
+		return;
+	}
+	running = new AbortController();
+	busy(true);
+	performance.mark("round");
+	try {
+		await engine.ready;
+		const answer = await page.ask({ do: "check" }, running.signal);
+		showVerdict(answer, page);
+		showRules(answer, page);
+		markObject(answer);
+		performance.measure("verdict", "round");
+		document.documentElement.dataset.verdict = answer.report.objects.map((o) => o.verdict).join(" ");
+		if (!again) await vet(answer);
+	} catch (err) {
+		if (!again) fail(err.message);
+	}
+	running = undefined;
+	busy(false);
+	if (again) {
+		again = false;
+		round();
+	}
+}
+
+async function vet(answer) {
+	const asked = state();
+	const key = JSON.stringify([asked.crd, asked.kubeVersion]);
+	if (key === vetted && vetAnswer) return;
+	vetAnswer = undefined;
+	$("vet").classList.add("stale");
+	try {
+		vetAnswer = await page.ask({ do: "vet" }, running.signal);
+	} catch (err) {
+		if (!(err instanceof Stopped && again)) failVet(err.message);
+		return;
+	} finally {
+		$("vet").classList.remove("stale");
+	}
+	if (textOf(editors.crd) !== asked.crd) return; // the next round is on its way
+	vetted = key;
+	places = new Map(vetAnswer.places.map((p) => [placeKey(p.crd, p.version, p.path, p.index, p.set), p]));
+	showVet(vetAnswer, page);
+	showVerdict(answer, page); // now with the lines of rules
+	markCRD();
+	document.documentElement.dataset.vet = vetAnswer.report.crds.map((c) => c.accepted).join(" ");
+}
+
+function markObject(answer) {
+	const findings = [];
+	for (const o of answer.report.objects) {
+		if (o.problem && o.verdict !== "ignored") findings.push({ line: o.line || 1, severity: o.verdict === "skipped" ? "info" : "error", message: o.problem });
+		for (const c of [...o.causes, ...(o.strict ?? [])]) findings.push({ line: c.line, column: c.column, severity: "error", message: `${c.field}: ${c.message ?? ""}${c.rule ? `\nrule: ${c.rule.trim()}` : ""}` });
+	}
+	mark(editors.object, findings);
+}
+
+function markCRD() {
+	const findings = [];
+	for (const crd of vetAnswer.report.crds) {
+		for (const c of crd.causes) findings.push({ line: c.line, column: c.column, severity: "error", message: c.message });
+		for (const l of crd.lints) findings.push({ line: l.line, column: l.column, severity: "warning", message: l.message });
+	}
+	for (const p of vetAnswer.places) {
+		if (!p.set) continue;
+		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: wants ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
+	}
+	mark(editors.crd, findings);
+	addMends(findings);
+}
+
+// A CRD is marked with the mends of its first rules that are refused, or read what may
+// be absent.
+const mostMends = 20;
+
+async function addMends(findings) {
+	const { doc } = editors.crd.state;
+	const rules = vetAnswer.report.crds.flatMap((crd) => crd.versions.flatMap((v) => v.rules.map((r) => ({ ...r, at: page.placeOf(crd.name, { version: v.name, path: r.path, index: r.index }) }))));
+	const asked = [...rules.filter((r) => r.broken), ...rules.filter((r) => !r.broken)].filter((r) => r.at?.line > 0).slice(0, mostMends);
+	const more = [];
+	for (const rule of asked) {
+		const found = await mendsOf(page, editors.crd, ruleOffset(rule));
+		if (!editors.crd.state.doc.eq(doc)) return;
+		more.push(...found.filter((p) => p.kind !== "costly" && (p.kind === "broken" || p.actions.length > 0)).map((p) => ({ ...p, severity: p.kind === "broken" ? "error" : "warning" })));
+	}
+	if (more.length > 0) mark(editors.crd, [...findings, ...more]);
+}
+
+// ruleOffset is where a rule's own text begins, as far as its line shows it.
+function ruleOffset(rule) {
+	const line = editors.crd.state.doc.line(rule.at.line);
+	const at = line.text.indexOf("rule", rule.at.column - 1);
+	return at < 0 ? offset(editors.crd, rule.at.line, rule.at.column) : line.from + at;
+}
+
+function busy(on) {
+	$("busy").hidden = !on;
+	clearTimeout(busy.timer);
+	$("stop").hidden = true;
+	if (on) busy.timer = setTimeout(() => ($("stop").hidden = false), 1500);
+}
+
+// show brings a pane to the front where there is room for one.
+function show(pane) {
+	document.querySelector("main").dataset.shown = pane;
+	for (const button of document.querySelectorAll("nav button")) button.setAttribute("aria-pressed", button.dataset.show === pane);
+}
+
+async function openShare() {
+	const words = { unknown: "", passwords: 0 };
+	const safe = { ...state() };
+	try {
+		const answer = await page.ask({ do: "share" });
+		Object.assign(words, answer);
+		safe.object = answer.object;
+		safe.old = answer.old;
+	} catch (err) {
+		words.unknown = err.message;
+		safe.object = safe.old = "";
+	}
+	const some = words.passwords > 0 || (words.unknown && (state().object || state().old));
+	$("sharing-secrets").hidden = !some;
+	$("sharing-secrets").querySelector("span").textContent = words.unknown
+		? `Take the objects too, although nobody can tell what in them is secret (${words.unknown})`
+		: `Take ${words.passwords === 1 ? "the password" : `the ${words.passwords} passwords`} too`;
+	$("with-secrets").checked = false;
+	let shared;
+	const fill = async () => {
+		shared = $("with-secrets").checked ? state() : safe;
+		const link = `${location.href.split("#")[0]}#${await encode(shared)}`;
+		$("link").value = link;
+		const long = link.length > longest;
+		$("sharing-words").textContent = long
+			? `The link has ${link.length.toLocaleString("en-US")} characters, and many programs cut off what has more than ${longest.toLocaleString("en-US")}: rather save a file, and send that.`
+			: "The link holds all of it: nothing is stored anywhere.";
+		$("sharing-words").className = long ? "warning" : "";
+		$("copy").className = long ? "" : "main";
+		$("save-all").className = long ? "main" : "";
+		if (isNative()) $("sharing-words").textContent += " It opens on a page of make site; here, only while this command runs.";
+		$("copied").textContent = "";
+	};
+	$("with-secrets").onchange = fill;
+	$("copy").onclick = async () => {
+		try {
+			await navigator.clipboard.writeText($("link").value);
+			$("copied").textContent = "Copied.";
+		} catch {
+			$("link").select();
+			$("copied").textContent = "Press Ctrl+C to copy what is selected.";
+		}
+	};
+	$("save-all").onclick = () => save("celadon-playground.json", JSON.stringify(shared, null, 2) + "\n", "application/json");
+	await fill();
+	if (!$("sharing").open) $("sharing").showModal();
+}
+
+// fromLink opens what a link holds; false where there is nothing.
+async function fromLink() {
+	if (location.hash.length < 2 || !location.hash.startsWith("#v")) return false;
+	try {
+		page.take(await decode(location.hash.slice(1)));
+		page.notice("");
+		return true;
+	} catch (err) {
+		page.notice(`The link cannot be opened: ${err.message}. Ask for it anew, or for the file.`);
+		return false;
+	}
+}
+
+// For who drives the page, as its tests do: a question, and its answer.
+window.celadonAsk = (question) => engine.ask(question);
+
+async function begin() {
+	for (const pane of panes) {
+		editors[pane] = newEditor($(`editor-${pane}`), labels[pane], () => {
+			dirty = true;
+			edited(pane);
+		}, pane === "crd" ? assist(page) : []);
+	}
+	for (const [i, example] of examples.entries()) $("examples").append(h("option", { value: String(i) }, example.title));
+	$("examples").addEventListener("change", () => {
+		const example = examples[Number($("examples").value)];
+		if (example) page.take({ ...example, kubeVersion: "", subresource: "" });
+		dirty = false;
+	});
+	for (const id of ["kube", "subresource"]) $(id).addEventListener("change", () => edited("crd"));
+	for (const button of document.querySelectorAll("nav button")) button.addEventListener("click", () => show(button.dataset.show));
+	for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => save(`${button.dataset.save}.yaml`, textOf(editors[button.dataset.save])));
+	$("share").addEventListener("click", openShare);
+	$("stop").addEventListener("click", () => running?.abort());
+	$("skip").addEventListener("click", (event) => {
+		event.preventDefault();
+		show("result");
+		$("verdict").focus();
+	});
+	addEventListener("hashchange", fromLink);
+	addEventListener("beforeunload", (event) => dirty && event.preventDefault());
+	themes($("theme"));
+	acceptFiles(page);
+	show("result");
+	engine.ready.catch((err) => fail(`the engine cannot start: ${err.message}`));
+	engine.ready.then(() => engine.ask({ do: "about" })).then(({ kubeVersions }) => {
+		const chosen = $("kube").value;
+		$("kube").replaceChildren(h("option", { value: "" }, `newest (${kubeVersions[0]})`), ...kubeVersions.map((v) => h("option", { value: v }, v)));
+		choose("kube", chosen);
+	}, () => {});
+	if (!(await fromLink())) await first();
+	dirty = false;
+}
+
+async function first() {
+	const files = isNative() ? await (await fetch("start.json")).json() : {};
+	if (files.crd || files.object || files.old || files.kubeVersion) {
+		page.take({ ...files, subresource: "" });
+	} else {
+		page.take({ ...examples[0], kubeVersion: "", subresource: "" });
+		$("examples").value = "0";
+	}
+}
+
+begin();

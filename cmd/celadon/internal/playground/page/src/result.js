@@ -1,0 +1,138 @@
+// What the API server would say of the objects, and why.
+import { $, bar, count, h, lazily, message, number, share } from "./dom.js";
+
+// At run time a rule may cost so much in one call, all together so much for an object.
+export const limits = { call: 1_000_000, object: 10_000_000 };
+
+const verdicts = {
+	valid: "Accepted", invalid: "Refused", skipped: "Not checked", unreadable: "Not readable", undecided: "Undecided", ignored: "No object",
+};
+
+const named = (o) => (o.kind ? `${o.kind} ${o.namespace ? o.namespace + "/" : ""}${o.name}` : `document ${o.document + 1}`);
+
+function headline(o) {
+	const what = `${verdicts[o.verdict] ?? o.verdict}: ${named(o)}`;
+	if (o.verdict !== "valid" && o.verdict !== "invalid") return what;
+	return `${what} (${[o.operation, o.subresource].filter(Boolean).join(" of ")})`;
+}
+
+// decided are the objects, each with what the report does not say of it, and its
+// position.
+const decided = (answer) => answer.report.objects.map((o, i) => [o, answer.objects[i], i]).filter(([o]) => o.verdict !== "ignored");
+
+export function fail(message) {
+	$("verdict").replaceChildren(h("p", { class: "headline undecided" }, "No answer"), h("pre", { class: "kubectl" }, message));
+}
+
+// showVerdict shows what check answered; nothing where there is no object.
+export function showVerdict(answer, page) {
+	const objects = decided(answer);
+	const parts = [];
+	objects.forEach(([o, more]) => {
+		parts.push(h("p", { class: `headline ${o.verdict}` }, headline(o)));
+		const words = more.kubectl || o.problem;
+		if (words) parts.push(h("pre", { class: "kubectl" }, words.trim()));
+		for (const warning of o.warnings) parts.push(h("p", { class: "warning" }, `Warning: ${warning}`));
+	});
+	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Write an object to see whether it would be accepted."));
+	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "What is wrong with the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
+	$("verdict").replaceChildren(...parts);
+	$("causes").replaceChildren(...objects.map(([o, more]) => causes(o, more, page)).filter(Boolean));
+	$("persisted").replaceChildren(...objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
+}
+
+function causes(o, more, page) {
+	const found = [...o.causes.map((c, i) => [c, more.rules[more.causes[i]]]), ...(o.strict ?? []).map((s) => [{ ...s, reason: "unknown or duplicate field", message: s.message ?? "" }])];
+	if (found.length === 0) return null;
+	return h("section", { "aria-label": `Why ${named(o)} is refused` },
+		h("h3", {}, `Why (${count(found.length, "cause")})`),
+		h("ol", { class: "causes" }, found.map(([c, rule]) => cause(c, rule, more, page))));
+}
+
+function cause(c, rule, more, page) {
+	const at = rule && page.placeOf(more.crd, rule);
+	return h("li", {},
+		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", h("small", {}, c.reason)),
+		c.rule && h("pre", { class: "rule" }, c.rule.trim()),
+		c.values?.length > 0 && h("table", { class: "values" }, h("tbody", {}, c.values.map((v) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, v.expr)), h("td", {}, h("code", {}, v.value)))))),
+		h("p", { class: "places" },
+			c.line > 0 && h("button", { type: "button", onclick: () => page.go("object", c.line, c.column) }, `Object, line ${c.line}`),
+			at?.line > 0 && h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`)));
+}
+
+function persisted(o, more) {
+	if (!more.diff) return null;
+	const lines = more.diff.split("\n").slice(2);
+	const kinds = { "+": "add", "-": "del", "@": "at" };
+	return h("details", { class: "block" }, h("summary", {}, `What of ${named(o)} is stored otherwise (defaults and pruning)`),
+		h("pre", { class: "diff" }, lines.map((line) => h("span", { class: kinds[line[0]] }, line + "\n"))));
+}
+
+// showRules shows what rules ran over the objects, and what they gave.
+export function showRules(answer, page) {
+	$("rules").replaceChildren(...decided(answer).map(([o, more, i]) => {
+		if (more.rules.length === 0) return null;
+		return h("section", { "aria-label": `Rules that ran over ${named(o)}` },
+			h("h3", {}, `${count(more.rules.length, "rule")} ran over ${named(o)}`),
+			h("p", { class: "spent" }, bar(o.cost, limits.object, "Spent on the object"), ` spent ${number(o.cost)} of ${number(limits.object)} for an object (${share(o.cost, limits.object)})`),
+			h("ul", { class: "rules" }, more.rules.map((rule, n) => ranRule(rule, n, more, i, page))));
+	}).filter(Boolean));
+}
+
+function ranRule(rule, n, more, item, page) {
+	const mark = rule.failed > 0 ? h("span", { class: "mark no", title: "refused" }, "✗") : h("span", { class: "mark yes", title: "passed" }, "✓");
+	const summary = h("span", { class: "row" }, mark, h("code", { class: "rule" }, rule.rule.trim()),
+		h("span", { class: "costs" }, bar(rule.cost, limits.call, "Spent"), h("span", { class: "amount" }, number(rule.cost))));
+	return h("li", {}, lazily(summary, () => {
+		const runs = more.runs.map((run, i) => [run, i]).filter(([run]) => run.rule === n);
+		const at = page.placeOf(more.crd, rule);
+		return h("div", { class: "inside" },
+			h("p", {}, h("code", {}, rule.path || "the whole object"), `: ${count(rule.runs, "run")}, ${rule.failed} failed, ${number(rule.cost)} spent`,
+				at?.line > 0 && [" ", h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`)], " ",
+				finder(more.crd, rule, page)),
+			h("ul", { class: "runs" }, runs.map(([run, i]) => h("li", {}, lazily([h("code", {}, run.field === "<nil>" ? "the whole object" : run.field), ` ${run.outcome}`], () => tree(item, i, page))))),
+			runs.length < rule.runs && h("p", {}, `${rule.runs - runs.length} more runs are not shown`));
+	}));
+}
+
+// tree shows a run of a rule operand by operand.
+function tree(item, run, page) {
+	const box = h("div", { class: "tree" }, "…");
+	page.ask({ do: "trace", item, run }).then((answer) => {
+		const nodes = [];
+		for (const part of answer.parts) {
+			const node = { part, children: [] };
+			while (nodes.length > part.depth) nodes.pop();
+			nodes.at(-1)?.children.push(node);
+			nodes.push(node);
+			if (part.depth === 0) box.root = node;
+		}
+		box.replaceChildren(h("ul", {}, nodeItem(box.root)));
+		if (answer.error) box.append(h("p", { class: "warning" }, answer.error));
+	}, (err) => box.replaceChildren(h("p", { class: "warning" }, err.message)));
+	return box;
+}
+
+function nodeItem({ part, children }) {
+	const row = [h("code", { class: "operand" }, part.text), " ", h("code", { class: `value v-${part.value === "true" || part.value === "false" ? part.value : "other"}` }, part.value || "not evaluated"), " ", h("small", {}, part.cost > 0 ? `cost ${number(part.cost)}` : "")];
+	if (children.length === 0) return h("li", {}, h("span", { class: "leaf" }, row));
+	return h("li", {}, h("details", { open: part.depth < 3 }, h("summary", {}, row), h("ul", {}, children.map(nodeItem))));
+}
+
+// finder asks for an object that a rule refuses.
+export function finder(crd, rule, page) {
+	const said = h("span", { role: "status", class: "found" });
+	const button = h("button", { type: "button", "aria-label": `Find an object that is refused by ${rule.rule.trim()}`, onclick: async () => {
+		button.disabled = true;
+		said.replaceChildren(" looking …");
+		try {
+			const answer = await page.ask({ do: "find", of: crd, version: rule.version, path: rule.path, index: rule.index, want: "refused", steps: 20_000 });
+			said.replaceChildren(` ${answer.words} `);
+			if (answer.object) said.append(h("button", { type: "button", onclick: () => page.take(answer.object, answer.old ?? "") }, "Take it"));
+		} catch (err) {
+			said.replaceChildren(` ${err.message}`);
+		}
+		button.disabled = false;
+	} }, "Find an object it refuses");
+	return [button, said];
+}

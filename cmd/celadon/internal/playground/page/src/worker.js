@@ -1,0 +1,63 @@
+// The engine's side of a Worker: it gets the module, or fetches it, and then answers
+// questions in their order. The page may end it at any time.
+
+const waiting = [];
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+// compressed is the module in the best form that this browser can read by itself: no
+// host needs to be told how to send it.
+async function compressed() {
+	let why = "this browser cannot decompress: want one of 2023 or later";
+	for (const [format, name] of [["brotli", "celadon.wasm.br"], ["gzip", "celadon.wasm.gz"]]) {
+		let decompress;
+		try {
+			decompress = new DecompressionStream(format);
+		} catch {
+			continue;
+		}
+		const response = await fetch(name);
+		if (!response.ok) {
+			why = `${name}: ${response.status}`;
+			continue;
+		}
+		const all = Number(response.headers.get("Content-Length")) || 0;
+		let loaded = 0;
+		let told = 0;
+		const counted = new TransformStream({
+			transform(chunk, to) {
+				loaded += chunk.length;
+				if (loaded - told > 1 << 20) postMessage({ kind: "progress", loaded: (told = loaded), all });
+				to.enqueue(chunk);
+			},
+		});
+		return response.body.pipeThrough(counted).pipeThrough(decompress);
+	}
+	throw new Error(why);
+}
+
+self.celadonReady = () => postMessage({ kind: "ready" });
+self.celadonAnswer = (bytes) => postMessage({ kind: "answer", id: waiting.shift(), text: decoder.decode(bytes) });
+
+self.onmessage = async ({ data }) => {
+	if (data.kind === "ask") {
+		waiting.push(data.id);
+		self.celadon(encoder.encode(data.text));
+		return;
+	}
+	try {
+		importScripts("wasm_exec.js");
+		let module = data.module;
+		if (!module) {
+			module = await WebAssembly.compileStreaming(new Response(await compressed(), { headers: { "Content-Type": "application/wasm" } }));
+			postMessage({ kind: "module", module });
+		}
+		const go = new Go();
+		const instance = await WebAssembly.instantiate(module, go.importObject);
+		self.celadonMemory = () => instance.exports.mem.buffer.byteLength;
+		await go.run(instance);
+		throw new Error("the engine has ended");
+	} catch (err) {
+		postMessage({ kind: "failed", message: String(err?.message ?? err) });
+	}
+};

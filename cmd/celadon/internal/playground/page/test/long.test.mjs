@@ -1,0 +1,139 @@
+// What takes too long for each change: CELADON_PLAYGROUND=long, after make site.
+// CELADON_ANSWERS is a folder that TestAnswersOfCorpus of cmd/celadon has filled.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile, readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
+import { choose, cpu, example, inBrowser, launch, long, native, open, set, settled, siteDir } from "./harness.mjs";
+
+const options = { skip: long ? false : "CELADON_PLAYGROUND is not long" };
+// A busy machine makes all of it slower: times are of the processor, and can be given
+// more room.
+const room = Number(process.env.CELADON_ROOM ?? 1);
+const answers = process.env.CELADON_ANSWERS;
+
+let browser;
+before(async () => { if (long) browser = await launch(); });
+after(() => browser?.close());
+
+test("sizes", options, async (t) => {
+	const size = (await stat(path.join(siteDir, "celadon.wasm.br"))).size;
+	const page = (await Promise.all(["app.js", "app.css", "worker.js"].map((f) => readFile(path.join(siteDir, f))))).reduce((n, data) => n + brotliCompressSync(data).length, 0);
+	t.diagnostic(`celadon.wasm.br ${size} bytes, JS and CSS ${page} bytes in brotli`);
+	assert.ok(size <= 12e6 && page <= 160e3);
+});
+
+async function timed(work) {
+	const pid = browser.process().pid;
+	const [wall, used] = [Date.now(), await cpu(pid)];
+	await work();
+	return { wall: Date.now() - wall, used: (await cpu(pid)) - used };
+}
+
+const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+test("from opening to the first verdict", options, async (t) => {
+	const at = await inBrowser();
+	const first = [];
+	for (let i = 0; i < 3; i++) {
+		const context = await browser.createBrowserContext();
+		const page = await context.newPage();
+		const spent = await timed(async () => {
+			await page.goto(at.url);
+			await page.waitForFunction(() => document.documentElement.dataset.verdict !== undefined, { polling: "mutation" });
+		});
+		first.push(spent.used);
+		t.diagnostic(`${spent.wall} ms, ${spent.used} ms of the processor`);
+		await context.close();
+	}
+	at.end();
+	assert.ok(Math.min(...first) <= 2 * 2_500 * room, `${first} ms of the processor, of which there are two`);
+});
+
+test("from an edit to its verdict", options, async (t) => {
+	const at = await inBrowser();
+	const { page, close } = await open(browser, at);
+	const crd = await example("playground/certificate/crd.yaml");
+	const object = await example("playground/certificate/object.yaml");
+	const big = answers && (await largest());
+	for (const [name, pane, text, other, bound] of [
+		["object", "object", object, undefined, 50],
+		["small CRD", "crd", crd, undefined, 150],
+		...(big ? [["large CRD", "crd", big.CRD ?? big.crd, big, 600]] : []),
+	]) {
+		if (other) await set(page, "object", other.object);
+		await set(page, pane, text);
+		const used = [];
+		for (let i = 0; i < 9; i++) {
+			await settled(page);
+			await new Promise((done) => setTimeout(done, 300));
+			const spent = await timed(() => set(page, pane, `${text}# ${i}\n`, false).then(() => page.waitForFunction(() => document.documentElement.dataset.verdict !== undefined, { polling: "mutation", timeout: 120_000 })));
+			used.push(spent.used);
+		}
+		t.diagnostic(`${name} (${text.length >> 10} KiB): median ${median(used)} ms of the processor, pasting and drawing the whole text included`);
+		if (room === 1) assert.ok(median(used) <= bound + 100, `${name}: ${used}`);
+		const measured = await page.evaluate(() => performance.getEntriesByName("verdict").slice(-9).map((e) => e.duration));
+		t.diagnostic(`${name}: median ${Math.round(median(measured))} ms from the question to the verdict on this machine`);
+	}
+	await close();
+	at.end();
+});
+
+async function largest() {
+	let most;
+	for (const file of (await readdir(answers)).sort()) {
+		const { question } = JSON.parse(await readFile(path.join(answers, file)));
+		if (!most || question.crd.length > most.crd.length) most = question;
+	}
+	return most;
+}
+
+test("20 CRDs one after the other keep the heap small", options, async (t) => {
+	const at = await inBrowser();
+	const { page, close } = await open(browser, at);
+	const questions = answers ? await Promise.all((await readdir(answers)).sort().map(async (f) => JSON.parse(await readFile(path.join(answers, f))).question)) : [];
+	const crds = [...new Map(questions.map((q) => [q.crd, q])).values()].sort((a, b) => b.crd.length - a.crd.length).slice(0, 20);
+	for (let i = 0; i < 20; i++) {
+		if (crds.length === 0) {
+			await choose(page, ["A certificate", "A cluster", "A database", "A route"][i % 4]);
+			continue;
+		}
+		const { crd, object } = crds[i % crds.length];
+		await set(page, "object", object, false);
+		await set(page, "crd", crd);
+		await page.waitForFunction(() => document.getElementById("busy").hidden, { timeout: 120_000 });
+	}
+	let all = 0;
+	for (const worker of page.workers()) {
+		const memory = (await worker.evaluate(() => self.celadonMemory())) / 2 ** 20;
+		all = Math.max(all, memory);
+		t.diagnostic(`a Worker's memory: ${Math.round(memory)} MiB`);
+	}
+	const { JSHeapUsedSize } = await page.metrics();
+	t.diagnostic(`the page's own heap: ${Math.round(JSHeapUsedSize / 2 ** 20)} MiB`);
+	assert.ok(all <= 150, `${all} MiB`);
+	await close();
+	at.end();
+});
+
+for (const engine of [native, inBrowser]) {
+	test(`the page's answers are the command's: ${engine.name}`, { skip: options.skip || (answers ? false : "CELADON_ANSWERS names no folder") }, async (t) => {
+		const at = await engine();
+		const { page, close } = await open(browser, at);
+		let n = 0;
+		for (const file of (await readdir(answers)).sort()) {
+			const { question, answers: want } = JSON.parse(await readFile(path.join(answers, file)));
+			for (const what of ["check", "vet"]) {
+				const reply = await page.evaluate((question) => window.celadonAsk(question), { ...question, do: what });
+				assert.deepEqual(reply.report, want[what], `${file}: ${what}`);
+			}
+			n++;
+		}
+		t.diagnostic(`${n} cases`);
+		assert.ok(n > 0);
+		await close();
+		at.end();
+	});
+}

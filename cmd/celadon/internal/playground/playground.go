@@ -1,0 +1,150 @@
+// Package playground is celadon playground: a page on a local address that shows a
+// CRD, an object, what the API server would say, and why.
+package playground
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Options are the flags of celadon playground.
+type Options struct {
+	Listen           string
+	CRD, Object, Old string
+	KubeVersion      string
+}
+
+// Flags are those of celadon playground.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
+	f.StringVar(&o.CRD, "crd", "", "begin with the CRD in this `FILE`")
+	f.StringVar(&o.Object, "object", "", "begin with the object in this `FILE`")
+	f.StringVar(&o.Old, "old", "", "begin with the old object in this `FILE`")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "begin with Kubernetes `X.Y` (default the newest known)")
+}
+
+// start is what the page begins with.
+type start struct {
+	CRD         string `json:"crd"`
+	Object      string `json:"object"`
+	Old         string `json:"old"`
+	KubeVersion string `json:"kubeVersion"`
+}
+
+// most is how large a file may be: three of them make a request.
+const most = answer.MaxRequest / 4
+
+func (o *Options) start(stdin io.Reader) (*start, error) {
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return nil, fmt.Errorf("--kube-version: %w", err)
+	}
+	s := &start{KubeVersion: o.KubeVersion}
+	for _, file := range []struct {
+		flag, path string
+		into       *string
+	}{{"--crd", o.CRD, &s.CRD}, {"--object", o.Object, &s.Object}, {"--old", o.Old, &s.Old}} {
+		var text []byte
+		var err error
+		switch file.path {
+		case "":
+		case "-":
+			text, err = input.ReadAll(stdin, most)
+		default:
+			text, err = input.ReadFile(file.path, most)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", file.flag, file.path, err)
+		}
+		*file.into = string(text)
+	}
+	return s, nil
+}
+
+// loopback keeps the page, which reads what it is given, from a network.
+func loopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("--listen %s: want a loopback address, as 127.0.0.1:8080", address)
+	}
+	return nil
+}
+
+const (
+	maxConnections = 64
+	headerTimeout  = 5 * time.Second
+	// readTimeout is for a body, too.
+	readTimeout = 15 * time.Second
+	idleTimeout = 2 * time.Minute
+	maxHeader   = 16 << 10
+	stopTimeout = time.Second
+)
+
+// Run is the whole of celadon playground. It ends when the context does.
+func Run(ctx context.Context, s cli.Streams, o *Options) error {
+	if err := loopback(o.Listen); err != nil {
+		return err
+	}
+	begin, err := o.start(s.Stdin)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer listener.Close()
+	p := newPage(listener.Addr(), newToken(), begin)
+	connections := intake.Listen(listener, maxConnections, func() bool { return false })
+	srv := &http.Server{
+		Handler:           p,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      maxWork + readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnState:         connections.State,
+	}
+	if _, err := fmt.Fprintf(s.Stdout, "%s\n", p.url()); err != nil {
+		return fmt.Errorf("cannot write the address: %w", err)
+	}
+	fmt.Fprintln(s.Stderr, "open this address in a browser; who has it can use the page until it is ended (Ctrl-C)")
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(connections) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("cannot serve: %w", err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return srv.Close()
+}
+
+// newToken cannot be guessed.
+func newToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,122 @@
+package vetting
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/vet"
+)
+
+// Vetted is what celadon vet says of a whole text that stands in no file, as a page
+// has it: of a Desk an editor asks document by document.
+type Vetted struct {
+	// Report is that of -o json.
+	Report []byte
+	// Refusals are what kubectl would print, by CRD; "" of one that is accepted.
+	Refusals []string
+	// Places are where rules stand, and the schemas that advice is about.
+	Places []Place
+
+	text []byte
+	crds []*vetted
+}
+
+// Place is where in the text something of a version stands: the rule with an index
+// at a path, or the schema there that wants a bound set.
+type Place struct {
+	CRD     string `json:"crd"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Set     string `json:"set,omitempty"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// Text vets the CRDs of a text. The error is the context's, of the version, or of a
+// bug of ours.
+func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
+	o := Options{KubeVersion: kubeVersion, Output: "json"}
+	d, err := NewDesk(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	p, err := o.printer(nil, &out)
+	if err != nil {
+		return nil, err
+	}
+	all, sum := &Vetted{text: text.Data}, summary{}
+	text.Each(func(doc *input.Document) {
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		var r *Reviewed
+		if r, err = d.Vet(ctx, doc); r == nil || err != nil {
+			return
+		}
+		sum.count(r.one)
+		all.add(r.one)
+		err = p.crd(r.one)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = p.end(&sum)
+	}
+	all.Report = out.Bytes()
+	return all, err
+}
+
+func (v *Vetted) add(one *vetted) {
+	v.crds = append(v.crds, one)
+	refusal := ""
+	if one.report != nil && one.report.Status != nil {
+		refusal = string(report.KubectlError(one.kubectl(0)))
+	}
+	v.Refusals = append(v.Refusals, refusal)
+	if one.report == nil {
+		return
+	}
+	var places []Place
+	var fields []string
+	for _, of := range one.report.Versions {
+		for i := range of.Rules {
+			r := &of.Rules[i]
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: r.Path, Index: r.Index})
+			fields = append(fields, r.Field)
+		}
+		for _, a := range of.Advice {
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: a.Path, Set: a.Set})
+			fields = append(fields, a.Field)
+		}
+	}
+	for i, found := range one.inYAML(fields, 0) {
+		places[i].Line, places[i].Column = found.Line, found.Column
+	}
+	v.Places = append(v.Places, places...)
+}
+
+// Fixed is the text with the bounds set that are advised and wanted.
+func (v *Vetted) Fixed(wanted func(crd, version string, a vet.Advice) bool) ([]byte, error) {
+	var docs []*input.Document
+	var fixes []*fix.Vetted
+	for _, one := range v.crds {
+		if one.report == nil {
+			continue
+		}
+		less := *one.report
+		less.Versions = slices.Clone(less.Versions)
+		for at := range less.Versions {
+			of := &less.Versions[at]
+			of.Advice = slices.DeleteFunc(slices.Clone(of.Advice), func(a vet.Advice) bool { return !wanted(less.Name, of.Name, a) })
+		}
+		docs, fixes = append(docs, one.doc), append(fixes, &fix.Vetted{Report: &less})
+	}
+	return fix.Text(v.text, docs, fixes)
+}
