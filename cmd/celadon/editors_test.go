@@ -14,10 +14,30 @@ import (
 // editors are how each is started with a script; what is not installed is left out.
 var editors = map[string][]string{
 	"emacs": {"emacs", "--no-init-file", "--batch", "-l", "emacs.el"},
-	"nvim":  {"nvim", "--headless", "-u", "NONE", "-c", "luafile nvim.lua"},
+	"nvim":  {"nvim", "--headless", "-u", "NONE", "-c", "luafile nvim.lua", "-c", "cquit"},
 }
 
-// TestEditors drives celadon lsp with real editors: each shows a diagnostic, completes,
+// editorSettings are the blocks of docs/editors.md that the scripts load: the last of a
+// language.
+func editorSettings(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/editors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for language, file := range map[string]string{"lua": "settings.lua", "elisp": "settings.el"} {
+		blocks := strings.Split(string(page), "```"+language+"\n")
+		block, _, ok := strings.Cut(blocks[len(blocks)-1], "```")
+		if !ok || len(blocks) < 2 {
+			t.Fatalf("docs/editors.md has no block in %s", language)
+		}
+		found[file] = block
+	}
+	return found
+}
+
+// TestEditors drives celadon lsp with real editors, set up as docs/editors.md says: each shows a diagnostic, completes,
 // applies a code action that takes the diagnostic away, and hovers.
 func TestEditors(t *testing.T) {
 	if os.Getenv("CELADON_EDITORS") == "" {
@@ -42,10 +62,15 @@ func TestEditors(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			for file, text := range editorSettings(t) {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CELADON="+bin)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			var out, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &stderr
 			if err := cmd.Run(); err != nil {
