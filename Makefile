@@ -56,7 +56,7 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
-	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit \
+	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit internal/yamlpos:FuzzLoose engine/assist:FuzzPlace \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
 		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/answer:FuzzAnswer cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
@@ -87,6 +87,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) played-long
 	$(MAKE) editors
 	CELADON_LSP=long $(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap' ./cmd/celadon/internal/lsp
+	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run TestMillionInShards ./cmd/celadon
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race

@@ -100,19 +100,20 @@ func TestActionInstalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ version, system, arch, want string }{
-		{"v1.2.3", "Linux", "X64", "linux_amd64.tar.gz: OK"},
-		{"v1.2.4", "Linux", "X64", "FAILED"},
-		{"v1.2.5", "Linux", "X64", "curl"}, // no such release
-		{"v1.2.3", "Plan 9", "X64", "no release for Plan 9"},
-		{"v1.2.3", "Linux", "ARM", "no release for ARM"},
-		{"main", "Linux", "X64", "no release is named"},
-		{"", "Linux", "X64", "no release is named"},
-		{"v1.2.3/../../x", "Linux", "X64", "no release is named"},
+	for _, c := range []struct{ version, system, arch, sum, want string }{
+		{"v1.2.3", "Linux", "X64", "", "linux_amd64.tar.gz: OK"},
+		{"v1.2.3", "Linux", "X64", strings.Repeat("0", 64), "FAILED"},
+		{"v1.2.4", "Linux", "X64", "", "FAILED"},
+		{"v1.2.5", "Linux", "X64", "", "curl"}, // no such release
+		{"v1.2.3", "Plan 9", "X64", "", "no release for Plan 9"},
+		{"v1.2.3", "Linux", "ARM", "", "no release for ARM"},
+		{"main", "Linux", "X64", "", "no release is named"},
+		{"", "Linux", "X64", "", "no release is named"},
+		{"v1.2.3/../../x", "Linux", "X64", "", "no release is named"},
 	} {
 		temp := t.TempDir()
 		path := filepath.Join(temp, "path")
-		out, err := actionStep(t, temp, install, "VERSION="+c.version, "RELEASES=file://"+releases, "RUNNER_OS="+c.system, "RUNNER_ARCH="+c.arch, "RUNNER_TEMP="+temp, "GITHUB_PATH="+path)
+		out, err := actionStep(t, temp, install, "VERSION="+c.version, "SHA256="+c.sum, "RELEASES=file://"+releases, "RUNNER_OS="+c.system, "RUNNER_ARCH="+c.arch, "RUNNER_TEMP="+temp, "GITHUB_PATH="+path)
 		if want := strings.HasSuffix(c.want, "OK"); (err == nil) != want || !strings.Contains(out, c.want) {
 			t.Errorf("%v: %v: %s", c, err, out)
 			continue
@@ -138,6 +139,9 @@ func TestActionChecks(t *testing.T) {
 		if (err == nil) != want || !strings.Contains(out, "checked") || strings.Contains(out, "::error") == want {
 			t.Errorf("%s: %v: %s", objects, err, out)
 		}
+	}
+	if out, err := actionStep(t, "../..", check, "CRD=", "KUBE_VERSION=", "BASE=", "OBJECTS=examples"); err == nil || !strings.Contains(out, "::error::celadon: objects without the input crd") {
+		t.Errorf("without CRDs: %v: %s", err, out)
 	}
 	dir := tree(t, map[string]string{"m/a.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": ""})
 	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=*"); err == nil {

@@ -84,7 +84,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 	cli.Values(cmd, "subresource", "status", "scale")
 	cli.KubeVersions(cmd)
 	cluster.Complete(cmd)
-	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "findings-exit-code"} {
+	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {
 		cli.Values(cmd, flag)
 	}
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,93 @@ func TestClusterForbidden(t *testing.T) {
 	}
 }
 
+// TestClusterNoFile: what of a cluster cannot be read is named as a file might be, and
+// no such file is looked at.
+func TestClusterNoFile(t *testing.T) {
+	s := exampleCluster(t)
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/crontabs") {
+			return false
+		}
+		clustertest.Fail(w, 403, "Forbidden", "no")
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), "celadon", "check", "--cluster")
+	cmd.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "crontabs.stable.example.com"), []byte("{{ a }}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := cmd.CombinedOutput(); !bytes.Contains(out, []byte("not read, for want of permission")) || bytes.Contains(out, []byte("Helm")) {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestClusterBadCRD: a CRD of the cluster that cannot be read is a problem where it is
+// needed, and none where it is not.
+func TestClusterBadCRD(t *testing.T) {
+	const next = "../../examples/crontab-next/crd.yaml"
+	for name, needed := range map[string]bool{"crontabs.stable.example.com": true, "others.g.io": false} {
+		s := exampleCluster(t)
+		good := s.CRDs()[0]
+		if needed {
+			good = `{"metadata":{"name":"a.g.io","uid":"u"},"spec":{}}`
+		}
+		s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/customresourcedefinitions") {
+				return false
+			}
+			fmt.Fprintf(w, `{"items":[%s,{"metadata":{"name":%q,"uid":"u"},"spec":{"x":[1%s]}}]}`, good, name, strings.Repeat(",1", 1<<20))
+			return true
+		}
+		for _, args := range [][]string{{"diff", "--cluster", next}, {"check", "--cluster", "--crd", next}} {
+			out, stderr, code := ran(t.Context(), "", args...)
+			if (code == cli.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server sent what is no object: more than") {
+				t.Errorf("%v with a bad %s: exit code %d\n%s%.300s", args, name, code, stderr, out)
+			}
+		}
+	}
+}
+
+// TestClusterUpdate: a CRD that was read from another server is still an update of the
+// cluster's.
+func TestClusterUpdate(t *testing.T) {
+	exampleCluster(t)
+	text := strings.Replace(string(readFile(t, "../../examples/crontab-next/crd.yaml")), "scope: Namespaced", "scope: Cluster", 1)
+	text = strings.Replace(text, "metadata:\n", "metadata:\n  uid: of-staging\n", 1)
+	next := filepath.Join(t.TempDir(), "next.yaml")
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-q"); code != cli.Findings || !strings.Contains(out, "spec.scope: Invalid value: \"Cluster\": field is immutable") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// TestClusterOld: of an older cluster check and diff say the same: it lets no old
+// object live that a new rule refuses.
+func TestClusterOld(t *testing.T) {
+	s := exampleCluster(t)
+	s.Minor = "28"
+	const next = "../../examples/crontab-next/crd.yaml"
+	var checked, compared struct {
+		Summary struct {
+			Upgrade, Objects struct{ RefusedOnCreate, RefusedOnUpdate, Ratcheted int }
+		}
+	}
+	out, _, _ := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-o", "json")
+	err := json.Unmarshal([]byte(out), &checked)
+	more, told, _ := ran(t.Context(), "", "diff", "--cluster", next, "-o", "json")
+	if err2 := json.Unmarshal([]byte(more), &compared); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if u := checked.Summary.Upgrade; u != compared.Summary.Objects || u.RefusedOnCreate == 0 {
+		t.Errorf("check %+v, diff %+v", u, compared.Summary.Objects)
+	}
+	if !strings.Contains(told, "is of Kubernetes 1.28, by which its objects are decided: the witnesses of CRDs are those of 1.37") {
+		t.Error(told)
+	}
+}
+
 // TestClusterInterrupted: Ctrl-C leaves a report of what was read.
 func TestClusterInterrupted(t *testing.T) {
 	s := clustertest.Start(t)
@@ -292,6 +380,11 @@ func TestNoSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	strace, straceErr := exec.LookPath("strace")
+	if straceErr != nil {
+		if t.Log("there is no strace: only that no server is asked is seen"); os.Getenv("CELADON_ATTACK") == "long" {
+			t.Error("want strace")
+		}
+	}
 	celadon, err := exec.LookPath("celadon")
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +432,34 @@ func TestPlugin(t *testing.T) {
 			t.Errorf("%s: %s", c.line, &out)
 		}
 	}
+	if runtime.GOOS != "windows" {
+		pluginFiles(t)
+	}
 	if cli.Called("/usr/bin/celadon") != "celadon" {
 		t.Error("celadon is called celadon")
+	}
+}
+
+// pluginFiles makes a plugin as docs/cluster.md says, and has it complete a flag.
+func pluginFiles(t *testing.T) {
+	t.Helper()
+	page := string(readFile(t, "../../docs/cluster.md"))
+	_, block, _ := strings.Cut(page, "```sh\n")
+	block, _, _ = strings.Cut(block, "kubectl celadon check")
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// As kubectl does, which looks for these two in $PATH.
+	kubectl := "#!/bin/sh\nname=kubectl-$1\nshift\nexec $name \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "bin", "kubectl"), []byte(kubectl), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", block+"\nkubectl celadon check; kubectl_complete-celadon check --validate ''")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if !bytes.Contains(out, []byte("(see kubectl celadon check --help)")) || !bytes.Contains(out, []byte("\nstrict\nwarn\nignore\n")) {
+		t.Errorf("%v\n%s\n%s", err, block, out)
 	}
 }

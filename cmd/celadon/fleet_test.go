@@ -68,6 +68,7 @@ type argoWorkflow struct {
 	Spec       struct {
 		Entrypoint         string                     `json:"entrypoint"`
 		ServiceAccountName string                     `json:"serviceAccountName"`
+		Automount          *bool                      `json:"automountServiceAccountToken"`
 		Parallelism        int                        `json:"parallelism"`
 		Arguments          argoArguments              `json:"arguments"`
 		SecurityContext    *corev1.PodSecurityContext `json:"securityContext"`
@@ -216,12 +217,22 @@ func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) 
 	if flag("crd") != "[/crds]" || !mounted(c, "/crds", true) || flag("output") != "jsonl" || flag("findings-exit-code") != "0" || flag("no-config") != "true" {
 		t.Errorf("%s: %v", c.Name, c.Args)
 	}
+	if run := flag("run"); run != "{{workflow.uid}}" && (run != "$(RUN)" || !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+		return e.Name == "RUN" && e.ValueFrom.FieldRef.FieldPath == "metadata.labels['batch.kubernetes.io/controller-uid']"
+	})) {
+		t.Errorf("%s: a report of another run would be taken for one of this: %q", c.Name, run)
+	}
+	if flag("shard") == "" && flag("sources") == "0" {
+		t.Errorf("%s: nobody would miss it", c.Name)
+	}
 	if flag("shard") == "" && flag("source") == "" {
 		t.Errorf("%s: what it writes cannot be merged", c.Name)
 	}
-	if _, of, ok := strings.Cut(flag("shard"), "/"); ok {
-		shards, _ = strconv.Atoi(of)
+	of := flag("sources")
+	if _, n, ok := strings.Cut(flag("shard"), "/"); ok {
+		of = n
 	}
+	shards, _ = strconv.Atoi(of)
 	return shards
 }
 
@@ -235,6 +246,9 @@ var argoExpression = regexp.MustCompile(`\{\{[a-z.]+\}\}`)
 func fleetArgo(t *testing.T, w *argoWorkflow) {
 	t.Helper()
 	fleetPod(t, w.Spec.SecurityContext)
+	if w.Spec.Automount == nil || !*w.Spec.Automount { // the account of job.yaml has it off
+		t.Error("the pods have no token")
+	}
 	names := []string{}
 	for _, template := range w.Spec.Templates {
 		names = append(names, template.Name)
@@ -256,7 +270,7 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	for _, expression := range argoExpression.FindAllString(string(text), -1) {
-		if !slices.Contains([]string{"{{item}}", "{{inputs.parameters.shard}}", "{{workflow.parameters.shards}}"}, expression) {
+		if !slices.Contains([]string{"{{item}}", "{{inputs.parameters.shard}}", "{{workflow.parameters.shards}}", "{{workflow.uid}}"}, expression) {
 			t.Errorf("%s: nobody gives it a value", expression)
 		}
 	}
@@ -309,6 +323,54 @@ func TestFleetJob(t *testing.T) {
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)
+		}
+	}
+}
+
+// TestFleetJobCRDs: CRDs come from folders as those of check do, and nothing that a
+// CRD says may be listed but its own objects.
+func TestFleetJobCRDs(t *testing.T) {
+	t.Parallel()
+	crd, err := os.ReadFile(crontabCRD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{
+		"good/bases/crd.yaml":     string(crd),
+		"good/kustomization.yaml": "resources: [bases/crd.yaml]\n",
+		"good/patches/patch.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: crontabs.stable.example.com}\n",
+		"good/samples/a.yaml":     goodCronTab,
+		"deployments.yaml":        strings.NewReplacer("crontabs.stable.example.com", "crontabs.apps", "stable.example.com", "apps", "plural: crontabs", "plural: deployments").Replace(string(crd)),
+		"all.yaml":                strings.Replace(string(crd), "plural: crontabs", `plural: "*"`, 1),
+		"escape.yaml":             strings.Replace(string(crd), "group: stable.example.com", `group: "x\"]\n- apiGroups: [\"\"]\n  resources: [secrets]"`, 1),
+		"twice/a.yaml":            string(crd),
+		"twice/b.yaml":            string(crd),
+		"large.yaml":              strings.Replace(string(crd), "type: object\n", "type: object\n        x-kubernetes-validations: [{rule: \"true\", message: \""+strings.Repeat("m", 1<<20)+"\"}]\n", 1),
+		"none/x.yaml":             goodCronTab,
+	})
+	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, "good")); code != cli.OK || len(fleetDocuments(t, []byte(out))) != 6 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	for name, want := range map[string]string{
+		"deployments.yaml": "not the name of a CRD",
+		"all.yaml":         "not the name of a CRD",
+		"escape.yaml":      "not the name of a CRD",
+		"twice":            "is given twice",
+		"large.yaml":       "which no ConfigMap holds",
+		"none":             "no CustomResourceDefinition in",
+		"nowhere":          "no such file or directory",
+	} {
+		if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, name)); code != cli.Usage || out != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, want %q: %s%.2000s", name, code, want, out, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{}, {"--crd", crontabCRD, "--shards", "0"}, {"--crd", crontabCRD, "--shards", "10001"}, {"--crd", crontabCRD, "--parallelism", "0"},
+		{"--crd", crontabCRD, "--name", "A b"}, {"--crd", crontabCRD, "--namespace", "x\ny"}, {"--crd", crontabCRD, "--image", "a b"}, {"--crd", crontabCRD, "--reports", ""},
+	} {
+		if out, stderr, code := shardRun(t, append([]string{"manifests", "job"}, args...)...); code != cli.Usage || out != "" || stderr == "" {
+			t.Errorf("%q: exit code %d: %s%s", args, code, out, stderr)
 		}
 	}
 }

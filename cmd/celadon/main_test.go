@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden output in scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"celadon": main, "celadon-unlimited": unlimited, "converter": converterMain})
+	testscript.Main(m, map[string]func(){"celadon": main, "kubectl-celadon": main, "celadon-unlimited": unlimited, "converter": converterMain})
 }
 
 // TestScripts runs command lines and holds what they print.

@@ -14,7 +14,7 @@ kinds that --crd has, a ConfigMap with these CRDs, and a volume for the reports.
 An eviction retries, input that cannot be read fails its index alone, and findings
 are no failure: celadon merge says what was found.`
 
-const manifestsJobExamples = `  celadon manifests job --crd new/ --shards 20 | kubectl apply -f -`
+const manifestsJobExamples = `  celadon manifests job --crd new/ --shards 20 | kubectl apply --server-side -f -`
 
 func manifestsCommand(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{

@@ -12,9 +12,10 @@ const mergeHelp = `Merge makes one report of those that celadon check -o jsonl w
 A REPORT is a file, or a folder with files that end in .jsonl.
 
 The objects of a source stand in the order of the input, the sources in the order
-of their names. Reports of other flags, CRDs or input than the first are refused.
-Of what is cut off nothing is merged. Missing shards are named, in the report too;
-a source that has no report at all can be missed only if --source names it.
+of their names. Reports of other runs, flags, CRDs or input than the first are refused.
+Of what is cut off nothing is merged. Missing shards are named, in the report too; a
+source that has no report at all is missed where celadon check --sources said how many
+there are, or --source names it.
 
 Exit codes are those of celadon check: 0 all accepted, 1 findings, 2 a report that
 is missing, cut off or there twice, or an exit code 2 of a part, 3 a bug in celadon,

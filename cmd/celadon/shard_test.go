@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +54,7 @@ func shardTree(t *testing.T) string {
 		"warns.yaml":           strings.Replace(string(crd), "    storage: true\n", "    storage: true\n    deprecated: true\n    selectableFields: [{jsonPath: .spec.image}]\n", 1),
 		"spoilt.yaml":          strings.Replace(string(crd), "x-kubernetes-validations", "x-kubernetes-validation", 1),
 		"m/a.jsonl.json":       lines.String() + "{\"apiVersion\": broken\n" + strings.Repeat(fmt.Sprintf(crontab, 7, "@daily"), 2),
+		"m/half.json":          `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"half"},"spec":{"a":tru}}` + "\n" + strings.TrimSuffix(fmt.Sprintf(crontab, 99, "@daily"), "}\n") + `,"kind":"Other"}`,
 		"m/b.json":             `{"apiVersion":"v1","kind":"List","items":[` + list.String() + "]}",
 		"m/c.yaml":             "a: b\n---\n" + goodCronTab + "sped: {}\n---\n" + goodCronTab + "spec: {}\n---\n- x\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\na: [\n",
 		"m/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
@@ -181,8 +184,66 @@ func holdCases(t *testing.T, dir string) {
 	}
 }
 
-// TestShardAgain: a second run of a shard, as after a pod was killed, writes the same
-// bytes in the place of the same file, and one that is killed leaves no report.
+// TestShardKilled: a shard that is killed while it writes leaves the report that was
+// there; the next one writes the same bytes and clears up behind it.
+func TestShardKilled(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	out := filepath.Join(reports, "0.jsonl")
+	args := []string{"check", "--no-config", "--no-vet", "--crd", crontabCRD, "--shard", "0/1", "--run", "a", "-o", "jsonl", "--out", out, "-"}
+	var whole strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&whole, crontab, i, "@daily")
+	}
+	run := func(in io.Reader) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "celadon", args...)
+		cmd.Stdin = in
+		return cmd
+	}
+	_ = run(strings.NewReader(whole.String())).Run() // there are findings
+	first := folder(t, reports)
+	if len(first) != 1 || strings.Count(first["0.jsonl"], "\n") != 2002 {
+		t.Fatalf("%d files: %.1000s", len(first), first["0.jsonl"])
+	}
+	in, feed := io.Pipe()
+	defer feed.Close()
+	cmd := run(in)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.WriteString(feed, whole.String()) // and no end
+	}()
+	for left := ""; len(left) < 64<<10; { // it has begun to write
+		for name, text := range folder(t, reports) {
+			if name != "0.jsonl" {
+				left = text
+			}
+		}
+		if cmd.ProcessState != nil || t.Context().Err() != nil {
+			t.Fatal("it ended")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	feed.Close()
+	_ = cmd.Wait()
+	killed := folder(t, reports)
+	if len(killed) != 2 || killed["0.jsonl"] != first["0.jsonl"] {
+		t.Errorf("killed: %d files, the same %t", len(killed), killed["0.jsonl"] == first["0.jsonl"])
+	}
+	if merged, _, code := shardRun(t, "merge", "-o", "jsonl", reports); code != cli.Findings || strings.Count(merged, "\n") != 2001 {
+		t.Errorf("beside what is left: exit code %d, %d lines", code, strings.Count(merged, "\n"))
+	}
+	_ = run(strings.NewReader(whole.String())).Run()
+	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {
+		t.Errorf("run again: %s", diff)
+	}
+}
+
+// TestShardAgain: a run that is interrupted leaves nothing, a second one of a shard
+// writes the same bytes in the place of the same file.
 func TestShardAgain(t *testing.T) {
 	t.Parallel()
 	dir := shardTree(t)

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -30,6 +30,7 @@ const (
 type plane struct {
 	t      *testing.T
 	dir    string
+	host   string // an address of loopback that is this plane's alone
 	server string // its URL
 	config string // a kubeconfig of its administrator
 	client *http.Client
@@ -42,18 +43,16 @@ func start(t *testing.T) *plane {
 	if os.Getenv("CELADON_KUBE") == "" {
 		t.Skip("CELADON_KUBE names no folder with kube-apiserver, etcd, kubectl and celadon: make e2e")
 	}
-	p := &plane{t: t, dir: t.TempDir(), client: clientOf(nil)}
-	etcd, peer, secure := freePort(t), freePort(t), freePort(t)
-	p.server = fmt.Sprintf("https://127.0.0.1:%d", secure)
-	store := fmt.Sprintf("http://127.0.0.1:%d", etcd)
-	neighbours := fmt.Sprintf("http://127.0.0.1:%d", peer)
+	p := &plane{t: t, dir: t.TempDir(), host: ownHost(), client: clientOf(nil)}
+	p.server = "https://" + p.host + ":6443"
+	store, neighbours := "http://"+p.host+":2379", "http://"+p.host+":2380"
 	p.run("etcd", "--data-dir", p.path("etcd"), "--unsafe-no-fsync", "--log-level=error", "--quota-backend-bytes=536870912", // as much is mapped
 		"--listen-client-urls", store, "--advertise-client-urls", store,
 		"--listen-peer-urls", neighbours, "--initial-advertise-peer-urls", neighbours, "--initial-cluster", "default="+neighbours)
 	p.write("tokens.csv", adminToken+",admin,admin,system:masters\n"+viewerToken+",viewer,viewer\n")
 	p.write("audit.json", auditPolicy)
 	p.write("accounts.key", string(newKey(t)))
-	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", secure),
+	p.run("kube-apiserver", "--etcd-servers", store, "--cert-dir", p.path("certs"), "--bind-address", p.host, "--secure-port=6443",
 		"--token-auth-file", p.path("tokens.csv"), "--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://celadon.test", "--service-account-key-file", p.path("accounts.key"), "--service-account-signing-key-file", p.path("accounts.key"),
 		"--audit-policy-file", p.path("audit.json"), "--audit-log-path", p.path("audit.log"), "--audit-log-mode=blocking-strict",
@@ -235,14 +234,13 @@ func (p *plane) define(file, name, path string) {
 	})
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+var planes atomic.Uint32
+
+// ownHost is an address of loopback that nobody else listens at: of this process, and
+// of this plane in it. Ports that are free when asked may be taken a moment later.
+func ownHost() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>16+int(planes.Add(1)))%128, pid>>8&0xff, 1+pid&0x7f)
 }
 
 // absolute is the path of a file of the repository.

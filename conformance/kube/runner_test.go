@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
@@ -29,18 +29,27 @@ import (
 type runner struct {
 	p      *plane
 	client kubernetes.Interface
-	// evict says of a pod that has not run that it is evicted instead.
-	evict func(*corev1.Pod) bool
+	// fate says what befalls a pod while it runs.
+	fate func(*corev1.Pod) fate
 
-	mu   sync.Mutex
-	runs map[string]int // of each completion index, evictions included
-	logs []string       // what containers said on stderr, a pod each
+	mu     sync.Mutex
+	runs   map[string]int // of each completion index
+	killed int            // pods that were killed while a report of theirs was half written
+	logs   []string       // what containers said last, a pod each
 }
+
+type fate int
+
+const (
+	lives   fate = iota
+	evicted      // killed, as the cluster wanted it
+	dies         // killed, as for want of memory
+)
 
 const taskName = "batch.kubernetes.io/job-completion-index"
 
 // jobs starts the real job controller, and the runner.
-func (p *plane) jobs(evict func(*corev1.Pod) bool) *runner {
+func (p *plane) jobs(befalls func(*corev1.Pod) fate) *runner {
 	p.t.Helper()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: p.server, BearerToken: adminToken, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	if err != nil {
@@ -55,7 +64,7 @@ func (p *plane) jobs(evict func(*corev1.Pod) bool) *runner {
 		p.t.Fatal(err)
 	}
 	shared.Start(ctx.Done())
-	r := &runner{p: p, client: client, evict: evict, runs: map[string]int{}}
+	r := &runner{p: p, client: client, fate: befalls, runs: map[string]int{}}
 	all.Go(func() { controller.Run(ctx, 2) })
 	all.Go(func() { r.run(ctx) })
 	return r
@@ -83,17 +92,24 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
+// told is what the pods did so far: how often those of an index ran, how many were
+// killed, and what all said last.
+func (r *runner) told(index string) (runs, killed int, said string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runs[index], r.killed, strings.Join(r.logs, "\n")
+}
+
 // pod lives a pod's life.
 func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	r.mu.Lock()
 	r.runs[pod.Annotations[taskName]]++
-	evicted := r.evict != nil && r.evict(pod)
+	fate := lives
+	if r.fate != nil {
+		fate = r.fate(pod)
+	}
 	r.mu.Unlock()
 	pod.Status.Phase = corev1.PodRunning
-	if evicted {
-		r.report(ctx, pod, 137, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: metav1.Now()})
-		return
-	}
 	pod, err := r.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil {
 		return // it was deleted
@@ -101,22 +117,24 @@ func (r *runner) pod(ctx context.Context, pod *corev1.Pod) {
 	var code int
 	var said string
 	for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers[0]) {
-		if code, said = r.process(ctx, pod, &container); code != 0 {
+		if code, said = r.process(ctx, pod, &container, fate); code != 0 {
 			break
 		}
 	}
 	r.mu.Lock()
 	r.logs = append(r.logs, fmt.Sprintf("%s (index %s) ends with %d: %s", pod.Name, pod.Annotations[taskName], code, said))
 	r.mu.Unlock()
+	if fate == evicted {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", LastTransitionTime: metav1.Now()}}
+	}
 	r.report(ctx, pod, int32(code))
 }
 
-func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32, conditions ...corev1.PodCondition) {
+func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32) {
 	pod.Status.Phase = corev1.PodSucceeded
 	if code != 0 {
 		pod.Status.Phase = corev1.PodFailed
 	}
-	pod.Status.Conditions = conditions
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: metav1.Now(), FinishedAt: metav1.Now()}},
@@ -125,13 +143,13 @@ func (r *runner) report(ctx context.Context, pod *corev1.Pod, code int32, condit
 }
 
 // process runs a container. Of its output the last is kept, as in a log.
-func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container) (code int, said string) {
-	config, err := r.account(ctx, pod)
+func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1.Container, fate fate) (code int, said string) {
+	account, err := r.account(ctx, pod)
 	if err != nil {
 		return 128, err.Error()
 	}
 	env := map[string]string{}
-	lines := append(os.Environ(), "KUBECONFIG="+config, "PATH="+os.Getenv("CELADON_KUBE")+":"+os.Getenv("PATH"))
+	lines := []string{"ACCOUNT=" + account, "PATH=" + os.Getenv("CELADON_KUBE") + ":" + os.Getenv("PATH"), "KUBERNETES_SERVICE_HOST=" + r.p.host, "KUBERNETES_SERVICE_PORT=6443"}
 	for _, e := range container.Env {
 		value := expansion.Expand(e.Value, expansion.MappingFuncFor(env))
 		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
@@ -158,71 +176,51 @@ func (r *runner) process(ctx context.Context, pod *corev1.Pod, container *corev1
 	if filepath.Base(argv[0]) == "celadon" {
 		argv[0] = binary("celadon")
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	unshare := []string{"--mount", "sh", "-c", inPod, "sh"}
+	if os.Getuid() != 0 {
+		unshare = append([]string{"--map-root-user"}, unshare...)
+	}
+	cmd := exec.CommandContext(ctx, "unshare", append(unshare, argv...)...)
 	cmd.Env, cmd.Dir = lines, r.p.t.TempDir()
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return 127, err.Error()
+	}
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	if fate != lives {
+		watching.Go(func() { r.kill(cmd.Process, ended) })
+	}
+	err = cmd.Wait()
+	close(ended)
+	watching.Wait()
+	if code = cmd.ProcessState.ExitCode(); code < 0 {
+		code = 137
+	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return 127, err.Error()
 	}
-	return cmd.ProcessState.ExitCode(), string(out[max(0, len(out)-1000):])
+	return code, string(out.Bytes()[max(0, out.Len()-1000):])
 }
 
-// account is a kubeconfig with a token of the pod's service account.
-func (r *runner) account(ctx context.Context, pod *corev1.Pod) (string, error) {
-	if pod.Spec.ServiceAccountName == "" {
-		return "/dev/null", nil
-	}
-	token, err := r.client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		return "", err
-	}
-	name := r.p.path(pod.Name + ".kubeconfig")
-	return name, os.WriteFile(name, []byte(kubeconfig(r.p.server, token.Status.Token)), 0o600)
-}
-
-// volume is the folder of a pod's volume: of a claim, of a ConfigMap, or empty.
-func (r *runner) volume(pod *corev1.Pod, name string) string {
-	dir := r.p.path(filepath.Join("volumes", pod.Name, name))
-	for _, v := range pod.Spec.Volumes {
-		if v.Name != name {
-			continue
+// kill kills a process that has begun to write a file into a claim.
+func (r *runner) kill(process *os.Process, ended chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		default:
 		}
-		if v.PersistentVolumeClaim != nil {
-			dir = r.claim(v.PersistentVolumeClaim.ClaimName)
-		}
-		if v.ConfigMap != nil {
-			dir = r.p.path(filepath.Join("configmaps", v.ConfigMap.Name)) // one path for all pods, as in real ones
-			if err := r.unpack(pod.Namespace, v.ConfigMap.Name, dir); err != nil {
-				r.p.t.Errorf("ConfigMap %s: %v", v.ConfigMap.Name, err)
+		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
+		for _, fd := range open {
+			if name, err := os.Readlink(fd); err == nil && strings.HasPrefix(name, r.claim("")) {
+				r.mu.Lock()
+				r.killed++
+				r.mu.Unlock()
+				_ = process.Kill()
+				return
 			}
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		r.p.t.Error(err)
-	}
-	return dir
-}
-
-// claim is the folder of a PersistentVolumeClaim, which all pods share.
-func (r *runner) claim(name string) string { return r.p.path(filepath.Join("claims", name)) }
-
-func (r *runner) unpack(namespace, name, dir string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, err := os.Stat(dir); err == nil {
-		return nil // another pod may be reading it
-	}
-	data, err := r.client.CoreV1().ConfigMaps(namespace).Get(r.p.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for key, text := range data.Data {
-		if err := os.WriteFile(filepath.Join(dir, key), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -46,14 +46,14 @@ func next(t *testing.T) string {
 // serving starts celadon serve in a mode and has the API server ask it.
 func (p *plane) serving(mode string) {
 	p.t.Helper()
-	cert, key := certificate(p.t)
+	cert, key := certificate(p.t, p.host)
 	if err := os.MkdirAll(p.path("crds"), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	p.write("crds/crontab.yaml", next(p.t))
 	p.write("tls.crt", string(cert))
 	p.write("tls.key", string(key))
-	at := fmt.Sprintf("127.0.0.1:%d", freePort(p.t))
+	at := p.host + ":8443"
 	p.run("celadon", "serve", "--crds", p.path("crds"), "--tls-cert", p.path("tls.crt"), "--tls-key", p.path("tls.key"), "--listen", at, "--mode", mode, "--drain", "0s")
 	client := clientOf(cert)
 	p.until("celadon serve is ready", startWithin, func() error {

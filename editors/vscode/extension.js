@@ -16,7 +16,7 @@ async function start() {
   // In a workspace that is not trusted its own settings do not say what is run: see
   // restrictedConfigurations.
   const command = vscode.workspace.getConfiguration("celadon").get("path") || "celadon";
-  client = new LanguageClient(
+  const next = new LanguageClient(
     "celadon",
     "Celadon",
     { command, args: ["lsp"], transport: TransportKind.stdio },
@@ -26,7 +26,8 @@ async function start() {
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml,json}") },
     },
   );
-  await client.start();
+  await next.start();
+  client = next;
 }
 
 async function stop() {

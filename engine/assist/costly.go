@@ -11,8 +11,8 @@ import (
 )
 
 // costly is the problem of an expression whose estimate is over the limit; nil for none.
-// The mends are each one bound, where one suffices, else one of several: of a whole
-// CRD, engine/vet finds better ones.
+// The mends are each one bound, where one suffices, and then several that are alike: of
+// a whole CRD, engine/vet finds better ones.
 func (p *Place) costly(x *expr.Expr) *Problem {
 	price := p.Price(x)
 	if price.Total <= price.Limit || p.Part == AnyExpression {
@@ -40,10 +40,10 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 			together = t.largest(list, price.Limit)
 		}
 	}
-	if len(out.Mends) == 0 && together != nil {
-		out.Mends = []Mend{*together}
+	out.Mends = out.Mends[:min(len(out.Mends), maxMends-1)]
+	if together != nil && len(together.Bounds) > 1 {
+		out.Mends = append(out.Mends, *together)
 	}
-	out.Mends = out.Mends[:min(len(out.Mends), maxMends)]
 	if len(out.Mends) == 0 {
 		out.Words = "no bounds make it fit: write it another way"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
+	celtypes "github.com/google/cel-go/common/types"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
@@ -247,4 +248,24 @@ func argument(t *cel.Type) string {
 		return "anything"
 	}
 	return typeWords(t)
+}
+
+// accepts is true when a function's parameter takes a value of type t.
+func accepts(param, t *cel.Type) bool {
+	switch {
+	case param.Kind() == celtypes.TypeParamKind, param.Kind() == celtypes.DynKind, t.Kind() == celtypes.DynKind:
+		return true
+	case param.Kind() != t.Kind():
+		return false
+	case param.Kind() == celtypes.OpaqueKind && param.TypeName() != t.TypeName():
+		return false
+	case param.Kind() == celtypes.StructKind:
+		return param.TypeName() == t.TypeName()
+	}
+	for i, p := range param.Parameters() {
+		if i < len(t.Parameters()) && !accepts(p, t.Parameters()[i]) {
+			return false
+		}
+	}
+	return true
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // Hover tells of what stands at a place of an expression.
@@ -251,14 +250,7 @@ func (v *view) cost(e ast.Expr) *cost.Estimate {
 
 // estimate is of an expression in the macros around the node.
 func (v *view) estimate(e ast.Expr) (cost.Estimate, bool) {
-	for i := len(v.loops) - 1; i >= 0; i-- {
-		if l := v.loops[i]; l.binds {
-			e = bound(l.of, e)
-		} else {
-			e = folded(l.of, e)
-		}
-	}
-	checked := types.CheckTree(v.env, e)
+	checked := v.check(e)
 	if checked == nil {
 		return cost.Estimate{}, false
 	}

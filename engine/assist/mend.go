@@ -1,22 +1,4 @@
-// Package assist helps to write an expression at a place of a schema: what can
-// stand there, what types and functions are called, what is wrong and how to mend
-// it. It knows a place and the values there, no session, and does no I/O: shell,
-// editor and page share it.
 package assist
-
-// How mends work: what cel-go says of an expression falls into few classes, and
-// each has a file: the text does not parse (syntax.go), a name is not known
-// (names.go), types do not fit (overload.go, kinds.go), or there is no value
-// while it runs (runtime.go). A class is told by the beginning of cel-go's text;
-// what was written there is read from the tokens, which also half-written text
-// has. A text of a kind that is not known here gets no words: better none than
-// wrong ones. The test compiles each expression that a mend leads to.
-//
-// How completion works: the tokens before the cursor, which half-written text has,
-// too, give the operand that stands there (complete.go) and the variables of macros
-// around it (scope.go); a resolver follows the operand through declarations, schema
-// and values without checking it (resolve.go), and the checker gives the type of
-// what has no declaration.
 
 import (
 	"regexp"

@@ -29,17 +29,15 @@ func (m *mender) syntaxEdits() (all [][]Edit) {
 		}
 		add(m.lambda(i))
 		add(m.infix(i))
-		add(m.operatorEdit(i))
-		add(m.everywhere(i))
+		if edit := m.operatorEdit(i); edit != nil {
+			add(edit)
+			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
+		}
 		add(m.oddEdit(i))
 	}
-	for i := range m.tokens { // the error of a?.b is where a choice would go on
-		if first, last := m.runAt(i); first == i && first < last && m.textOf(m.tokenSpan(first, last)) == "?." {
-			add(m.operatorEdit(i))
-			add(m.everywhere(i))
-		}
-	}
-	return append(all, m.wordEdits()...)
+	add(m.everywhere("?.")) // the error of a?.b is where a choice would go on
+	near, every := m.wordEdits()
+	return append(append(all, near...), every, append(m.everywhere(""), every...))
 }
 
 // operatorEdit writes an operator of another language as CEL does.
@@ -55,31 +53,26 @@ func (m *mender) operatorEdit(i int) []Edit {
 	return nil
 }
 
-// everywhere is operatorEdit for all that are written so.
-func (m *mender) everywhere(i int) (all []Edit) {
-	first, last := m.runAt(i)
-	if first > last {
-		return nil
-	}
-	text := m.textOf(m.tokenSpan(first, last))
+// everywhere writes all operators as CEL does that one is of which is written so; with
+// "", all.
+func (m *mender) everywhere(like string) (all []Edit) {
 	for at := 0; at < len(m.tokens); at++ {
 		first, last := m.runAt(at)
-		if first != at || first > last {
+		if first > last {
 			continue
 		}
-		if s := m.tokenSpan(first, last); m.textOf(s) == text && spelled[text] != "" {
+		s := m.tokenSpan(first, last)
+		at = last
+		if text := m.textOf(s); spelled[text] != "" && (like == "" || text == like) {
 			all = append(all, Edit{s.Start, s.End, spelled[text]})
 		}
-	}
-	if len(all) < 2 {
-		return nil
 	}
 	return all
 }
 
-// wordEdits write words that are operators elsewhere as CEL does: each, and all.
-func (m *mender) wordEdits() (all [][]Edit) {
-	var every []Edit
+// wordEdits write words that are operators elsewhere as CEL does: each near the place,
+// and all.
+func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
 	for i, t := range m.tokens {
 		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
 			continue
@@ -101,13 +94,10 @@ func (m *mender) wordEdits() (all [][]Edit) {
 		edit := Edit{t.Start, end, is}
 		every = append(every, edit)
 		if i >= m.token-1 && i <= m.token+1 {
-			all = append(all, []Edit{edit})
+			near = append(near, []Edit{edit})
 		}
 	}
-	if len(every) > 1 {
-		all = append(all, every)
-	}
-	return all
+	return near, every
 }
 
 // oddEdit mends a single token that stands for something else in other languages.

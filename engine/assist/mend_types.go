@@ -205,16 +205,6 @@ func conditions(s Span, k kind) [][]Edit {
 	return nil
 }
 
-// conditionsInBrackets are conditions for a value that is more than an operand.
-func conditionsInBrackets(s Span, k kind) (all [][]Edit) {
-	for _, edits := range conditions(s, k) {
-		if last := &edits[len(edits)-1]; len(edits) == 1 {
-			all = append(all, []Edit{{s.Start, s.Start, "("}, {last.Start, last.End, ")" + last.Text}})
-		}
-	}
-	return all
-}
-
 // choiceEdits mend a conditional.
 func (m *mender) choiceEdits(on []operandPart) [][]Edit {
 	if on[0].kind != kindBool {

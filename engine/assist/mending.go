@@ -37,8 +37,15 @@ const (
 	maxTries = 16
 )
 
+// maxMended is how long an expression may be, in code points, to be tried with edits: ten
+// times as long as real ones.
+const maxMended = 10_000
+
 // mends of an error, with advice in words.
 func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend {
+	if len(f.src) > maxMended {
+		return nil
+	}
 	m := &mender{fault: f, place: p, bad: bad, text: bad.Summary()}
 	if env := p.env(); env != nil {
 		if parsed, err := types.Parse(env, bad.Rule); err == nil {
@@ -47,7 +54,8 @@ func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend 
 		}
 	}
 	var whole, part []Mend
-	for i, edits := range m.candidates(advice) {
+	none := func(edits []Edit) bool { return len(edits) == 0 }
+	for i, edits := range slices.DeleteFunc(m.candidates(advice), none) {
 		if i >= maxTries {
 			break
 		}
@@ -78,7 +86,8 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 	if match := unknownName.FindStringSubmatch(m.text); match != nil {
 		all = append(all, m.elsewhereEdits(match[1])...)
 		if words[match[1]] != "" {
-			all = append(all, m.wordEdits()...)
+			near, every := m.wordEdits()
+			all = append(append(all, near...), every)
 		}
 	}
 	if strings.Contains(m.text, "does not support field selection") {

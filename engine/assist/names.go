@@ -74,6 +74,9 @@ func (f *fault) unknown(name string) Advice {
 // macros are the functions whose first argument is a variable.
 var macros = []string{"all", "exists", "exists_one", "existsOne", "filter", "map", "sortBy", "transformList", "transformMap", "transformMapEntry", "optMap", "optFlatMap"}
 
+// IsLoop is true for the name of a macro that has a variable.
+func IsLoop(name string) bool { return slices.Contains(macros, name) }
+
 // arguments mends a call of what exists, but not with such arguments.
 func (f *fault) arguments(name string, i int) string {
 	if !slices.Contains(macros, name) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -13,13 +14,18 @@ import (
 	"github.com/celadon-cel/celadon/engine/assist"
 )
 
-// placeIn is a place of a CRD's first version.
+// placeIn is a place of the first version of a CRD in a file.
 func placeIn(t testing.TB, file, path string) *assist.Place {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return placeOf(t, data, path)
+}
+
+func placeOf(t testing.TB, data []byte, path string) *assist.Place {
+	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(data, crd); err != nil {
 		t.Fatal(err)
@@ -101,4 +107,23 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
+}
+
+// TestPlaceAtOnce asks one place by many at once.
+func TestPlaceAtOnce(t *testing.T) {
+	t.Parallel()
+	p := placeIn(t, "../../examples/crontab/crd.yaml", "spec")
+	p.Part = assist.Rule
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			const src = "self.env.all(e, e.name != '') && size(self.image) > 1"
+			at := i * 7
+			p.CompleteAt(src, at)
+			p.Hover(src, at)
+			p.Call(src, at)
+			p.Problems(src[:at])
+		})
+	}
+	all.Wait()
 }

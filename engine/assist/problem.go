@@ -108,13 +108,18 @@ func (p *Place) mistyped(x *expr.Expr) *Problem {
 	part := partOf[p.Part]
 	all := Span{0, len([]rune(x.Source()))}
 	out := &Problem{Start: all.Start, End: all.End, Message: part.WrongType()}
-	if p.Part == MessageExpression {
-		out.Mends = p.tried(x.Source(), [][]Edit{wrap(all, "string(", ")"), wrap(all, "string((", "))")}, p.fits)
-		return out
+	edits := [][]Edit{wrap(all, "string(", ")")}
+	if p.Part == Rule {
+		of := kindOf(x.Type().String())
+		out.Words, edits = asCondition(of, "x"), conditions(all, of)
 	}
-	of := kindOf(x.Type().String())
-	out.Words = asCondition(of, "x")
-	out.Mends = p.tried(x.Source(), append(conditions(all, of), conditionsInBrackets(all, of)...), p.fits)
+	for _, e := range edits {
+		bare := p.tried(x.Source(), e, p.fits)
+		if len(bare) == 0 && len(e) == 1 {
+			bare = p.tried(x.Source(), []Edit{{all.Start, all.Start, "("}, {all.End, all.End, ")" + e[0].Text}}, p.fits)
+		}
+		out.Mends = append(out.Mends, bare...)
+	}
 	return out
 }
 
@@ -127,14 +132,12 @@ func (p *Place) fits(x *expr.Expr) bool {
 	return !ok || part.Takes(x.AST())
 }
 
-// tried are the edits that lead to an expression of which good is true.
-func (p *Place) tried(src string, edits [][]Edit, good func(*expr.Expr) bool) (out []Mend) {
-	for _, e := range edits {
-		if x, err := p.compile(Apply(src, e)); err == nil && good(x) {
-			out = append(out, Mend{Title: titleOf([]rune(src), e), Edits: e})
-		}
+// tried is the mend of these edits, if they lead to an expression of which good is true.
+func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Mend {
+	if x, err := p.compile(Apply(src, edits)); err != nil || !good(x) {
+		return nil
 	}
-	return out
+	return []Mend{{Title: titleOf([]rune(src), edits), Edits: edits}}
 }
 
 // ProblemOf is a compile error of the place's expression as a problem with its mends.

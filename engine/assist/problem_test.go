@@ -1,6 +1,9 @@
 package assist_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine/assist"
@@ -117,4 +120,128 @@ var mended = map[string]string{
 	"self.spec.image == timestamp('2026-01-02T03:04:05Z')": "timestamp(self.spec.image) == timestamp('2026-01-02T03:04:05Z')",
 	"quantity('1') < quantity('2')":                        "quantity('1').isLessThan(quantity('2'))",
 	"now()":                                                "",
+}
+
+// open is a CRD with fields that may be absent and lists without bounds.
+const open = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: opens.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: opens, singular: open, kind: Open, listKind: OpenList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [hosts]
+            properties:
+              mode: {type: string, enum: [a, b]}
+              hosts:
+                type: array
+                items:
+                  type: object
+                  required: [name]
+                  properties:
+                    name: {type: string}
+                    port: {type: integer}
+                    tags: {type: array, maxItems: 100, items: {type: string}}
+              labels: {type: object, additionalProperties: {type: string}}
+`
+
+// problems are those of a rule at a place of open: kind, text, message, words and what
+// each mend makes.
+func problems(t *testing.T, path, src string, part assist.Part) []string {
+	t.Helper()
+	p := placeOf(t, []byte(open), path)
+	p.Part = part
+	var out []string
+	for _, problem := range p.Problems(src) {
+		line := fmt.Sprintf("%d %q %s; %s", problem.Kind, string([]rune(src)[problem.Start:problem.End]), problem.Message, problem.Words)
+		for _, m := range problem.Mends {
+			if len(m.Edits) > 0 {
+				line += "\n  " + assist.Apply(src, m.Edits)
+				gone(t, p, src, problem, m)
+			} else {
+				line += fmt.Sprintf("\n  %s %v", m.Title, m.Bounds)
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path, src string
+		part      assist.Part
+		want      []string
+	}{
+		{"spec", "self.mode == 'a'", assist.Rule, []string{"1 \"self.mode\" self.mode is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(self.mode) && …, or !has(self.mode) || …\n  has(self.mode) && self.mode == 'a'\n  !has(self.mode) || self.mode == 'a'"}},
+		{"spec", "!has(self.mode) || self.mode == 'a'", assist.Rule, nil},
+		{"spec", "self.mode == 'a'", assist.AnyExpression, nil},
+		{"spec.hosts[*]", "self.port > 1 && self.port < 9", assist.Rule, []string{"1 \"self.port\" self.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(self.port) && …, or !has(self.port) || …\n  has(self.port) && self.port > 1 && self.port < 9\n  (!has(self.port) || self.port > 1) && (!has(self.port) || self.port < 9)"}},
+		{"spec", "self.hosts.exists(h, h.port == 1)", assist.Rule, []string{"1 \"h.port\" h.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(h.port) && …, or !has(h.port) || …\n  self.hosts.exists(h, has(h.port) && h.port == 1)\n  self.hosts.exists(h, !has(h.port) || h.port == 1)"}},
+		{"spec", "self.hosts.size()", assist.Rule, []string{"0 \"self.hosts.size()\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() != 0"}},
+		{"spec", "self.?mode", assist.Rule, []string{"0 \"self.?mode\" cel expression must evaluate to a bool; an optional is no condition: want .hasValue(), or end it with .orValue(false)\n  self.?mode.hasValue()"}},
+		{"spec", "self.hosts.size() + 1", assist.Rule, []string{"0 \"self.hosts.size() + 1\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() + 1 != 0"}},
+		{"spec", "self.hosts.size()", assist.MessageExpression, []string{"0 \"self.hosts.size()\" messageExpression must evaluate to a string; \n  string(self.hosts.size())"}},
+		{"spec", "self.hosts.all(a, self.hosts.all(b, a.name != b.name))", assist.Rule, []string{"2 \"self.hosts.all(a, self.hosts.all(b, a.name != b.name))\" estimate 1.84e16, 1.84e9x of the limit; \n  set maxItems: 4 at spec.hosts [{spec.hosts maxItems 4 0}]\n  set maxLength: 256 at spec.hosts[*].name and 1 bound more [{spec.hosts[*].name maxLength 256 0} {spec.hosts maxItems 256 0}]"}},
+		{"spec.hosts[*]", "self.name.matches('a+')", assist.Rule, []string{"2 \"self.name.matches('a+')\" estimate 7.61e10, 7,612x of the limit; \n  set maxItems: 16 at spec.hosts [{spec.hosts maxItems 16 0}]\n  set maxLength: 64 at spec.hosts[*].name [{spec.hosts[*].name maxLength 64 0}]\n  set maxItems: 4096 at spec.hosts and 1 bound more [{spec.hosts maxItems 4096 0} {spec.hosts[*].name maxLength 4096 0}]"}},
+		{"spec", "self.hosts.map(h, h.name).join(',')", assist.MessageExpression, []string{"2 \"self.hosts.map(h, h.name).join(',')\" estimate 1.84e18, 1.84e11x of the limit; no bounds make it fit: write it another way"}},
+	} {
+		if got := problems(t, c.path, c.src, c.part); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s:\n%s", c.path, c.src, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestBoundsFit holds that each mend of costs makes the rule fit.
+func TestBoundsFit(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"self.name.matches('a+')", "self.name.matches('a+') || has(self.tags) && self.tags.exists(t, t == self.name)"} {
+		boundsFit(t, src)
+	}
+}
+
+func boundsFit(t *testing.T, src string) {
+	t.Helper()
+	p := placeOf(t, []byte(open), "spec.hosts[*]")
+	p.Part = assist.Rule
+	found := p.Problems(src)
+	if len(found) != 1 || found[0].Kind != assist.Costly || len(found[0].Mends) == 0 {
+		t.Fatalf("%+v", found)
+	}
+	for _, m := range found[0].Mends {
+		crd := open
+		for _, b := range m.Bounds {
+			set := fmt.Sprintf(", %s: %d}", b.Set, b.Value)
+			switch b.Path {
+			case "spec.hosts":
+				crd = strings.Replace(crd, "type: array\n                items", fmt.Sprintf("type: array\n                maxItems: %d\n                items", b.Value), 1)
+			case "spec.hosts[*].name":
+				crd = strings.Replace(crd, "name: {type: string}", "name: {type: string"+set, 1)
+			case "spec.hosts[*].tags":
+				crd = strings.Replace(crd, "maxItems: 100", fmt.Sprintf("maxItems: %d", b.Value), 1)
+			case "spec.hosts[*].tags[*]":
+				crd = strings.Replace(crd, "items: {type: string}", "items: {type: string"+set, 1)
+			default:
+				t.Fatalf("%s: %+v", m.Title, b)
+			}
+		}
+		p := placeOf(t, []byte(crd), "spec.hosts[*]")
+		p.Part = assist.Rule
+		for _, problem := range p.Problems(src) {
+			if problem.Kind == assist.Costly {
+				t.Errorf("%s: still %s", m.Title, problem.Message)
+			}
+		}
+	}
 }

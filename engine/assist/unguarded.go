@@ -41,14 +41,41 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 		problem.Message = fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"", name)
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", name, name)
 		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
-			if text := guard.Field(x, env, e, how); text != "" {
-				edits := between(x.Source(), text)
-				problem.Mends = append(problem.Mends, p.tried(x.Source(), [][]Edit{edits}, p.fits)...)
+			if edits := p.guarded(x, name, how); len(edits) > 0 {
+				problem.Mends = append(problem.Mends, p.tried(x.Source(), edits, p.fits)...)
 			}
 		}
 		all = append(all, problem)
 	})
 	return all
+}
+
+// maxGuards is how many reads of one field are guarded.
+const maxGuards = 12
+
+// guarded guards each read of a field that is not guarded yet; none where that cannot be
+// done.
+func (p *Place) guarded(x *expr.Expr, name string, how guard.Way) []Edit {
+	was := x.Source()
+	if len(was) > maxMended {
+		return nil
+	}
+	for range maxGuards {
+		text := ""
+		p.eachRead(x, func(e ast.Expr, other string, _ *resolver) {
+			if text == "" && other == name && e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly() {
+				text = guard.Field(x, p.env(), e, how)
+			}
+		})
+		if text == "" {
+			return between(was, x.Source())
+		}
+		var err error
+		if x, err = p.compile(text); err != nil {
+			return nil
+		}
+	}
+	return nil
 }
 
 // always is true of a field that any valid object has, or of which that is not known.
@@ -122,15 +149,18 @@ func (r *resolver) nameOf(e ast.Expr) string {
 	return ""
 }
 
-// between are the insertions that make one text of another, which has all of it.
+// between is the edit that makes one text of another; none where they are equal.
 func between(was, is string) []Edit {
+	if was == is {
+		return nil
+	}
 	a, b := []rune(was), []rune(is)
 	from := 0
-	for from < len(a) && a[from] == b[from] {
+	for from < min(len(a), len(b)) && a[from] == b[from] {
 		from++
 	}
 	to := 0
-	for to < len(a)-from && a[len(a)-1-to] == b[len(b)-1-to] {
+	for to < min(len(a), len(b))-from && a[len(a)-1-to] == b[len(b)-1-to] {
 		to++
 	}
 	return []Edit{{from, len(a) - to, string(b[from : len(b)-to])}}

@@ -110,24 +110,37 @@ func (v *view) typeOf(e ast.Expr) *cel.Type {
 			return t
 		}
 	}
-	lists := 0
+	checked := v.check(e)
+	if checked == nil {
+		return nil
+	}
+	t := checked.OutputType()
+	for _, l := range v.loops {
+		if !l.binds && len(t.Parameters()) == 1 {
+			t = t.Parameters()[0]
+		}
+	}
+	return t
+}
+
+// maxLoops is how many macros around an expression are made anew: each puts its type in
+// a list, which the checker takes the cube of their depth for.
+const maxLoops = 10
+
+// check checks an expression with the macros around the node: what it gives is in a list
+// for each that goes over something. It is nil where it does not check.
+func (v *view) check(e ast.Expr) *cel.Ast {
+	if len(v.loops) > maxLoops {
+		return nil
+	}
 	for i := len(v.loops) - 1; i >= 0; i-- {
 		if l := v.loops[i]; l.binds {
 			e = bound(l.of, e)
 		} else {
 			e = folded(l.of, e)
-			lists++
 		}
 	}
-	checked := types.CheckTree(v.env, e)
-	if checked == nil {
-		return nil
-	}
-	t := checked.OutputType()
-	for ; lists > 0 && len(t.Parameters()) == 1; lists-- {
-		t = t.Parameters()[0]
-	}
-	return t
+	return types.CheckTree(v.env, e)
 }
 
 // asksOptional is true of an expression that may be an optional though what it reads

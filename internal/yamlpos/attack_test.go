@@ -78,3 +78,54 @@ func each(n *Node, do func(*Node)) {
 		}
 	}
 }
+
+// TestHostileBrokenTexts is TestHostileTexts for texts that are no YAML.
+func TestHostileBrokenTexts(t *testing.T) {
+	t.Parallel()
+	const large = 100_000
+	for name, text := range map[string]string{
+		"quotes that do not close":      "a:\n" + strings.Repeat("  b: \"x\n", large),
+		"quotes, each line deeper":      strings.Repeat("'x\n ", 3_000) + "b",
+		"quotes below a quote":          "a: \"x\n" + strings.Repeat("   \"x\n", large),
+		"quotes on one line":            "a: \"" + strings.Repeat("\"x ", large) + "\n",
+		"quotes in brackets":            "{a: " + strings.Repeat("\"x\" y ", large),
+		"brackets":                      strings.Repeat("[", large),
+		"brackets in lines":             strings.Repeat("[a,\n", large),
+		"braces and keys":               strings.Repeat("{a: ", large),
+		"dashes on one line":            strings.Repeat("- ", large) + "'",
+		"dashes, each line deeper":      strings.Repeat("-\n", 10) + deeper("- '", 2_000),
+		"keys, each line deeper":        deeper("a:\n", 2_000) + "'",
+		"words among keys":              strings.Repeat("a\nb: 'x\n", large),
+		"plain lines":                   "a: x: y\n" + strings.Repeat("  x\n", large),
+		"anchors":                       strings.Repeat("&a ", large) + "'",
+		"aliases":                       "a: '\n" + strings.Repeat("- *a\n", large),
+		"a block, then less":            "a: |\n     x\n" + strings.Repeat("   x\n", large) + "'",
+		"blank lines and quotes":        "a: \"x\n" + strings.Repeat("\n", large) + "  \"y\n",
+		"comments":                      "a: \"x\n" + strings.Repeat("# c\n", large),
+		"documents":                     strings.Repeat("---\n'", large),
+		"tabs":                          strings.Repeat("\ta: 'x\n", large),
+		"carriage returns, no newlines": strings.Repeat("a: 'x\r", large),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := Loose([]byte(text), nil)
+			for _, at := range []int{0, len(text) / 2, len(text)} {
+				d.At(at)
+			}
+			good, err := Parse([]byte("a: 'x'\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			Loose([]byte(text), good)
+		})
+	}
+}
+
+// deeper repeats a line with one more space each time.
+func deeper(line string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i) + line + "\n")
+	}
+	return b.String()
+}

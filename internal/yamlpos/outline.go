@@ -137,9 +137,12 @@ func (o *outline) properties() (anchor string, end int) {
 
 // endsLine is true where nothing follows on a line but a comment.
 func (o *outline) endsLine(at int) bool {
-	line := o.text[at:lineEnd(o.text, at)]
-	rest := strings.TrimLeft(line, " \t")
-	return rest == "" || rest[0] == '#' && len(rest) < len(line)
+	i := at
+	for i < len(o.text) && blank(o.text[i]) {
+		i++
+	}
+	n, _ := lineBreak(o.text[i:])
+	return i == len(o.text) || n > 0 || o.text[i] == '#' && i > at
 }
 
 // wordEnd is where the name of an anchor, alias or tag ends.

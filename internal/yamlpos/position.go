@@ -21,26 +21,47 @@ func (d *Document) Position(offset int) Position {
 // Offset is where a line's column, in characters, is in the text. Beyond the
 // line it is the line's end, beyond the text the text's.
 func (d *Document) Offset(line, column int) int {
+	return d.seek(line, column, func(c counts) int { return c.runes })
+}
+
+// OffsetUTF16 is Offset for a column as Position.UTF16 counts; within a character it is
+// where that begins.
+func (d *Document) OffsetUTF16(line, column int) int {
+	return d.seek(line, column, func(c counts) int { return c.units })
+}
+
+// seek is where so many of what of counts stand before a byte of a line, but one.
+func (d *Document) seek(line, column int, of func(counts) int) int {
 	if line > len(d.lines) {
 		return len(d.text)
 	}
-	start, end := d.lines[max(line, 1)-1], len(d.text)
+	at, end := d.lines[max(line, 1)-1], len(d.text)
 	if line < len(d.lines) {
 		end = d.lines[max(line, 1)] - 1
-		end -= len(d.text[start:end]) - len(strings.TrimSuffix(d.text[start:end], "\r"))
+		end -= len(d.text[at:end]) - len(strings.TrimSuffix(d.text[at:end], "\r"))
 	}
-	at := start
-	for range d.text[start:end] {
-		if column--; column <= 0 {
-			return at
-		}
+	want := of(d.count(at)) + max(column, 1) - 1
+	mark := sort.Search(len(d.marks), func(i int) bool { return of(d.marks[i]) > want }) - 1
+	at = max(at, min(mark*marked, end))
+	for at < end && continues(d.text[at]) {
 		at++
-		for at < end && d.text[at]&0xc0 == 0x80 {
-			at++
+	}
+	for c := d.count(at); at < end && of(c) < want; {
+		next := at + 1
+		for next < end && continues(d.text[next]) {
+			next++
 		}
+		c.add(d.text[at:next])
+		if of(c) > want {
+			break
+		}
+		at = next
 	}
 	return at
 }
+
+// continues is true of a byte within a character.
+func continues(b byte) bool { return b&0xc0 == 0x80 }
 
 // counts are the characters and UTF-16 units before an offset.
 type counts struct{ runes, units int }
@@ -58,7 +79,7 @@ func (d *Document) count(offset int) counts {
 func (c *counts) add(text string) {
 	for i := range len(text) {
 		switch b := text[i]; {
-		case b&0xc0 == 0x80: // within a character
+		case continues(b):
 		case b >= 0xf0:
 			c.runes++
 			c.units += 2

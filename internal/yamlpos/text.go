@@ -1,6 +1,9 @@
 package yamlpos
 
-import "sort"
+import (
+	"sort"
+	"unicode/utf8"
+)
 
 // Text is the way between a scalar's value and the source that it stands in, for
 // an expression in a rule, say.
@@ -61,3 +64,16 @@ func (t *Text) Value(offset int) int {
 	}
 	return r.value
 }
+
+// SourcePoint is Source for a code point of the value, from 0, as CEL counts.
+func (t *Text) SourcePoint(point int) int {
+	i := 0
+	for range point {
+		_, size := utf8.DecodeRuneInString(t.node.Value[i:])
+		i += size
+	}
+	return t.Source(i)
+}
+
+// Point is Value in code points.
+func (t *Text) Point(offset int) int { return utf8.RuneCountInString(t.node.Value[:t.Value(offset)]) }

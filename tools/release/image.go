@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -26,7 +27,8 @@ import (
 
 // writeImage writes the image of a release as an OCI layout, which any tool can
 // push: from scratch, for each processor the archive's own binary with its licences,
-// beside Mozilla's authorities for who is called over TLS. It needs no daemon, and
+// beside Mozilla's authorities for who is called over TLS and a /tmp. It needs no
+// daemon, and
 // the same archives give the same bytes.
 func writeImage(dist, out string) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
@@ -73,6 +75,7 @@ func imageOf(files map[string][]byte, arch string) (v1.Image, error) {
 		return nil, err
 	}
 	command, err := layer(date,
+		entry{"tmp/", 0o1777, nil}, // where a large report waits for its end
 		entry{"celadon", 0o755, files["celadon"]},
 		entry{"licenses/LICENSE", 0o644, files["LICENSE"]},
 		entry{"licenses/NOTICES.txt", 0o644, files["NOTICES.txt"]})
@@ -119,6 +122,7 @@ func authorities() []byte {
 	return out.Bytes()
 }
 
+// entry is a file, or a folder where its name ends in a slash.
 type entry struct {
 	name string
 	mode int64
@@ -131,9 +135,11 @@ func layer(date time.Time, entries ...entry) (v1.Layer, error) {
 	w := tar.NewWriter(&out)
 	made := map[string]bool{".": true}
 	for _, e := range entries {
-		if err := errors.Join(folders(w, date, path.Dir(e.name), made), w.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: date, Format: tar.FormatPAX,
-		})); err != nil {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: date, Format: tar.FormatPAX}
+		if strings.HasSuffix(e.name, "/") {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := errors.Join(folders(w, date, path.Dir(path.Clean(e.name)), made), w.WriteHeader(header)); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(e.data); err != nil {

@@ -104,6 +104,17 @@ func testImage(t *testing.T, tree, version string) {
 	if code != 1 || !strings.Contains(out, "5 objects checked: 2 valid, 3 invalid") {
 		t.Errorf("ends with %d: %s", code, out)
 	}
+	var many strings.Builder // of which the report waits in /tmp until it is whole
+	for i := range 5000 {
+		fmt.Fprintf(&many, "{\"apiVersion\":\"stable.example.com/v1\",\"kind\":\"CronTab\",\"metadata\":{\"name\":\"c%d\"},\"spec\":{\"schedule\":\"@daily\",\"image\":\"a:1\"}}\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "work", "many.json"), []byte(many.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, code = inside(t, dir, append(config.Config.Entrypoint, "check", "--crd", "/work/crd.yaml", "-o", "json", "/work/many.json")...)
+	if code != 1 || !strings.Contains(out, `"invalid": 5000,`) {
+		t.Errorf("a large report ends with %d: %.300s", code, out)
+	}
 	if config.Config.User != "65532:65532" || strings.Count(string(read(t, dir, "etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE") < 100 {
 		t.Errorf("user %s, or too few authorities", config.Config.User)
 	}
@@ -153,7 +164,7 @@ func unpackImage(t *testing.T, image v1.Image, dir string) {
 			}
 			name := filepath.Join(dir, header.Name)
 			if header.Typeflag == tar.TypeDir {
-				err = os.MkdirAll(name, header.FileInfo().Mode())
+				err = errors.Join(os.MkdirAll(name, 0o755), os.Chmod(name, header.FileInfo().Mode()))
 			} else if data, readErr := io.ReadAll(r); readErr == nil {
 				err = os.WriteFile(name, data, header.FileInfo().Mode())
 			}
@@ -176,7 +187,7 @@ func testAction(t *testing.T, tree, version string) {
 	_, script, _ := strings.Cut(string(read(t, tree, "action.yml")), "run: |\n")
 	script, _, _ = strings.Cut(script, "  - name: check")
 	arch := map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH]
-	env := []string{"VERSION=" + version, "RELEASES=file://" + releases, "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + temp, "GITHUB_PATH=" + filepath.Join(temp, "path")}
+	env := []string{"VERSION=" + version, "SHA256=", "RELEASES=file://" + releases, "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + temp, "GITHUB_PATH=" + filepath.Join(temp, "path")}
 	command(t, temp, env, "bash", "-eo", "pipefail", "-c", script)
 	installed := filepath.Join(strings.TrimSpace(string(read(t, temp, "path"))), "celadon")
 	if out := command(t, temp, nil, installed, "--version"); !strings.HasPrefix(out, "celadon v") {

@@ -60,17 +60,16 @@ func tag(repo, version string) error {
 
 // hashes are the lines of the main module, as HEAD has it, in a go.sum.
 func hashes(repo, version string) ([]string, error) {
-	name := filepath.Join(os.TempDir(), "celadon-"+version+".zip")
-	file, err := os.Create(name)
+	file, err := os.CreateTemp("", "celadon-*.zip")
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(name)
+	defer os.Remove(file.Name())
 	defer file.Close()
 	if err := zip.CreateFromVCS(file, module.Version{Path: root, Version: version}, repo, "HEAD", ""); err != nil {
 		return nil, err
 	}
-	all, err := dirhash.HashZip(name, dirhash.DefaultHash)
+	all, err := dirhash.HashZip(file.Name(), dirhash.DefaultHash)
 	if err != nil {
 		return nil, err
 	}

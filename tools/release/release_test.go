@@ -155,6 +155,9 @@ func checkSums(t *testing.T, dist string) {
 			t.Errorf("the cask lacks %s", name)
 		}
 	}
+	if !strings.Contains(cask, "if OS.mac?\n") || !strings.Contains(cask, `binary "celadon", target: "kubectl-celadon"`) {
+		t.Errorf("the cask lacks the plugin, or what macOS needs alone:\n%s", cask)
+	}
 	if archives != 6 || bills != 6 {
 		t.Errorf("%d archives and %d lists of what is linked: want 6", archives, bills)
 	}

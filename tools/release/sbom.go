@@ -11,7 +11,7 @@ import (
 
 // writeSBOM writes what a binary says of itself as CycloneDX: the modules that are
 // linked, and Go. There is no serial number and no time in it, so that the same
-// binary gives the same bytes.
+// binary gives the same bytes; 1.6 is what most readers know.
 func writeSBOM(binary, name string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -22,7 +22,7 @@ func writeSBOM(binary, name string) error {
 		return err
 	}
 	defer file.Close()
-	if err := cyclonedx.NewBOMEncoder(file, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bill(info)); err != nil {
+	if err := cyclonedx.NewBOMEncoder(file, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bill(info), cyclonedx.SpecVersion1_6); err != nil {
 		return err
 	}
 	return file.Close()

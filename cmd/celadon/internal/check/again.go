@@ -16,7 +16,7 @@ type Decided struct {
 	Head *report.PartHead
 	// CRDs gives all CRDs, Objects then all objects and how each part ended.
 	CRDs    func(take func(*report.CRD) error) error
-	Objects func(take func(*report.Object) error, end func(*report.PartLine) error) error
+	Objects func(take func(*report.Object) error, end func(source string, l *report.PartLine) error) error
 	// Missing are the parts that are not there; Unclear: something else is wrong,
 	// and was told.
 	Missing []string
@@ -40,7 +40,7 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 	if !d.Head.Has(report.NoVet) {
 		t.summary.CRDs = &report.CRDSummary{}
 	}
-	t.summary.Missing, t.unclear = d.Missing, d.Unclear
+	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
 	if err = d.CRDs(t.crd); err == nil {
 		err = t.to.flush()
 	}
@@ -59,37 +59,49 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 	return a.end(ctx, t, err)
 }
 
-// maxTold is how much of all parts together is kept: problems, stale lines of a
-// baseline, rules.
-const maxTold = 100_000
+// maxTold is how many bytes of all parts together are kept: of problems, stale lines
+// of a baseline, rules.
+const maxTold = 32 << 20
 
-// ended adds how a part ended.
-func (t *tally) ended(l *report.PartLine) error {
+// ended adds how a part of a source ended.
+func (t *tally) ended(source string, l *report.PartLine) error {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
 	t.unselected += end.Unselected
-	t.stale = append(t.stale, end.Stale...)
-	for _, problem := range end.Problems {
-		if t.told == nil {
-			t.told = map[string]bool{}
-		}
-		if !t.told[problem] { // by another shard
-			t.told[problem] = true
-			t.problems = append(t.problems, errors.New(problem))
+	if t.parts.problems == nil {
+		t.parts.problems = map[string]bool{}
+	}
+	for _, text := range end.Problems {
+		if text = inSource(source, text); !t.parts.problems[text] { // by another shard
+			t.parts.problems[text] = true
+			t.parts.bytes += len(text)
+			t.problems = append(t.problems, errors.New(text))
 		}
 	}
-	rules := 0
+	for _, text := range end.Stale {
+		t.parts.bytes += len(text)
+		t.stale = append(t.stale, text)
+	}
 	if t.tables != nil {
+		for _, r := range end.Rules {
+			t.parts.bytes += len(r.Rule) + len(r.Path) + len(r.Kind)
+		}
 		t.tables.AddPart(s.Kinds, end.Rules)
-		rules = t.tables.Rows()
 	}
 	if s.Baseline != nil && t.summary.Baseline == nil {
 		t.summary.Baseline = &report.BaselineSummary{}
 	}
-	if len(t.problems)+len(t.stale)+rules > maxTold {
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("the reports tell of more than %d problems, stale lines of a baseline and rules", maxTold)}
+	if t.parts.bytes += 100 * (len(end.Problems) + len(end.Stale) + len(end.Rules) + len(s.Kinds)); t.parts.bytes > maxTold {
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("the reports tell of more problems, rules and stale lines of a baseline than %d MiB hold", maxTold>>20)}
 	}
 	return nil
+}
+
+func inSource(source, text string) string {
+	if source == "" {
+		return text
+	}
+	return source + ": " + text
 }
 
 // again takes what another run decided.

@@ -67,7 +67,7 @@ func findingsOf(r *report.Object, strictKinds bool) (all []finding) {
 	if !r.Wrong(strictKinds) || r.Verdict == report.Undecided {
 		return nil
 	}
-	one := finding{Source: r.Source, File: filepath.ToSlash(filepath.Clean(r.File)), Object: called(r), Subresource: r.Subresource}
+	one := finding{Source: r.Source, File: filepath.ToSlash(filepath.Clean(r.File)), Object: cmp.Or(r.Key, r.Called()), Subresource: r.Subresource}
 	add := func(reason, field, rule, message string) {
 		one.Reason, one.Field, one.Rule, one.Message = reason, field, rule, message
 		all = append(all, one)
@@ -95,21 +95,21 @@ func findingsOf(r *report.Object, strictKinds bool) (all []finding) {
 	return all
 }
 
-// called is what an object is called, as its key is made.
-func called(r *report.Object) string { return objectKey(r.GroupKind(), r.Namespace, r.Name) }
+// baselined is true where a baseline is read or written.
+func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut != "" }
 
 // baseline is what was known before, and what is known for the next time.
 type baseline struct {
 	name  string
-	left  map[finding]int // of what was known
-	files map[[2]string]bool
-	today map[finding]int // nil: not asked for
+	left  map[finding]int    // of what was known
+	files map[[2]string]bool // those of the file: whether they were read
+	today map[finding]int    // nil: not asked for
 }
 
 // readBaseline is nil where none is asked for. With --base the file of that revision
 // counts: who changes objects must not say what of them is known.
 func readBaseline(ctx context.Context, o *Options, complain func(error)) (*baseline, error) {
-	if o.Baseline == "" && o.BaselineOut == "" {
+	if !o.baselined() {
 		return nil, nil
 	}
 	b := &baseline{name: o.Baseline, left: map[finding]int{}, files: map[[2]string]bool{}}
@@ -193,21 +193,25 @@ func (b *baseline) know(r *report.Object, strictKinds bool) {
 	}
 }
 
-// stale are the lines that nothing has any more. Those of files that are there and
-// were not read are no matter of this run, and neither are those of other shards.
-func (b *baseline) stale(o *Options) []string {
+// stale are the lines that nothing has any more, as far as this run can tell: it
+// looked where the object was, or, where it is here that is looked, nothing is there.
+func (b *baseline) stale(o *Options, here bool) []string {
 	var lines []string
 	for f, n := range b.left {
-		if n == 0 || !o.owns(f.Object) || !b.files[[2]string{f.Source, f.File}] && there(f.File) {
-			continue
+		read := b.files[[2]string{f.Source, f.File}]
+		gone := here && f.Source == o.Source && !o.Cluster.On && !there(f.File) // of a cluster not all need have been read
+		if n > 0 && o.owns(f.Object) && (read || gone) {
+			lines = append(lines, f.String())
 		}
-		lines = append(lines, f.String())
 	}
 	slices.Sort(lines)
 	return lines
 }
 
 func there(file string) bool {
+	if file == "-" {
+		return true
+	}
 	_, err := os.Lstat(filepath.FromSlash(file))
 	return !errors.Is(err, fs.ErrNotExist)
 }

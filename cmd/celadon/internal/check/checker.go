@@ -48,11 +48,13 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
+	from := o.selection()
+	after := func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, o.CRDs, wait, yield) }
 	switch {
 	case client != nil && len(o.CRDs) > 0:
-		c.before, err = clusterCRDs(ctx, client, nil, cfg)
+		after, c.before, err = a.before(ctx, o, client, cfg)
 	case len(o.CRDOlds) > 0:
-		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, o.selection(), nil, cfg)
+		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, from, nil, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -62,9 +64,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
 	}
 	if client != nil && len(o.CRDs) == 0 {
-		c.crds, err = clusterCRDs(ctx, client, j, cfg)
+		c.crds, err = clusterCRDs(ctx, client, nil, j, cfg)
 	} else {
-		c.crds, err = readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), j, cfg)
+		c.crds, err = readCRDsFrom(ctx, after, o.CRDs, j, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +106,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		return nil
 	}
 	rep := newReport(doc)
-	if c.options.partial() && !c.mine(doc, rep) {
+	if c.options.partial() || c.options.baselined() {
+		rep.Key = c.crds.shardKey(doc.Named())
+	}
+	if !c.mine(rep) {
 		rep.Verdict = report.Elsewhere
 		return rep
 	}

@@ -2,10 +2,15 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -36,20 +41,49 @@ func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) 
 	return client, err
 }
 
-// clusterCRDs are all that the cluster has.
-func clusterCRDs(ctx context.Context, client *cluster.Client, j *judge, cfg engine.Config) (*definitions, error) {
-	var failed error
-	all := func(wait func(), yield func(input.Chunk) bool) { failed = client.CRDs(ctx, wait, yield) }
+// clusterCRDs are those of the cluster that are wanted, or all where wanted is nil.
+func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, j *judge, cfg engine.Config) (*definitions, error) {
+	all, failed := client.CRDs(ctx, wanted)
 	d, err := readCRDsFrom(ctx, all, []string{client.String()}, j, cfg)
 	if err == nil {
-		err = failed
+		err = failed()
+	}
+	if wanted != nil { // that it has none of them is told of each
+		d.problems = slices.DeleteFunc(d.problems, func(err error) bool { return errors.Is(err, errNoCRD) })
 	}
 	return d, err
 }
 
+// before reads the CRDs of --crd, of which it gives the source anew, and those of the
+// cluster that they are to replace.
+func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after sweep.Source, before *definitions, err error) {
+	var chunks []input.Chunk
+	names := map[string]bool{}
+	kept := func(wait func(), yield func(input.Chunk) bool) {
+		o.selection().Scan(a.Stdin, o.CRDs, wait, func(c input.Chunk) bool {
+			chunks = append(chunks, c)
+			return yield(c)
+		})
+	}
+	name := func(doc *input.Document) string { return report.Identify(doc.Object).Name }
+	err = sweep.From(kept, name, func(name string) error { names[name] = true; return nil }).Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	after = func(_ func(), yield func(input.Chunk) bool) {
+		for _, c := range chunks {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, nil, cfg)
+	return after, before, err
+}
+
 // objectsOf are those of the kinds that the CRDs define.
 func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) sweep.Source {
-	var kinds []cluster.Kind
+	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, def := range c.crds.all {
 		crd := def.crd
 		if c.before != nil {
@@ -58,15 +92,12 @@ func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker)
 				continue
 			}
 		}
-		k, err := cluster.KindOf(crd)
-		if err != nil {
-			c.crds.problems = append(c.crds.problems, err)
-		} else if client.In(k) {
-			kinds = append(kinds, k)
-		}
+		crds = append(crds, crd)
 	}
+	kinds, problems := client.Kinds(crds)
+	c.crds.problems = append(c.crds.problems, problems...)
 	a.announce(client, c.options, kinds)
-	return func(wait func(), yield func(input.Chunk) bool) { client.Objects(ctx, kinds, wait, yield) }
+	return client.Objects(ctx, kinds)
 }
 
 // announce says what is read.

@@ -83,9 +83,9 @@ func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *j
 	return d, err
 }
 
-func noCRD(paths []string) error {
-	return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
-}
+var errNoCRD = errors.New("no CustomResourceDefinition")
+
+func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strings.Join(paths, ", ")) }
 
 // crdRead is a document as a CRD, and its verdict.
 type crdRead struct {

@@ -37,6 +37,7 @@ func (a *run) destination(o *Options, kubeVersion string) (d *destination, err e
 	}
 	var to io.Writer
 	if o.Out != "" {
+		wholefile.Clean(o.Out)
 		if d.file, err = wholefile.Create(o.Out); err != nil {
 			return nil, err
 		}

@@ -26,8 +26,8 @@ type judge struct {
 
 // Judge is what the API server says of a CRD in the place of an old one. Its JSON
 // is that of all that was read.
-func Judge(ctx context.Context, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *report.CRD {
-	return (&judge{old: old}).judge(ctx, doc, data)
+func Judge(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *report.CRD {
+	return (&judge{kubeVersion: kubeVersion, old: old}).judge(ctx, doc, data)
 }
 
 // judge gives a CRD its verdict: as one that a cluster has, as an update, or as
@@ -36,10 +36,9 @@ func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *re
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
-		if cfg.Stored = crdfile.Stored(doc.Object); !cfg.Stored {
-			cfg.Old = j.before.named(c.Name)
-		}
+		cfg.Old = j.before.named(c.Name)
 	}
+	cfg.Stored = cfg.Old == nil && j.before == nil && crdfile.Stored(doc.Object) // else it is to be stored
 	c.Update = cfg.Old != nil
 	verdict, err := vet.Vet(ctx, data, cfg)
 	switch {

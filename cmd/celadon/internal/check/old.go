@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
@@ -97,11 +95,7 @@ func (d *definitions) key(obj map[string]any) string {
 			namespace = "default"
 		}
 	}
-	return objectKey(id.GroupKind(), namespace, id.Name)
-}
-
-func objectKey(gk schema.GroupKind, namespace, name string) string {
-	return strings.Join([]string{gk.String(), namespace, name}, "/")
+	return report.Called(id.GroupKind(), namespace, id.Name)
 }
 
 // readOld reads the old objects of --old and --base.

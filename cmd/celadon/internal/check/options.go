@@ -37,7 +37,8 @@ type Options struct {
 	FieldSelector, Now    string
 	Config                config.Flags
 	Convert               converter.Flags
-	Shard, Source         string
+	Shard, Source, Run    string
+	Sources               int    // 0: not known
 	Out                   string // "": standard output
 	FindingsExitCode      int
 	Baseline, BaselineOut string
@@ -68,6 +69,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Now, "now", "", "in wide: ages as they are at a `TIME` (RFC 3339)")
 	f.StringVar(&o.Shard, "shard", "", "check shard `I/N`: of N parts the one with number I, from 0; -o jsonl can be merged")
 	f.StringVar(&o.Source, "source", "", "`NAME` what the objects are of in each record, as a cluster; -o jsonl can be merged")
+	f.IntVar(&o.Sources, "sources", 0, "with --source: it is one of `N`, so that celadon merge misses one that left no report")
+	f.StringVar(&o.Run, "run", "", "with --shard or --source: the `NAME` of the run, so that celadon merge takes no report of another")
 	f.BoolVar(&o.Summary, "summary", false, "add tables by kind and by rule, the worst rule first, with its share of the cost")
 	f.BoolVar(&o.Pipe, "pipe", false, "answer requests, a line of JSON each on standard input, with a line each (see docs/go.md)")
 	f.BoolVarP(&o.Watch, "watch", "w", false, "check again whenever a file changes")

@@ -61,7 +61,18 @@ func (o *Options) checkParts() (err error) {
 			return fmt.Errorf("--source: %w", err)
 		}
 	}
+	if o.Run != "" {
+		if err := report.CheckSource(o.Run); err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
+	}
 	switch {
+	case o.Sources < 0 || o.Sources > report.MaxShards:
+		return fmt.Errorf("--sources %d: want 1 to %d, or 0 where that is not known", o.Sources, report.MaxShards)
+	case o.Sources > 0 && o.Source == "":
+		return errors.New("--sources: want --source too")
+	case o.Run != "" && !o.partial():
+		return errors.New("--run: want --shard or --source too")
 	case o.partial() && o.Output == "jsonl" && o.MaxFindings > 0:
 		return errors.New("--max-findings: a report to merge has all findings: want it at celadon merge")
 	case o.Shard != "" && o.BaselineOut != "":
@@ -70,9 +81,8 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// mine is true of a document that this shard decides. It gives it its key.
-func (c *checker) mine(doc *input.Document, rep *report.Object) bool {
-	rep.Key = c.crds.shardKey(doc.Named())
+// mine is true of an object that this shard decides.
+func (c *checker) mine(rep *report.Object) bool {
 	if rep.Key == "" && c.options.Cluster.On {
 		return true // what one shard could not read of a cluster, another could
 	}
@@ -115,7 +125,7 @@ func (o *Options) head(kubeVersion string) *report.PartHead {
 	}
 	return &report.PartHead{
 		Kind: report.Kind, APIVersion: report.APIVersion, KubeVersion: kubeVersion, Version: cli.Version(),
-		Source: o.Source, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
+		Source: o.Source, Sources: o.Sources, Run: o.Run, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
 	}
 }
 
@@ -132,6 +142,8 @@ func (o *Options) telling() []string {
 		{"--base=" + o.Base, o.Base != ""},
 		{"--namespace=" + o.Cluster.Namespace, o.Cluster.Namespace != ""},
 		{"--selector=" + o.Cluster.Selector, o.Cluster.Selector != ""},
+		{"--convert=" + o.Convert.URL, o.Convert.URL != ""},
+		{"--convert-ca", o.Convert.CA != ""},
 		{"--old", len(o.Olds) > 0},
 		{"--crd-old", len(o.CRDOlds) > 0},
 		{report.StrictKinds, o.StrictKinds},

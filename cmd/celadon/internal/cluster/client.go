@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -32,6 +34,8 @@ type Client struct {
 	namespace string // "" is all
 	fallback  string // the namespace of the context
 	selector  string
+
+	silence, slowness, pause time.Duration // constants, but in tests
 }
 
 const (
@@ -42,6 +46,11 @@ const (
 
 // Open finds the API server in the kubeconfig, and does not ask it yet.
 func (f *Flags) Open() (*Client, error) {
+	return f.open(Client{silence: silence, slowness: slowness, pause: time.Second})
+}
+
+// open is Open for a client that knows how long to wait.
+func (f *Flags) open(from Client) (*Client, error) {
 	kube := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules(), &clientcmd.ConfigOverrides{CurrentContext: f.Context})
 	cfg, err := kube.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
@@ -53,12 +62,17 @@ func (f *Flags) Open() (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)
 	}
-	c := &Client{Tell: func(error) {}, context: f.Context, namespace: f.Namespace, selector: f.Selector}
+	c := &from
+	c.Tell = func(error) {}
+	c.context, c.namespace, c.selector = f.Context, f.Namespace, f.Selector
 	if raw, err := kube.RawConfig(); err == nil && c.context == "" {
 		c.context = raw.CurrentContext
 	}
 	if c.fallback, _, err = kube.Namespace(); err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)
+	}
+	if bad := validation.IsDNS1123Label(c.fallback); len(bad) > 0 {
+		return nil, fmt.Errorf("--cluster: the context's namespace %q: %s", c.fallback, bad[0])
 	}
 	if err := c.connect(cfg); err != nil {
 		return nil, fmt.Errorf("--cluster: %w", err)
@@ -74,7 +88,7 @@ func (c *Client) connect(cfg *rest.Config) error {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // its Status
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &careful{next} })
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &careful{next, c.silence, c.slowness} })
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return err
@@ -102,11 +116,7 @@ func (c *Client) get(ctx context.Context, path []string, parameters map[string]s
 			req.Param(name, value)
 		}
 	}
-	body, err := req.Stream(ctx)
-	if err != nil && ctx.Err() == nil && context.Cause(ctx) != nil {
-		err = context.Cause(ctx)
-	}
-	return body, err
+	return req.Stream(ctx)
 }
 
 // KubeVersion is the server's, as far as this build knows it; "" is the newest that

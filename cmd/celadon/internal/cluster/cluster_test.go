@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -39,6 +38,7 @@ func opened(t *testing.T, s *clustertest.Server, f Flags) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.pause = time.Millisecond
 	return c
 }
 
@@ -57,7 +57,7 @@ func kind(t *testing.T, plural string) Kind {
 
 // read gives the names of all objects, and the errors.
 func read(ctx context.Context, c *Client, kinds ...Kind) (names []string, errs []error) {
-	c.Objects(ctx, kinds, func() {}, func(chunk input.Chunk) bool {
+	c.Objects(ctx, kinds)(func() {}, func(chunk input.Chunk) bool {
 		return chunk.Each(func(doc *input.Document) bool {
 			if doc.Err != nil {
 				errs = append(errs, doc.Err)
@@ -116,57 +116,6 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// TestExpired forces a 410 in the middle, from servers that say how to go on and from
-// ones that do not: no object comes twice, and none is missing.
-func TestExpired(t *testing.T) {
-	for name, next := range map[string]string{"continue": "500", "restart": ""} {
-		t.Run(name, func(t *testing.T) {
-			s := clustertest.Start(t)
-			s.Define(t, crdText("things"), 1600, thing)
-			failed := false
-			s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-				if failed || r.URL.Query().Get("continue") != "500" {
-					return false
-				}
-				failed = true
-				w.WriteHeader(http.StatusGone)
-				fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":"Failure","code":410,"reason":"Expired","message":"too old"}`, next)
-				return true
-			}
-			c := opened(t, s, Flags{})
-			var told []error
-			c.Tell = func(err error) { told = append(told, err) }
-			names, errs := read(t.Context(), c, kind(t, "things"))
-			if !failed || !slices.Equal(names, all(1600)) || errs != nil {
-				t.Errorf("%d objects, %v", len(names), errs)
-			}
-			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired behind 500 objects") {
-				t.Errorf("told %v", told)
-			}
-		})
-	}
-}
-
-// TestBroken cuts the connection within a page.
-func TestBroken(t *testing.T) {
-	s := clustertest.Start(t)
-	s.Define(t, crdText("things"), 700, thing)
-	cut := 0
-	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-		if cut++; cut > 2 {
-			return false
-		}
-		fmt.Fprintf(w, `{"kind":"ThingList","items":[%s,%s,{"apiVersion"`, thing(0), thing(1))
-		w.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	}
-	c := opened(t, s, Flags{})
-	names, errs := read(t.Context(), c, kind(t, "things"))
-	if cut < 3 || !slices.Equal(names, all(700)) || errs != nil {
-		t.Errorf("%d objects, %v", len(names), errs)
-	}
-}
-
 // TestBusy: a server that is busy is asked again when it wants to be.
 func TestBusy(t *testing.T) {
 	for code, header := range map[int]string{429: "1", 503: ""} {
@@ -210,117 +159,6 @@ func TestForbidden(t *testing.T) {
 	names, errs := read(t.Context(), c, kind(t, "as"), kind(t, "bs"), kind(t, "things"))
 	if len(names) != 2 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "not read, for want of permission to list it: /apis/g.io/v1/bs is forbidden") {
 		t.Errorf("%v, %v", names, errs)
-	}
-}
-
-// hostile are answers to a list of things, each with what must be said of it.
-var hostile = []struct {
-	name, want string
-	answer     func(w http.ResponseWriter, r *http.Request)
-}{
-	{"an endless object", "more than 8 MiB for one object", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"items":[{"a":"`)
-		endless(w, strings.Repeat("x", 1<<16))
-	}},
-	{"endless blanks", "more than 8 MiB", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"items":[`)
-		endless(w, strings.Repeat(" ", 1<<16))
-	}},
-	{"endless fields", "what is no list", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"a":1`)
-		endless(w, strings.Repeat(`,"a":1`, 1000))
-	}},
-	{"an endless token", "more than 8 MiB", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"metadata":{"continue":"`)
-		endless(w, strings.Repeat("x", 1<<16))
-	}},
-	{"the same page again", "again and again", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"a"}}`, thing(1))
-	}},
-	{"empty pages", "empty pages without end", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"items":[],"metadata":{"continue":"%sa"}}`, r.URL.Query().Get("continue"))
-	}},
-	{"always gone", "empty pages", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("continue") == "" {
-			fmt.Fprint(w, `{"items":[],"metadata":{"continue":"a"}}`)
-			return
-		}
-		clustertest.Fail(w, 410, "Expired", "too old")
-	}},
-	{"always cut off", "the list broke off", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[`) }},
-	{"an endless error", "", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(500)
-		endless(w, strings.Repeat("x", 1<<16))
-	}},
-	{"no hurry", "busy", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "1000000")
-		clustertest.Fail(w, 429, "TooManyRequests", "busy")
-	}},
-	{"elsewhere", "an API server does not", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
-	}},
-	{"no list", "what is no list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) }},
-	{"no JSON", "what is no list", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) }},
-	{"nested", "", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"items":[`+strings.Repeat("[", 1<<20))
-	}},
-	{"another kind", "sent kind Secret of v1: want Thing of g.io/v1", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"../../etc/passwd"}}]}`)
-	}},
-	{"null", "what is no object", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[null]}`) }},
-	{"many values", "more than 1048576 values", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"items":[{"a":[1%s]}]}`, strings.Repeat(",1", 2<<20))
-	}},
-}
-
-func endless(w io.Writer, text string) {
-	for range 1 << 14 { // 1 GiB, which is endless enough
-		if _, err := io.WriteString(w, text); err != nil {
-			return
-		}
-	}
-}
-
-// TestHostile: whatever a server answers, the run ends, with an error that says why.
-func TestHostile(t *testing.T) {
-	for _, h := range hostile {
-		t.Run(h.name, func(t *testing.T) {
-			s := clustertest.Start(t)
-			s.Before = func(w http.ResponseWriter, r *http.Request) bool { h.answer(w, r); return true }
-			c := opened(t, s, Flags{})
-			_, errs := read(t.Context(), c, kind(t, "things"))
-			if len(errs) != 1 || !strings.Contains(errs[0].Error(), h.want) {
-				t.Errorf("%v", errs)
-			}
-			if len(errs) > 0 && len(errs[0].Error()) > 2*maxStatus {
-				t.Errorf("an error of %d bytes", len(errs[0].Error()))
-			}
-		})
-	}
-}
-
-// TestHostileNames: no name of a CRD becomes another path of the server.
-func TestHostileNames(t *testing.T) {
-	t.Parallel()
-	for _, crd := range []string{
-		`{"metadata":{"name":"../../api/v1/secrets"},"spec":{"group":"g.io","names":{"plural":"../../api/v1/secrets"}}}`,
-		`{"metadata":{"name":"secrets.."},"spec":{"group":".","names":{"plural":"secrets"}}}`,
-		`{"metadata":{"name":"a.g.io"},"spec":{"group":"g.io","names":{"plural":"b"}}}`,
-		`{"metadata":{"name":"a/b.g.io"},"spec":{"group":"g.io","names":{"plural":"a/b"}}}`,
-		`{"metadata":{"name":"a?x=y.g.io"},"spec":{"group":"g.io","names":{"plural":"a?x=y"}}}`,
-		`{"metadata":{"name":"a.g.io"},"spec":{"group":"g.io","names":{"plural":"a"},"versions":[{"name":"../v1","served":true,"storage":true}]}}`,
-		`{"metadata":{"name":""},"spec":{"names":{}}}`,
-	} {
-		var def apiextensionsv1.CustomResourceDefinition
-		if err := json.Unmarshal([]byte(crd), &def); err != nil {
-			t.Fatal(err)
-		}
-		if len(def.Spec.Versions) == 0 {
-			def.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}
-		}
-		if k, err := KindOf(&def); err == nil {
-			t.Errorf("%s is read at %v", crd, k.path("n"))
-		}
 	}
 }
 
@@ -416,6 +254,16 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := (&Flags{Context: "none"}).Open(); err == nil || !strings.Contains(err.Error(), `--context "none": the kubeconfig has no such context (it has other, plain)`) {
 		t.Errorf("%v", err)
+	}
+	hostile := strings.Replace(text, `"context":{"cluster":"c","user":"u"}`, `"context":{"cluster":"c","user":"u","namespace":"../../x"}`, 1)
+	if err := os.WriteFile(config, []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Flags{Context: "plain"}).Open(); err == nil || !strings.Contains(err.Error(), `the context's namespace "../../x"`) {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -2,8 +2,8 @@
 // server, as kubectl get would, and asks it for nothing else.
 //
 //	client, err := flags.Open()
-//	client.CRDs(ctx, yield)
-//	client.Objects(ctx, kinds, wait, yield)
+//	crds, failed := client.CRDs(ctx, nil)
+//	objects := client.Objects(ctx, kinds)
 //
 // What comes are chunks of package input, each with one object, in the order of the
 // server: a list is never held, however long it is.

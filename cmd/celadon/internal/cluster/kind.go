@@ -59,9 +59,6 @@ func (k Kind) String() string {
 	return k.Resource + " " + k.version
 }
 
-// In says whether objects of the kind can be in the namespace that is read.
-func (c *Client) In(k Kind) bool { return k.namespaced || c.namespace == "" }
-
 // path is where the kind's objects are listed.
 func (k Kind) path(namespace string) []string {
 	path := []string{"apis", k.group, k.version}
@@ -71,49 +68,77 @@ func (k Kind) path(namespace string) []string {
 	return append(path, k.plural)
 }
 
-var errEnough = errors.New("enough")
-
-// Objects gives all objects of the kinds, until yield says false. A kind that cannot
-// be read, or not to its end, is a chunk whose document has an error. Before it waits
-// for the server it calls wait.
-func (c *Client) Objects(ctx context.Context, kinds []Kind, wait func(), yield func(input.Chunk) bool) {
-	for _, k := range kinds {
-		err := c.list(ctx, k.path(c.namespace), wait, func(raw []byte) error {
-			if !yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)) {
-				return errEnough
-			}
-			return nil
-		})
-		if ctx.Err() != nil || errors.Is(err, errEnough) {
-			return
-		}
-		if err != nil && !yield(input.Lost(k.Resource, notRead(err))) {
-			return
+// Kinds are those of CRDs whose objects can be in the namespace that is read. The
+// problems are of CRDs that define none.
+func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds []Kind, problems []error) {
+	for _, crd := range crds {
+		k, err := KindOf(crd)
+		if err != nil {
+			problems = append(problems, err)
+		} else if k.namespaced || c.namespace == "" {
+			kinds = append(kinds, k)
 		}
 	}
+	return kinds, problems
+}
+
+// Source gives chunks, until yield says false. Before it waits for the server it calls
+// wait.
+type Source = func(wait func(), yield func(input.Chunk) bool)
+
+var errEnough = errors.New("enough")
+
+// Objects gives all objects of the kinds. A kind that cannot be read, or not to its
+// end, is a chunk whose document has an error.
+func (c *Client) Objects(ctx context.Context, kinds []Kind) Source {
+	return func(wait func(), yield func(input.Chunk) bool) {
+		for _, k := range kinds {
+			l := listing{client: c, path: k.path(c.namespace), bounds: objectBounds, each: func(_ string, raw []byte) error {
+				return given(yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)))
+			}}
+			err := l.list(ctx, wait)
+			if ctx.Err() != nil || errors.Is(err, errEnough) {
+				return
+			}
+			if err != nil && !yield(input.Lost(k.Resource, notRead(err))) {
+				return
+			}
+		}
+	}
+}
+
+func given(more bool) error {
+	if more {
+		return nil
+	}
+	return errEnough
 }
 
 const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
 
-// CRDs gives all CRDs of the cluster, until yield says false. Without them nothing can
-// be read.
-func (c *Client) CRDs(ctx context.Context, wait func(), yield func(input.Chunk) bool) error {
-	err := c.crds(ctx, wait, func(raw []byte) error {
-		if !yield(input.Live(crdKinds, crdfile.APIVersion, crdfile.Kind, raw)) {
-			return errEnough
+// CRDs gives the CRDs that are wanted by name, or all where wanted is nil, and those
+// whose name is not known. Once all was given, failed says whether it was all.
+func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
+	var err error
+	all = func(wait func(), yield func(input.Chunk) bool) {
+		err = c.crds(ctx, wait, func(name string, raw []byte) error {
+			if wanted != nil && name != "" && !wanted(name) {
+				return nil
+			}
+			return given(yield(input.Live(crdKinds, crdfile.APIVersion, crdfile.Kind, raw)))
+		})
+		if errors.Is(err, errEnough) {
+			err = nil
 		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		return nil
 	}
-	return err
+	return all, func() error { return err }
 }
 
-func (c *Client) crds(ctx context.Context, wait func(), each func([]byte) error) error {
+func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
 	all := *c
 	all.selector = "" // it chooses objects
-	err := all.list(ctx, []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, wait, each)
+	l := listing{client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds, each: each}
+	err := l.list(ctx, wait)
 	if err == nil || ctx.Err() != nil || errors.Is(err, errEnough) {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *Client) Object(ctx context.Context, ref string) (crd, object input.Chun
 // defining is the CRD of the kind that a word means.
 func (c *Client) defining(ctx context.Context, word string) (found []byte, err error) {
 	var names []string
-	err = c.crds(ctx, func() {}, func(raw []byte) error {
+	err = c.crds(ctx, func() {}, func(_ string, raw []byte) error {
 		var def heading
 		if json.Unmarshal(raw, &def) == nil && def.means(word) {
 			found = raw

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const (
@@ -19,6 +20,7 @@ const (
 type page struct {
 	Continue string
 	items    int
+	listed   bool // it had items, if none
 }
 
 // readPage reads a list and hands on each item once it is whole. An error that is
@@ -28,7 +30,7 @@ func readPage(r io.Reader, item func([]byte) error) (*page, error) {
 	p := &page{}
 	err := p.read(m, json.NewDecoder(m), item)
 	switch {
-	case m.err != nil:
+	case m.err != nil && err != nil && !errors.Is(err, errEnough):
 		err = fmt.Errorf("%w: %w", errBroken, m.err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("%w: %w", errBroken, io.ErrUnexpectedEOF)
@@ -56,7 +58,13 @@ func (p *page) read(m *metered, dec *json.Decoder, item func([]byte) error) erro
 		m.taken = 0
 		switch name {
 		case "items":
+			p.listed = true
 			err = p.list(m, dec, item)
+		case "kind":
+			var kind string
+			if err = wrong(dec.Decode(&kind)); err == nil && !strings.HasSuffix(kind, "List") {
+				err = errList // a Status, in an answer that is said to be good
+			}
 		case "metadata":
 			err = wrong(dec.Decode(p))
 		default:
@@ -69,6 +77,9 @@ func (p *page) read(m *metered, dec *json.Decoder, item func([]byte) error) erro
 		m.taken = 0
 	}
 	_, err := dec.Token()
+	if err == nil && !p.listed {
+		err = errList
+	}
 	return wrong(err)
 }
 
@@ -105,7 +116,7 @@ func open(m *metered, dec *json.Decoder, want json.Delim) error {
 
 // wrong tells what is no JSON from what ended too early.
 func wrong(err error) error {
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.Is(err, errList) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errList, err)

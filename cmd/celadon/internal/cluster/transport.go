@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,8 +12,10 @@ import (
 const (
 	// maxStatus is how much is read of what is no list.
 	maxStatus = 64 << 10
-	// silence is how long a server may send nothing.
-	silence = 2 * time.Minute
+	// silence is how long a server may send nothing, slowness how long we may wait for
+	// all parts of one answer.
+	silence  = 2 * time.Minute
+	slowness = 10 * time.Minute
 	// maxWait is the longest that a server may let us wait before we ask again; it
 	// may ten times.
 	maxWait = time.Minute
@@ -22,13 +23,19 @@ const (
 
 // careful keeps a server from filling the memory with an error, and from letting us
 // wait for ever. The library below it asks again where there is a Retry-After.
-type careful struct{ next http.RoundTripper }
+type careful struct {
+	next              http.RoundTripper
+	silence, slowness time.Duration
+}
 
-var errSilent = fmt.Errorf("the server sent nothing for %s", silence)
+var (
+	errSilent = errors.New("the server is silent")
+	errSlow   = errors.New("the server takes too long for one answer")
+)
 
 func (t *careful) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	body := &heard{cancel: cancel, timer: time.AfterFunc(silence, func() { cancel(errSilent) })}
+	body := &heard{cancel: cancel, silence: t.silence, patience: t.slowness, timer: time.AfterFunc(t.silence, func() { cancel(errSilent) })}
 	res, err := t.next.RoundTrip(req.WithContext(ctx))
 	body.timer.Stop()
 	if err != nil {
@@ -70,6 +77,9 @@ type heard struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	left   int // -1 is any number
+
+	silence  time.Duration
+	patience time.Duration // what is left of it
 }
 
 func (h *heard) Read(p []byte) (int, error) {
@@ -79,9 +89,14 @@ func (h *heard) Read(p []byte) (int, error) {
 	if h.left > 0 {
 		p = p[:min(len(p), h.left)]
 	}
-	h.timer.Reset(silence)
+	if h.patience <= 0 {
+		return 0, errSlow
+	}
+	began := time.Now()
+	h.timer.Reset(h.silence)
 	n, err := h.ReadCloser.Read(p)
 	h.timer.Stop()
+	h.patience -= time.Since(began)
 	if h.left > 0 {
 		h.left -= n
 	}

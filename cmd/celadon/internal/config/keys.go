@@ -59,6 +59,8 @@ var keys = map[string]map[string]Class{
 		"findings-exit-code": ByHand,
 		"shard":              Never, // a part of one run
 		"source":             Never,
+		"sources":            Never,
+		"run":                Never,
 
 		"field-selector": ByHand, // which leaves objects out
 		"now":            ByHand,

@@ -38,7 +38,7 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
 		return crd, nil
 	}
-	crd.Update = check.Judge(ctx, p.after.doc, p.after.json, p.before.crd)
+	crd.Update = check.Judge(ctx, o.kubeVersion, p.after.doc, p.after.json, p.before.crd)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

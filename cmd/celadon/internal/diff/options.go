@@ -31,6 +31,8 @@ type Options struct {
 	Config  config.Flags
 	Convert converter.Flags
 	Cluster cluster.Flags
+
+	kubeVersion string // the cluster's; "" is the newest
 }
 
 // Flags adds the flags to a set.

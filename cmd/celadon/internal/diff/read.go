@@ -14,7 +14,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 )
 
@@ -85,20 +84,14 @@ func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client
 
 // readCluster reads the CRDs of a cluster in the place of those that were read.
 func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
-	var failed error
-	all := func(wait func(), yield func(input.Chunk) bool) { failed = client.CRDs(ctx, wait, yield) }
-	decode := func(doc *input.Document) *definition {
-		if s.byName[report.Identify(doc.Object).Name] == nil {
-			return nil
-		}
-		return one(doc, nil)
-	}
+	all, failed := client.CRDs(ctx, func(name string) bool { return s.byName[name] != nil })
+	decode := func(doc *input.Document) *definition { return one(doc, nil) }
 	err := sweep.From(all, decode, func(d *definition) error {
 		s.add(d, "", true)
 		return nil
 	}).Run(ctx)
 	if err == nil {
-		err = failed
+		err = failed()
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
@@ -16,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Run is the whole of celadon diff. Its error carries the exit code.
@@ -31,12 +34,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if err != nil {
 		return err
 	}
-	var client *cluster.Client
-	if o.Cluster.On {
-		if client, err = o.Cluster.Open(); err != nil {
-			return err
-		}
-		client.Tell = s.Complain
+	client, err := connect(ctx, s, o)
+	if err != nil {
+		return err
 	}
 	both, err := read(ctx, s, o, paths, client)
 	if err != nil {
@@ -57,7 +57,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	})
 	bar.Done()
 	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
-		err = d.objects(ctx, engine.Config{Converter: ask}, p.object)
+		err = d.objects(ctx, engine.Config{KubeVersion: o.kubeVersion, Converter: ask}, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -154,19 +154,35 @@ func (d *differ) source(ctx context.Context) sweep.Source {
 	if d.client == nil {
 		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }
 	}
-	var kinds []cluster.Kind
+	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, p := range d.sides.pairs {
-		if p.before == nil || p.after == nil {
-			continue
-		}
-		k, err := cluster.KindOf(p.before.crd)
-		if err != nil {
-			d.sides.problems = append(d.sides.problems, err)
-		} else if d.client.In(k) {
-			kinds = append(kinds, k)
+		if p.before != nil && p.after != nil {
+			crds = append(crds, p.before.crd)
 		}
 	}
-	return func(wait func(), yield func(input.Chunk) bool) { d.client.Objects(ctx, kinds, wait, yield) }
+	kinds, problems := d.client.Kinds(crds)
+	d.sides.problems = append(d.sides.problems, problems...)
+	return d.client.Objects(ctx, kinds)
+}
+
+// connect finds the cluster, whose version is that of all but the comparison of the
+// CRDs themselves; nil without --cluster.
+func connect(ctx context.Context, s cli.Streams, o *Options) (*cluster.Client, error) {
+	if !o.Cluster.On {
+		return nil, nil
+	}
+	client, err := o.Cluster.Open()
+	if err != nil {
+		return nil, err
+	}
+	client.Tell = s.Complain
+	if o.kubeVersion, err = client.KubeVersion(ctx); err != nil {
+		return nil, err
+	}
+	if newest := (types.Version{Minor: types.Newest}).String(); o.kubeVersion != "" && o.kubeVersion != newest {
+		s.Complain(fmt.Errorf("%s is of Kubernetes %s, by which its objects are decided: the witnesses of CRDs are those of %s", client, o.kubeVersion, newest))
+	}
+	return client, nil
 }
 
 // verdict is the exit code, as an error.

@@ -136,7 +136,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 }
 
 func (c *Chunk) document(err error) *Document {
-	return &Document{File: c.File, Index: c.index, Item: c.item, Line: c.line, Err: err}
+	return &Document{File: c.File, Index: c.index, Item: c.item, Line: c.line, Live: c.form == liveObject || c.form == lostObjects, Err: err}
 }
 
 func (c *Chunk) json(yield func(*Document) bool) bool {

@@ -16,12 +16,13 @@ func Live(resource, apiVersion, kind string, sent []byte) Chunk {
 	return Chunk{File: resource, form: liveObject, apiVersion: apiVersion, kind: kind, line: 1, column: 1, text: sent}
 }
 
-// Lost is what could not be read; its document says why.
-func Lost(file string, err error) Chunk { return Chunk{File: file, err: err} }
+// Lost is what of a cluster could not be read; its document says why.
+func Lost(resource string, err error) Chunk {
+	return Chunk{File: resource, form: lostObjects, err: err}
+}
 
 func (c *Chunk) live() *Document {
 	d := c.document(nil)
-	d.Live = true
 	var obj map[string]any
 	err := yamldoc.Values(c.text)
 	if err == nil {
@@ -32,6 +33,12 @@ func (c *Chunk) live() *Document {
 	}
 	if err != nil {
 		d.Err = fmt.Errorf("the server sent what is no object: %w", err)
+		var head struct {
+			Metadata struct{ Namespace, Name string }
+		}
+		if json.Unmarshal(c.text, &head) == nil {
+			d.File = liveName(c.File, head.Metadata.Namespace, head.Metadata.Name)
+		}
 		return d
 	}
 	// Lists of what a server is compiled with leave these out of each item.
@@ -39,7 +46,9 @@ func (c *Chunk) live() *Document {
 		obj["apiVersion"], obj["kind"] = c.apiVersion, c.kind
 	}
 	meta, _ := obj["metadata"].(map[string]any)
-	d.File = liveName(c.File, meta)
+	namespace, _ := meta["namespace"].(string)
+	name, _ := meta["name"].(string)
+	d.File = liveName(c.File, namespace, name)
 	if obj["apiVersion"] != c.apiVersion || obj["kind"] != c.kind {
 		d.Err = fmt.Errorf("the server sent kind %v of %v: want %s of %s", obj["kind"], obj["apiVersion"], c.kind, c.apiVersion)
 		return d
@@ -56,10 +65,12 @@ func (c *Chunk) live() *Document {
 }
 
 // liveName is how an object is named where others have files.
-func liveName(resource string, meta map[string]any) string {
-	name, _ := meta["name"].(string)
-	if namespace, ok := meta["namespace"].(string); ok {
+func liveName(resource, namespace, name string) string {
+	if namespace != "" {
 		name = namespace + "/" + name
+	}
+	if name == "" {
+		return resource
 	}
 	return resource + "/" + name
 }

@@ -38,6 +38,7 @@ const (
 	jsonItem
 	yamlDocument
 	liveObject
+	lostObjects // of a cluster
 )
 
 // small files are read where they are decoded; larger ones are split first.

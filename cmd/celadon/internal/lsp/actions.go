@@ -33,6 +33,7 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 		if v == nil {
 			return actions, nil
 		}
+		v.wait(ctx)
 		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 		a.expression()
 		a.bounds()
@@ -59,8 +60,12 @@ func (a *actor) add(kind, title string, p piece, after []byte, preferred bool) {
 	if !a.wants(kind) || bytes.Equal(p.bytes, after) {
 		return
 	}
+	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred)
+}
+
+func (a *actor) edit(p piece, after []byte) protocol.TextEdit {
 	edit := least(p.bytes, after)
-	a.offer(kind, title, []protocol.TextEdit{{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}}, preferred)
+	return protocol.TextEdit{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}
 }
 
 // offer adds an action, of each title one.
@@ -69,7 +74,7 @@ func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred b
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
-		Title: shown(title), Kind: kind, Diagnostics: a.diagnostics, IsPreferred: preferred,
+		Title: shown(title), Kind: kind, Diagnostics: a.mended(edits), IsPreferred: preferred,
 		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
@@ -171,24 +176,28 @@ func (a *actor) bounds() {
 	if a.known == nil || a.known.text != a.text {
 		return // the next round has what is true now
 	}
+	var all []protocol.TextEdit
 	for _, of := range a.known.parts {
 		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
 			continue
 		}
 		p, within := a.trees.at(a.text, max(a.from, of.start))
 		source, _, isItem := of.doc.Source()
-		if p.tree.Broken() != nil || a.from < of.start || a.from > of.start+len(source) {
+		if p.tree.Broken() != nil || a.to < of.start || a.from > of.start+len(source) {
 			continue
 		}
 		text := crdedit.Of(p.tree, isItem, of.doc.Item)
 		fixes := of.crd.vetted.Fixes()
-		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 1 {
-			a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false)
-			a.add(fixAll, "set the bounds that make the rules fit", p, after, false)
-		} else if err == nil && n == 1 {
-			a.add(fixAll, "set the bounds that make the rules fit", p, after, false)
+		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 0 {
+			if n > 1 {
+				a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false)
+			}
+			all = append(all, a.edit(p, after))
 		}
 		a.one(of, p, within, text)
+	}
+	if len(all) > 0 && a.wants(fixAll) {
+		a.offer(fixAll, "set the bounds that make the rules fit", all, false)
 	}
 }
 
@@ -215,6 +224,22 @@ func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
 			}
 		}
 	}
+}
+
+// mended are the diagnostics of the request that edits are within.
+func (a *actor) mended(edits []protocol.TextEdit) (list []json.RawMessage) {
+	for _, raw := range a.diagnostics {
+		var d protocol.Diagnostic
+		if json.Unmarshal(raw, &d) != nil || d.Source != source {
+			continue
+		}
+		if slices.ContainsFunc(edits, func(e protocol.TextEdit) bool {
+			return overlaps(a.text, d.Range, a.text.offset(e.Range.Start), a.text.offset(e.Range.End))
+		}) {
+			list = append(list, raw)
+		}
+	}
+	return list
 }
 
 func overlaps(t *text, r protocol.Range, from, to int) bool {

@@ -53,7 +53,8 @@ func TestActions(t *testing.T) {
 			}
 			for _, ends := range []string{"\n", "\r\n"} {
 				e := start(t, nil, nil)
-				text := strings.ReplaceAll(strings.Replace(crd, c.from, c.to, 1), "\n", ends)
+				text := "---\n" + strings.Replace(crd, c.from, c.to, 1)
+				text = strings.ReplaceAll(text, "\n", ends)
 				said := e.open("crd.yaml", text)
 				i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, c.about) })
 				if i < 0 {
@@ -94,7 +95,7 @@ func otherLines(a, b string) (n int) {
 // action, all of them one, and with that the report is clean.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	text := example(t, "costly/crd.yaml")
+	text := "---\n" + example(t, "costly/crd.yaml")
 	c := start(t, nil, nil)
 	said := c.open("crd.yaml", text)
 	var advice []protocol.Diagnostic
@@ -130,7 +131,7 @@ func TestBounds(t *testing.T) {
 		}
 		c.change("crd.yaml", protocol.Change{Text: text})
 	}
-	all := c.actionsAt("crd.yaml", protocol.Range{}, fixAll)
+	all := c.actionsAt("crd.yaml", protocol.Range{End: protocol.Position{Line: 1 << 20}}, fixAll)
 	if len(all) != 1 {
 		t.Fatalf("%+v", all)
 	}
@@ -170,6 +171,12 @@ func TestAsked(t *testing.T) {
 	if got := labels(place("crd.yaml", crd, "rule: self.", true)); !slices.Contains(got, "maxReplicas") {
 		t.Errorf("completion: %v", got)
 	}
+	half := strings.Replace(crd, "self.replicas <= self.maxReplicas", "self.replicas <= ", 1)
+	c.send("crd.yaml", protocol.Change{Text: half})
+	if got := labels(place("crd.yaml", half, "self.replicas <= ", true)); !slices.Contains(got, "self") {
+		t.Errorf("completion behind a blank: %v", got)
+	}
+	c.change("crd.yaml", protocol.Change{Text: crd})
 	var help protocol.SignatureHelp
 	c.ask("textDocument/signatureHelp", place("crd.yaml", crd, "self.split(", true), &help)
 	if len(help.Signatures) == 0 || !strings.Contains(help.Signatures[0].Label, "split") {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
@@ -61,11 +61,8 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 		v.ofGo(ctx, a)
 		return a
 	}
-	if v.known != nil {
-		a.good = maps.Clone(v.known.good)
-	}
 	a.parts = split(v.name, v.text)
-	if template(v.name, v.language, v.text, a.parts) {
+	if (v.known == nil || len(v.known.good) == 0) && template(v.name, v.language, v.text, a.parts) {
 		a.parts = nil
 	}
 	v.crdsOf(ctx, a, changed)
@@ -100,7 +97,7 @@ const source = "celadon"
 
 func (a *analysis) findings() (n int) {
 	for _, p := range a.parts {
-		n += len(p.findings)
+		n += len(p.findings) + p.omitted
 	}
 	return n
 }
@@ -126,11 +123,31 @@ func (v *view) crdsOf(ctx context.Context, a *analysis, changed map[schema.Group
 			p.kind = kindOf(r)
 			p.crd.compile = v.compiler(p.crd)
 			reads = append(reads, r)
-			_, _, index := bounds(v.text.bytes, max(0, p.start))
-			a.good[spot{index, p.doc.Item}] = p
+			a.good[spot{p.index, p.doc.Item}] = p
 		}
 	}
-	v.crds.set(v.name, reads, changed)
+	v.crds.set(v.name, append(reads, v.kept(a, reads)...), changed)
+}
+
+// kept are CRDs that cannot be read while somebody writes in them: they stay in force
+// as they were.
+func (v *view) kept(a *analysis, reads []read) (kept []read) {
+	if v.known == nil {
+		return nil
+	}
+	for _, p := range a.parts {
+		for at, old := range v.known.good {
+			if p.what != broken && (p.crd == nil || p.crd.read.CRD != nil) || at.index != p.index || a.good[at] != nil {
+				continue
+			}
+			r := old.crd.known(v.name)
+			a.good[at] = old
+			if !slices.ContainsFunc(reads, func(other read) bool { return other.CRD.Name == r.CRD.Name }) {
+				kept = append(kept, r)
+			}
+		}
+	}
+	return kept
 }
 
 // compiler compiles a CRD once. The one in force is compiled for objects, too.
@@ -180,7 +197,26 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Ran
 		return protocol.Range{}, false
 	}
 	problem := place.ProblemOf(bad)
-	return t.rangeOf(p.start+words.SourcePoint(problem.Start), p.start+words.SourcePoint(problem.End)), true
+	from, to := named(node.Resolve().Value, problem.Start, problem.End)
+	return t.rangeOf(p.start+words.SourcePoint(from), p.start+words.SourcePoint(to)), true
+}
+
+// named is the name that is meant where CEL names the bracket behind it: a function's
+// or method's, or in has(a.b) the field's.
+func named(src string, from, to int) (int, int) {
+	tokens := assist.Tokens(src)
+	i := slices.IndexFunc(tokens, func(t assist.Token) bool { return t.Start == from && t.Class == assist.ClassBracket })
+	if i < 1 {
+		return from, to
+	}
+	text := []rune(src)
+	name := tokens[i-1]
+	if string(text[name.Start:name.End]) == "has" {
+		for j := i + 1; j < len(tokens) && tokens[j].Class != assist.ClassBracket; j++ {
+			name = tokens[j]
+		}
+	}
+	return name.Start, name.End
 }
 
 // ofObject says what check says of an object whose CRD is known.
@@ -196,10 +232,11 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 		v.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", p.doc.Place(), p.verdict.Bug))
 	}
 	for f := range p.verdict.Findings() {
-		p.findings = append(p.findings, v.objectFinding(p, &f))
 		if len(p.findings) > maxFindings {
-			return
+			p.omitted++
+			continue
 		}
+		p.findings = append(p.findings, v.objectFinding(p, &f))
 	}
 }
 
@@ -217,10 +254,11 @@ func (v *view) objectFinding(p *part, f *report.Finding) finding {
 
 // ofBroken says that a document cannot be read, if it looks like one of ours.
 func (v *view) ofBroken(p *part) {
-	from := wholefile.LineStart(v.text.bytes, p.doc.Line)
-	_, end, _ := bounds(v.text.bytes, from)
 	var apiVersion, kind string
-	for line := range bytes.Lines(v.text.bytes[from:max(from, end)]) {
+	for line := range bytes.Lines(v.text.bytes[p.line:]) {
+		if separator(line) {
+			break
+		}
 		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {
 			apiVersion = word(value)
 		} else if value, ok := bytes.CutPrefix(line, []byte("kind:")); ok {

@@ -18,8 +18,9 @@ import (
 type crds struct {
 	mu      sync.Mutex
 	objects *check.Live
-	files   map[string][]read // by path
-	inForce map[string]read   // by name
+	files   map[string][]read          // by path
+	names   map[string]map[string]read // by name, then by path
+	inForce map[string]read            // by name
 	changed int
 }
 
@@ -35,7 +36,7 @@ func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.objects = check.NewLive(engine.Config{KubeVersion: kube})
-	c.files, c.inForce = map[string][]read{}, map[string]read{}
+	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
 }
 
 // live decides objects by the CRDs in force.
@@ -50,8 +51,16 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	names := map[string]bool{}
-	for _, r := range append(c.files[file], now...) {
+	for _, r := range c.files[file] {
 		names[r.CRD.Name] = true
+		delete(c.names[r.CRD.Name], file)
+	}
+	for _, r := range now {
+		names[r.CRD.Name] = true
+		if c.names[r.CRD.Name] == nil {
+			c.names[r.CRD.Name] = map[string]read{}
+		}
+		c.names[r.CRD.Name][file] = r
 	}
 	if c.files[file] = now; len(now) == 0 {
 		delete(c.files, file)
@@ -88,12 +97,13 @@ func kindOf(r read) schema.GroupKind {
 
 // best is the CRD of a name that is to be in force.
 func (c *crds) best(name string) (best read, ok bool) {
-	for _, all := range c.files {
-		for _, r := range all {
-			if r.CRD.Name == name && (!ok || nearer(r, best)) {
-				best, ok = r, true
-			}
+	for _, r := range c.names[name] {
+		if !ok || nearer(r, best) {
+			best, ok = r, true
 		}
+	}
+	if !ok {
+		delete(c.names, name)
 	}
 	return best, ok
 }

@@ -9,7 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/crdedit"
@@ -100,7 +99,7 @@ func (s *server) crdOf(kind schema.GroupKind) *sourced {
 		}
 	}
 	s.docs.mu.Unlock()
-	of := s.other.read(path, s.compiler)
+	of := s.other.read(path, s)
 	if of == nil {
 		return nil
 	}
@@ -144,7 +143,7 @@ type otherFile struct {
 const maxOther = 8
 
 // read is a file as it is on disk; nil where it cannot be read.
-func (o *otherFiles) read(path string, compiler func(*crdPart) func() (*engine.Engine, error)) *analysis {
+func (o *otherFiles) read(path string, s *server) *analysis {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -160,7 +159,7 @@ func (o *otherFiles) read(path string, compiler func(*crdPart) func() (*engine.E
 			return f.analysis
 		}
 	}
-	data, err := input.ReadFile(path, maxFile)
+	data, err := s.onDisk(path)
 	if err != nil {
 		return nil
 	}
@@ -169,7 +168,7 @@ func (o *otherFiles) read(path string, compiler func(*crdPart) func() (*engine.E
 	for _, p := range a.parts {
 		if p.what == crd {
 			p.crd = newCRDPart(p.doc)
-			p.crd.compile = compiler(p.crd)
+			p.crd.compile = s.compiler(p.crd)
 		}
 	}
 	if o.files = append(o.files, otherFile{path, info.ModTime(), info.Size(), a}); len(o.files) > maxOther {

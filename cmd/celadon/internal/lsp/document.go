@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxText is how large a document may be that is looked at.
-	maxText = 32 << 20
+	maxText = 16 << 20
 	// maxOpen is how many documents may be open.
 	maxOpen = 10_000
 )
@@ -31,6 +31,9 @@ type document struct {
 	trees *trees
 	// cancel ends the round that looks at the document; nil while none does.
 	cancel context.CancelFunc
+	// lost is true where the text is not the editor's any more: a change could not be
+	// made. It ends with the next whole text.
+	lost bool
 }
 
 // view is a document at the time of a request.
@@ -46,6 +49,39 @@ type view struct {
 type documents struct {
 	mu  sync.Mutex
 	all map[string]*document
+	// news is closed, and another made, when one is changed or was looked at.
+	news chan struct{}
+}
+
+// tell wakes all that wait; mu is held.
+func (d *documents) tell() {
+	close(d.news)
+	d.news = make(chan struct{})
+}
+
+// wait waits until a round has seen the text of the request. It is false where the
+// document changes before.
+func (v *view) wait(ctx context.Context) bool {
+	for {
+		v.docs.mu.Lock()
+		d, news := v.docs.all[v.uri], v.docs.news
+		if d == nil || d.text != v.text || d.lost {
+			v.docs.mu.Unlock()
+			return false
+		}
+		if v.known = d.known; v.known != nil && v.known.text == v.text {
+			v.docs.mu.Unlock()
+			return true
+		}
+		v.docs.mu.Unlock()
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return false
+		case <-v.ctx.Done():
+			return false
+		}
+	}
 }
 
 // view is nil for what is not open.
@@ -69,6 +105,7 @@ func (s *server) didOpen(p protocol.DidOpen) {
 	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &trees{}}
 	d.name = pathOf(doc.URI)
 	s.docs.all[doc.URI] = d
+	s.docs.tell()
 	s.rounds.mark(doc.URI)
 }
 
@@ -81,8 +118,17 @@ func (s *server) didChange(p protocol.DidChange) {
 		return
 	}
 	for _, c := range p.ContentChanges {
-		d.text, _ = d.text.change(c) // one that cannot be made is none
+		if d.lost && c.Range != nil {
+			continue
+		}
+		var err error
+		if d.text, err = d.text.change(c); err != nil {
+			s.log(protocol.Error, d.name+": a change that cannot be made: nothing is said of the file until it is opened again: "+err.Error())
+			_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
+		}
+		d.lost = err != nil
 	}
+	s.docs.tell()
 	if p.TextDocument.Version != nil {
 		d.version = *p.TextDocument.Version
 	}
@@ -90,6 +136,13 @@ func (s *server) didChange(p protocol.DidChange) {
 		d.cancel()
 	}
 	s.rounds.mark(d.uri)
+	if strings.HasSuffix(d.name, ".go") {
+		for uri, other := range s.docs.all { // what one file says bears on its package
+			if other.known != nil && other.known.golang != nil {
+				s.rounds.mark(uri)
+			}
+		}
+	}
 }
 
 func (s *server) didClose(p protocol.DidClose) {
@@ -103,6 +156,7 @@ func (s *server) didClose(p protocol.DidClose) {
 		d.cancel()
 	}
 	delete(s.docs.all, d.uri)
+	s.docs.tell()
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: d.uri, Diagnostics: []protocol.Diagnostic{}})
 	s.rounds.reread(d.name)
 }

@@ -17,6 +17,8 @@ type expression struct {
 	src   string
 	// cursor is the request's place in it, in code points.
 	cursor int
+	// behind is true where only blanks stand between the expression and the place.
+	behind bool
 	// point is where in the text a code point stands.
 	point func(int) int
 	style yamlpos.Style
@@ -41,7 +43,8 @@ func (v *view) expression(offset int) *expression {
 		return nil
 	}
 	return &expression{
-		crd: of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
+		behind: within > spot.Node.End && spot.Node.Known && spot.Node.Value != "",
+		crd:    of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
 		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, text: v.text,
 	}
 }
@@ -92,13 +95,20 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 	var c assist.Completion
 	switch e.at.key {
 	case "rule", "messageExpression":
+		if e.behind {
+			e.src += " " // the blank is no part of the value
+			e.cursor++
+		}
 		c = e.place.CompleteAt(e.src, e.cursor)
 	case "fieldPath":
 		c = e.place.CompleteFieldPath(e.src, e.cursor)
 	default:
 		return nil
 	}
-	at := e.rangeOf(c.Start, e.cursor)
+	at := e.text.rangeOf(offset, offset)
+	if !e.behind {
+		at = e.rangeOf(c.Start, e.cursor)
+	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	for i, candidate := range c.Candidates {
 		list.Items = append(list.Items, protocol.CompletionItem{
@@ -123,7 +133,7 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
 	e := v.expression(offset)
-	if e == nil || e.place == nil {
+	if e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
 		return nil
 	}
 	call := e.place.Call(e.src, e.cursor)

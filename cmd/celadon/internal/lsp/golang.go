@@ -42,12 +42,15 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 	}
 	r, err := desk.Vet(ctx, filepath.Dir(v.name), v.openGo())
 	name := resolved(v.name)
+	if err != nil && ctx.Err() == nil {
+		v.once(protocol.Warning, filepath.Dir(v.name)+": its markers are not looked at: "+err.Error())
+	}
 	if err != nil {
 		return
 	}
 	a.golang = r
 	for _, f := range r.Findings {
-		if f.At.File != name || f.At.Line == 0 {
+		if f.At.File != name || f.At.Line == 0 || len(a.diagnostics) > maxFindings {
 			continue
 		}
 		from := v.text.place(f.At.Line, f.At.Column)
@@ -59,13 +62,17 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 
 // openGo are the texts of Go files in the editor.
 func (s *server) openGo() map[string][]byte {
+	open := map[string][]byte{}
 	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	texts := map[string][]byte{}
 	for _, d := range s.docs.all {
 		if strings.HasSuffix(d.name, ".go") {
-			texts[resolved(d.name)] = d.text.bytes
+			open[d.name] = d.text.bytes
 		}
+	}
+	s.docs.mu.Unlock()
+	texts := map[string][]byte{}
+	for name, text := range open {
+		texts[resolved(name)] = text
 	}
 	return texts
 }

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,34 +16,26 @@ import (
 // maxName is how much of a rule names it.
 const maxName = 80
 
-// fresh are the parts that the last round found, if the text is still what it saw.
-func (v *view) fresh() []*part {
-	if v.known == nil || v.known.text != v.text {
-		return nil
-	}
-	return v.known.parts
-}
-
 // symbols are the rules of CRDs and the cases of suites.
-func (v *view) symbols() []protocol.DocumentSymbol {
+func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 	all := []protocol.DocumentSymbol{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		switch {
 		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
-			s := protocol.DocumentSymbol{Name: named(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			s := protocol.DocumentSymbol{Name: titled(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
 			p.eachRule(v.text, func(r *vet.Rule, at ruleAt, rng protocol.Range) {
 				s.Children = append(s.Children, protocol.DocumentSymbol{
-					Name: named(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
+					Name: titled(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
 					Kind: protocol.SymbolMethod, Range: rng, SelectionRange: rng,
 				})
 				s.Range.End = later(s.Range.End, rng.End)
 			})
 			all = append(all, s)
 		case p.suite != nil:
-			s := protocol.DocumentSymbol{Name: named(p.suite.report.Name, "a suite"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
+			s := protocol.DocumentSymbol{Name: titled(p.suite.report.Name, "a suite"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
 			for _, c := range p.suite.report.Cases {
 				rng := v.text.line(c.Line)
-				s.Children = append(s.Children, protocol.DocumentSymbol{Name: named(c.Name, "a case"), Detail: string(c.Outcome), Kind: protocol.SymbolEvent, Range: rng, SelectionRange: rng})
+				s.Children = append(s.Children, protocol.DocumentSymbol{Name: titled(c.Name, "a case"), Detail: string(c.Outcome), Kind: protocol.SymbolEvent, Range: rng, SelectionRange: rng})
 				s.Range.End = later(s.Range.End, rng.End)
 			}
 			all = append(all, s)
@@ -51,7 +44,7 @@ func (v *view) symbols() []protocol.DocumentSymbol {
 	return all
 }
 
-func named(name, otherwise string) string {
+func titled(name, otherwise string) string {
 	if name = strings.TrimSpace(shown(name)); name == "" {
 		return otherwise
 	}
@@ -85,9 +78,9 @@ func (p *part) eachRule(t *text, do func(*vet.Rule, ruleAt, protocol.Range)) {
 }
 
 // hints are each rule's cost and its share of the limit, behind its text.
-func (v *view) hints() []protocol.InlayHint {
+func (v *view) hints(context.Context) []protocol.InlayHint {
 	all := []protocol.InlayHint{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		if p.crd == nil || p.crd.vetted == nil || p.crd.vetted.Report == nil {
 			continue
 		}
@@ -132,9 +125,9 @@ func share(n, limit uint64) string {
 }
 
 // lenses stand above CRDs and suites.
-func (v *view) lenses() []protocol.CodeLens {
+func (v *view) lenses(context.Context) []protocol.CodeLens {
 	all := []protocol.CodeLens{}
-	for _, p := range v.fresh() {
+	for _, p := range v.known.parts {
 		switch {
 		case p.suite != nil:
 			all = append(all, v.suiteLenses(p)...)

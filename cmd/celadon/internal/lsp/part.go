@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 )
 
@@ -30,16 +30,18 @@ const (
 // part is one document of a file.
 type part struct {
 	doc *input.Document
-	// start is where in the file the document's source begins; -1 where that is not
-	// known.
-	start int
-	what  what
-	kind  schema.GroupKind
+	// start is where in the file the document's source begins, -1 where that is not
+	// known; line is where its first line does.
+	start, line int
+	index       int // of the YAML document in the file
+	what        what
+	kind        schema.GroupKind
 
 	crd      *crdPart
 	suite    *suitePart
 	verdict  *report.Object // of an object whose CRD is known
 	findings []finding
+	omitted  int // findings beyond those
 
 	text *text // that it is of
 }
@@ -49,20 +51,26 @@ const maxParts = 10_000
 
 // split takes a file apart as vet and check do.
 func split(name string, t *text) (parts []*part) {
-	from := 0
-	input.Split(name, bytes.NewReader(t.bytes), func(c input.Chunk) bool {
-		return c.Each(func(doc *input.Document) bool {
+	var c cursor
+	input.Split(name, bytes.NewReader(t.bytes), func(chunk input.Chunk) bool {
+		return chunk.Each(func(doc *input.Document) bool {
 			p := &part{doc: doc, start: -1, text: t}
 			source, line, inList := doc.Source()
-			if source != nil {
-				begin := max(from, wholefile.LineStart(t.bytes, line))
-				if inList && doc.Item > 0 && len(parts) > 0 {
-					p.start = parts[len(parts)-1].start
-				} else if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
+			switch {
+			case source == nil:
+				p.line = t.feed(doc.Line)
+				c.advance(t.bytes, p.line)
+			case inList && doc.Item > 0 && len(parts) > 0:
+				p.start, p.line = parts[len(parts)-1].start, t.feed(doc.Line)
+			default:
+				p.line = t.feed(line)
+				begin := max(c.offset, p.line)
+				if at := bytes.Index(t.bytes[min(begin, len(t.bytes)):], source); at >= 0 {
 					p.start = begin + at
-					from = p.start + len(source)
+					c.advance(t.bytes, p.start)
 				}
 			}
+			p.index = c.index
 			p.what = p.is()
 			parts = append(parts, p)
 			return len(parts) < maxParts
@@ -71,18 +79,34 @@ func split(name string, t *text) (parts []*part) {
 	return parts
 }
 
+// cursor goes through a file's YAML documents and counts them.
+type cursor struct{ offset, index int }
+
+func (c *cursor) advance(text []byte, to int) {
+	for c.offset < to {
+		next := to
+		if n := bytes.IndexByte(text[c.offset:to], '\n'); n >= 0 {
+			next = c.offset + n + 1
+		}
+		if separator(text[c.offset:next]) {
+			c.index++
+		}
+		c.offset = next
+	}
+}
+
 func (p *part) is() what {
 	if p.doc.Err != nil {
 		return broken
 	}
 	crdfile.Complete(p.doc)
 	switch id := report.Identify(p.doc.Object); {
+	case ruletest.Holds(p.doc.Object):
+		return suite
 	case check.Ignored(p.doc, nil):
 		return none
 	case id.Kind == crdfile.Kind:
 		return crd
-	case ruletest.Holds(p.doc.Object):
-		return suite
 	default:
 		p.kind = id.GroupKind()
 		return object
@@ -104,6 +128,10 @@ func (p *part) rangeOf(t *text, at report.Place) protocol.Range {
 	return t.rangeOf(from, max(from, t.trimmedEnd(from)))
 }
 
+// action is what a template has in place of a line or a value; a description may have
+// it among its words.
+var action = regexp.MustCompile(`(?m)^[ \t]*(- |[\w./-]+:[ \t]+)*["']?\{\{`)
+
 // template is true of a file that is a template of Helm: its text is made into YAML
 // by a program that knows the values.
 func template(name, language string, t *text, parts []*part) bool {
@@ -119,7 +147,7 @@ func template(name, language string, t *text, parts []*part) bool {
 	}
 	for _, p := range parts {
 		if p.what == broken {
-			return bytes.Contains(t.bytes, []byte("{{")) && bytes.Contains(t.bytes, []byte("}}"))
+			return action.Match(t.bytes)
 		}
 	}
 	return false

@@ -90,9 +90,7 @@ func (s *server) run(ctx context.Context) {
 		}
 		var later <-chan time.Time
 		if some {
-			timer := time.NewTimer(wait)
-			later = timer.C
-			defer timer.Stop()
+			later = time.After(wait)
 		}
 		select {
 		case <-ctx.Done():
@@ -122,34 +120,63 @@ func (s *server) round(ctx context.Context) {
 	}
 }
 
-// look looks at one document.
+// look looks at one document, and has ready what requests will ask of its CRDs.
 func (s *server) look(ctx context.Context, uri string, changed map[schema.GroupKind]bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	a := s.publish(ctx, cancel, uri, changed)
+	if a != nil && slices.ContainsFunc(a.parts, func(p *part) bool { return p.crd != nil || p.suite != nil }) {
+		s.refresh()
+	}
+	for i := 0; a != nil && i < len(a.parts) && ctx.Err() == nil; i++ {
+		if c := a.parts[i].crd; c != nil {
+			s.guard(uri, func() { c.compiled(); c.described() })
+		}
+	}
+}
+
+// refresh has the editor ask again for what stands beside the text: what it asked for
+// while somebody wrote was of an older one.
+func (s *server) refresh() {
+	s.mu.Lock()
+	can := s.client.Capabilities.Workspace
+	s.mu.Unlock()
+	if can.InlayHint.RefreshSupport {
+		go s.conn.Call(s.ctx, "workspace/inlayHint/refresh", nil, nil)
+	}
+	if can.CodeLens.RefreshSupport {
+		go s.conn.Call(s.ctx, "workspace/codeLens/refresh", nil, nil)
+	}
+}
+
+// publish is nil where a document has changed, or is gone, before all was said of it.
+func (s *server) publish(ctx context.Context, cancel context.CancelFunc, uri string, changed map[schema.GroupKind]bool) *analysis {
 	s.docs.mu.Lock()
 	d := s.docs.all[uri]
-	if d == nil {
+	if d == nil || d.lost {
 		s.docs.mu.Unlock()
-		return
+		return nil
 	}
 	of, version := d.text, d.version
 	d.cancel = cancel
 	v := &view{server: s, uri: d.uri, name: d.name, language: d.language, text: of, known: d.known, trees: d.trees}
 	s.docs.mu.Unlock()
 
-	a := v.analyse(ctx, changed)
+	a := &analysis{text: of, diagnostics: []protocol.Diagnostic{}}
+	s.guard(d.name, func() { a = v.analyse(ctx, changed) })
 
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
-	d.cancel = nil
 	if ctx.Err() != nil || s.docs.all[uri] != d || d.text != of {
-		return // it has changed, and is looked at again
+		return nil // it has changed, and is looked at again
 	}
 	d.known = a
+	s.docs.tell()
 	if a.by != s.crds.changes() {
 		s.rounds.mark(uri) // CRDs were found meanwhile, perhaps of its objects
 	}
 	_ = s.conn.Notify("textDocument/publishDiagnostics", protocol.PublishDiagnostics{URI: uri, Version: &version, Diagnostics: a.diagnostics})
+	return a
 }
 
 // about are the open documents with objects, or suites, of kinds.
@@ -160,7 +187,7 @@ func (s *server) about(kinds map[schema.GroupKind]bool) (uris []string) {
 	s.docs.mu.Lock()
 	defer s.docs.mu.Unlock()
 	for uri, d := range s.docs.all {
-		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.what == object && kinds[p.kind] || p.what == suite }) {
+		if d.known != nil && slices.ContainsFunc(d.known.parts, func(p *part) bool { return p.what == object && kinds[p.kind] || p.what == suite }) || d.known != nil && d.known.golang != nil {
 			uris = append(uris, uri)
 		}
 	}

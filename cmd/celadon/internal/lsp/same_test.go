@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,8 +98,9 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 		from, to := txt.offset(d.Range.Start), txt.offset(d.Range.End)
 		token := content[from:to]
 		if at := txt.place(w.line, w.column); at != from {
-			if !strings.Contains(w.text, "compilation failed") || from < at {
-				t.Errorf("%s: %d: begins at %v, want %d:%d: %s", name, i, d.Range.Start, w.line, w.column, d.Message)
+			named := quoted.FindStringSubmatch(w.text)
+			if !strings.Contains(w.text, "compilation failed") || from < at || named != nil && named[1] != token && !strings.HasSuffix(token, "."+named[1]) {
+				t.Errorf("%s: %d: %q at %v, want it below %d:%d: %.300s", name, i, token, d.Range.Start, w.line, w.column, d.Message)
 			}
 			words++
 			continue
@@ -109,6 +111,9 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 	}
 	return words
 }
+
+// quoted is the name that an error of a rule is about.
+var quoted = regexp.MustCompile(`(?:undefined field|undeclared reference to) '([^']+)'`)
 
 // wholeWord is true of a key with its colon behind it, or of a value up to the end of
 // its line.

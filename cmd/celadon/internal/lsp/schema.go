@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,7 +85,7 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 		lines = append(lines, bounds)
 	}
 	if s.Default != nil {
-		lines = append(lines, "default: "+string(s.Default.Raw))
+		lines = append(lines, "default: "+asJSON(s.Default.Raw))
 	}
 	if s.Description != "" {
 		lines = append(lines, s.Description)
@@ -174,6 +175,18 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	return list
 }
 
+// asJSON is JSON without what is escaped for HTML.
+func asJSON(raw []byte) string {
+	var v any
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if json.Unmarshal(raw, &v) != nil || enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // fields are a schema's, those that are required first.
 func fields(s *apiextensionsv1.JSONSchemaProps) []string {
 	names := slices.Sorted(maps.Keys(s.Properties))
@@ -192,11 +205,12 @@ func fields(s *apiextensionsv1.JSONSchemaProps) []string {
 // values are those that a schema names.
 func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
-		text := string(v.Raw)
-		if len(text) > 1 && text[0] == '"' {
-			text = yamlWord(strings.Trim(text, `"`))
+		var text string
+		if json.Unmarshal(v.Raw, &text) == nil {
+			texts = append(texts, yamlWord(text))
+		} else {
+			texts = append(texts, string(v.Raw))
 		}
-		texts = append(texts, text)
 	}
 	if s.Type == "boolean" {
 		texts = append(texts, "false", "true")

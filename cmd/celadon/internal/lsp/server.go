@@ -1,10 +1,13 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
 	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Options are the flags of celadon lsp.
@@ -41,17 +45,20 @@ type server struct {
 
 	functions *assist.Functions
 	other     otherFiles
+	stderr    io.Writer
+	told      sync.Map // what was told once
+	started   sync.Once
 }
 
 // Run is the whole of celadon lsp: it serves until its input ends, the editor says
 // exit, or the process that started it is gone. Its error carries the exit code.
 func Run(ctx context.Context, streams cli.Streams, o *Options) error {
-	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}}
-	s.docs.all = map[string]*document{}
+	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: streams.Stderr}
+	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
 	if err := s.configure(ctx, s.settings); err != nil {
 		return err
 	}
-	s.conn = wire.New(streams.Stdin, streams.Stdout, wire.Handler{Notified: s.notified, Asked: s.asked})
+	s.conn = wire.New(streams.Stdin, streams.Stdout, wire.Handler{Notified: s.notified, Asked: s.asked, Bug: s.bug})
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
 	var rounds sync.WaitGroup
@@ -119,7 +126,7 @@ func take[P any](do func(*server, P)) notification {
 }
 
 var notifications = map[string]notification{
-	"initialized":                         func(s *server, _ json.RawMessage) error { s.start(); return nil },
+	"initialized":                         func(s *server, _ json.RawMessage) error { s.started.Do(s.start); return nil },
 	"exit":                                func(s *server, _ json.RawMessage) error { s.exit(); return nil },
 	"textDocument/didOpen":                take((*server).didOpen),
 	"textDocument/didChange":              take((*server).didChange),
@@ -146,7 +153,10 @@ func (s *server) asked(method string, params json.RawMessage) func(context.Conte
 	return nil
 }
 
-const notInitialized = -32002
+const (
+	notInitialized  = -32002
+	contentModified = -32801
+)
 
 type request func(*server, json.RawMessage) func(context.Context) (any, error)
 
@@ -178,15 +188,19 @@ func at[R any](do func(*view, context.Context, int) R) request {
 	})
 }
 
-// of is a request about a whole open document.
-func of[R any](do func(*view) R) request {
+// of is a request about a whole open document; fresh is one that needs what a round
+// found in the very text.
+func of[R any](do func(*view, context.Context) R, fresh bool) request {
 	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
 		v := s.view(p.TextDocument.URI)
 		return func(ctx context.Context) (any, error) {
 			if v == nil {
 				return nil, nil
 			}
-			return do(v), ctx.Err()
+			if fresh && !v.wait(ctx) {
+				return nil, cmp.Or(ctx.Err(), error(&wire.Error{Code: contentModified, Message: "the document has changed"}))
+			}
+			return do(v, ctx), ctx.Err()
 		}
 	})
 }
@@ -202,10 +216,10 @@ func init() {
 		"textDocument/signatureHelp":       at((*view).signatureHelp),
 		"textDocument/definition":          at((*view).definition),
 		"textDocument/references":          at((*view).references),
-		"textDocument/documentSymbol":      of((*view).symbols),
-		"textDocument/codeLens":            of((*view).lenses),
-		"textDocument/inlayHint":           of((*view).hints),
-		"textDocument/semanticTokens/full": of((*view).tokens),
+		"textDocument/documentSymbol":      of((*view).symbols, true),
+		"textDocument/codeLens":            of((*view).lenses, true),
+		"textDocument/inlayHint":           of((*view).hints, true),
+		"textDocument/semanticTokens/full": of((*view).tokens, false),
 		"textDocument/codeAction":          answer((*server).codeAction),
 		"workspace/executeCommand":         answer((*server).execute),
 	}
@@ -284,4 +298,28 @@ func (s *server) exit() {
 	s.exited = true
 	s.mu.Unlock()
 	s.conn.Close()
+}
+
+// guard does a piece of work on what strangers wrote: a bug of ours in it is told, and
+// all other work goes on.
+func (s *server) guard(what string, do func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.bug(what, v)
+		}
+	}()
+	do()
+}
+
+// bug tells of one in the editor's log, and on stderr where in the code it is.
+func (s *server) bug(what string, v any) {
+	s.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", what, v))
+	foreign.Fprintf(foreign.NewWriter(s.stderr), "celadon: %s: a bug in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
+}
+
+// once tells something the first time.
+func (s *server) once(level protocol.Severity, message string) {
+	if _, told := s.told.LoadOrStore(message, true); !told {
+		s.log(level, message)
+	}
 }

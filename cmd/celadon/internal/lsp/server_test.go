@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,7 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 )
@@ -133,8 +136,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestEdits makes random changes and holds the server's text against the editor's, by
-// where it finds a mistake at the text's end.
+// TestEdits makes random changes at places that an editor would count in UTF-16, and
+// holds the server's text against the editor's.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -156,13 +159,99 @@ func TestEdits(t *testing.T) {
 			if split := to > 0 && to < len(txt.bytes) && txt.bytes[to-1] == '\r' && txt.bytes[to] == '\n'; split {
 				continue
 			}
-			rng := txt.rangeOf(from, to)
+			rng := protocol.Range{Start: counted(txt.bytes, from), End: counted(txt.bytes, to)}
+			if got := txt.rangeOf(from, to); got != rng {
+				t.Fatalf("round %d: %q %d-%d: %v, want %v", round, txt.bytes, from, to, got, rng)
+			}
 			next, err := txt.change(protocol.Change{Range: &rng, Text: insert})
 			if err != nil || string(next.bytes) != want {
 				t.Fatalf("round %d: %q %d-%d %q: %q, want %q (%v)", round, txt.bytes, from, to, insert, next.bytes, want, err)
 			}
 			txt = next
 		}
+	}
+}
+
+// counted is a place as another would count it.
+func counted(text []byte, offset int) protocol.Position {
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text[:offset])), "\n")
+	return protocol.Position{Line: uint32(len(lines) - 1), Character: uint32(len(utf16.Encode([]rune(lines[len(lines)-1]))))}
+}
+
+// TestParent: the server ends with the process that started it, though its input does
+// not.
+func TestParent(t *testing.T) {
+	t.Parallel()
+	child := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if gone(os.Getpid()) || !gone(child.Process.Pid) {
+		t.Error("it is not known which process is gone")
+	}
+	in, ask := io.Pipe()
+	defer ask.Close()
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(context.Background(), cli.Streams{Stdin: in, Stdout: io.Discard, Stderr: io.Discard}, &Options{})
+	}()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, child.Process.Pid)
+	fmt.Fprintf(ask, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	body = `{"jsonrpc":"2.0","method":"initialized","params":{}}`
+	fmt.Fprintf(ask, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it outlives its parent")
+	}
+}
+
+// TestAskedAtOnce: what is asked before anything is published is answered of the very
+// text.
+func TestAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.versions["crd.yaml"] = 1
+	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri("crd.yaml"), "languageId": "yaml", "version": 1, "text": crd}})
+	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
+	var symbols []protocol.DocumentSymbol
+	c.ask("textDocument/documentSymbol", doc, &symbols)
+	if len(symbols) != 1 {
+		t.Errorf("%+v", symbols)
+	}
+	c.send("crd.yaml", protocol.Change{Text: "\n" + crd})
+	var hints []protocol.InlayHint
+	c.ask("textDocument/inlayHint", doc, &hints)
+	if len(hints) != 5 {
+		t.Errorf("%+v", hints)
+	}
+}
+
+// TestKept: a CRD in which somebody writes stays in force while it cannot be read.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	bad := strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)
+	if got := c.open("a.yaml", bad); len(got) != 1 {
+		t.Fatalf("%v", messages(got))
+	}
+	if got := c.change("crd.yaml", protocol.Change{Text: strings.Replace(crd, "rule: self", "rule: \"self", 1)}); len(got) != 1 || got[0].Code != "unreadable" {
+		t.Errorf("%v", messages(got))
+	}
+	if got := c.change("a.yaml", protocol.Change{Text: bad + "\n"}); len(got) != 1 {
+		t.Errorf("%v", messages(got))
+	}
+	if got := c.change("crd.yaml", protocol.Change{Text: "a: b\n"}); len(got) != 0 {
+		t.Errorf("%v", messages(got))
+	}
+	if got := c.change("a.yaml", protocol.Change{Text: bad}); len(got) != 0 {
+		t.Errorf("%v", messages(got))
 	}
 }
 
@@ -179,6 +268,8 @@ func TestHarmless(t *testing.T) {
 	crd := example(t, "crontab/crd.yaml")
 	c := start(t, nil, nil)
 	c.open("crd.yaml", crd)
+	c.open("other.yaml", "a: b\n")
+	other := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("other.yaml")}}
 	doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri("crd.yaml")}}
 	for _, n := range []struct {
 		method string
@@ -195,7 +286,10 @@ func TestHarmless(t *testing.T) {
 	} {
 		c.tell(n.method, n.params)
 		var symbols []protocol.DocumentSymbol
-		c.ask("textDocument/documentSymbol", doc, &symbols)
+		c.ask("textDocument/documentSymbol", other, &symbols)
+	}
+	if got := c.change("crd.yaml", protocol.Change{Text: crd}); len(got) > 0 {
+		t.Errorf("after the whole text: %v", messages(got))
 	}
 	for _, method := range []string{"hover", "completion", "signatureHelp", "definition", "references", "documentSymbol", "codeLens", "inlayHint", "semanticTokens/full", "codeAction"} {
 		c.ask("textDocument/"+method, c.at("crd.yaml", 4_000_000_000, 4_000_000_000), nil)
@@ -320,7 +414,7 @@ func FuzzSession(f *testing.F) {
 	f.Add("textDocument/codeAction", `{"textDocument":{"uri":"u"},"range":{"start":{"line":1},"end":{"line":2}}}`, crd, uint16(900))
 	f.Add("workspace/executeCommand", `{"command":"celadon.runSuite","arguments":["u"]}`, "kind: RuleTest\napiVersion: celadon/v1\n", uint16(3))
 	f.Fuzz(func(t *testing.T, method, params, text string, cut uint16) {
-		if method == "exit" || !json.Valid([]byte(params)) {
+		if method == "exit" || method == "" || !json.Valid([]byte(params)) {
 			return
 		}
 		c := start(t, nil, nil)

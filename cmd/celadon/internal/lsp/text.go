@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
 )
 
 // text is what a document says at one time. It does not change.
@@ -17,6 +16,17 @@ type text struct {
 
 	once  sync.Once
 	lines []int // where they begin
+
+	// last is where position was last, since what asks goes on from there, and a line
+	// may be all of a document.
+	mu   sync.Mutex
+	last struct {
+		line, at int
+		units    int64
+	}
+
+	fed   sync.Once
+	feeds []int // where lines begin behind line feeds alone
 }
 
 func newText(s string) *text { return &text{bytes: []byte(s)} }
@@ -75,12 +85,21 @@ func (t *text) position(offset int) protocol.Position {
 	starts := t.starts()
 	offset = max(0, min(offset, len(t.bytes)))
 	line := sort.SearchInts(starts, offset+1) - 1
-	units := int64(0)
-	for at := starts[line]; at < offset; {
+	at, units := starts[line], int64(0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.line == line && t.last.at >= at && t.last.at <= offset {
+		at, units = t.last.at, t.last.units
+	}
+	for at < offset {
 		r, n := utf8.DecodeRune(t.bytes[at:])
+		if at+n > offset {
+			break // within a character: its begin
+		}
 		units += width(r)
 		at += n
 	}
+	t.last.line, t.last.at, t.last.units = line, at, units
 	return protocol.Position{Line: uint32(line), Character: uint32(units)}
 }
 
@@ -112,10 +131,26 @@ func (t *text) change(c protocol.Change) (*text, error) {
 	return &text{bytes: out}, nil
 }
 
+// feed is where a line begins, from 1, of which each ends with a line feed.
+func (t *text) feed(line int) int {
+	t.fed.Do(func() {
+		t.feeds = []int{0}
+		for i, c := range t.bytes {
+			if c == '\n' {
+				t.feeds = append(t.feeds, i+1)
+			}
+		}
+	})
+	if line > len(t.feeds) {
+		return len(t.bytes)
+	}
+	return t.feeds[max(1, line)-1]
+}
+
 // place is where a line and a column are that count as reports do: lines end with a
 // line feed, columns are characters from 1, 0 is the line's first word.
 func (t *text) place(line, column int) int {
-	from := wholefile.LineStart(t.bytes, line)
+	from := t.feed(line)
 	end := len(t.bytes)
 	if n := bytes.IndexByte(t.bytes[from:], '\n'); n >= 0 {
 		end = from + n

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
@@ -19,15 +20,16 @@ var (
 )
 
 // tokens are the pieces of all expressions in the CRDs of a document.
-func (v *view) tokens() protocol.SemanticTokens {
+func (v *view) tokens(ctx context.Context) protocol.SemanticTokens {
 	e := encoder{text: v.text, data: []uint32{}}
-	for offset := 0; offset < len(v.text.bytes); {
-		p, _ := v.trees.at(v.text, offset)
+	for p := range v.trees.all(v.text, validations) {
+		if ctx.Err() != nil {
+			break
+		}
 		if isCRD(p.tree.Root) {
 			e.piece = p
 			e.walk(p.tree.Root, nil)
 		}
-		offset = max(offset+1, p.start+len(p.bytes)+1)
 	}
 	return protocol.SemanticTokens{Data: e.data}
 }

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"iter"
 	"sync"
 
 	"github.com/celadon-cel/celadon/internal/yamlpos"
@@ -25,14 +26,53 @@ type piece struct {
 
 // at is the document around an offset, and the offset in it.
 func (t *trees) at(of *text, offset int) (p piece, within int) {
+	if len(of.bytes) > maxText {
+		return piece{tree: yamlpos.Loose(nil, nil)}, 0
+	}
 	start, end, index := bounds(of.bytes, offset)
+	p = t.of(of, start, end, index)
+	return p, min(offset, end) - start
+}
+
+// all are the documents of a text that hold a word.
+func (t *trees) all(of *text, word string) iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		if len(of.bytes) > maxText {
+			return
+		}
+		for start, index := 0, 0; start < len(of.bytes) && index < maxParts; index++ {
+			end, next := len(of.bytes), len(of.bytes)
+			for at := start; at < len(of.bytes); {
+				line := of.bytes[at:]
+				if n := bytes.IndexByte(line, '\n'); n >= 0 {
+					line = line[:n+1]
+				}
+				if separator(line) {
+					end, next = at, at+len(line)
+					break
+				}
+				at += len(line)
+			}
+			if index == 0 && bytes.HasPrefix(of.bytes, bom) {
+				start = len(bom)
+			}
+			if bytes.Contains(of.bytes[start:max(start, end)], []byte(word)) && !yield(t.of(of, start, end, index)) {
+				return
+			}
+			start = next
+		}
+	}
+}
+
+// of is the document between two offsets.
+func (t *trees) of(of *text, start, end, index int) (p piece) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.known) <= index && index < maxParts {
 		t.known = append(t.known, piece{})
 	}
 	if index >= maxParts {
-		return piece{start: start, index: index, tree: yamlpos.Loose(nil, nil)}, 0
+		return piece{start: start, index: index, tree: yamlpos.Loose(nil, nil)}
 	}
 	before := t.known[index]
 	p = piece{start: start, index: index, bytes: of.bytes[start:end], tree: before.tree, good: before.good}
@@ -43,7 +83,7 @@ func (t *trees) at(of *text, offset int) (p piece, within int) {
 		}
 	}
 	t.known[index] = p
-	return p, offset - start
+	return p
 }
 
 // bounds are where the YAML document around an offset begins and ends, and how many

@@ -37,7 +37,7 @@ type walk struct {
 	folder  fs.FS
 	entries int
 	read    int64 // bytes
-	found   int   // files with CRDs
+	found   int   // CRDs
 	changed map[schema.GroupKind]bool
 }
 
@@ -80,7 +80,7 @@ func (w *walk) below(ctx context.Context, root string) error {
 		return nil
 	})
 	if errors.Is(err, errEnough) {
-		return fmt.Errorf("more than %d files and folders, %d MiB or %d files with CRDs: the rest is not looked at for CRDs until it is opened", maxEntries, maxRead>>20, maxCRDs)
+		return fmt.Errorf("more than %d files and folders, %d MiB or %d CRDs: the rest is not looked at for CRDs until it is opened", maxEntries, maxRead>>20, maxCRDs)
 	}
 	return err
 }
@@ -109,28 +109,41 @@ func (w *walk) file(path string) {
 	if err != nil {
 		return
 	}
-	reads := readCRDs(name, data)
-	if len(reads) > 0 {
-		w.found++
+	var reads []read
+	w.guard(name, func() { reads = readCRDs(name, data) })
+	if w.found += len(reads); w.found > maxCRDs {
+		return
 	}
 	w.crds.set(name, reads, w.changed)
 }
 
 // readFile reads a file of the workspace again.
 func (s *server) readFile(path string, changed map[schema.GroupKind]bool) {
-	root, rel := s.folderOf(path)
 	var reads []read
-	if folder, err := os.OpenRoot(root); root != "" && err == nil {
-		defer folder.Close()
-		if f, err := input.Below(folder).Open(filepath.ToSlash(rel)); err == nil {
-			defer f.Close()
-			if data, err := input.ReadAll(f, maxFile); err == nil {
-				reads = readCRDs(path, data)
-			}
-		}
+	if data, err := s.onDisk(path); err == nil {
+		s.guard(path, func() { reads = readCRDs(path, data) })
 	}
 	s.crds.set(path, reads, changed)
 	s.rounds.mark(s.about(changed)...)
+}
+
+// onDisk reads a file of the workspace, by way of no link out of it.
+func (s *server) onDisk(path string) ([]byte, error) {
+	root, rel := s.folderOf(path)
+	if root == "" {
+		return nil, fs.ErrNotExist
+	}
+	folder, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	f, err := input.Below(folder).Open(filepath.ToSlash(rel))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return input.ReadAll(f, maxFile)
 }
 
 // folderOf is the workspace folder that a file stands in, and its path from there.

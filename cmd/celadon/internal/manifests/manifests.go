@@ -3,8 +3,6 @@
 package manifests
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -12,13 +10,15 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -34,8 +34,8 @@ type Options struct {
 	Reports                string // a PersistentVolumeClaim
 }
 
-// Image is where releases are.
-const Image = "ghcr.io/celadon-cel/celadon:v0.1.0"
+// Image is what releases are called; where they are is for who pushes them to say.
+const Image = "github.com/celadon-cel/celadon:v0.1.0"
 
 // Flags are those of celadon manifests job.
 func (o *Options) Flags(f *pflag.FlagSet) {
@@ -73,8 +73,6 @@ func (o *Options) check() error {
 //go:embed job.yaml
 var jobText string
 
-var job = template.Must(template.New("job").Parse(jobText))
-
 // rule is one of RBAC: what of a group may be listed.
 type rule struct {
 	Group     string
@@ -90,16 +88,25 @@ func Job(ctx context.Context, s cli.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	err = job.Execute(&b, struct {
-		*Options
-		Data  map[string]string
-		Rules []rule
-	}{o, crds, rules})
-	if err == nil {
-		_, err = foreign.NewWriter(s.Stdout).Write(b.Bytes())
-	}
+	_, err = foreign.NewWriter(s.Stdout).Write([]byte(o.manifest(crds, rules)))
 	return err
+}
+
+// manifest fills in the text. What it puts in is not looked at again, and no package of
+// templates is linked, which would bring all methods of all types.
+func (o *Options) manifest(crds map[string]string, rules []rule) string {
+	var lists, data strings.Builder
+	for _, r := range rules {
+		fmt.Fprintf(&lists, "- apiGroups: [%q]\n  resources: [\"%s\"]\n  verbs: [list]\n", r.Group, strings.Join(r.Resources, `", "`))
+	}
+	for _, file := range slices.Sorted(maps.Keys(crds)) {
+		fmt.Fprintf(&data, "  %q: |\n%s\n", file, crds[file])
+	}
+	return strings.NewReplacer(
+		"{{.Name}}", o.Name, "{{.Namespace}}", o.Namespace, "{{.Image}}", o.Image, "{{.Reports}}", o.Reports,
+		"{{.Shards}}", strconv.Itoa(o.Shards), "{{.Parallelism}}", strconv.Itoa(o.Parallelism),
+		"{{.Rules}}\n", lists.String(), "{{.Data}}\n", data.String(),
+	).Replace(jobText)
 }
 
 // read gives the CRDs as they are kept in a ConfigMap, by the names of files, and
@@ -112,8 +119,10 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 	}
 	read := func(doc *input.Document) one {
 		crdfile.Complete(doc)
-		r := one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
-		return r
+		if check.Ignored(doc, o.CRDs) {
+			return one{}
+		}
+		return one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
 	}
 	err := sweep.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
 		if r.Err != nil {
@@ -123,7 +132,7 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 			return nil
 		}
 		name, names := r.CRD.Name, r.CRD.Spec.Names
-		if err := cmp.Or(crdfile.CheckNames(name), crdfile.CheckNames(r.CRD.Spec.Group), crdfile.CheckNames(names.Plural)); err != nil {
+		if _, err := cluster.KindOf(r.CRD); err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}
 		file := name + ".yaml"

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // How it works: each report is read twice. The first reading holds each against
@@ -30,6 +31,8 @@ type Options struct {
 	check.Options
 	// Sources are those that must not be missing.
 	Sources []string
+	// Run is whose reports alone count; "" is any, of which there must be one.
+	Run string
 }
 
 // Formats are those of a merged report. The tables of -o wide are of one run.
@@ -39,6 +42,7 @@ const Formats = "text, yaml, json, jsonl, junit, sarif or github"
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringSliceVar(&o.Sources, "source", nil, "a source that must not be missing: `NAME`, several with a comma between (repeatable)")
+	f.StringVar(&o.Run, "run", "", "leave out the reports that celadon check --run did not write with this `NAME`")
 	o.ReportFlags(f, Formats)
 }
 
@@ -48,6 +52,11 @@ func (o *Options) check(paths []string) error {
 		return errors.New("no reports given: want files or folders (see celadon merge --help)")
 	case o.Output == "wide":
 		return fmt.Errorf("--output %q: want %s", o.Output, Formats)
+	}
+	if o.Run != "" {
+		if err := report.CheckSource(o.Run); err != nil {
+			return fmt.Errorf("--run: %w", err)
+		}
 	}
 	for _, name := range o.Sources {
 		if err := report.CheckSource(name); err != nil {
@@ -62,13 +71,22 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
 	}
-	files, err := find(paths)
+	files, links, err := find(paths)
 	if err != nil {
 		return err
 	}
-	p, err := read(ctx, files, o.Sources)
+	if err := apart(o.Out, paths); err != nil {
+		return err
+	}
+	p, err := read(ctx, files, o)
 	if err != nil {
 		return err
+	}
+	for _, name := range links {
+		p.problems = append(p.problems, fmt.Errorf("%s: a link in a folder is not followed: name it to merge it", name))
+	}
+	if p.other > 0 {
+		s.Complain(fmt.Errorf("left out: %s of other runs than %q", phrase.Count(p.other, "report"), o.Run))
 	}
 	for _, problem := range p.problems {
 		s.Complain(problem)
@@ -88,13 +106,28 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	})
 }
 
-// find are the reports at and below the paths: below a folder what is called .jsonl.
-func find(paths []string) ([]string, error) {
-	var files []string
+// apart says what is wrong with a report that would be one of those of the next
+// merge.
+func apart(out string, paths []string) error {
+	if filepath.Ext(out) != ".jsonl" {
+		return nil
+	}
+	for _, path := range paths {
+		below, err := filepath.Rel(path, out)
+		if info, bad := os.Stat(path); err == nil && bad == nil && info.IsDir() && filepath.IsLocal(below) {
+			return fmt.Errorf("--out %s: in %s it would be taken for a report to merge: want another folder, or another end of its name", out, path)
+		}
+	}
+	return nil
+}
+
+// find are the reports at and below the paths, and links there: below a folder what
+// is called .jsonl.
+func find(paths []string) (files, links []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !info.IsDir() {
 			files = append(files, path)
@@ -108,18 +141,21 @@ func find(paths []string) ([]string, error) {
 				if d.IsDir() {
 					return fs.SkipDir
 				}
-			case d.Type().IsRegular() && filepath.Ext(name) == ".jsonl":
+			case filepath.Ext(name) != ".jsonl":
+			case d.Type().IsRegular():
 				files = append(files, name)
+			case d.Type() == fs.ModeSymlink:
+				links = append(links, name)
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no report in %s: want files that end in .jsonl", strings.Join(paths, ", "))
+		return nil, nil, fmt.Errorf("no report in %s: want files that end in .jsonl", strings.Join(paths, ", "))
 	}
 	slices.Sort(files)
-	return slices.Compact(files), nil
+	return slices.Compact(files), links, nil
 }

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+
+	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // maxHeld is how much the next lines of all open reports may hold together.
@@ -44,7 +48,11 @@ func each(file string, take func(*report.PartLine) error) error {
 	}
 	defer r.close()
 	for {
-		l, _, err := r.read()
+		text, err := r.next()
+		if err != nil {
+			return broken(file, err)
+		}
+		l, err := r.decode(text)
 		if err != nil {
 			return broken(file, err)
 		}
@@ -70,19 +78,21 @@ func reopen(file string) (*reader, error) {
 	return r, nil
 }
 
-// ahead is the next object of a report, or its end.
+// ahead is the next object of a report as it stands there, or its end.
 type ahead struct {
 	*reader
-	name  string
-	line  *report.PartLine
-	bytes int
+	name string
+	text []byte
+	at   int64 // of the object; the end is behind all
 }
+
+const atEnd = math.MaxInt64
 
 // heads are the next objects, those first that came first in the input.
 type heads []*ahead
 
 func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return h[i].place() < h[j].place() }
+func (h heads) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *heads) Push(x any)        { *h = append(*h, x.(*ahead)) }
 func (h *heads) Pop() any {
@@ -92,16 +102,9 @@ func (h *heads) Pop() any {
 	return last
 }
 
-func (a *ahead) place() int64 {
-	if a.line.Object == nil {
-		return int64(1) << 62 // the end
-	}
-	return a.line.Object.At
-}
-
 // objects gives the objects of one source after the other, and the end of each
 // report.
-func (p *plan) objects(take func(*report.Object) error, end func(*report.PartLine) error) error {
+func (p *plan) objects(take func(*report.Object) error, end func(string, *report.PartLine) error) error {
 	for _, s := range p.sources {
 		if err := s.objects(take, end); err != nil {
 			return err
@@ -110,7 +113,7 @@ func (p *plan) objects(take func(*report.Object) error, end func(*report.PartLin
 	return nil
 }
 
-func (s *source) objects(take func(*report.Object) error, end func(*report.PartLine) error) (err error) {
+func (s *source) objects(take func(*report.Object) error, end func(string, *report.PartLine) error) (err error) {
 	var open heads
 	defer func() {
 		for _, a := range open {
@@ -131,68 +134,102 @@ func (s *source) objects(take func(*report.Object) error, end func(*report.PartL
 		live = one.head.Live
 	}
 	heap.Init(&open)
-	for last := int64(-1); len(open) > 0; {
+	for last := int64(-1); len(open) > 0; heap.Fix(&open, 0) {
 		a := open[0]
-		if a.line.Object == nil {
-			if err := end(a.line); err != nil {
+		if a.at == last && a.at != atEnd && !live {
+			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.line, a.at))
+		}
+		last = a.at
+		l, err := a.decode(a.text)
+		if err != nil {
+			return broken(a.name, err)
+		}
+		if l.End != nil {
+			if err := end(s.name, l); err != nil {
 				return err
 			}
 			a.close()
-			heap.Pop(&open)
+			if heap.Pop(&open); len(open) == 0 {
+				return nil
+			}
 			continue
 		}
-		at := a.line.Object.At
-		if at == last && !live {
-			return broken(a.name, fmt.Errorf("line %d: document %d is in another shard too", a.reader.line, at))
-		}
-		last = at
-		if !live || !s.toldBefore(a.line.Object) {
-			a.line.Object.Source = s.name
-			if err := take(a.line.Object); err != nil {
+		if !live || !s.toldBefore(l.Object) {
+			l.Object.Source = s.name
+			if err := take(l.Object); err != nil {
 				return err
 			}
 		}
 		if err := a.forward(&held); err != nil {
 			return err
 		}
-		heap.Fix(&open, 0)
 	}
 	return nil
+}
+
+// there is true of a field that is there, whatever it holds.
+type there bool
+
+func (t *there) UnmarshalJSON([]byte) error {
+	*t = true
+	return nil
+}
+
+// forward goes to the next object, or to the end. It decodes no more of it than its
+// place: of a text, what it decodes to may be many times as much.
+func (a *ahead) forward(held *int) error {
+	*held -= len(a.text)
+	a.text = nil
+	for {
+		text, err := a.next()
+		if err != nil {
+			return broken(a.name, err)
+		}
+		var l struct {
+			CRD  there `json:"crd"`
+			End  there `json:"end"`
+			Part struct {
+				At int64 `json:"at"`
+			} `json:"part"`
+		}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &l); err != nil {
+			return broken(a.name, fmt.Errorf("line %d: %s", a.line, preview.Bytes(err.Error(), maxError)))
+		}
+		if l.CRD {
+			if _, err := a.decode(text); err != nil {
+				return broken(a.name, err)
+			}
+			continue
+		}
+		if a.text, a.at = text, l.Part.At; l.End {
+			a.at = atEnd
+		}
+		if *held += len(text); *held > maxHeld {
+			return broken(a.name, fmt.Errorf("line %d: with the next lines of the other shards more than %d MiB: want less", a.line, maxHeld>>20))
+		}
+		return nil
+	}
 }
 
 // toldBefore is true of what of a cluster could not be read in another shard either:
 // each tells of it.
 func (s *source) toldBefore(o *report.Object) bool {
-	if o.Verdict != report.Unreadable || len(s.unread) >= maxMissing {
+	if o.Verdict != report.Unreadable {
 		return false
 	}
-	told := [2]string{o.File, o.Problem}
+	told := o.File + "\x00" + o.Problem
 	if s.unread[told] {
 		return true
 	}
+	if s.bytes += len(told); s.bytes > maxUnread {
+		return false
+	}
 	if s.unread == nil {
-		s.unread = map[[2]string]bool{}
+		s.unread = map[string]bool{}
 	}
 	s.unread[told] = true
 	return false
 }
 
-// forward goes to the next object, or to the end.
-func (a *ahead) forward(held *int) error {
-	*held -= a.bytes
-	a.line, a.bytes = nil, 0
-	for {
-		l, n, err := a.read()
-		if err != nil {
-			return broken(a.name, err)
-		}
-		if l.CRD != nil {
-			continue
-		}
-		a.line, a.bytes = l, n
-		if *held += n; *held > maxHeld {
-			return broken(a.name, fmt.Errorf("line %d: with the next lines of the other shards more than %d MiB: want less", a.reader.line, maxHeld>>20))
-		}
-		return nil
-	}
-}
+// maxUnread is how many bytes of what cannot be read are kept to tell it once.
+const maxUnread = 4 << 20

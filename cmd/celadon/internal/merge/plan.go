@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
@@ -14,6 +15,8 @@ import (
 // plan is what is merged.
 type plan struct {
 	head    *report.PartHead
+	run     string    // whose reports alone count; "" is any
+	other   int       // reports of other runs
 	sources []*source // by name
 	// missing are the parts that are not there, and problems what is wrong with
 	// those that are.
@@ -26,24 +29,32 @@ type source struct {
 	name   string
 	of     int
 	shards map[int]*part
-	unread map[[2]string]bool // of a cluster, as far as it was told
+	unread map[string]bool // what of a cluster was told
+	bytes  int             // of that
 }
 
 // read reads all reports. The error says why they are not of one run.
-func read(ctx context.Context, files, wanted []string) (*plan, error) {
-	p := &plan{}
+func read(ctx context.Context, files []string, o *Options) (*plan, error) {
+	p := &plan{run: o.Run}
 	var whole, known []*part
 	for _, name := range files {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		one, err := inspect(name)
+		if one.head != nil && o.Run != "" && one.head.Run != o.Run {
+			p.other++
+			continue
+		}
 		if err != nil {
 			p.problems = append(p.problems, named(name, err))
 		} else {
 			whole = append(whole, one)
 		}
 		if one.head != nil {
+			if len(known) > 0 && slices.Equal(one.head.Flags, known[0].head.Flags) {
+				one.head.Flags = known[0].head.Flags // which may be long
+			}
 			known = append(known, one)
 		}
 	}
@@ -60,7 +71,7 @@ func read(ctx context.Context, files, wanted []string) (*plan, error) {
 			return nil, err
 		}
 	}
-	p.order(sources, wanted)
+	p.order(sources, o.Sources)
 	return p, nil
 }
 
@@ -104,6 +115,10 @@ func (p *plan) add(s *source, one, first *part) error {
 // differs says in what two runs differ; "" is nothing.
 func differs(a, b *report.PartHead) string {
 	switch {
+	case a.Run != b.Run:
+		return fmt.Sprintf("one is of --run %q, the other of %q: choose one with celadon merge --run", b.Run, a.Run)
+	case a.Sources != b.Sources:
+		return fmt.Sprintf("one is with --sources %d, the other with %d", b.Sources, a.Sources)
 	case a.Version != b.Version:
 		return fmt.Sprintf("one is of celadon %.40s, the other of %.40s", b.Version, a.Version)
 	case !slices.Equal(a.Flags, b.Flags):
@@ -149,6 +164,17 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 			sources[name] = &source{name: name, of: 1}
 		}
 	}
+	if p.head != nil && len(sources) < p.head.Sources {
+		if prefix, ok := counted(sources); ok {
+			for i := range p.head.Sources {
+				if name := prefix + strconv.Itoa(i); sources[name] == nil {
+					sources[name] = &source{name: name, of: 1}
+				}
+			}
+		} else {
+			miss(fmt.Sprintf("%d of %d sources", p.head.Sources-len(sources), p.head.Sources))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		s := sources[name]
 		for i := range s.of {
@@ -163,6 +189,20 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 	if unnamed > 0 {
 		p.missing = append(p.missing, phrase.Count(unnamed, "other part"))
 	}
+}
+
+// counted is what stands before a number in the names of all sources, where they are
+// counted from zero, as a Job counts.
+func counted(sources map[string]*source) (prefix string, ok bool) {
+	for name := range sources {
+		before := strings.TrimRight(name, "0123456789")
+		n, err := strconv.Atoi(name[len(before):])
+		if err != nil || strconv.Itoa(n) != name[len(before):] || ok && before != prefix {
+			return "", false
+		}
+		prefix, ok = before, true
+	}
+	return prefix, ok
 }
 
 // parts are the reports of a source, the first shard first.

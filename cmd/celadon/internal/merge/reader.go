@@ -13,12 +13,13 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/internal/preview"
 	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 const (
 	// maxHead is how long the first line may be.
-	maxHead = 64 << 10
+	maxHead = 16 << 10
 	// maxLine is how long a line of a report may be: an object with all that is
 	// wrong with it, and as it is stored.
 	maxLine = 32 << 20
@@ -107,16 +108,6 @@ func (r *reader) next() ([]byte, error) {
 	}
 }
 
-// read reads a line that is not the first. It gives how long it is.
-func (r *reader) read() (*report.PartLine, int, error) {
-	text, err := r.next()
-	if err != nil {
-		return nil, 0, err
-	}
-	l, err := r.decode(text)
-	return l, len(text), err
-}
-
 // decode reads a line that is not the first.
 func (r *reader) decode(text []byte) (*report.PartLine, error) {
 	l := &report.PartLine{}
@@ -135,10 +126,13 @@ func strictly(text []byte, into any) error {
 	}
 	strict, err := kjson.UnmarshalStrict(text, into)
 	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
-		return fmt.Errorf("not a line of celadon check -o jsonl with --shard or --source: %w", err)
+		return fmt.Errorf("not a line of celadon check -o jsonl with --shard or --source: %s", preview.Bytes(err.Error(), maxError))
 	}
 	return nil
 }
+
+// maxError is how much is told of what is wrong with a line, which may quote it.
+const maxError = 300
 
 var errLine = errors.New("want a CRD or an object with its part, or at last summary and end")
 

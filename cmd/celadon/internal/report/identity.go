@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,6 +27,14 @@ func Identify(obj map[string]any) Identity {
 		name = text(meta, "generateName")
 	}
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
+}
+
+// Called is what an object is called: its kind, group, namespace and name.
+func (id Identity) Called() string { return Called(id.GroupKind(), id.Namespace, id.Name) }
+
+// Called puts together what an object is called.
+func Called(gk schema.GroupKind, namespace, name string) string {
+	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }
 
 // GroupKind is what the object's CRD is found by.

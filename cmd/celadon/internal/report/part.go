@@ -37,6 +37,10 @@ type PartHead struct {
 	// Source names what the objects are of; "" where there is only one.
 	Source string `json:"source,omitempty"`
 	Shard  Shard  `json:"shard"`
+	// Sources is how many there are; 0 is not known.
+	Sources int `json:"sources,omitempty"`
+	// Run names the run, so that a report of another is not taken for one of this.
+	Run string `json:"run,omitempty"`
 	// Live: the input changes under the run, so that shards see not quite the same.
 	Live bool `json:"live,omitempty"`
 	// Flags are those that make another verdict or another report.
@@ -95,7 +99,9 @@ type PartRule struct {
 
 // Part is what of an object or a CRD only other forms show.
 type Part struct {
-	At     int64       `json:"at"`
+	At int64 `json:"at"`
+	// Key is what shards tell the object by, where that is not Called.
+	Key    string      `json:"key,omitempty"`
 	Causes []PartCause `json:"causes,omitempty"`
 	Strict []Excerpt   `json:"strict,omitempty"`
 	// Duplicate, Update and Bug are those of Object and CRD; Limit is the rule of an
@@ -147,6 +153,9 @@ func (p *partPrinter) CRD(c *CRD) error {
 func (p *partPrinter) Object(o *Object) error {
 	part := partOf(o.Causes, o.Strict, o.Bug)
 	part.At, part.Duplicate = o.At, o.Duplicate
+	if o.Key != o.Called() {
+		part.Key = o.Key
+	}
 	if o.Limit != nil {
 		part.Limit = &PartRef{o.Limit.Rule.Version, o.Limit.Rule.Path, o.Limit.Rule.Index, o.Limit.Rule.Rule}
 	}
@@ -187,6 +196,9 @@ func (l *PartLine) Join() error {
 	}
 	o := l.Object
 	o.At, o.Duplicate = p.At, p.Duplicate
+	if o.Key = p.Key; o.Key == "" {
+		o.Key = o.Called()
+	}
 	if p.Limit != nil {
 		o.Limit = &engine.WorkLimitError{Rule: engine.RuleRef{Version: p.Limit.Version, Path: p.Limit.Path, Index: p.Limit.Index, Rule: p.Limit.Rule}}
 	}

@@ -138,9 +138,15 @@ func (h *PartHead) Sound() error {
 		return fmt.Errorf("kind %.40q, apiVersion %.40q (want %s and %s)", h.Kind, h.APIVersion, Kind, APIVersion)
 	case h.Shard.Of < 1 || h.Shard.Of > MaxShards || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
 		return fmt.Errorf("shard: %s (want I/N, I from 0 to N-1 and N up to %d)", h.Shard, MaxShards)
-	case h.Source != "":
-		if err := CheckSource(h.Source); err != nil {
-			return fmt.Errorf("source: %w", err)
+	case h.Sources < 0 || h.Sources > MaxShards:
+		return fmt.Errorf("sources: %d (want 0 to %d)", h.Sources, MaxShards)
+	}
+	for _, n := range []struct{ what, name string }{{"source", h.Source}, {"run", h.Run}} {
+		if n.name == "" {
+			continue
+		}
+		if err := CheckSource(n.name); err != nil {
+			return fmt.Errorf("%s: %w", n.what, err)
 		}
 	}
 	return nil
@@ -152,7 +158,7 @@ const MaxShards = 10_000
 // maxSource is how long the name of a source may be, in bytes: an ARN fits.
 const maxSource = 512
 
-// CheckSource says what is wrong with the name of a source.
+// CheckSource says what is wrong with the name of a source, or of a run.
 func CheckSource(name string) error {
 	bad := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@", r))

@@ -113,9 +113,6 @@ func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
 	}
 }
 
-// Rows counts the rows.
-func (t *Tables) Rows() int { return len(t.kinds) + len(t.rules) }
-
 // Fill puts the tables into a summary, the worst rule first.
 func (t *Tables) Fill(s *Summary) {
 	for _, row := range t.kinds {

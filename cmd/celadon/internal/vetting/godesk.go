@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/gomarkers"
 )
 
@@ -120,15 +121,10 @@ func rulesOf(m *gomarkers.Map, one *vetted) (rules []GoRule) {
 	if err != nil || crd == nil {
 		return nil
 	}
-	for _, r := range m.Rules {
-		if r.Marker == nil {
-			continue
-		}
-		for _, v := range one.report.Versions {
-			for i := range v.Rules {
-				if v.Rules[i].Field == r.Field {
-					rules = append(rules, GoRule{r.Marker, crd, v.Name, v.Rules[i].Path, v.Rules[i].Index})
-				}
+	for _, v := range one.report.Versions {
+		for i := range v.Rules {
+			if r := m.Rule(vet.Place(v.Rules[i].Field)); r != nil && r.Marker != nil {
+				rules = append(rules, GoRule{r.Marker, crd, v.Name, v.Rules[i].Path, v.Rules[i].Index})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // ErrChanged says that a file no longer holds what was read from it.
@@ -66,12 +67,37 @@ func Create(name string) (*File, error) {
 		}
 		f.mode = info.Mode().Perm()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(f.target), ".celadon-*")
+	temp, err := os.CreateTemp(filepath.Dir(f.target), beside(f.target)+"*")
 	if err != nil {
 		return nil, plain(name, err)
 	}
 	f.temp = temp
 	return f, nil
+}
+
+// maxName is how much of a file's name that beside it begins with.
+const maxName = 100
+
+// beside is how the name of a file begins that stands beside another until that is
+// whole. Digits follow.
+func beside(target string) string {
+	name := filepath.Base(target)
+	return ".celadon-" + name[:min(len(name), maxName)] + "-"
+}
+
+// Clean removes what was left beside a file by those who were killed while they wrote
+// it. Who still does fails.
+func Clean(name string) {
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil {
+		return // which Create tells
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), beside(name))
+		if ok && rest != "" && strings.Trim(rest, "0123456789") == "" && e.Type().IsRegular() {
+			_ = os.Remove(filepath.Join(filepath.Dir(name), e.Name()))
+		}
+	}
 }
 
 func (f *File) Write(data []byte) (int, error) {

@@ -5,10 +5,12 @@ package clustertest
 import (
 	"bufio"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,10 +43,25 @@ type list struct {
 // Start starts a server on 127.0.0.1 that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return begin(t, httptest.NewServer)
+}
+
+// StartTLS is Start with TLS, and gives the certificate, in PEM, and the address.
+func StartTLS(t testing.TB) (s *Server, ca []byte, address string) {
+	t.Helper()
+	s = begin(t, func(h http.Handler) *httptest.Server {
+		https := httptest.NewTLSServer(h)
+		ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
+		return https
+	})
+	return s, ca, strings.TrimPrefix(s.url, "https://")
+}
+
+func begin(t testing.TB, serve func(http.Handler) *httptest.Server) *Server {
 	s := &Server{lists: map[string]list{}}
-	http := httptest.NewServer(s)
-	t.Cleanup(http.Close)
-	s.url = http.URL
+	server := serve(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
 	return s
 }
 
@@ -73,6 +90,9 @@ func (s *Server) Define(t testing.TB, crd []byte, n int, item func(i int) string
 	}
 	s.crds = append(s.crds, string(text))
 }
+
+// CRDs are those that were defined, in JSON.
+func (s *Server) CRDs() []string { return s.crds }
 
 // Requests are the paths and queries that were asked for.
 func (s *Server) Requests() []string {
@@ -121,12 +141,10 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		page(w, r, l)
 		return
 	}
-	path, name, _ := cutLast(r.URL.Path, "/")
-	before, rest, _ := strings.Cut(path, "/namespaces/")
-	if _, plural, ok := strings.Cut(rest, "/"); ok {
-		path = before + "/" + plural
-	}
-	l := s.lists[path]
+	folder, name := path.Split(r.URL.Path)
+	before, rest, _ := strings.Cut(folder, "/namespaces/")
+	_, plural, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	l := s.lists[before+"/"+plural]
 	for i := range l.n {
 		var obj struct{ Metadata struct{ Name string } }
 		if item := l.item(i); json.Unmarshal([]byte(item), &obj) == nil && obj.Metadata.Name == name {
@@ -135,13 +153,6 @@ func (s *Server) objects(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	Fail(w, 404, "NotFound", fmt.Sprintf("%s not found", name))
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // page streams items, as a real server does: the list's kind comes first, where it

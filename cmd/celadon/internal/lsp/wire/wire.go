@@ -32,6 +32,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
 // Handler is what messages from the other end are for.
@@ -42,6 +44,8 @@ type Handler struct {
 	// Asked takes a request and must not wait either; what it returns may, and gives
 	// the result. A nil function is a method that there is not.
 	Asked func(method string, params json.RawMessage) func(context.Context) (any, error)
+	// Bug is told of a panic in a handler, which ends no session; nil tells nobody.
+	Bug func(method string, v any)
 }
 
 // Error is an error with a code of its own.
@@ -203,8 +207,8 @@ func (c *Conn) take(body []byte) {
 
 func (c *Conn) notified(m *message) {
 	defer func() {
-		if v := recover(); v != nil { // it ends no session, but is told
-			_ = c.Notify("window/logMessage", map[string]any{"type": 1, "message": m.Method + ": " + bug(v).Error()})
+		if v := recover(); v != nil {
+			_ = c.bug(m.Method, v)
 		}
 	}()
 	c.handler.Notified(m.Method, m.Params)
@@ -232,7 +236,7 @@ func (c *Conn) asked(m *message) {
 	c.work.Add(1)
 	go func() {
 		defer c.work.Done()
-		result, err := guarded(ctx, run)
+		result, err := c.guarded(ctx, m.Method, run)
 		if errors.Is(err, context.Canceled) {
 			err = &Error{cancelled, "cancelled"}
 		}
@@ -248,7 +252,7 @@ func (c *Conn) asked(m *message) {
 func (c *Conn) begin(m *message) (run func(context.Context) (any, error), err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = bug(v)
+			err = c.bug(m.Method, v)
 		}
 	}()
 	if run = c.handler.Asked(m.Method, m.Params); run == nil {
@@ -257,16 +261,21 @@ func (c *Conn) begin(m *message) (run func(context.Context) (any, error), err er
 	return run, nil
 }
 
-func guarded(ctx context.Context, run func(context.Context) (any, error)) (result any, err error) {
+func (c *Conn) guarded(ctx context.Context, method string, run func(context.Context) (any, error)) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = bug(v)
+			err = c.bug(method, v)
 		}
 	}()
 	return run(ctx)
 }
 
-func bug(v any) error { return &Error{internalError, fmt.Sprintf("a bug in celadon: %v", v)} }
+func (c *Conn) bug(method string, v any) error {
+	if c.handler.Bug != nil {
+		c.handler.Bug(method, v)
+	}
+	return &Error{internalError, string(foreign.Sprintf("a bug in celadon: %s", fmt.Sprint(v)))}
+}
 
 // cancel ends a request's context.
 func (c *Conn) cancel(params json.RawMessage) {

@@ -72,7 +72,7 @@ func TestMessages(t *testing.T) {
 		`{"jsonrpc":"2.0","id":3,"method":"panic"}`:                      `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"a bug in celadon: no"}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"panic at once"}`:              `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"a bug in celadon: no"}}`,
 		`{"jsonrpc":"2.0","id":4,"method":"fail"}`:                       `{"jsonrpc":"2.0","id":4,"error":{"code":-32803,"message":"no"}}`,
-		`{"jsonrpc":"2.0","method":"panic"}`:                             `{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"panic: a bug in celadon: no","type":1}}`,
+		`{"jsonrpc":"2.0","method":"panic"}`:                             ``,
 		`{"jsonrpc":"2.0","method":"nosuch","params":[]}`:                ``,
 		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":9}}`: ``,
 		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":7}`:        ``,

@@ -1,0 +1,103 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+// markers is a copy of the example with markers, in a repository of its own.
+func markers(t *testing.T) (dir, types string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.CopyFS(dir, os.DirFS("../../../../examples/markers"))
+	}
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, ".git"), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "api/v1/*.go"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(err, found)
+	}
+	data, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rel, err := filepath.Rel(dir, found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, rel + "\x00" + string(data)
+}
+
+// TestGoMarkers: in a workspace that is trusted, a marker has what vet says of its rule,
+// at the very word, and help inside; in any other nothing of Go is read.
+func TestGoMarkers(t *testing.T) {
+	t.Parallel()
+	dir, types := markers(t)
+	name, text, _ := strings.Cut(types, "\x00")
+	untrusted := serve(t, nil, dir)
+	if got := untrusted.open(name, text); len(got) > 0 {
+		t.Errorf("not trusted: %v", messages(got))
+	}
+	c := serve(t, map[string]any{"trusted": true}, dir)
+	said := c.open(name, text)
+	i := slices.IndexFunc(said, func(d protocol.Diagnostic) bool { return strings.Contains(d.Message, "undeclared reference to 'slef'") })
+	if i < 0 {
+		t.Fatalf("%v", messages(said))
+	}
+	if word := find(t, text, "slef", false); said[i].Range.Start != word || said[i].Range.End != find(t, text, "slef", true) {
+		t.Errorf("%v, want the word at %v", said[i].Range, word)
+	}
+	actions := c.actionsAt(name, said[i].Range)
+	if len(actions) == 0 || !strings.Contains(applied(t, text, c.uri(name), actions[0]), `|| self.startsWith(\"file://\")`) {
+		t.Errorf("%+v", actions)
+	}
+	at := func(what string) protocol.At {
+		return protocol.At{TextDocument: protocol.TextDocument{URI: c.uri(name)}, Position: find(t, text, what, true)}
+	}
+	var hover protocol.Hover
+	c.ask("textDocument/hover", at("rule=\"self.fro"), &hover)
+	if !strings.Contains(hover.Contents.Value, "self.from") {
+		t.Errorf("hover: %+v", hover)
+	}
+	var list protocol.CompletionList
+	c.ask("textDocument/completion", at("rule=\"self."), &list)
+	if !slices.ContainsFunc(list.Items, func(i protocol.CompletionItem) bool { return i.Label == "volumes" }) {
+		t.Errorf("completion: %+v", list)
+	}
+	// What is not saved counts; a rule that the CRD does not have yet is told of.
+	again := c.change(name, protocol.Change{Text: strings.Replace(text, "self.from != self.to", "self.from != self.too", 1)})
+	if !slices.ContainsFunc(again, func(d protocol.Diagnostic) bool { return d.Code == "marker-without-rule" }) {
+		t.Errorf("%v", messages(again))
+	}
+	// A bound that is missing is written above its field.
+	c.change(name, protocol.Change{Text: text})
+	written := 0
+	for _, d := range said {
+		if d.Code != "advice" {
+			continue
+		}
+		for _, a := range c.actionsAt(name, d.Range) {
+			marker, ok := strings.CutPrefix(a.Title, "write //")
+			if after := applied(t, text, c.uri(name), a); ok && after == strings.Replace(text, "	Volumes ", "	//"+marker+"\n	Volumes ", 1) {
+				written++
+			}
+		}
+	}
+	if written == 0 {
+		t.Error("no missing marker is written")
+	}
+	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"trusted": false}}})
+	if got := c.until(name, said, 0); len(got) > 0 {
+		t.Errorf("no longer trusted: %v", messages(got))
+	}
+}

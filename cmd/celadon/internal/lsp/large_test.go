@@ -1,0 +1,30 @@
+package lsp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+// TestManyDocuments: the work in a file of very many documents is linear in it.
+func TestManyDocuments(t *testing.T) {
+	t.Parallel()
+	crd := example(t, "crontab/crd.yaml")
+	c := start(t, nil, nil)
+	c.open("crd.yaml", crd)
+	bad := strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)
+	for name, one := range map[string]string{"objects.yaml": bad, "broken.yaml": "kind: CronTab\napiVersion: stable.example.com/v1\na: [\n", "rules.yaml": "x-kubernetes-validations: [{rule: a}]\nkind: List\n"} {
+		text := strings.Repeat("---\n"+one, maxParts+10)
+		got := c.open(name, text)
+		if want := map[string]int{"objects.yaml": maxFindings + 1, "broken.yaml": maxFindings + 1}[name]; len(got) != want {
+			t.Errorf("%s: %d diagnostics, want %d", name, len(got), want)
+		}
+		doc := protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(name)}}
+		for _, method := range []string{"documentSymbol", "codeLens", "inlayHint", "semanticTokens/full"} {
+			c.ask("textDocument/"+method, doc, nil)
+		}
+		c.ask("textDocument/hover", protocol.At{TextDocument: doc.TextDocument, Position: protocol.Position{Line: 40_000, Character: 3}}, nil)
+		c.tell("textDocument/didClose", doc)
+	}
+}

@@ -1,0 +1,86 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// shardMemory is what a shard may take.
+const shardMemory = 200 << 20
+
+// TestMillionInShards checks a million objects as updates of as many, in 20 shards of
+// which each holds the old objects of its own, and merges them; without
+// CELADON_SHARDS=long fewer.
+func TestMillionInShards(t *testing.T) {
+	objects, shards := 20_000, 2
+	if os.Getenv("CELADON_SHARDS") == "long" {
+		objects, shards = 1_000_000, 20
+	}
+	dir := t.TempDir()
+	dump := filepath.Join(dir, "dump.json")
+	million(t, dump, objects)
+	reports := filepath.Join(dir, "reports")
+	if err := os.Mkdir(reports, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range shards {
+		most, processor := rusage(t, "check", "--no-config", "--crd", crontabCRD, "--old", dump, "--shard", fmt.Sprintf("%d/%d", i, shards),
+			"--findings-exit-code", "0", "-o", "jsonl", "--out", filepath.Join(reports, fmt.Sprintf("%d.jsonl", i)), dump)
+		t.Logf("shard %d: %d MiB, %s", i, most>>20, processor)
+		if most > shardMemory {
+			t.Errorf("shard %d: %d MiB: want no more than %d", i, most>>20, shardMemory>>20)
+		}
+	}
+	merged := filepath.Join(dir, "merged.txt")
+	most, processor := rusage(t, "merge", "--findings-exit-code", "0", "--out", merged, reports)
+	t.Logf("merge: %d MiB, %s", most>>20, processor)
+	text, err := os.ReadFile(merged)
+	if want := fmt.Sprintf("%d objects checked: ", objects); err != nil || most > shardMemory || !strings.Contains(string(text[max(0, len(text)-1000):]), want) {
+		t.Errorf("%v, %d MiB, want %q", err, most>>20, want)
+	}
+}
+
+// million writes a dump of objects of 1 KiB.
+func million(t *testing.T, name string, objects int) {
+	t.Helper()
+	var env []string
+	for name := 'A'; name <= 'J'; name++ {
+		env = append(env, fmt.Sprintf(`{"name":"%c","value":%q}`, name, strings.Repeat("x", 60)))
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	for i := range objects {
+		schedule := "0 3 * * *"
+		if i%100 == 0 {
+			schedule = "@daily"
+		}
+		fmt.Fprintf(w, `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"n%06d","namespace":"ns%03d"},"spec":{"schedule":%q,"image":"a:1","replicas":%d,"env":[%s]}}`+"\n",
+			i, i%200, schedule, i%7, strings.Join(env, ","))
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rusage is the most memory that a command took, and its processor time.
+func rusage(t *testing.T, args ...string) (most int64, processor string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "celadon", args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%.2000s", args, err, out)
+	}
+	state := cmd.ProcessState
+	return state.SysUsage().(*syscall.Rusage).Maxrss << 10, (state.UserTime() + state.SystemTime()).String()
+}
