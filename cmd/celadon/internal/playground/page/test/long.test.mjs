@@ -22,7 +22,7 @@ test("sizes", options, async (t) => {
 	const size = (await stat(path.join(siteDir, "celadon.wasm.br"))).size;
 	const page = (await Promise.all(["app.js", "app.css", "worker.js"].map((f) => readFile(path.join(siteDir, f))))).reduce((n, data) => n + brotliCompressSync(data).length, 0);
 	t.diagnostic(`celadon.wasm.br ${size} bytes, JS and CSS ${page} bytes in brotli`);
-	assert.ok(size <= 12e6 && page <= 160e3);
+	assert.ok(size <= 11e6 && page <= 160e3);
 });
 
 async function timed(work) {
