@@ -59,7 +59,7 @@ fuzz-inputs: ## Fuzz all that reads what others wrote (FUZZTIME each)
 	@set -e; for target in cmd/celadon:FuzzCheck cmd/celadon/internal/check:FuzzPipe cmd/celadon/internal/merge:FuzzMerge cmd/celadon/internal/input:FuzzSplit cmd/celadon/internal/input:FuzzGlimpse internal/yamldoc:FuzzDecode internal/yamlpos:FuzzPositions internal/yamlpos:FuzzEdit internal/yamlpos:FuzzLoose engine/assist:FuzzPlace \
 		engine:FuzzValidateRaw engine:FuzzRules engine/admission:FuzzReview engine/vet:FuzzVet engine/eval:FuzzWork \
 		engine/eval:FuzzDifferential engine/schema:FuzzSchema engine/publish:FuzzPublish engine/ruletest:FuzzSuite repl:FuzzSession internal/foreign:FuzzWriter \
-		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
+		internal/celparse:FuzzParse internal/celcheck:FuzzCheck internal/celscan:FuzzScan internal/gomarkers:FuzzMarker internal/gotree:FuzzGoMod internal/crdfields:FuzzPath cmd/celadon/internal/convertcrd:FuzzConvert cmd/celadon/internal/answer:FuzzAnswer cmd/celadon/internal/lsp/wire:FuzzWire cmd/celadon/internal/lsp:FuzzSession; do \
 		echo "$$target"; $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x; done
 
 .PHONY: parses
@@ -116,11 +116,12 @@ site: ## Build the playground as static files into bin/site, for any static host
 
 .PHONY: played
 played: build ## Hold the page to its sources, and drive it in a headless Chromium (CELADON_BROWSER; needs npm)
-	@if ! command -v npm >/dev/null; then echo 'NO NPM: the playground was neither built anew nor tried in a browser'; \
-	elif test -z "$(CELADON_BROWSER)"; then cd $(PAGE) && npm ci --silent && node build.mjs --check; \
+	@cd $(PAGE) && if ! command -v npm >/dev/null || ! npm ci --silent; then \
+		echo 'NO NPM, or it gives no packages: the playground was neither built anew nor tried in a browser'; \
+	elif ! node build.mjs --check; then exit 1; \
+	elif test -z "$(CELADON_BROWSER)"; then \
 		echo 'NO CHROMIUM: the playground was not tried in a browser (apt-get install chromium, or CELADON_BROWSER names one)'; \
-	else cd $(PAGE) && npm ci --silent && node build.mjs --check && \
-		CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CELADON_SITE) node --test --test-reporter=spec test/page.test.mjs; fi
+	else CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CELADON_SITE) node --test --test-reporter=spec test/page.test.mjs; fi
 
 .PHONY: played-long
 played-long: build site ## The same with the engine in the browser too, its sizes, times and memory, and the corpus

@@ -31,8 +31,8 @@ import (
 //go:embed page/dist
 var dist embed.FS
 
-// Files are the page as make site has it.
-func Files() fs.FS {
+// built is the page as make site has it.
+func built() fs.FS {
 	files, err := fs.Sub(dist, "page/dist")
 	if err != nil {
 		panic(err) // the name is a constant
@@ -66,7 +66,7 @@ func newPage(at net.Addr, token string, begin *start) *page {
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: Files(), room: answer.NewRoom(), turns: intake.NewTurns(turns, turns),
+		token: token, start: begin, files: built(), room: answer.NewRoom(), turns: intake.NewTurns(turns, turns),
 	}
 }
 

@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 // page makes it anew, and make page-check, which needs npm, holds it byte for byte.
 func TestDist(t *testing.T) {
 	t.Parallel()
-	data, err := fs.ReadFile(Files(), "sources.txt")
+	data, err := fs.ReadFile(built(), "sources.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

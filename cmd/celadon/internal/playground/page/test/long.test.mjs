@@ -22,7 +22,7 @@ test("sizes", options, async (t) => {
 	const size = (await stat(path.join(siteDir, "celadon.wasm.br"))).size;
 	const page = (await Promise.all(["app.js", "app.css", "worker.js"].map((f) => readFile(path.join(siteDir, f))))).reduce((n, data) => n + brotliCompressSync(data).length, 0);
 	t.diagnostic(`celadon.wasm.br ${size} bytes, JS and CSS ${page} bytes in brotli`);
-	assert.ok(size <= 12e6 && page <= 160e3);
+	assert.ok(size <= 11e6 && page <= 160e3);
 });
 
 async function timed(work) {
@@ -61,7 +61,7 @@ test("from an edit to its verdict", options, async (t) => {
 	for (const [name, pane, text, other, bound] of [
 		["object", "object", object, undefined, 50],
 		["small CRD", "crd", crd, undefined, 150],
-		...(big ? [["large CRD", "crd", big.CRD ?? big.crd, big, 600]] : []),
+		...(big ? [["large CRD", "crd", big.crd, big, 600]] : []),
 	]) {
 		if (other) await set(page, "object", other.object);
 		await set(page, pane, text);
@@ -81,13 +81,15 @@ test("from an edit to its verdict", options, async (t) => {
 	at.end();
 });
 
+// largest is HTTPRoute, or what is nearest to it in size.
 async function largest() {
-	let most;
+	const size = 429_000;
+	let nearest;
 	for (const file of (await readdir(answers)).sort()) {
 		const { question } = JSON.parse(await readFile(path.join(answers, file)));
-		if (!most || question.crd.length > most.crd.length) most = question;
+		if (!nearest || Math.abs(question.crd.length - size) < Math.abs(nearest.crd.length - size)) nearest = question;
 	}
-	return most;
+	return nearest;
 }
 
 test("20 CRDs one after the other keep the heap small", options, async (t) => {
@@ -118,8 +120,8 @@ test("20 CRDs one after the other keep the heap small", options, async (t) => {
 	at.end();
 });
 
-for (const engine of [native, inBrowser]) {
-	test(`the page's answers are the command's: ${engine.name}`, { skip: options.skip || (answers ? false : "CELADON_ANSWERS names no folder") }, async (t) => {
+for (const [where, engine] of [["behind the page", native], ["in the browser", inBrowser]]) {
+	test(`the answers are the command's: engine ${where}`, { skip: options.skip || (answers ? false : "CELADON_ANSWERS names no folder") }, async (t) => {
 		const at = await engine();
 		const { page, close } = await open(browser, at);
 		let n = 0;
