@@ -39,7 +39,7 @@ func TestWeight(t *testing.T) {
 // needless are packages that would bring much for little. (gRPC, telemetry and
 // html/template come by upstream's validation of CRDs, which looks at a webhook's URL
 // with a package that can call webhooks: about 9 MB.)
-var needless = []string{"k8s.io/apiserver/pkg/server", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery"}
+var needless = []string{"k8s.io/apiserver/pkg/registry", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "go.etcd.io/etcd"}
 
 // TestPackagesOfCommand holds what is linked.
 func TestPackagesOfCommand(t *testing.T) {
