@@ -401,7 +401,7 @@ func TestHeap(t *testing.T) {
 	before := burst(200)
 	after := burst(edits)
 	t.Logf("%d KiB, then %d KiB", before>>10, after>>10)
-	if after > before+8<<20 {
+	if after > before+2<<20 {
 		t.Errorf("%d KiB after %d edits, %d before", after>>10, edits, before>>10)
 	}
 }
