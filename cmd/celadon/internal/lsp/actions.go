@@ -56,11 +56,11 @@ func (a *actor) wants(kind string) bool {
 }
 
 // add offers a text in place of a piece of the document.
-func (a *actor) add(kind, title string, p piece, after []byte, preferred bool) {
+func (a *actor) add(kind, title string, p piece, after []byte, preferred bool, mends mends) {
 	if !a.wants(kind) || bytes.Equal(p.bytes, after) {
 		return
 	}
-	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred)
+	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred, mends)
 }
 
 func (a *actor) edit(p piece, after []byte) protocol.TextEdit {
@@ -69,12 +69,12 @@ func (a *actor) edit(p piece, after []byte) protocol.TextEdit {
 }
 
 // offer adds an action, of each title one.
-func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool) {
+func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends mends) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
-		Title: shown(title), Kind: kind, Diagnostics: a.mended(edits), IsPreferred: preferred,
+		Title: shown(title), Kind: kind, Diagnostics: a.mended(mends), IsPreferred: preferred,
 		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
@@ -104,28 +104,53 @@ func least(before, after []byte) change {
 	return change{from, len(before) - end, string(after[from : len(after)-end])}
 }
 
-// expression offers the mends of what is wrong with the expression around the range.
+// expression offers the mends of what is wrong with the expression around the range, or
+// with those of the rule, of which lints stand at its first key.
 func (a *actor) expression() {
-	e := a.view.expression(a.from)
-	switch {
-	case e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression":
+	if e := a.view.expression(a.from); e != nil && e.judged() {
+		a.mend(e)
 		return
+	}
+	p, within := a.trees.at(a.text, a.from)
+	path := p.tree.At(within).Path
+	if at, ok := ruleOf(path); !ok || a.isGo() {
+		return
+	} else if at.key != "" {
+		path = path[:len(path)-1]
+	}
+	for _, key := range []string{"rule", "messageExpression"} {
+		if _, node := p.tree.Find(append(path[:len(path):len(path)], yamlpos.Key(key))); node != nil && node.Known {
+			if e := a.view.expression(p.start + node.Start); e != nil && e.judged() {
+				a.mend(e)
+			}
+		}
+	}
+}
+
+// judged is true of an expression of which problems can be told.
+func (e *expression) judged() bool {
+	return e.place != nil && (e.at.key == "rule" || e.at.key == "messageExpression")
+}
+
+func (a *actor) mend(e *expression) {
+	switch {
 	case e.tree == nil:
 		a.inGo(e)
 		return
 	case e.tree.Broken() != nil:
 		return
 	}
-	p, _ := a.trees.at(a.text, a.from)
+	p, _ := a.trees.at(a.text, e.point(0))
 	for _, problem := range e.place.Problems(e.src) {
+		mends := a.problem(e, &problem)
 		for i, m := range problem.Mends {
 			if len(m.Edits) > 0 {
 				if after, err := e.edited(p, m.Edits); err == nil {
-					a.add(quickFix, m.Title, p, after, i == 0)
+					a.add(quickFix, m.Title, p, after, i == 0, mends)
 				}
 			}
 			if len(m.Bounds) > 0 {
-				a.set(m.Title, e.at, p, advised(m.Bounds), i == 0)
+				a.set(m.Title, e.at, p, advised(m.Bounds), i == 0, mends)
 			}
 		}
 	}
@@ -157,11 +182,11 @@ func advised(bounds []assist.Bound) (list []vet.Advice) {
 }
 
 // set offers bounds in the schema of a version.
-func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool) {
+func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool, mends mends) {
 	report := &vet.Report{Versions: make([]vet.Version, at.version+1)}
 	report.Versions[at.version].Advice = advice
 	if after, _, err := crdedit.Of(p.tree, inList(p), at.item).Follow(report); err == nil {
-		a.add(quickFix, title, p, after, preferred)
+		a.add(quickFix, title, p, after, preferred, mends)
 	}
 }
 
@@ -177,6 +202,7 @@ func (a *actor) bounds() {
 		return // the next round has what is true now
 	}
 	var all []protocol.TextEdit
+	var advised []mends
 	for _, of := range a.known.parts {
 		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
 			continue
@@ -190,14 +216,17 @@ func (a *actor) bounds() {
 		fixes := of.crd.vetted.Fixes()
 		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 0 {
 			if n > 1 {
-				a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false)
+				a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false, of.mended(of.findings))
 			}
+			advised = append(advised, of.mended(of.findings))
 			all = append(all, a.edit(p, after))
 		}
 		a.one(of, p, within, text)
 	}
 	if len(all) > 0 && a.wants(fixAll) {
-		a.offer(fixAll, "set the bounds that make the rules fit", all, false)
+		a.offer(fixAll, "set the bounds that make the rules fit", all, false, func(d *protocol.Diagnostic) bool {
+			return slices.ContainsFunc(advised, func(m mends) bool { return m(d) })
+		})
 	}
 }
 
@@ -207,35 +236,77 @@ func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
 	report := of.crd.vetted.Report
 	for i := range report.Versions {
 		v := &report.Versions[i]
-		for _, advice := range v.Advice {
+		for _, advised := range v.Advice {
+			said := slices.DeleteFunc(slices.Clone(of.findings), func(f finding) bool { return f.advice != advised.Field+"."+advised.Set })
 			here := inRule && at.version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
-				return r.Index == at.index && samePlace(r.Path, at) && slices.Contains(r.Advice, advice)
+				return r.Index == at.index && samePlace(r.Path, at) && slices.Contains(r.Advice, advised)
 			})
-			here = here || slices.ContainsFunc(of.findings, func(f finding) bool {
-				return f.advice == advice.Field+"."+advice.Set && overlaps(a.text, f.diagnostic.Range, a.from, a.to)
-			})
+			here = here || slices.ContainsFunc(said, func(f finding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 			if !here {
 				continue
 			}
 			one := &vet.Report{Versions: make([]vet.Version, i+1)}
-			one.Versions[i].Advice = []vet.Advice{advice}
+			one.Versions[i].Advice = []vet.Advice{advised}
 			if after, _, err := text.Follow(one); err == nil {
-				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advice.Set, advice.Value, phrase.Place(advice.Path)), p, after, len(v.Advice) == 1)
+				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Place(advised.Path)), p, after, len(v.Advice) == 1, of.mended(said))
 			}
 		}
 	}
 }
 
-// mended are the diagnostics of the request that edits are within.
-func (a *actor) mended(edits []protocol.TextEdit) (list []json.RawMessage) {
+// mends is true of the findings that an action removes.
+type mends func(*protocol.Diagnostic) bool
+
+// problem are the findings that a problem of an expression is: what the API server
+// refuses it for, or a lint, which stands anywhere at the rule.
+func (a *actor) problem(e *expression, p *assist.Problem) mends {
+	from, to := e.point(0), e.point(len([]rune(e.src)))
+	whole := from
+	if e.tree != nil {
+		if _, rule := e.tree.Find(e.at.path[:len(e.at.path)-1]); rule != nil {
+			whole = e.start + rule.Start
+			to = max(to, e.start+rule.End)
+		}
+	}
+	field, _, _ := strings.Cut(p.Message, " is optional")
+	return func(d *protocol.Diagnostic) bool {
+		switch {
+		case p.Kind == assist.Unguarded:
+			return d.Code == "optional-read" && overlaps(a.text, d.Range, whole, to) && strings.HasPrefix(d.Message, shown(field)+" is optional")
+		case !overlaps(a.text, d.Range, from, to):
+			return false
+		case p.Kind == assist.Costly:
+			return overBudget(d) && strings.Contains(d.Message, "rule cost exceeds budget")
+		}
+		return d.Severity == protocol.Error && d.Code == "FieldValueInvalid"
+	}
+}
+
+// mended are the findings that bounds remove that were advised: the advice, and with all
+// of it that costs are over a limit, if bounds suffice.
+func (p *part) mended(advised []finding) mends {
+	all := slices.DeleteFunc(slices.Clone(p.findings), func(f finding) bool { return f.advice == "" })
+	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Mendable })
+	return func(d *protocol.Diagnostic) bool {
+		return slices.ContainsFunc(p.findings, func(f finding) bool {
+			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
+				return false
+			}
+			return suffice && overBudget(d) || f.advice != "" && slices.ContainsFunc(advised, func(a finding) bool { return a.advice == f.advice })
+		})
+	}
+}
+
+// overBudget is true of what the API server says of costs.
+func overBudget(d *protocol.Diagnostic) bool {
+	return d.Code == "FieldValueForbidden" && strings.Contains(d.Message, "estimated rule")
+}
+
+// mended are the diagnostics of the request that an action removes.
+func (a *actor) mended(mends mends) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic
-		if json.Unmarshal(raw, &d) != nil || d.Source != source {
-			continue
-		}
-		if slices.ContainsFunc(edits, func(e protocol.TextEdit) bool {
-			return overlaps(a.text, d.Range, a.text.offset(e.Range.Start), a.text.offset(e.Range.End))
-		}) {
+		if json.Unmarshal(raw, &d) == nil && d.Source == source && mends(&d) {
 			list = append(list, raw)
 		}
 	}

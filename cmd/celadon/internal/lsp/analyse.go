@@ -87,10 +87,15 @@ func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *
 			}
 		}
 	}
-	if n := a.findings() - len(a.diagnostics); n > 0 {
+	a.more(a.findings() - len(a.diagnostics))
+	return a
+}
+
+// more says how many findings there are beyond those that are shown.
+func (a *analysis) more(n int) {
+	if n > 0 {
 		a.diagnostics = append(a.diagnostics, protocol.Diagnostic{Severity: protocol.Error, Source: source, Message: "and " + phrase.Count(n, "more finding")})
 	}
-	return a
 }
 
 const source = "celadon"

@@ -23,6 +23,7 @@ type expression struct {
 	point func(int) int
 	style yamlpos.Style
 	tree  *yamlpos.Document // nil in Go
+	start int               // of the tree in the text
 	text  *text
 }
 
@@ -45,7 +46,7 @@ func (v *view) expression(offset int) *expression {
 	return &expression{
 		behind: within > spot.Node.End && spot.Node.Known && spot.Node.Value != "",
 		crd:    of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
-		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, text: v.text,
+		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, start: p.start, text: v.text,
 	}
 }
 

@@ -49,8 +49,13 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 		return
 	}
 	a.golang = r
+	omitted := 0
 	for _, f := range r.Findings {
-		if f.At.File != name || f.At.Line == 0 || len(a.diagnostics) > maxFindings {
+		if f.At.File != name || f.At.Line == 0 {
+			continue
+		}
+		if len(a.diagnostics) == maxFindings {
+			omitted++
 			continue
 		}
 		from := v.text.place(f.At.Line, f.At.Column)
@@ -58,6 +63,7 @@ func (v *view) ofGo(ctx context.Context, a *analysis) {
 			Range: v.text.rangeOf(from, v.text.wordEnd(from)), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text),
 		})
 	}
+	a.more(omitted)
 }
 
 // openGo are the texts of Go files in the editor.
@@ -170,6 +176,7 @@ func (v *view) goPlace(markers []*gomarkers.Marker, at int, part assist.Part) *a
 // inGo offers mends of a rule in a marker.
 func (a *actor) inGo(e *expression) {
 	for _, problem := range e.place.Problems(e.src) {
+		mends := a.problem(e, &problem)
 		for i, m := range problem.Mends {
 			if len(m.Edits) == 0 || !a.wants(quickFix) {
 				continue
@@ -178,7 +185,7 @@ func (a *actor) inGo(e *expression) {
 			for _, edit := range m.Edits {
 				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.style.Escape(edit.Text)})
 			}
-			a.offer(quickFix, m.Title, edits, i == 0)
+			a.offer(quickFix, m.Title, edits, i == 0, mends)
 		}
 	}
 }
@@ -196,6 +203,6 @@ func (a *actor) markers() {
 		word := a.text.place(f.At.Line, 0)
 		line := string(a.text.bytes[at:word])
 		edit := protocol.TextEdit{Range: a.text.rangeOf(at, at), NewText: line + f.Write + "\n"}
-		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true)
+		a.offer(quickFix, "write "+f.Write, []protocol.TextEdit{edit}, true, func(d *protocol.Diagnostic) bool { return d.Code == f.ID && d.Message == shown(f.Text) })
 	}
 }

@@ -97,9 +97,16 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 		}
 		from, to := txt.offset(d.Range.Start), txt.offset(d.Range.End)
 		token := content[from:to]
-		if at := txt.place(w.line, w.column); at != from {
-			named := quoted.FindStringSubmatch(w.text)
-			if !strings.Contains(w.text, "compilation failed") || from < at || named != nil && named[1] != token && !strings.HasSuffix(token, "."+named[1]) {
+		at := txt.place(w.line, w.column)
+		if named := quoted.FindStringSubmatch(w.text); named != nil {
+			if from < at || token != named[1] && !strings.HasSuffix(token, "."+named[1]) {
+				t.Errorf("%s: %d: %q at %v, want %q below %d:%d: %.300s", name, i, token, d.Range.Start, named[1], w.line, w.column, d.Message)
+			}
+			words++
+			continue
+		}
+		if at != from {
+			if !strings.Contains(w.text, "compilation failed") || from < at || to == from && !strings.Contains(w.text, "<EOF>") {
 				t.Errorf("%s: %d: %q at %v, want it below %d:%d: %.300s", name, i, token, d.Range.Start, w.line, w.column, d.Message)
 			}
 			words++
@@ -112,8 +119,8 @@ func same(t *testing.T, name, content string, got []protocol.Diagnostic, want []
 	return words
 }
 
-// quoted is the name that an error of a rule is about.
-var quoted = regexp.MustCompile(`(?:undefined field|undeclared reference to) '([^']+)'`)
+// quoted is the name or word that the first error of a rule is about.
+var quoted = regexp.MustCompile(`^[^ ]+\.(?:rule|messageExpression): Invalid value: .*compilation failed: ERROR: <input>:\d+:\d+: (?:undefined field|undeclared reference to|Syntax error: (?:mismatched|extraneous) input) '([^'<]+)'`)
 
 // wholeWord is true of a key with its colon behind it, or of a value up to the end of
 // its line.
@@ -161,13 +168,14 @@ func TestSameAsVet(t *testing.T) {
 	}
 }
 
-// spoilt are a CRD as it is, with a wrong name in a rule, without bounds, and with
+// spoilt are a CRD as it is, with a wrong name or word in a rule, without bounds, and with
 // other line ends and characters beyond the first plane.
 func spoilt(text string, i int) map[string]string {
 	all := map[string]string{"asis": text}
 	switch i % 4 {
 	case 0:
 		all["name"] = strings.ReplaceAll(text, "self.", "self.no")
+		all["words"] = strings.ReplaceAll(text, " && ", " and ")
 	case 1:
 		all["crlf"] = strings.ReplaceAll(strings.ReplaceAll(text, "self.", "self.no"), "\n", "\r\n")
 	case 2:
