@@ -147,3 +147,15 @@ func TestEditSeveral(t *testing.T) {
 		t.Errorf("two changes at one place: %s", got)
 	}
 }
+
+func TestWord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"spec": "spec", "a.b-c": "a.b-c", "": `""`, "true": `"true"`, "No": `"No"`, "y": `"y"`, "null": `"null"`, "1": `"1"`, "a: b": `"a: b"`,
+		"a, b": `"a, b"`, "#": `"#"`, `"`: `"\""`, "a\nb": `"a\nb"`, "\u0000": `"\u0000"`, "😀": `"😀"`,
+	} {
+		if got := Word(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -146,6 +146,11 @@ func (w *writer) inline(v *Node) string {
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
+// Word is a text as a key or a value anywhere in YAML, in quotes if it needs them.
+func Word(text string) string {
+	return (&writer{d: &Document{}}).flowKey(&Node{Tag: "!!str", Value: text})
+}
+
 func (w *writer) flowKey(key *Node) string {
 	if plain := w.scalar(key, Plain); !w.d.json && word.MatchString(plain) {
 		return plain

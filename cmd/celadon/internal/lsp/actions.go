@@ -245,13 +245,25 @@ func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
 			if !here {
 				continue
 			}
-			one := &vet.Report{Versions: make([]vet.Version, i+1)}
-			one.Versions[i].Advice = []vet.Advice{advised}
-			if after, _, err := text.Follow(one); err == nil {
+			if after, _, err := text.Follow(alone(report, advised)); err == nil {
 				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Place(advised.Path)), p, after, len(v.Advice) == 1, of.mended(said))
 			}
 		}
 	}
+}
+
+// alone is what a report advises of one bound, in each version that it is advised of:
+// versions with one schema share their advice.
+func alone(report *vet.Report, advised vet.Advice) *vet.Report {
+	one := &vet.Report{Versions: make([]vet.Version, len(report.Versions))}
+	for i := range report.Versions {
+		for _, other := range report.Versions[i].Advice {
+			if other.Field == advised.Field && other.Set == advised.Set {
+				one.Versions[i].Advice = append(one.Versions[i].Advice, other)
+			}
+		}
+	}
+	return one
 }
 
 // mends is true of the findings that an action removes.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,13 @@ func TestGoMarkers(t *testing.T) {
 	if written == 0 {
 		t.Error("no missing marker is written")
 	}
+	// What is not shown of very many findings is counted.
+	rules := strings.Repeat("	// +kubebuilder:validation:XValidation:rule=\"true\"\n", maxFindings+10)
+	many := c.change(name, protocol.Change{Text: strings.Replace(text, "	Volumes ", rules+"	Volumes ", 1)})
+	if want := fmt.Sprintf("and %d more findings", len(said)+10); len(many) != maxFindings+1 || many[maxFindings].Message != want {
+		t.Errorf("%d findings, want %d and %q: %s", len(many), maxFindings, want, many[len(many)-1].Message)
+	}
+	c.change(name, protocol.Change{Text: text})
 	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"trusted": false}}})
 	if got := c.until(name, said, 0); len(got) > 0 {
 		t.Errorf("no longer trusted: %v", messages(got))

@@ -253,9 +253,11 @@ func (m *mender) mends(name, text, fault string) {
 	m.tell("textDocument/didClose", protocol.Of{TextDocument: protocol.TextDocument{URI: m.uri(file)}})
 }
 
+// errorsIn are those that are not about costs: of these the API server says more when
+// some bounds are there.
 func errorsIn(list []protocol.Diagnostic) (n int) {
 	for _, d := range list {
-		if d.Severity == protocol.Error {
+		if d.Severity == protocol.Error && !overBudget(&d) {
 			n++
 		}
 	}

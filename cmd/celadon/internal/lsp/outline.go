@@ -89,39 +89,15 @@ func (v *view) hints(context.Context) []protocol.InlayHint {
 				return
 			}
 			end := v.text.trimmedEnd(v.text.offset(rng.Start))
-			hint := protocol.InlayHint{Position: v.text.position(end), Label: "cost " + units(r.EstimatedTotal) + " (" + share(r.EstimatedTotal, r.Limit) + ")", PaddingLeft: true}
-			hint.Tooltip = fmt.Sprintf("estimated: %s a run, %s at most, limit %s", units(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), units(r.Limit))
+			hint := protocol.InlayHint{Position: v.text.position(end), Label: "cost " + phrase.Number(r.EstimatedTotal) + " (" + phrase.Share(r.EstimatedTotal, r.Limit) + ")", PaddingLeft: true}
+			hint.Tooltip = fmt.Sprintf("estimated: %s a run, %s at most, limit %s", phrase.Number(r.EstimatedCost), phrase.Count(int(min(r.Cardinality, 1<<53)), "run"), phrase.Number(r.Limit))
 			if r.MessageExpressionCost > 0 {
-				hint.Tooltip += "; its message " + units(r.MessageExpressionCost)
+				hint.Tooltip += "; its message " + phrase.Number(r.MessageExpressionCost)
 			}
 			all = append(all, hint)
 		})
 	}
 	return all
-}
-
-// units are a number of cost units for people.
-func units(n uint64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// share is how much of a limit a cost takes.
-func share(n, limit uint64) string {
-	if limit == 0 {
-		return "no limit"
-	}
-	percent := float64(n) / float64(limit) * 100
-	switch {
-	case n > 0 && percent < 0.1:
-		return "under 0.1 %"
-	case percent < 10:
-		return fmt.Sprintf("%.1f %%", percent)
-	}
-	return fmt.Sprintf("%.0f %%", percent)
 }
 
 // lenses stand above CRDs and suites.
@@ -149,7 +125,7 @@ func summary(r *vet.Report) string {
 	}
 	for _, v := range r.Versions {
 		if len(v.Rules) > 0 {
-			words = append(words, fmt.Sprintf("%s: %s, cost %s (%s)", shown(v.Name), phrase.Count(len(v.Rules), "rule"), units(v.EstimatedCost), share(v.EstimatedCost, v.Limit)))
+			words = append(words, fmt.Sprintf("%s: %s, cost %s (%s)", shown(v.Name), phrase.Count(len(v.Rules), "rule"), phrase.Number(v.EstimatedCost), phrase.Share(v.EstimatedCost, v.Limit)))
 		}
 	}
 	return strings.Join(words, "; ")

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -169,7 +168,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 			if below.Type == "object" || below.Type == "array" {
 				end = ":"
 			}
-			add(name, yamlWord(name)+end, detail, below.Description, protocol.KindField)
+			add(name, yamlpos.Word(name)+end, detail, below.Description, protocol.KindField)
 		}
 	}
 	return list
@@ -207,7 +206,7 @@ func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
 		var text string
 		if json.Unmarshal(v.Raw, &text) == nil {
-			texts = append(texts, yamlWord(text))
+			texts = append(texts, yamlpos.Word(text))
 		} else {
 			texts = append(texts, string(v.Raw))
 		}
@@ -216,17 +215,4 @@ func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 		texts = append(texts, "false", "true")
 	}
 	return texts
-}
-
-// yamlWord is a text as a key or a value of YAML.
-func yamlWord(text string) string {
-	plain := text != "" && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text))
-	for i, r := range text {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '/'
-		plain = plain && (letter || i > 0 && (r >= '0' && r <= '9' || r == '-' || r == '.'))
-	}
-	if plain {
-		return text
-	}
-	return fmt.Sprintf("%q", text)
 }
