@@ -54,5 +54,5 @@ func (d *Document) reaches(n, item *Node, offset int) bool {
 		}
 	}
 	line := strings.LastIndexByte(d.text[item.End:offset], '\n')
-	return line < 0 || n.Style == Block && offset-item.End-line-1 > item.indent
+	return line < 0 || n.Style == Block && offset-item.End-line-1 > int(item.indent)
 }

@@ -101,8 +101,8 @@ func newPlan(d *Document) *plan {
 }
 
 func (p *plan) share(n *Node) {
-	if n.Kind == Alias {
-		p.shared[n.target] = true
+	if target := n.Resolve(); target != n {
+		p.shared[target] = true
 	}
 	for _, list := range [][]*Node{n.Keys, n.Items} {
 		for _, below := range list {

@@ -113,7 +113,7 @@ func (e *edit) read() *Node {
 		n, _ := lineBreak(e.text[i:])
 		i = min(i+n, end)
 		line := strings.TrimLeft(e.text[i:end], " ")
-		if n, _ := lineBreak(line); line != "" && n == 0 && end-i-len(line) <= e.scalar.indent {
+		if n, _ := lineBreak(line); line != "" && n == 0 && end-i-len(line) <= int(e.scalar.indent) {
 			return nil // what was written goes on outside
 		}
 	}
@@ -121,7 +121,7 @@ func (e *edit) read() *Node {
 		return nil
 	}
 	r := reading{text: e.text, json: e.json}
-	return r.scalar(start, end, e.scalar.indent, styleOf(e.text[start:end]))
+	return r.scalar(start, end, int(e.scalar.indent), styleOf(e.text[start:end]))
 }
 
 // node is a node in the new text. Nodes come in the order of the text: those behind the
@@ -139,7 +139,7 @@ func (e *edit) node(n *Node) *Node {
 	if e.passed {
 		m.Begin, m.Start = max(n.Begin+e.by, e.with.End), max(n.Start+e.by, e.with.End)
 	}
-	m.Keys, m.Items, m.index = nil, nil, nil
+	m.Keys, m.Items, m.rare = nil, nil, nil
 	for i, item := range n.Items {
 		if n.Kind == Mapping {
 			m.Keys = append(m.Keys, e.node(n.Keys[i]))
@@ -147,8 +147,8 @@ func (e *edit) node(n *Node) *Node {
 		m.Items = append(m.Items, e.node(item))
 	}
 	m.indexed()
-	if n.target != nil {
-		m.target = e.node(n.target)
+	if target := n.Resolve(); target != n {
+		m.rare = &rare{target: e.node(target)}
 	}
 	if e.passed {
 		m.End = max(n.End+e.by, e.with.End)

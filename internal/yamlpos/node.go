@@ -35,6 +35,11 @@ const (
 type Node struct {
 	Kind  Kind
 	Style Style
+	// Known is false where End is not known.
+	Known bool
+
+	indent int32 // of the block collection around it
+	limit  int32 // of a scalar of a broken text: what was read of it ends here
 	// Value is a scalar's text, decoded, or the name of an alias.
 	Value string
 	// Tag is the scalar's type, as "!!str".
@@ -47,12 +52,13 @@ type Node struct {
 	// its last character; these two begin at Begin. A null that is not written
 	// has no bytes.
 	Begin, Start, End int
-	// Known is false where End is not known.
-	Known bool
 
-	indent int // of the block collection around it
-	limit  int // of a scalar of a broken text: what was read of it ends here
-	target *Node
+	rare *rare
+}
+
+// rare is what few nodes have: a large document has a million.
+type rare struct {
+	target *Node          // of an alias
 	index  map[string]int // of large mappings: the last of equal keys
 }
 
@@ -149,8 +155,8 @@ func (n *Node) own(name string) int {
 	if n.Kind != Mapping {
 		return -1
 	}
-	if n.index != nil {
-		if i, ok := n.index[name]; ok {
+	if n.rare != nil && n.rare.index != nil {
+		if i, ok := n.rare.index[name]; ok {
 			return i
 		}
 		return -1
@@ -184,8 +190,8 @@ func (n *Node) Item(i int) *Node {
 
 // Resolve is the node that an alias stands for, and any other node itself.
 func (n *Node) Resolve() *Node {
-	if n.Kind == Alias && n.target != nil {
-		return n.target
+	if n.Kind == Alias && n.rare != nil {
+		return n.rare.target
 	}
 	return n
 }
@@ -202,10 +208,11 @@ func (n *Node) indexed() {
 	if len(n.Keys) < largeMapping {
 		return
 	}
-	n.index = make(map[string]int, len(n.Keys))
+	index := make(map[string]int, len(n.Keys))
 	for i, k := range n.Keys {
 		if k.Kind == Scalar {
-			n.index[k.Value] = i
+			index[k.Value] = i
 		}
 	}
+	n.rare = &rare{index: index}
 }

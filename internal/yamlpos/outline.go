@@ -194,13 +194,14 @@ func (o *outline) alias() *Node {
 	n := &Node{Kind: Alias, Start: o.at, Known: true}
 	end := o.wordEnd()
 	n.Value, n.End, o.at = o.text[o.at+1:end], end, end
-	if n.target = o.anchors[n.Value]; n.target == nil {
+	target := o.anchors[n.Value]
+	if target == nil {
 		n.Kind = Scalar // it stands for nothing that is known
-		n.Tag, n.limit = "!!str", max(end, 1)
+		n.Tag, n.limit = "!!str", int32(max(end, 1))
 		n.Value = o.text[n.Start:end]
 		return n
 	}
-	n.Tag = n.target.Tag
+	n.Tag, n.rare = target.Tag, &rare{target: target}
 	return n
 }
 
@@ -324,5 +325,5 @@ func (o *outline) pair() (key, value *Node) {
 
 // nothing is a value that is not written.
 func nothing(at, indent int) *Node {
-	return &Node{Kind: Scalar, Tag: "!!null", Begin: at, Start: at, End: at, Known: true, indent: indent}
+	return &Node{Kind: Scalar, Tag: "!!null", Begin: at, Start: at, End: at, Known: true, indent: int32(indent)}
 }

@@ -5,7 +5,7 @@ import "strings"
 // flow reads a collection in brackets. It ends with its bracket or, where that is
 // missing, with the lines below the column.
 func (o *outline) flow(parent int) *Node {
-	n := &Node{Kind: Sequence, Style: Flow, Tag: "!!seq", Start: o.at, Known: true, indent: parent}
+	n := &Node{Kind: Sequence, Style: Flow, Tag: "!!seq", Start: o.at, Known: true, indent: int32(parent)}
 	if o.text[o.at] == '{' {
 		n.Kind, n.Tag = Mapping, "!!map"
 	}

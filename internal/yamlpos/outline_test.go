@@ -78,7 +78,7 @@ func difference(want, got *Node, path, text string) string {
 
 func head(n *Node) Node {
 	m := *n
-	m.Keys, m.Items, m.index, m.target = nil, nil, nil, nil
+	m.Keys, m.Items, m.rare = nil, nil, nil
 	if len(m.Value) > 100 {
 		m.Value = m.Value[:100]
 	}

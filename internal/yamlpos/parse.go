@@ -88,7 +88,7 @@ var kinds = map[yaml.Kind]Kind{yaml.ScalarNode: Scalar, yaml.MappingNode: Mappin
 // node makes a node; indent is the column of the block collection around it,
 // from 0, or -1.
 func (b *builder) node(y *yaml.Node, indent int) *Node {
-	n := &Node{Kind: kinds[y.Kind], Value: y.Value, Tag: y.ShortTag(), Anchor: y.Anchor, indent: indent}
+	n := &Node{Kind: kinds[y.Kind], Value: y.Value, Tag: y.ShortTag(), Anchor: y.Anchor, indent: int32(indent)}
 	n.Begin = b.at(y.Line, y.Column)
 	n.Style = style(y)
 	if y.Anchor != "" {
@@ -97,7 +97,9 @@ func (b *builder) node(y *yaml.Node, indent int) *Node {
 	n.Start = b.behindProperties(n, y)
 	switch n.Kind {
 	case Alias:
-		n.target = b.anchors[y.Alias]
+		if target := b.anchors[y.Alias]; target != nil {
+			n.rare = &rare{target: target}
+		}
 		n.End = n.Start + len("*") + len(n.Value)
 		n.Known = n.End <= len(b.text)
 	case Scalar:
@@ -149,7 +151,7 @@ func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
 
 // collection adds what a collection holds, and its end.
 func (b *builder) collection(n *Node, y *yaml.Node) {
-	below := n.indent
+	below := int(n.indent)
 	if n.Style == Block {
 		below = y.Column - 1
 		if n.Start > n.Begin {

@@ -15,12 +15,12 @@ type reading struct {
 // scalar reads one that stands between two bytes; indent is the column of the block
 // collection around it.
 func (r reading) scalar(start, end, indent int, style Style) *Node {
-	n := &Node{Kind: Scalar, Style: style, Tag: "!!str", Begin: start, Start: start, End: end, Known: true, indent: indent}
+	n := &Node{Kind: Scalar, Style: style, Tag: "!!str", Begin: start, Start: start, End: end, Known: true, indent: int32(indent)}
 	if style == Plain {
 		n.End = start + len(strings.TrimRight(r.text[start:end], " \t\r\n"))
 		end = n.End
 	}
-	n.limit = max(end, 1)
+	n.limit = int32(max(end, 1))
 	m := matcher{text: r.text[:end], at: start, json: r.json, reading: true}
 	m.scalar(n)
 	if style == Literal || style == Folded {

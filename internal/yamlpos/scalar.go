@@ -44,7 +44,7 @@ func (m *matcher) scalar(n *Node) bool {
 	case DoubleQuoted:
 		ok = m.quoted('"')
 	case Literal, Folded:
-		ok = m.block(n.Style == Literal, n.indent)
+		ok = m.block(n.Style == Literal, int(n.indent))
 	}
 	return ok && (m.reading || m.done == len(m.value))
 }

@@ -117,7 +117,7 @@ func weight(batch []input.Chunk) int64 {
 // grow to several times of much.
 func collectMore() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(75)
+		debug.SetGCPercent(50)
 	}
 }
 
