@@ -105,17 +105,22 @@ func least(before, after []byte) change {
 }
 
 // expression offers the mends of what is wrong with the expression around the range, or
-// with those of the rule, of which lints stand at its first key.
+// else with those of the rule around it: lints stand at a rule's first key.
 func (a *actor) expression() {
 	if e := a.view.expression(a.from); e != nil && e.judged() {
 		a.mend(e)
 		return
 	}
+	if a.isGo() {
+		return
+	}
 	p, within := a.trees.at(a.text, a.from)
 	path := p.tree.At(within).Path
-	if at, ok := ruleOf(path); !ok || a.isGo() {
+	at, ok := ruleOf(path)
+	if !ok {
 		return
-	} else if at.key != "" {
+	}
+	if at.key != "" {
 		path = path[:len(path)-1]
 	}
 	for _, key := range []string{"rule", "messageExpression"} {
@@ -273,18 +278,17 @@ type mends func(*protocol.Diagnostic) bool
 // refuses it for, or a lint, which stands anywhere at the rule.
 func (a *actor) problem(e *expression, p *assist.Problem) mends {
 	from, to := e.point(0), e.point(len([]rune(e.src)))
-	whole := from
+	ruleFrom, ruleTo := from, to
 	if e.tree != nil {
 		if _, rule := e.tree.Find(e.at.path[:len(e.at.path)-1]); rule != nil {
-			whole = e.start + rule.Start
-			to = max(to, e.start+rule.End)
+			ruleFrom, ruleTo = e.start+rule.Start, max(to, e.start+rule.End)
 		}
 	}
 	field, _, _ := strings.Cut(p.Message, " is optional")
 	return func(d *protocol.Diagnostic) bool {
 		switch {
 		case p.Kind == assist.Unguarded:
-			return d.Code == "optional-read" && overlaps(a.text, d.Range, whole, to) && strings.HasPrefix(d.Message, shown(field)+" is optional")
+			return d.Code == "optional-read" && overlaps(a.text, d.Range, ruleFrom, ruleTo) && strings.HasPrefix(d.Message, shown(field)+" is optional")
 		case !overlaps(a.text, d.Range, from, to):
 			return false
 		case p.Kind == assist.Costly:

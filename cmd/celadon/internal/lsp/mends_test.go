@@ -22,7 +22,7 @@ func TestMends(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
 	long := every(2, 1) == 1
-	m := &mender{t: t, client: start(t, nil, nil), tried: map[string]int{}, most: 3}
+	m := &mender{t: t, client: start(t, nil, nil), tried: map[string]int{}, most: 2}
 	if long {
 		m.most = math.MaxInt
 	}
