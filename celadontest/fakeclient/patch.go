@@ -199,7 +199,7 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 	if err := s.accepted(c, req, res); err != nil {
 		return nil, err
 	}
-	return s.finish(c, live, res, managed)
+	return s.finish(c, req, res, managed)
 }
 
 // decoded is an object in the form of engine.Decode: a merge may leave numbers of

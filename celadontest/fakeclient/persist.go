@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"maps"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,9 +12,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// finish fills in what only a server does, and persists: live is nil on create. What
+// finish fills in what only a server does, and persists what came of a request. What
 // changes nothing in storage is not written. The answer is what a read would give.
-func (s *server) finish(c *call, live map[string]any, res *engine.Result, managed []any) (map[string]any, error) {
+func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed []any) (map[string]any, error) {
+	live := req.OldObject
 	obj := runtime.DeepCopyJSON(res.Stored)
 	u := &unstructured.Unstructured{Object: obj}
 	metadata := obj["metadata"].(map[string]any)
@@ -30,13 +32,23 @@ func (s *server) finish(c *call, live map[string]any, res *engine.Result, manage
 	switch {
 	case live != nil && same(obj, s.store.get(c.kind, c.namespace, c.name)):
 		return live, nil
+	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
+		if !c.dryRun {
+			if err := s.store.delete(c.kind, c.namespace, c.name); err != nil {
+				return nil, err
+			}
+		}
+		// Nothing is left to be read: a server answers with what was to be written.
+		p, err := s.prepare(c, req)
+		if err != nil {
+			return nil, internal(err)
+		}
+		written := maps.Clone(p.Self())
+		written["metadata"] = metadata
+		return written, nil
 	case c.dryRun:
 		if live == nil && c.sent != "" {
 			u.SetResourceVersion(c.sent)
-		}
-	case live != nil && u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0:
-		if err := s.store.delete(c.kind, c.namespace, c.name); err != nil {
-			return nil, err
 		}
 	default:
 		metadata["resourceVersion"] = s.next()

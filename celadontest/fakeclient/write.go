@@ -148,7 +148,7 @@ func (s *server) updated(c *call, req engine.Request, res *engine.Result, sent .
 	if err != nil {
 		return nil, internal(err)
 	}
-	return s.finish(c, req.OldObject, res, fields)
+	return s.finish(c, req, res, fields)
 }
 
 // decodedBy is a request's object as the field manager sees it: in the version of the
