@@ -93,6 +93,7 @@ type claim struct {
 	change    *changes.CRDChange
 	namespace string
 	stored    map[string]any
+	held      int // of a status, the writes that were answered as was said
 }
 
 func (c *claim) witness() *changes.Witness { return c.change.Refused }
@@ -170,23 +171,35 @@ func (c *claim) ask(ctx context.Context) error {
 }
 
 // askStatus writes the status as it is, and then takes it away and brings it back.
+// What was answered as was said is not asked again: it changed the object.
 func (c *claim) askStatus(ctx context.Context) error {
-	w := c.witness()
 	namespace, _ := metadataOf(c.stored)["namespace"].(string)
-	if err := c.put(ctx, c.stored, namespace, "status", w.UnchangedUpdate); err != nil {
-		return err
+	for _, write := range []func(context.Context, string) error{c.sameStatus, c.noStatus, c.newStatus}[c.held:] {
+		if err := write(ctx, namespace); err != nil {
+			return err
+		}
+		c.held++
 	}
+	return nil
+}
+
+func (c *claim) sameStatus(ctx context.Context, namespace string) error {
+	return c.put(ctx, c.stored, namespace, "status", c.witness().UnchangedUpdate)
+}
+
+func (c *claim) noStatus(ctx context.Context, namespace string) error {
 	empty := maps.Clone(c.stored)
 	delete(empty, "status")
-	if err := c.put(ctx, empty, namespace, "status", changes.Accepted); err != nil {
-		return err
-	}
-	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(empty))
+	return c.put(ctx, empty, namespace, "status", changes.Accepted)
+}
+
+func (c *claim) newStatus(ctx context.Context, namespace string) error {
+	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(c.stored))
 	if err != nil {
 		return err
 	}
-	now["status"] = w.Object["status"]
-	return c.put(ctx, now, namespace, "status", w.ChangedUpdate)
+	now["status"] = c.witness().Object["status"]
+	return c.put(ctx, now, namespace, "status", c.witness().ChangedUpdate)
 }
 
 // put writes an object that is there.
