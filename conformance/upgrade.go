@@ -93,7 +93,7 @@ type claim struct {
 	change    *changes.CRDChange
 	namespace string
 	stored    map[string]any
-	held      int // of a status, the writes that were answered as was said
+	same      bool // the status was written as it is
 }
 
 func (c *claim) witness() *changes.Witness { return c.change.Refused }
@@ -170,36 +170,33 @@ func (c *claim) ask(ctx context.Context) error {
 	return c.put(ctx, c.stored, namespace, "", w.UnchangedUpdate)
 }
 
-// askStatus writes the status as it is, and then takes it away and brings it back.
-// What was answered as was said is not asked again: it changed the object.
+// askStatus writes the status as it is, and then takes it away and brings it back:
+// each time that it is asked, since the old schema may have taken it.
 func (c *claim) askStatus(ctx context.Context) error {
+	w := c.witness()
 	namespace, _ := metadataOf(c.stored)["namespace"].(string)
-	for _, write := range []func(context.Context, string) error{c.sameStatus, c.noStatus, c.newStatus}[c.held:] {
-		if err := write(ctx, namespace); err != nil {
+	if !c.same {
+		if err := c.put(ctx, c.stored, namespace, "status", w.UnchangedUpdate); err != nil {
 			return err
 		}
-		c.held++
+		c.same = true
 	}
-	return nil
+	if err := c.putStatus(ctx, namespace, nil, changes.Accepted); err != nil {
+		return err
+	}
+	return c.putStatus(ctx, namespace, w.Object["status"], w.ChangedUpdate)
 }
 
-func (c *claim) sameStatus(ctx context.Context, namespace string) error {
-	return c.put(ctx, c.stored, namespace, "status", c.witness().UnchangedUpdate)
-}
-
-func (c *claim) noStatus(ctx context.Context, namespace string) error {
-	empty := maps.Clone(c.stored)
-	delete(empty, "status")
-	return c.put(ctx, empty, namespace, "status", changes.Accepted)
-}
-
-func (c *claim) newStatus(ctx context.Context, namespace string) error {
+// putStatus writes the object that is there with another status.
+func (c *claim) putStatus(ctx context.Context, namespace string, status any, want changes.Verdict) error {
 	now, err := c.resource.get(ctx, c.change.Version, namespace, nameOf(c.stored))
 	if err != nil {
 		return err
 	}
-	now["status"] = c.witness().Object["status"]
-	return c.put(ctx, now, namespace, "status", c.witness().ChangedUpdate)
+	if delete(now, "status"); status != nil {
+		now["status"] = status
+	}
+	return c.put(ctx, now, namespace, "status", want)
 }
 
 // put writes an object that is there.
