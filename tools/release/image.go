@@ -97,7 +97,7 @@ func configOf(image v1.Image, info *debug.BuildInfo, arch, revision string, date
 	config.Config = v1.Config{
 		Entrypoint: []string{"/celadon"},
 		User:       "65532:65532",
-		WorkingDir: "/work", // where CI mounts a tree
+		WorkingDir: "/src", // where CI mounts a tree
 		Env:        []string{"PATH=/"},
 		Labels: map[string]string{
 			"org.opencontainers.image.title":    "celadon",

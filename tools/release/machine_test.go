@@ -100,7 +100,7 @@ func testImage(t *testing.T, tree, version string) {
 	if err := os.CopyFS(filepath.Join(dir, config.Config.WorkingDir), os.DirFS(filepath.Join(tree, "examples", "crontab"))); err != nil {
 		t.Fatal(err)
 	}
-	out, code := inside(t, dir, append(config.Config.Entrypoint, "check", "--crd", "/work/crd.yaml", "/work/objects")...)
+	out, code := inside(t, dir, append(config.Config.Entrypoint, "check", "--crd", "/src/crd.yaml", "/src/objects")...)
 	if code != 1 || !strings.Contains(out, "5 objects checked: 2 valid, 3 invalid") {
 		t.Errorf("ends with %d: %s", code, out)
 	}
@@ -108,10 +108,10 @@ func testImage(t *testing.T, tree, version string) {
 	for i := range 5000 {
 		fmt.Fprintf(&many, "{\"apiVersion\":\"stable.example.com/v1\",\"kind\":\"CronTab\",\"metadata\":{\"name\":\"c%d\"},\"spec\":{\"schedule\":\"@daily\",\"image\":\"a:1\"}}\n", i)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "work", "many.json"), []byte(many.String()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.Config.WorkingDir, "many.json"), []byte(many.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, code = inside(t, dir, append(config.Config.Entrypoint, "check", "--crd", "/work/crd.yaml", "-o", "json", "/work/many.json")...)
+	out, code = inside(t, dir, append(config.Config.Entrypoint, "check", "--crd", "/src/crd.yaml", "-o", "json", "/src/many.json")...)
 	if code != 1 || !strings.Contains(out, `"invalid": 5000,`) {
 		t.Errorf("a large report ends with %d: %.300s", code, out)
 	}
