@@ -26,7 +26,8 @@ import (
 const (
 	// Name is the file's.
 	Name = ".celadon.yaml"
-	most = 1 << 20
+	// Most is how many bytes it may have.
+	Most = 1 << 20
 	// maxValues is how many a setting may have.
 	maxValues = 1000
 )
@@ -133,7 +134,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	if c.Base == "" || tree == "" {
 		return near, err
 	}
-	path, data, err := gitbase.Nearest(ctx, c.Base, Name, most)
+	path, data, err := gitbase.Nearest(ctx, c.Base, Name, Most)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func named(path string) (*file, error) {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
 	defer f.Close()
-	data, err := input.ReadAll(f, most)
+	data, err := input.ReadAll(f, Most)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %s: %w", path, err)
 	}
@@ -188,7 +189,7 @@ func nearest(tree string) (*file, error) {
 	if !gitbase.Inside(tree, path) {
 		return found, fmt.Errorf("%s: a link out of the tree %s", path, tree)
 	}
-	if found.data, err = input.ReadFile(path, most); err != nil {
+	if found.data, err = input.ReadFile(path, Most); err != nil {
 		return found, fmt.Errorf("%s: %w", path, err)
 	}
 	return found, nil
@@ -217,6 +218,24 @@ func (f *file) settings(command string) (map[string]any, error) {
 	}
 	settings, _ := sections[command].(map[string]any)
 	return settings, nil
+}
+
+// KubeVersion is the Kubernetes version that a file's data names for a command; "" is
+// none.
+func KubeVersion(data []byte, command string) (string, error) {
+	const key = "kube-version"
+	settings, err := (&file{data: data}).settings(command)
+	if err != nil || settings[key] == nil {
+		return "", err
+	}
+	values, err := valuesOf(key, settings[key])
+	if err == nil && len(values) != 1 {
+		err = fmt.Errorf("%d values: want one", len(values))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s.%s: %w", command, key, err)
+	}
+	return values[0], nil
 }
 
 // valuesOf are one or more values of a flag.

@@ -38,6 +38,7 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 		a.expression()
 		a.bounds()
 		a.markers()
+		a.object()
 		return append(actions, a.actions...), ctx.Err()
 	}
 }

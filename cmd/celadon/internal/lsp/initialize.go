@@ -22,12 +22,8 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 			s.roots = append(s.roots, path)
 		}
 	}
-	before := s.settings
 	s.mu.Unlock()
-	now, err := parseSettings(p.Options, before)
-	if err == nil {
-		err = s.configure(s.ctx, now)
-	}
+	_, _, err := s.configure(s.ctx, func(before settings) (settings, error) { return parseSettings(p.Options, before) })
 	if err != nil {
 		s.log(protocol.Error, "initializationOptions: "+err.Error())
 	}

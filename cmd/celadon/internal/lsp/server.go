@@ -33,8 +33,10 @@ type server struct {
 	crds   crds
 	ctx    context.Context
 
+	configuring sync.Mutex // while settings change
 	mu          sync.Mutex
 	settings    settings
+	versions    versions
 	roots       []string
 	vet         *vetting.Desk
 	initialized bool
@@ -55,7 +57,7 @@ type server struct {
 func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: streams.Stderr}
 	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
-	if err := s.configure(ctx, s.settings); err != nil {
+	if _, _, err := s.configure(ctx, asBefore); err != nil {
 		return err
 	}
 	s.conn = wire.New(streams.Stdin, streams.Stdout, wire.Handler{Notified: s.notified, Asked: s.asked, Bug: s.bug})
@@ -74,22 +76,6 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 	case s.exited && !s.shutDown:
 		return &cli.ExitError{Code: cli.Findings} // as the protocol has it
 	}
-	return nil
-}
-
-// configure takes settings; with ones that cannot be the server goes on as before.
-func (s *server) configure(ctx context.Context, now settings) error {
-	o := &vetting.Options{KubeVersion: now.KubeVersion, NoLints: now.NoLint}
-	desk, err := vetting.NewDesk(ctx, o)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.vet == nil || s.settings.KubeVersion != now.KubeVersion {
-		s.crds.reset(now.KubeVersion)
-	}
-	s.vet, s.goDesk, s.settings = desk, vetting.NewGoDesk(desk, o), now
 	return nil
 }
 
@@ -131,6 +117,7 @@ var notifications = map[string]notification{
 	"textDocument/didOpen":                take((*server).didOpen),
 	"textDocument/didChange":              take((*server).didChange),
 	"textDocument/didClose":               take((*server).didClose),
+	"textDocument/didSave":                take((*server).didSave),
 	"workspace/didChangeWatchedFiles":     take((*server).didChangeWatchedFiles),
 	"workspace/didChangeWorkspaceFolders": take((*server).didChangeWorkspaceFolders),
 	"workspace/didChangeConfiguration":    take((*server).didChangeConfiguration),
@@ -228,8 +215,12 @@ func init() {
 func (s *server) didChangeWatchedFiles(p protocol.DidChangeWatchedFiles) {
 	for _, c := range p.Changes {
 		s.rounds.reread(pathOf(c.URI))
+		s.fileChanged(pathOf(c.URI))
 	}
 }
+
+// didSave counts for editors that watch no files.
+func (s *server) didSave(p protocol.Of) { s.fileChanged(pathOf(p.TextDocument.URI)) }
 
 func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders) {
 	s.mu.Lock()
@@ -260,30 +251,7 @@ func (s *server) forget() {
 func (s *server) didChangeConfiguration(p struct {
 	Settings json.RawMessage `json:"settings"`
 }) {
-	s.mu.Lock()
-	before := s.settings
-	s.mu.Unlock()
-	now, err := parseSettings(p.Settings, before)
-	if err == nil && !now.equal(before) {
-		err = s.configure(s.ctx, now)
-		go s.lookAgain(now.KubeVersion != before.KubeVersion)
-	}
-	if err != nil {
-		s.log(protocol.Error, "settings: "+err.Error())
-	}
-}
-
-// lookAgain looks at all open documents, and where all CRDs are to be read again at
-// those.
-func (s *server) lookAgain(crds bool) {
-	if crds {
-		s.findCRDs(s.ctx, s.folders())
-	}
-	s.docs.mu.Lock()
-	defer s.docs.mu.Unlock()
-	for uri := range s.docs.all {
-		s.rounds.mark(uri)
-	}
+	s.reconfigure(func(before settings) (settings, error) { return parseSettings(p.Settings, before) })
 }
 
 func (s *server) shutdown(struct{}) func(context.Context) (any, error) {

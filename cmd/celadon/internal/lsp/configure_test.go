@@ -1,0 +1,105 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+)
+
+// newer has a rule that Kubernetes 1.30 brought.
+const newer = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: hosts.example.com
+spec:
+  group: example.com
+  names: {kind: Host, plural: hosts, singular: host, listKind: HostList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              address:
+                type: string
+                maxLength: 40
+                x-kubernetes-validations:
+                - rule: isIP(self)
+`
+
+// TestConfigFile: what .celadon.yaml on top of the workspace says counts, as for vet and
+// check in CI, when it changes, too; what the editor says goes before it.
+func TestConfigFile(t *testing.T) {
+	t.Parallel()
+	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"
+	c := start(t, nil, map[string]string{config.Name: old, "crd.yaml": newer})
+	object := "apiVersion: example.com/v1\nkind: Host\nmetadata: {name: a}\nspec: {address: nowhere}\n"
+	const before = "24:25-29 "
+	if got := strings.Join(messages(c.open("crd.yaml", newer)), "\n"); !strings.HasPrefix(got, before) || !strings.Contains(got, "undeclared reference to 'isIP'") {
+		t.Errorf("Kubernetes 1.28 takes isIP: %s", got)
+	}
+	c.open("a.yaml", object)
+
+	file := filepath.Join(c.dir, config.Name)
+	write := func(text string) int {
+		seen := c.seen()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": c.uri(config.Name), "type": 2}}})
+		return seen
+	}
+	seen := write("check: {kube-version: '1.33'}\nvet: {kube-version: '1.33'}\n")
+	wantLines(t, c.until("crd.yaml", c.next("crd.yaml", seen), 0))
+	c.until("a.yaml", c.next("a.yaml", seen), 1)
+
+	seen = c.seen()
+	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"kubeVersion": "1.29"}}})
+	c.until("crd.yaml", c.next("crd.yaml", seen), 1)
+
+	seen = c.seen()
+	c.tell("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"celadon": map[string]any{"kubeVersion": ""}}})
+	c.until("crd.yaml", c.next("crd.yaml", seen), 0)
+	if err := os.WriteFile(file, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen = c.seen()
+	c.tell("textDocument/didSave", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
+	c.until("crd.yaml", c.next("crd.yaml", seen), 1)
+}
+
+// TestConfigFileHostile: of a file that cannot be taken nothing is.
+func TestConfigFileHostile(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"broken": "check: {", "number": "vet: {kube-version: 1.30}", "unknown": "check: {kube-version: '0.1'}\nvet: {kube-version: '0.1'}",
+		"list": "[]", "many": "vet: {kube-version: ['1.28', '1.29']}", "no setting": "vet: {kubeversion: '1.28'}", "large": "vet: {kube-version: '1.28'}\n#" + strings.Repeat("x", config.Most),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, nil, map[string]string{config.Name: text})
+			wantLines(t, c.open("crd.yaml", newer))
+		})
+	}
+	t.Run("link", func(t *testing.T) {
+		outside := filepath.Join(t.TempDir(), "there.yaml")
+		if err := os.WriteFile(outside, []byte("vet: {kube-version: '1.28'}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := start(t, nil, nil)
+		if err := os.Symlink(outside, filepath.Join(c.dir, config.Name)); err != nil {
+			t.Skip("no links here")
+		}
+		c.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": c.uri(config.Name), "type": 1}}})
+		wantLines(t, c.open("crd.yaml", newer))
+	})
+}

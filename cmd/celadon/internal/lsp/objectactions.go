@@ -1,0 +1,120 @@
+package lsp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/internal/yamlpos"
+)
+
+// object offers the name or the value that was meant where an object has one that its
+// schema does not know.
+func (a *actor) object() {
+	p, within := a.trees.at(a.text, a.from)
+	o := a.objectAt(p)
+	if o == nil || p.tree.Broken() != nil || !a.refused() {
+		return
+	}
+	spot := p.tree.At(within)
+	n := len(spot.Path)
+	if n == 0 || spot.Node.Kind != yamlpos.Scalar {
+		return
+	}
+	steps := stepsOf(spot.Path)
+	if of := assist.SchemaAt(o.root, steps); of != nil {
+		a.change(p, spot.Path, of)
+	} else if _, parent := p.tree.Find(spot.Path[:n-1]); spot.Key && parent != nil {
+		a.rename(p, &spot, unknownIn(assist.SchemaAt(o.root, steps[:n-1]), parent, n == 1))
+	}
+}
+
+// refused is true where something was found wrong with an object in the range.
+func (a *actor) refused() bool {
+	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
+		return p.what == object && slices.ContainsFunc(p.findings, func(f finding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+	})
+}
+
+// unknownIn are the fields of a schema that a mapping does not have; none where it may
+// have others than the schema names.
+func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *yamlpos.Node, root bool) (names []string) {
+	if s == nil || s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
+		return nil
+	}
+	names = slices.Sorted(maps.Keys(s.Properties))
+	if root || s.XEmbeddedResource {
+		names = append(names, "apiVersion", "kind", "metadata")
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		key, _ := parent.Get(name)
+		return key != nil
+	})
+}
+
+// rename offers names of fields in place of one that is none.
+func (a *actor) rename(p piece, spot *yamlpos.Spot, names []string) {
+	for i, name := range spell.Near(spot.Node.Value, names) {
+		text := yamlpos.Word(name)
+		switch spot.Node.Style {
+		case yamlpos.DoubleQuoted:
+			text = `"` + spot.Node.Style.Escape(name) + `"`
+		case yamlpos.SingleQuoted:
+			text = "'" + spot.Node.Style.Escape(name) + "'"
+		}
+		after := slices.Replace(slices.Clone(p.bytes), spot.Node.Start, spot.Node.End, []byte(text)...)
+		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), yamlpos.Key(name))
+		if tree, err := yamlpos.Parse(after); err == nil {
+			if _, now := tree.Find(path); now != nil {
+				a.add(quickFix, "rename to "+name, p, after, i == 0, a.says(p, spot.Node, spot.Node, "unknown field"))
+			}
+		}
+	}
+}
+
+// offeredValues is how many values are offered where none is like the one that stands there.
+const offeredValues = 5
+
+// change offers values of an enum in place of one that is none of them.
+func (a *actor) change(p piece, path yamlpos.Path, s *apiextensionsv1.JSONSchemaProps) {
+	key, at := p.tree.Find(path)
+	if at == nil || at.Kind != yamlpos.Scalar || !at.Known || s.Type != "string" {
+		return
+	}
+	if key == nil { // of an item
+		key = at
+	}
+	var known []string
+	for _, v := range s.Enum {
+		var text string
+		if json.Unmarshal(v.Raw, &text) == nil {
+			known = append(known, text)
+		}
+	}
+	if slices.Contains(known, at.Value) {
+		return
+	}
+	near := spell.Near(at.Value, known)
+	values := near
+	if len(near) == 0 {
+		values = known[:min(len(known), offeredValues)]
+	}
+	for i, value := range values {
+		if after, err := p.tree.Edit(yamlpos.Set(path, value)); err == nil {
+			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.says(p, key, at, "Unsupported value"))
+		}
+	}
+}
+
+// says is true of findings between two nodes that have words.
+func (a *actor) says(p piece, from, to *yamlpos.Node, words string) mends {
+	return func(d *protocol.Diagnostic) bool {
+		return overlaps(a.text, d.Range, p.start+from.Start, p.start+to.End) && strings.Contains(d.Message, words)
+	}
+}
