@@ -114,13 +114,17 @@ site: ## Build the playground as static files into bin/site, for any static host
 	brotli -q 11 -w 24 $(SITE)/celadon.wasm
 	rm $(SITE)/celadon.wasm
 
+.PHONY: browser
+browser: ## Install Chromium for the page's tests, where there is none (Debian, as root)
+	@test -n "$(CELADON_BROWSER)" || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >/dev/null; }
+
 .PHONY: played
 played: build ## Hold the page to its sources, and drive it in a headless Chromium (CELADON_BROWSER; needs npm)
 	@cd $(PAGE) && if ! command -v npm >/dev/null || ! npm ci --silent; then \
 		echo 'NO NPM, or it gives no packages: the playground was neither built anew nor tried in a browser'; \
 	elif ! node build.mjs --check; then exit 1; \
 	elif test -z "$(CELADON_BROWSER)"; then \
-		echo 'NO CHROMIUM: the playground was not tried in a browser (apt-get install chromium, or CELADON_BROWSER names one)'; \
+		echo 'NO CHROMIUM: the playground was not tried in a browser (make browser installs one, or CELADON_BROWSER names it)'; \
 	else CELADON_BROWSER=$(CELADON_BROWSER) CELADON_SITE=$(CELADON_SITE) node --test --test-reporter=spec test/page.test.mjs; fi
 
 .PHONY: played-long

@@ -13,6 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/schemawords"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
@@ -108,23 +109,28 @@ func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProp
 	return assist.Bounds(node.Decl(), s)
 }
 
+// schemaType is what a value is, in the words of docs and find.
 func schemaType(s *apiextensionsv1.JSONSchemaProps) string {
-	text := s.Type
-	switch {
-	case s.XIntOrString:
-		text = "integer or string"
-	case s.Type == "array" && s.Items != nil && s.Items.Schema != nil:
-		text = "array of " + schemaType(s.Items.Schema)
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
-		text = "map of " + schemaType(s.AdditionalProperties.Schema)
-	}
-	if s.Format != "" {
-		text += " (" + s.Format + ")"
-	}
+	text := wordsOf(s).Kind()
 	if s.Nullable {
 		text += ", or null"
 	}
 	return text
+}
+
+// wordsOf is as much of a schema as says of what type its values are.
+func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
+	n := schemawords.Node{"type": s.Type, "format": s.Format, "x-kubernetes-int-or-string": s.XIntOrString}
+	if s.XListType != nil {
+		n["x-kubernetes-list-type"] = *s.XListType
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		n["items"] = map[string]any(wordsOf(s.Items.Schema))
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		n["additionalProperties"] = map[string]any(wordsOf(s.AdditionalProperties.Schema))
+	}
+	return n
 }
 
 // schemaCompletion offers fields of an object, and their values.
