@@ -169,12 +169,13 @@ func (v *view) ofCRD(p *part) {
 	}
 	for _, f := range p.crd.vetted.Findings {
 		d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
-		if f.Rule != nil && f.Level == "error" {
-			if at, ok := p.within(v.text, f.Rule, f.At.Field); ok {
+		rule := p.crd.first(f.Rule)
+		if rule != nil && f.Level == "error" {
+			if at, ok := p.within(v.text, rule, f.At.Field); ok {
 				d.Range = at
 			}
 		}
-		one := finding{diagnostic: d, rule: f.Rule, of: p.kind}
+		one := finding{diagnostic: d, rule: rule, of: p.kind}
 		if f.ID == "advice" {
 			one.advice = f.At.Field
 		}

@@ -123,6 +123,17 @@ func (c *crdPart) optionalOldSelf(v *apiextensionsv1.CustomResourceDefinitionVer
 	return optional != nil && *optional
 }
 
+// first is a rule as the first version has it, where what was said of it is about all
+// of them: versions with one schema share it.
+func (c *crdPart) first(ref *engine.RuleRef) *engine.RuleRef {
+	if ref == nil || ref.Version != "" || c.read.CRD == nil || len(c.read.CRD.Spec.Versions) == 0 {
+		return ref
+	}
+	of := *ref
+	of.Version = c.read.CRD.Spec.Versions[0].Name
+	return &of
+}
+
 // broken is what does not compile of a rule's part; nil where all does.
 func (c *crdPart) broken(ref *engine.RuleRef, part string) *engine.CompileError {
 	_, bad := c.compiled()

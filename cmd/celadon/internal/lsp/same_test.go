@@ -235,3 +235,16 @@ func TestSameAsCheck(t *testing.T) {
 	}
 	t.Logf("%d objects, %d findings", n, found)
 }
+
+// TestVersionsOfOneSchema: what the API server says of all versions at once stands at the
+// very word, too, in the first of them.
+func TestVersionsOfOneSchema(t *testing.T) {
+	t.Parallel()
+	head, version, _ := strings.Cut(strings.Replace(newer, "isIP(self)", "self.size == 1", 1), "  - name: v1\n")
+	crd := head + "  - name: v1\n" + version + "  - name: v2\n" + strings.Replace(version, "storage: true", "storage: false", 1)
+	at := strings.Index(crd, "self.size") + len("self.")
+	said := start(t, nil, nil).open("crd.yaml", crd)
+	if len(said) == 0 || said[0].Range != newText(crd).rangeOf(at, at+len("size")) || !strings.Contains(said[0].Message, "spec.validation.") {
+		t.Errorf("not at the word: %v", messages(said))
+	}
+}
