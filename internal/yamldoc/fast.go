@@ -1,16 +1,19 @@
 package yamldoc
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // fast reads the YAML that people and tools write for Kubernetes: block
-// mappings and lists, plain and quoted scalars, literal blocks. At anything
-// else, also at anything wrong, it gives up, and the library reads the document
+// mappings and lists, those in brackets on one line, plain and quoted scalars,
+// literal blocks. At anything else, also at anything wrong, it gives up, and the library reads the document
 // from its beginning. It therefore has no errors, and no say in what is right.
 func fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
 	}
-	p := parser{text: text}
+	p := parser{text: bytes.TrimPrefix(text, []byte("---\n"))}
 	defer func() {
 		if r := recover(); r != nil {
 			if _, given := r.(giveUp); !given {
@@ -35,13 +38,22 @@ type giveUp struct{}
 
 func (p *parser) giveUp() { panic(giveUp{}) }
 
-// simple is true where all characters are plain ones: no tabs, nothing beyond
-// ASCII, lines that end with a line feed alone.
+// simple is true where all characters are plain ones: no tabs, no byte order mark,
+// lines that end with a line feed alone.
 func simple(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\n' || c >= 0x7f {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' || c == 0x7f {
+				return false
+			}
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if r < 0xa0 || r == utf8.RuneError || r == '\u2028' || r == '\u2029' || r >= 0xfe00 && r <= 0xffff {
 			return false
 		}
+		i += n - 1
 	}
 	return true
 }

@@ -14,22 +14,14 @@ func (p *parser) scalar(s []byte, indent int) any {
 	case '"', '\'':
 		return p.quoted(s, indent)
 	case '[', '{':
-		if string(s) == "[]" {
-			p.end(indent)
-			return []any{}
-		}
-		if string(s) == "{}" {
-			p.end(indent)
-			return map[string]any{}
-		}
-		p.giveUp()
+		return p.flow(s, indent)
 	case '|':
 		return p.literal(s, indent)
-	case '-':
+	case '-', ':':
 		if len(s) == 1 || s[1] == ' ' {
 			p.giveUp()
 		}
-	case '?', ':', ',', ']', '}', '#', '&', '*', '!', '>', '%', '@', '`':
+	case '?', ',', ']', '}', '#', '&', '*', '!', '>', '%', '@', '`':
 		p.giveUp()
 	}
 	return p.plain(s, indent)
@@ -173,6 +165,8 @@ func (p *parser) escape(s []byte, i int) byte {
 			return s[i]
 		case 'n':
 			return '\n'
+		case 'r':
+			return '\r'
 		case 't':
 			return '\t'
 		}
@@ -238,7 +232,7 @@ func (p *parser) resolve(s string) any {
 			p.giveUp()
 		}
 		return s
-	case c == '<':
+	case s == "<<":
 		p.giveUp()
 	}
 	if len(s) <= len("false") {
@@ -259,10 +253,15 @@ func (p *parser) number(s string) any {
 	if _, err := strconv.ParseUint(s, 0, 64); err == nil {
 		p.giveUp()
 	}
-	if float.MatchString(s) {
+	if !float.MatchString(s) {
+		return s
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	v, ok := number(f)
+	if err != nil || !ok {
 		p.giveUp()
 	}
-	return s
+	return v
 }
 
 // word is true for what YAML 1.1 takes as a boolean or null.
