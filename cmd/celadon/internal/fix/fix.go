@@ -14,7 +14,6 @@ package fix
 // whole, if the file is still what was read.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,7 +174,7 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 
 // vetted are the CRDs of a file's text.
 func (f *Fixer) vetted(ctx context.Context, text []byte) (crds []crd, err error) {
-	input.Split(f.file, bytes.NewReader(text), func(c input.Chunk) bool {
+	input.SplitText(f.file, text, func(c input.Chunk) bool {
 		return c.Each(func(doc *input.Document) bool {
 			var v *Vetted
 			if v, err = f.cfg.Vet(ctx, doc); v != nil {

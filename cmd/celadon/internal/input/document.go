@@ -127,7 +127,7 @@ func (c *Chunk) small(yield func(*Document) bool) bool {
 		part.Skip = c.Skip
 		return part.Each(yield)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, small))
+	data, err := sized(io.LimitReader(f, small), c.size)
 	if err != nil || len(data) == small { // it has grown
 		return split(c.File, io.MultiReader(bytes.NewReader(data), f), func() {}, each)
 	}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -107,9 +108,26 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
+// sized reads all of what is likely to have a size.
+func sized(r io.Reader, size int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := b.ReadFrom(r)
+	return b.Bytes(), err
+}
+
+// sizeOf is the size of a file; 0 of all else that can be read.
+func sizeOf(r io.Reader) int64 {
+	if f, ok := r.(fs.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
 // ReadAll reads no more than limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	data, err := sized(io.LimitReader(r, limit+1), min(sizeOf(r), limit))
 	if err == nil && int64(len(data)) > limit {
 		return nil, fmt.Errorf("more than %d KiB: want less", limit>>10)
 	}

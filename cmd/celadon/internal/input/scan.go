@@ -71,6 +71,12 @@ func Split(file string, r io.Reader, yield func(Chunk) bool) {
 	split(file, r, func() {}, yield)
 }
 
+// SplitText finds the chunks of a text, which they go on to use: it must not change.
+func SplitText(file string, text []byte, yield func(Chunk) bool) {
+	s := splitter{file: file, w: bytesWindow(text), yield: yield}
+	s.run()
+}
+
 func split(file string, r io.Reader, wait func(), yield func(Chunk) bool) bool {
 	s := splitter{file: file, w: newWindow(r, wait), yield: yield}
 	return s.run()

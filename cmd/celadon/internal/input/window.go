@@ -23,8 +23,15 @@ type window struct {
 
 const readSize = 64 << 10
 
+// maxFirst is how much of a file is in memory at once from the start.
+const maxFirst = 4 << 20
+
 func newWindow(r io.Reader, wait func()) *window {
-	return &window{r: r, line: 1, wait: wait}
+	w := &window{r: r, line: 1, wait: wait}
+	if size := min(sizeOf(r), maxFirst); size > 0 {
+		w.buf = make([]byte, 0, size+2*readSize)
+	}
+	return w
 }
 
 func bytesWindow(data []byte) *window {

@@ -52,7 +52,7 @@ const maxParts = 10_000
 // split takes a file apart as vet and check do.
 func split(name string, t *text) (parts []*part) {
 	var c cursor
-	input.Split(name, bytes.NewReader(t.bytes), func(chunk input.Chunk) bool {
+	input.SplitText(name, t.bytes, func(chunk input.Chunk) bool {
 		return chunk.Each(func(doc *input.Document) bool {
 			p := &part{doc: doc, start: -1, text: t}
 			source, line, inList := doc.Source()

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func ReadSources(files []string) *Sources {
 			continue
 		}
 		s.files[name] = data
-		input.Split(name, bytes.NewReader(data), func(c input.Chunk) bool {
+		input.SplitText(name, data, func(c input.Chunk) bool {
 			return c.Each(func(doc *input.Document) bool {
 				s.add(doc)
 				return true

@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -180,7 +179,7 @@ func (d *definitions) file(path string) ([]*definition, error) {
 		return nil, err
 	}
 	var all []*definition
-	input.Split(path, bytes.NewReader(data), func(c input.Chunk) bool { return c.Each(collect(&all)) })
+	input.SplitText(path, data, func(c input.Chunk) bool { return c.Each(collect(&all)) })
 	d.files[path] = all
 	return all, nil
 }

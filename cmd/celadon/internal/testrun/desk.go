@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"bytes"
 	"context"
 	"strings"
 
@@ -30,7 +29,7 @@ func (d *Desk) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteRepo
 	defs.roots = d.Roots
 	for path, text := range d.Open {
 		var all []*definition
-		input.Split(path, bytes.NewReader(text), func(c input.Chunk) bool { return c.Each(collect(&all)) })
+		input.SplitText(path, text, func(c input.Chunk) bool { return c.Each(collect(&all)) })
 		defs.files[path] = all
 		defs.walked = append(defs.walked, all...)
 	}
