@@ -14,7 +14,7 @@ import (
 type Decided struct {
 	// Head is what all the runs have in common.
 	Head *report.PartHead
-	// CRDs gives all CRDs, Objects then all objects and how each part ended.
+	// Objects gives all objects and how each part ended, CRDs then all CRDs.
 	CRDs    func(take func(*report.CRD) error) error
 	Objects func(take func(*report.Object) error, end func(source string, l *report.PartLine) error) error
 	// Missing are the parts that are not there; Unclear: something else is wrong,
@@ -41,18 +41,19 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 		t.summary.CRDs = &report.CRDSummary{}
 	}
 	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
-	if err = d.CRDs(t.crd); err == nil {
-		err = t.to.flush()
+	err = d.Objects(func(r *report.Object) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return t.again(r)
+	}, t.ended)
+	t.to.bar.Done()
+	if err == nil {
+		err = d.CRDs(t.crd)
 	}
 	if err == nil {
-		err = d.Objects(func(r *report.Object) error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return t.again(r)
-		}, t.ended)
+		err = t.to.flush()
 	}
-	t.to.bar.Done()
 	if ctx.Err() != nil {
 		err = nil // which end tells
 	}

@@ -59,10 +59,7 @@ func (a *run) check(ctx context.Context, o *Options, paths []string) error {
 	}
 	err = nil // or that of what was interrupted
 	if ctx.Err() == nil {
-		err = t.judged()
-	}
-	if ctx.Err() == nil && err == nil {
-		err = t.run(ctx)
+		err = t.all(ctx)
 	}
 	return a.end(ctx, t, err)
 }
@@ -98,16 +95,32 @@ func (a *run) files(o *Options, paths []string) sweep.Source {
 	return func(wait func(), yield func(input.Chunk) bool) { from.Scan(a.Stdin, paths, wait, yield) }
 }
 
-// run decides all objects; what an interruption cuts short is no error.
+// all decides all objects, and says of the CRDs whether a server would take them: behind
+// the objects, but in a part of a run. What an interruption cuts short is no error.
+func (t *tally) all(ctx context.Context) error {
+	steps := []func(context.Context) error{t.run, t.judged}
+	if t.options.reportsPart() {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		err := step(ctx)
+		if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, sweep.ErrStopped)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run decides all objects.
 func (t *tally) run(ctx context.Context) error {
 	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
 	pipe := sweep.From(t.options.sharded(t.checker.source, t.checker.crds), decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()
-	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, sweep.ErrStopped)) {
-		return nil
-	}
 	return err
 }
 

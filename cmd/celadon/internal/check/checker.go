@@ -61,7 +61,7 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	}
 	var j *judge
 	if !o.NoVet {
-		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width}
+		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width, now: o.reportsPart()}
 	}
 	if client != nil && len(o.CRDs) == 0 {
 		c.crds, err = clusterCRDs(ctx, client, nil, j, cfg)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -26,7 +25,8 @@ import (
 type definitions struct {
 	// problems are what could not be read.
 	problems []error
-	reports  []*report.CRD // what a judge says of them, in the order of the files
+	judge    *judge    // nil: none
+	judged   []*judged // what it says of them, in the order of the files
 
 	catalog *catalog.Catalog
 	all     []*definition // in the order of the files
@@ -57,14 +57,15 @@ func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *j
 	d := &definitions{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
 		byEntry: map[*catalog.Entry]*definition{},
+		judge:   j,
 	}
 	found := 0
 	var given []crdRead
 	var t templates
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, j) }
 	err := sweep.From(source, read, func(r crdRead) error {
-		if r.report != nil {
-			d.reports = append(d.reports, r.report)
+		if r.judged != nil {
+			d.judged = append(d.judged, r.judged)
 		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
@@ -90,7 +91,7 @@ func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strin
 // crdRead is a document as a CRD, and its verdict.
 type crdRead struct {
 	crdfile.Read
-	report *report.CRD
+	judged *judged // nil: by nobody
 }
 
 // readCRD passes over what is no CRD: below folders also what is no object, and
@@ -109,7 +110,7 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	}
 	read := crdRead{Read: crdfile.One(doc)}
 	if read.CRD != nil && data != nil {
-		read.report = j.judge(ctx, doc, data)
+		read.judged = j.soon(ctx, doc, data)
 	}
 	return read
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -22,6 +23,28 @@ type judge struct {
 	width       int          // of excerpts
 	// old is what the CRD replaces, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition
+	// now: what is said of CRDs comes before the objects, not behind them.
+	now  bool
+	kept atomic.Int64 // bytes of JSON
+}
+
+// maxKept is how many bytes of CRDs wait for their verdict until the objects have
+// theirs, which is what the user waits for.
+const maxKept = 4 << 20
+
+// judged is a CRD and its verdict, which may be given later.
+type judged struct {
+	report *report.CRD // nil: not yet
+	doc    *input.Document
+	data   []byte
+}
+
+// soon gives a CRD its verdict, or keeps what it needs for that.
+func (j *judge) soon(ctx context.Context, doc *input.Document, data []byte) *judged {
+	if j.now || j.kept.Add(int64(len(data))) > maxKept {
+		return &judged{report: j.judge(ctx, doc, data)}
+	}
+	return &judged{doc: doc, data: data}
 }
 
 // Judge is what the API server says of a CRD in the place of an old one. Its JSON

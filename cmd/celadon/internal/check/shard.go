@@ -117,10 +117,13 @@ func (o *Options) owns(key string) bool {
 	return o.shard.Of <= 1 || shardOf(key, o.shard.Of) == o.shard.Index
 }
 
+// reportsPart is true where the report is for celadon merge.
+func (o *Options) reportsPart() bool { return o.partial() && o.Output == "jsonl" }
+
 // head says what run a report is a part of; nil where it is none. What it is decided
 // by comes later.
 func (o *Options) head(kubeVersion string) *report.PartHead {
-	if !o.partial() || o.Output != "jsonl" {
+	if !o.reportsPart() {
 		return nil
 	}
 	return &report.PartHead{

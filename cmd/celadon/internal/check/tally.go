@@ -3,7 +3,9 @@ package check
 import (
 	"cmp"
 	"context"
+	"runtime"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 )
@@ -58,15 +60,36 @@ func (t *tally) shows() bool {
 }
 
 // judged tells of the CRDs.
-func (t *tally) judged() error {
+func (t *tally) judged(ctx context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
 	}
-	for _, crd := range t.checker.crds.reports {
-		crd.Source = t.options.Source
-		if err := t.crd(crd); err != nil {
-			return err
-		}
+	crds := t.checker.crds
+	pipe := ordered.Pipe[*judged, *report.CRD]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*judged) bool) {
+			for _, one := range crds.judged {
+				if !send(one) {
+					return
+				}
+			}
+		},
+		Work: func(one *judged) *report.CRD {
+			if one.report != nil {
+				return one.report
+			}
+			return crds.judge.judge(ctx, one.doc, one.data)
+		},
+		Take: func(crd *report.CRD) error {
+			if crd == nil {
+				return sweep.ErrStopped // the context is cancelled
+			}
+			crd.Source = t.options.Source
+			return t.crd(crd)
+		},
+	}
+	if err := pipe.Run(ctx); err != nil {
+		return err
 	}
 	return t.to.flush()
 }
