@@ -38,7 +38,7 @@ func (c *plainCount) observe(crd string, run engine.RuleRun) {
 	defer c.mu.Unlock()
 	k := c.of(crd, run.Rule)
 	c.ran[k] = c.ran[k] || run.Outcome != engine.Undecided
-	c.refused[k] = c.refused[k] || run.Outcome == engine.Refused
+	c.refused[k] = c.refused[k] || run.Outcome == engine.Refused || run.Outcome == engine.Failed // for whom writes, a rule that fails refuses
 }
 
 // TestCorpusCoverage measures what the tests of real projects ask of their CRDs,
