@@ -26,10 +26,17 @@ type compiler struct {
 	at *RuleRef
 }
 
+// ratchetsSince is the minor of Kubernetes in which the feature gate
+// CRDValidationRatcheting is on by default.
+const ratchetsSince = 30
+
 func newCompiler(cfg Config) (*compiler, error) {
 	env, err := envOf(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if v, err := types.ParseVersion(cfg.KubeVersion); err == nil && v.Minor < ratchetsSince {
+		cfg.NoRatcheting = true
 	}
 	c := &compiler{cfg: cfg, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
 	c.exprs = c.newExprs()

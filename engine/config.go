@@ -7,9 +7,10 @@ import "github.com/celadon-cel/celadon/cost"
 // knows.
 type Config struct {
 	// KubeVersion is the Kubernetes minor to stand for, as "1.33"; "" is the
-	// newest this build knows. It decides which CEL functions exist and which
-	// string formats are checked; costs and error texts are always those of
-	// the linked release.
+	// newest this build knows. It decides which CEL functions exist, which
+	// string formats are checked and whether updates are ratcheted, which they
+	// are from 1.30 on; costs and error texts are always those of the linked
+	// release.
 	KubeVersion string
 	// Limits replaces the API server's cost limits; zero fields keep them.
 	Limits cost.Limits
@@ -19,7 +20,7 @@ type Config struct {
 	// a resource: apiVersion, kind and metadata are then not added to it.
 	Subtree bool
 	// NoRatcheting makes updates as strict as creates, as a server with the
-	// feature gate CRDValidationRatcheting off.
+	// feature gate CRDValidationRatcheting off. Before 1.30 that is the default.
 	NoRatcheting bool
 	// Converter stands for the webhook of CRDs that convert by one. nil: there is
 	// none, and an object is only decided in its own version.

@@ -71,7 +71,7 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		webhook:    crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
 		versions:   map[string]*crdVersion{},
-		config:     cfg,
+		config:     c.cfg,
 		limits:     c.limits,
 
 		reviewVersions: reviewVersions(crd),

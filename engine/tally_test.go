@@ -121,15 +121,23 @@ func TestLimits(t *testing.T) {
 
 func TestNoRatcheting(t *testing.T) {
 	t.Parallel()
-	for _, strict := range []bool{false, true} {
-		e, err := engine.Compile(crd(t, widgets), engine.Config{NoRatcheting: strict})
+	for _, tt := range []struct {
+		cfg    engine.Config
+		strict bool
+	}{
+		{engine.Config{}, false},
+		{engine.Config{NoRatcheting: true}, true},
+		{engine.Config{KubeVersion: "1.29"}, true}, // the gate is off by default
+		{engine.Config{KubeVersion: "1.30"}, false},
+	} {
+		e, err := engine.Compile(crd(t, widgets), tt.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		obj := object(t, widget(`{size: 7, tags: [too long]}`))
 		res, err := e.Validate(t.Context(), engine.Request{Object: obj, OldObject: obj})
-		if err != nil || res.Allowed == strict {
-			t.Errorf("strict %t: got %+v, %v", strict, res, err)
+		if err != nil || res.Allowed == tt.strict {
+			t.Errorf("%+v: got %+v, %v", tt.cfg, res, err)
 		}
 	}
 }

@@ -54,6 +54,7 @@ func diffCommand(s cli.Streams) *cobra.Command {
 	o.Flags(cmd.Flags())
 	cli.Values(cmd, "output", diff.Outputs...)
 	cluster.Complete(cmd)
+	cli.KubeVersions(cmd)
 	for _, flag := range []string{"base", "steps", "seed", "convert"} {
 		cli.Values(cmd, flag)
 	}

@@ -137,7 +137,7 @@ func (a *asking) findBeside() error {
 
 // search prepares one in a hybrid; the error is of a rule that does not compile.
 func (a *asking) search(h *hybrid) (*search.Search, error) {
-	e, err := engine.Compile(h.crd, engine.Config{})
+	e, err := engine.Compile(h.crd, a.cfg.engine())
 	var broken *engine.CompileErrors
 	if errors.As(err, &broken) {
 		for _, one := range broken.Errors {
@@ -167,7 +167,7 @@ func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the place
 	if nowhere || a.values == nil && !a.kept && alike {
-		p, err := prove.New(&h.crd.Spec.Versions[0], prove.Config{})
+		p, err := prove.New(&h.crd.Spec.Versions[0], a.cfg.prover())
 		if err != nil {
 			return nil, err
 		}
@@ -186,11 +186,11 @@ func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil, nil // new fields may have had values before, of which a version says nothing
 	}
-	p, err := prove.New(a.base.version, prove.Config{})
+	p, err := prove.New(a.base.version, a.cfg.prover())
 	if err != nil {
 		return nil, err
 	}
-	next, err := prove.New(a.other.version, prove.Config{})
+	next, err := prove.New(a.other.version, a.cfg.prover())
 	if err != nil {
 		return nil, err
 	}

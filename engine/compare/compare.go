@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/prove"
 )
 
 // Config is how long is looked. The same configuration and the same CRDs always
@@ -20,7 +21,13 @@ type Config struct {
 	Steps int
 	// Seed chooses among witnesses.
 	Seed uint64
+	// KubeVersion is engine.Config's: the Kubernetes minor that decides objects.
+	KubeVersion string
 }
+
+func (c *Config) engine() engine.Config { return engine.Config{KubeVersion: c.KubeVersion} }
+
+func (c *Config) prover() prove.Config { return prove.Config{KubeVersion: c.KubeVersion} }
 
 // DefaultSteps is some tenths of a second for most CRDs.
 const DefaultSteps = 500
@@ -117,10 +124,10 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 		cfg.Steps = DefaultSteps
 	}
 	c := &comparison{ctx: ctx, cfg: cfg}
-	if c.before, err = compiled(before); err != nil {
+	if c.before, err = compiled(before, cfg); err != nil {
 		return nil, fmt.Errorf("the old CRD: %w", err)
 	}
-	if c.after, err = compiled(after); err != nil {
+	if c.after, err = compiled(after, cfg); err != nil {
 		return nil, fmt.Errorf("the new CRD: %w", err)
 	}
 	c.whole()
@@ -135,8 +142,8 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 }
 
 // compiled may have broken rules: what they would do is not known.
-func compiled(crd *apiextensionsv1.CustomResourceDefinition) (*side, error) {
-	e, err := engine.Compile(crd, engine.Config{})
+func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side, error) {
+	e, err := engine.Compile(crd, cfg.engine())
 	if e == nil {
 		return nil, err
 	}

@@ -122,9 +122,10 @@ var keys = map[string]map[string]Class{
 		"help":      Never,
 	},
 	"diff": {
-		"crds":   FromTree,
-		"output": FromTree,
-		"strict": FromTree,
+		"crds":         FromTree,
+		"output":       FromTree,
+		"strict":       FromTree,
+		"kube-version": FromTree,
 
 		"base":       ByHand,
 		"allow":      ByHand,

@@ -38,14 +38,14 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
 		return crd, nil
 	}
-	crd.Update = check.Judge(ctx, o.kubeVersion, p.after.doc, p.after.json, p.before.crd)
+	crd.Update = check.Judge(ctx, o.KubeVersion, p.after.doc, p.after.json, p.before.crd)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if crd.Update != nil && crd.Update.Bug != nil {
 		return nil, &judgeError{crd.Update.Bug}
 	}
-	r, err := compare.CRDs(ctx, p.before.crd, p.after.crd, compare.Config{Steps: o.Steps, Seed: o.Seed})
+	r, err := compare.CRDs(ctx, p.before.crd, p.after.crd, compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
 	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Outputs are the forms that a report has.
@@ -32,7 +33,7 @@ type Options struct {
 	Convert converter.Flags
 	Cluster cluster.Flags
 
-	kubeVersion string // the cluster's; "" is the newest
+	KubeVersion string
 }
 
 // Flags adds the flags to a set.
@@ -43,6 +44,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Strict, "strict", false, "what nothing was found to break, and nothing proves, is a finding")
 	f.StringVar(&o.Allow, "allow", "", "breaks that are accepted, each with a reason: `FILE`; with --base that of REV")
 	f.IntVar(&o.Steps, "steps", compare.DefaultSteps, "how much is tried for one question, in objects")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` that decides objects (default the newest known, or the cluster's)")
 	f.Uint64Var(&o.Seed, "seed", 1, "choose other objects")
 	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
 	o.Cluster.Add(f, "the old CRDs and the objects are those of a cluster (see docs/cluster.md)")
@@ -74,6 +76,9 @@ func (o *Options) check(paths []string) error {
 		return errors.New("--allow -: want a file, which the change cannot write")
 	case o.Base != "" && slices.Contains(paths, "-"):
 		return errors.New("--base: standard input has no revision: want files or folders")
+	}
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return fmt.Errorf("--kube-version: %w", err)
 	}
 	return o.Cluster.Check()
 }

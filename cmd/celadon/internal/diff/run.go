@@ -18,7 +18,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // Run is the whole of celadon diff. Its error carries the exit code.
@@ -57,7 +56,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	})
 	bar.Done()
 	if err == nil && (len(o.Objects) > 0 || client != nil) && ctx.Err() == nil {
-		err = d.objects(ctx, engine.Config{KubeVersion: o.kubeVersion, Converter: ask}, p.object)
+		err = d.objects(ctx, engine.Config{KubeVersion: o.KubeVersion, Converter: ask}, p.object)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -165,8 +164,7 @@ func (d *differ) source(ctx context.Context) sweep.Source {
 	return d.client.Objects(ctx, kinds)
 }
 
-// connect finds the cluster, whose version is that of all but the comparison of the
-// CRDs themselves; nil without --cluster.
+// connect finds the cluster; nil without --cluster.
 func connect(ctx context.Context, s cli.Streams, o *Options) (*cluster.Client, error) {
 	if !o.Cluster.On {
 		return nil, nil
@@ -176,13 +174,10 @@ func connect(ctx context.Context, s cli.Streams, o *Options) (*cluster.Client, e
 		return nil, err
 	}
 	client.Tell = s.Complain
-	if o.kubeVersion, err = client.KubeVersion(ctx); err != nil {
-		return nil, err
+	if o.KubeVersion == "" {
+		o.KubeVersion, err = client.KubeVersion(ctx)
 	}
-	if newest := (types.Version{Minor: types.Newest}).String(); o.kubeVersion != "" && o.kubeVersion != newest {
-		s.Complain(fmt.Errorf("%s is of Kubernetes %s, by which its objects are decided: the witnesses of CRDs are those of %s", client, o.kubeVersion, newest))
-	}
-	return client, nil
+	return client, err
 }
 
 // verdict is the exit code, as an error.
