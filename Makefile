@@ -88,7 +88,7 @@ nightly: ## What takes too long for each change
 	$(MAKE) played-long
 	$(MAKE) editors
 	CELADON_LSP=long $(GO) test -count=1 -timeout 120m -v -run 'TestSame|TestHeap|TestMends' ./cmd/celadon/internal/lsp
-	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run TestMillionInShards ./cmd/celadon
+	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run 'TestMillionInShards|TestShardsMerged' ./cmd/celadon
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
 	$(MAKE) race
