@@ -12,13 +12,15 @@ import (
 // compiler compiles one CRD, or one schema: all its versions share declarations
 // and expressions.
 type compiler struct {
-	cfg     Config
-	env     *types.Env
-	limits  limits
-	decls   *types.Interner
-	exprs   *rule.Compiler[*expr.Expr]
-	schemas []*versionSchema
-	version string
+	cfg Config
+	// optional: rules with optionalOldSelf run without an old value.
+	optional bool
+	env      *types.Env
+	limits   limits
+	decls    *types.Interner
+	exprs    *rule.Compiler[*expr.Expr]
+	schemas  []*versionSchema
+	version  string
 	// todo are the rules of the version at hand, in the order of their errors.
 	todo []placedRule
 	errs []*CompileError
@@ -27,7 +29,7 @@ type compiler struct {
 }
 
 // ratchetsSince is the minor of Kubernetes in which the feature gate
-// CRDValidationRatcheting is on by default.
+// CRDValidationRatcheting is on by default; optionalOldSelf is behind it, too.
 const ratchetsSince = 30
 
 func newCompiler(cfg Config) (*compiler, error) {
@@ -35,10 +37,13 @@ func newCompiler(cfg Config) (*compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, err := types.ParseVersion(cfg.KubeVersion); err == nil && v.Minor < ratchetsSince {
-		cfg.NoRatcheting = true
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
 	}
-	c := &compiler{cfg: cfg, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
+	gate := v.Minor >= ratchetsSince
+	cfg.NoRatcheting = cfg.NoRatcheting || !gate
+	c := &compiler{cfg: cfg, optional: gate, env: env, limits: cfg.Limits.WithDefaults(), decls: types.NewInterner()}
 	c.exprs = c.newExprs()
 	return c, nil
 }

@@ -26,12 +26,14 @@ type compiledRule struct {
 	message *expr.Expr
 	// fieldPath is normalized; "" is the rule's own place.
 	fieldPath string
+	// optional: it runs without an old value, though it may use one.
+	optional bool
 }
 
 func (r *compiledRule) usesOld() bool { return r.expr != nil && r.expr.UsesOldSelf() }
 
 // isTransition: the rule runs only where there is an old value.
-func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.ref.OptionalOldSelf }
+func (r *compiledRule) isTransition() bool { return r.usesOld() && !r.optional }
 
 // text is how errors name the rule.
 func (r *compiledRule) text() string {
@@ -57,6 +59,7 @@ type placedRule struct {
 
 // rule fills in what compiling gives.
 func (c *compiler) rule(r *compiledRule, n *ruleNode) {
+	r.optional = r.ref.OptionalOldSelf && c.optional
 	if n.noType != nil {
 		c.fail(r.ref, rule.Itself.String(), n.noType, n.noType.Error())
 		return

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -240,5 +241,23 @@ func TestTraceOrder(t *testing.T) {
 	}
 	if len(first) < 6 {
 		t.Errorf("got %+v", first)
+	}
+}
+
+// TestOptionalOldSelfOld: before 1.30 no rule with oldSelf runs without an old value.
+func TestOptionalOldSelfOld(t *testing.T) {
+	t.Parallel()
+	definition := crd(t, widgets)
+	definition.Spec.Versions[0].Schema.OpenAPIV3Schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "oldSelf.hasValue()", OptionalOldSelf: new(bool)}}
+	*definition.Spec.Versions[0].Schema.OpenAPIV3Schema.XValidations[0].OptionalOldSelf = true
+	for version, allowed := range map[string]bool{"1.29": true, "1.30": false, "": false} {
+		e, err := engine.Compile(definition, engine.Config{KubeVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := e.Validate(t.Context(), engine.Request{Object: object(t, widget(`{size: 1}`))})
+		if err != nil || res.Allowed != allowed {
+			t.Errorf("%q: got %+v, %v", version, res, err)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func (n *nearing) storable(old map[string]any) bool {
 	if err != nil || !res.Allowed {
 		return false
 	}
-	if old["status"] == nil || res.Object["status"] != nil {
+	if old["status"] == nil || reflect.DeepEqual(res.Object["status"], old["status"]) {
 		return true
 	}
 	set := engine.Request{Object: old, OldObject: res.Object, Subresource: "status"}

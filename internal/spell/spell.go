@@ -39,11 +39,11 @@ func Near(word string, known []string) []string {
 		switch d := apart(word, name, best); {
 		case d < best:
 			best, near = d, []string{name}
-		case d == best && !slices.Contains(near, name):
+		case d == best && len(near) < most && !slices.Contains(near, name):
 			near = append(near, name)
 		}
 	}
-	return near[:min(most, len(near))]
+	return near
 }
 
 // DidYouMean ends an error about a name that does not exist with those that are

@@ -161,7 +161,7 @@ func (p *parser) foldQuoted(b *strings.Builder, indent int) []byte {
 func (p *parser) escape(s []byte, i int) byte {
 	if i < len(s) {
 		switch s[i] {
-		case '"', '\\', '/', ' ':
+		case '"', '\\', ' ':
 			return s[i]
 		case 'n':
 			return '\n'

@@ -37,9 +37,6 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 		return err
 	}
 	defer t.to.discard()
-	if !d.Head.Has(report.NoVet) {
-		t.summary.CRDs = &report.CRDSummary{}
-	}
 	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
 	err = d.Objects(func(r *report.Object) error {
 		if ctx.Err() != nil {
@@ -48,7 +45,8 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 		return t.again(r)
 	}, t.ended)
 	t.to.bar.Done()
-	if err == nil {
+	if err == nil && !d.Head.Has(report.NoVet) {
+		t.summary.CRDs = &report.CRDSummary{}
 		err = d.CRDs(t.crd)
 	}
 	if err == nil {

@@ -25,7 +25,7 @@ type judge struct {
 	old *apiextensionsv1.CustomResourceDefinition
 	// now: what is said of CRDs comes before the objects, not behind them.
 	now  bool
-	kept atomic.Int64 // bytes of JSON
+	kept atomic.Int64 // bytes of text and JSON
 }
 
 // maxKept is how many bytes of CRDs wait for their verdict until the objects have
@@ -41,8 +41,13 @@ type judged struct {
 
 // soon gives a CRD its verdict, or keeps what it needs for that.
 func (j *judge) soon(ctx context.Context, doc *input.Document, data []byte) *judged {
-	if j.now || j.kept.Add(int64(len(data))) > maxKept {
+	source, _, inList := doc.Source()
+	if j.now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
 		return &judged{report: j.judge(ctx, doc, data)}
+	}
+	doc.Detach()
+	if json := doc.FromJSON(); json != nil {
+		data = json
 	}
 	return &judged{doc: doc, data: data}
 }

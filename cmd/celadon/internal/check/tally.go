@@ -45,9 +45,6 @@ func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally
 	if t.to, err = a.destination(o, kubeVersion); err != nil {
 		return nil, err
 	}
-	if !o.NoVet {
-		t.summary.CRDs = &report.CRDSummary{}
-	}
 	if o.Summary {
 		t.tables = report.NewTables()
 	}
@@ -63,6 +60,9 @@ func (t *tally) shows() bool {
 func (t *tally) judged(ctx context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
+	}
+	if !t.options.NoVet {
+		t.summary.CRDs = &report.CRDSummary{}
 	}
 	crds := t.checker.crds
 	pipe := ordered.Pipe[*judged, *report.CRD]{
@@ -87,6 +87,7 @@ func (t *tally) judged(ctx context.Context) error {
 			crd.Source = t.options.Source
 			return t.crd(crd)
 		},
+		Idle: t.to.out.Flush,
 	}
 	if err := pipe.Run(ctx); err != nil {
 		return err
@@ -104,8 +105,8 @@ func (t *tally) crd(crd *report.CRD) error {
 		crd.Known = o.Known
 	}
 	t.summary.CountCRD(crd)
-	if crd.Refused() && !crd.Known && t.omits() {
-		return nil
+	if crd.Refused() && !crd.Known {
+		t.findings++ // and always shown: without it the others say little
 	}
 	return t.to.printer.CRD(crd)
 }

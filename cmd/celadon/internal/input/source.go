@@ -1,5 +1,7 @@
 package input
 
+import "bytes"
+
 // Source is what the user wrote: the object's own text, or that of the YAML
 // List around it, and the line of the file that it begins on. It is nil where
 // that is not known.
@@ -8,6 +10,14 @@ func (d *Document) Source() (source []byte, line int, inList bool) {
 		return nil, 0, false
 	}
 	return d.text.text, d.text.line, d.item
+}
+
+// Detach lets go of the file around a document that is no item of a List.
+func (d *Document) Detach() {
+	if d.text != nil && !d.item {
+		d.text = &text{text: bytes.Clone(d.text.text), before: bytes.Clone(d.text.before), line: d.text.line, column: d.text.column}
+	}
+	d.json = bytes.Clone(d.json)
 }
 
 // Edited is an object of which the text is known, as an editor has it: line is

@@ -32,7 +32,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	if err != nil {
 		return false, false, err
 	}
-	v := s.versionsOf(now)
+	v := s.versionsOf(now, was)
 	if s.vet != nil && now.equal(before) && v == was {
 		return false, false, nil
 	}
@@ -63,7 +63,7 @@ func (s *server) reconfigure(change func(settings) (settings, error)) {
 
 // versionsOf are what the editor's settings name, or else what check and vet would go by
 // on top of the workspace: then the editor says what a run of CI does.
-func (s *server) versionsOf(now settings) versions {
+func (s *server) versionsOf(now settings, was versions) versions {
 	if now.KubeVersion != "" {
 		return versions{now.KubeVersion, now.KubeVersion}
 	}
@@ -81,7 +81,7 @@ func (s *server) versionsOf(now settings) versions {
 		}
 		if err != nil {
 			s.log(protocol.Error, fmt.Sprintf("%s: %v", filepath.Join(root, config.Name), err))
-			return versions{}
+			return was
 		}
 		return v
 	}
@@ -117,7 +117,7 @@ func asBefore(before settings) (settings, error) { return before, nil }
 // fileChanged looks at the workspace's .celadon.yaml again, if it is that.
 func (s *server) fileChanged(path string) {
 	if filepath.Base(path) == config.Name {
-		go s.reconfigure(asBefore)
+		go s.guard(path, func() { s.reconfigure(asBefore) })
 	}
 }
 

@@ -103,3 +103,26 @@ func TestConfigFileHostile(t *testing.T) {
 		wantLines(t, c.open("crd.yaml", newer))
 	})
 }
+
+// TestConfigFolders: the folders of the workspace, and settings that cannot be, change
+// which .celadon.yaml counts as little as they must.
+func TestConfigFolders(t *testing.T) {
+	t.Parallel()
+	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"
+	c := start(t, map[string]any{"kubeVersion": 1.29}, map[string]string{config.Name: old}) // a number cannot be
+	c.until("crd.yaml", c.open("crd.yaml", newer), 1)
+	seen := c.seen()
+	folders := func(what string) map[string]any {
+		return map[string]any{"event": map[string]any{what: []any{map[string]any{"uri": fileURI(c.dir)}}}}
+	}
+	c.tell("workspace/didChangeWorkspaceFolders", folders("removed"))
+	c.until("crd.yaml", c.next("crd.yaml", seen), 0)
+	seen = c.seen()
+	c.tell("workspace/didChangeWorkspaceFolders", folders("added"))
+	c.until("crd.yaml", c.next("crd.yaml", seen), 1)
+	if err := os.WriteFile(filepath.Join(c.dir, config.Name), []byte("check: {kube-ver"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.tell("textDocument/didSave", protocol.Of{TextDocument: protocol.TextDocument{URI: c.uri(config.Name)}})
+	c.until("crd.yaml", c.change("crd.yaml", protocol.Change{Text: newer + "# half-written settings count for nothing\n"}), 1)
+}

@@ -26,6 +26,7 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 	_, _, err := s.configure(s.ctx, func(before settings) (settings, error) { return parseSettings(p.Options, before) })
 	if err != nil {
 		s.log(protocol.Error, "initializationOptions: "+err.Error())
+		_, _, _ = s.configure(s.ctx, asBefore) // what the workspace says counts all the same
 	}
 	return func(context.Context) (any, error) { return capabilities(), nil }
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
@@ -237,6 +238,7 @@ func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders)
 	s.mu.Unlock()
 	s.forget()
 	go s.findCRDs(s.ctx, added)
+	s.fileChanged(config.Name) // another may be on top now
 }
 
 // forget drops the CRDs of files that are in no folder of the workspace any more.
