@@ -10,14 +10,16 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// newer has a rule that Kubernetes 1.30 brought.
-const newer = `apiVersion: apiextensions.k8s.io/v1
+// definition is a CRD of which objects have a spec.
+func definition(kind, spec string) string {
+	name := strings.ToLower(kind)
+	return strings.NewReplacer("KIND", kind, "NAME", name, "SPEC", strings.ReplaceAll(spec, "\n", "\n                ")).Replace(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
-  name: hosts.example.com
+  name: NAMEs.example.com
 spec:
   group: example.com
-  names: {kind: Host, plural: hosts, singular: host, listKind: HostList}
+  names: {kind: KIND, plural: NAMEs, singular: NAME, listKind: KINDList}
   scope: Namespaced
   versions:
   - name: v1
@@ -30,12 +32,16 @@ spec:
           spec:
             type: object
             properties:
-              address:
-                type: string
-                maxLength: 40
-                x-kubernetes-validations:
-                - rule: isIP(self)
-`
+                SPEC
+`)
+}
+
+// newer has a rule that Kubernetes 1.30 brought.
+var newer = definition("Host", `address:
+  type: string
+  maxLength: 40
+  x-kubernetes-validations:
+  - rule: isIP(self)`)
 
 // TestConfigFile: what .celadon.yaml on top of the workspace says counts, as for vet and
 // check in CI, when it changes, too; what the editor says goes before it.
@@ -44,7 +50,7 @@ func TestConfigFile(t *testing.T) {
 	const old = "check: {kube-version: '1.28'}\nvet: {kube-version: '1.28'}\n"
 	c := start(t, nil, map[string]string{config.Name: old, "crd.yaml": newer})
 	object := "apiVersion: example.com/v1\nkind: Host\nmetadata: {name: a}\nspec: {address: nowhere}\n"
-	const before = "24:25-29 "
+	const before = "24:27-31 "
 	if got := strings.Join(messages(c.open("crd.yaml", newer)), "\n"); !strings.HasPrefix(got, before) || !strings.Contains(got, "undeclared reference to 'isIP'") {
 		t.Errorf("Kubernetes 1.28 takes isIP: %s", got)
 	}

@@ -9,30 +9,11 @@ import (
 )
 
 // signs has an enum, a map and a field that keeps all.
-const signs = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: signs.example.com}
-spec:
-  group: example.com
-  names: {kind: Sign, plural: signs, singular: sign, listKind: SignList}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              colour: {type: string, enum: [red, green, "no"]}
-              size: {type: integer}
-              labels: {type: object, additionalProperties: {type: string}}
-              kept: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}
-              rows: {type: array, items: {type: object, properties: {text: {type: string}}}}
-`
+var signs = definition("Sign", `colour: {type: string, enum: [red, green, "no"]}
+size: {type: integer}
+labels: {type: object, additionalProperties: {type: string}}
+kept: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}
+rows: {type: array, items: {type: object, properties: {text: {type: string}}}}`)
 
 // TestObjectActions: what mends a field's name or value, applied, makes this text and no
 // other, of which that is not said any more.
