@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -166,6 +167,34 @@ func (c *client) next(name string, seen int) []protocol.Diagnostic {
 			c.t.Fatalf("%s: no diagnostics come", name)
 		}
 	}
+}
+
+// until waits for as many diagnostics: the walk for CRDs may still be going on.
+func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol.Diagnostic {
+	c.t.Helper()
+	late := time.After(time.Minute)
+	for len(got) != n {
+		select {
+		case <-c.news:
+		case <-time.After(100 * time.Millisecond): // the news may have been taken before
+		case <-late:
+			c.t.Fatalf("%s: %d diagnostics, want %d: %v", name, len(got), n, messages(got))
+		}
+		got = c.latest(name)
+	}
+	return got
+}
+
+// latest is what was published last of a document.
+func (c *client) latest(name string) []protocol.Diagnostic {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range slices.Backward(c.published) {
+		if p.URI == c.uri(name) {
+			return p.Diagnostics
+		}
+	}
+	return nil
 }
 
 func (c *client) at(name string, line, character int) protocol.At {

@@ -73,15 +73,6 @@ func TestObjectFollowsCRD(t *testing.T) {
 	wantLines(t, c.next("a.yaml", seen))
 }
 
-// until waits for as many diagnostics: the walk for CRDs may still be going on.
-func (c *client) until(name string, got []protocol.Diagnostic, n int) []protocol.Diagnostic {
-	c.t.Helper()
-	for seen := c.seen(); len(got) != n; seen = c.seen() {
-		got = c.next(name, seen)
-	}
-	return got
-}
-
 // TestSilent holds files of which nothing is said, and the few words of broken ones.
 func TestSilent(t *testing.T) {
 	t.Parallel()
