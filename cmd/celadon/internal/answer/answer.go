@@ -88,8 +88,12 @@ type desk struct {
 	places map[placeKey]*assist.Place
 }
 
-// kept is how many CRD texts stay compiled.
-const kept = 2
+// kept is how many CRD texts stay compiled; but one, if together they were longer than
+// much: memory is short in a browser.
+const (
+	kept = 2
+	much = 1 << 20
+)
 
 // NewRoom makes one.
 func NewRoom() *Room { return &Room{} }
@@ -170,8 +174,7 @@ func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
 		r.mu.Unlock()
 		return d, nil
 	}
-	r.desks = r.desks[:min(len(r.desks), kept-1)] // before the next is made: memory is short in a browser
-	clear(r.desks[len(r.desks):cap(r.desks)])
+	r.makeRoom(len(req.CRD))
 	r.mu.Unlock()
 	made, err := check.NewDesk(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 	if err != nil {
@@ -180,9 +183,22 @@ func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := &desk{text: req.CRD, kubeVersion: req.KubeVersion, Desk: made, places: map[placeKey]*assist.Place{}}
-	r.desks = slices.Insert(r.desks[:min(len(r.desks), kept-1)], 0, d)
+	r.makeRoom(len(req.CRD)) // another may have come meanwhile
+	r.desks = slices.Insert(r.desks, 0, d)
 	if made.Readable() {
 		r.good = d
 	}
 	return d, nil
+}
+
+// makeRoom lets go of desks before one for a text of that length is made.
+func (r *Room) makeRoom(size int) {
+	stay := 0
+	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
+		if size += len(d.text); size > much {
+			break
+		}
+		stay++
+	}
+	r.desks = slices.Delete(r.desks, stay, len(r.desks))
 }

@@ -1,7 +1,5 @@
 package input
 
-import "bytes"
-
 // Text is what stands in a file of that name, or would.
 type Text struct {
 	File string
@@ -10,7 +8,7 @@ type Text struct {
 
 // Each gives the documents, in order.
 func (t Text) Each(work func(*Document)) {
-	Split(t.File, bytes.NewReader(t.Data), func(c Chunk) bool {
+	SplitText(t.File, t.Data, func(c Chunk) bool {
 		return c.Each(func(doc *Document) bool {
 			work(doc)
 			return true

@@ -56,3 +56,14 @@ export function lazily(summary, fill, props) {
 	});
 	return details;
 }
+
+// draw makes anew what an element shows of some data, where that has changed: what is
+// the same takes no time and keeps its opened parts, but not the answers that a person
+// asked for there, which are of what was.
+const drawn = new WeakMap();
+export function draw(element, data, make) {
+	const key = JSON.stringify(data);
+	if (drawn.get(element) === key && !element.querySelector(".tree, .found:not(:empty)")) return;
+	drawn.set(element, key);
+	element.replaceChildren(...make());
+}

@@ -4,6 +4,9 @@
 // Patience is how long an answer may take, in milliseconds; then the work is ended.
 const patience = { find: 60_000, other: 15_000 };
 
+// rest is how long a Worker is kept that has nothing to do, in milliseconds.
+const rest = 10_000;
+
 export class Stopped extends Error {}
 
 function valueOf(text) {
@@ -77,7 +80,7 @@ class OneWorker {
 						break;
 					case "failed":
 						reject(new Error(data.message));
-						this.#end(new Error(data.message));
+						this.end(new Error(data.message));
 						this.start();
 				}
 			};
@@ -88,7 +91,7 @@ class OneWorker {
 	}
 
 	// end gives up all that is asked.
-	#end(err) {
+	end(err) {
 		this.#worker.terminate();
 		const waiting = [...this.#waiting.values()];
 		this.#waiting.clear();
@@ -101,7 +104,7 @@ class OneWorker {
 		return new Promise((resolve, reject) => {
 			const done = limited(signal, patience[request.do] ?? patience.other, (err) => {
 				if (!this.#waiting.has(id)) return;
-				this.#end(err);
+				this.end(err);
 				this.start();
 			});
 			this.#waiting.set(id, {
@@ -113,12 +116,15 @@ class OneWorker {
 	}
 }
 
-// InBrowser has a Worker for what a person waits for, and another, made when it is
-// first needed, for what takes long.
+// InBrowser has a Worker for what a person waits for, and another for what takes long:
+// it is made when it is needed, and ended some time after, as nothing else gives its
+// memory back.
 class InBrowser {
 	#shared = {};
 	#quick = new OneWorker(this.#shared);
 	#slow;
+	#asked = 0; // of the slow one, and not answered
+	#idle;
 
 	constructor(progress) { this.#shared.progress = progress; }
 
@@ -127,8 +133,19 @@ class InBrowser {
 	async ask(request, signal) {
 		if (!["vet", "find", "fix"].includes(request.do)) return this.#quick.ask(request, signal);
 		await this.ready;
+		clearTimeout(this.#idle);
 		this.#slow ??= new OneWorker(this.#shared);
-		return this.#slow.ask(request, signal);
+		this.#asked++;
+		try {
+			return await this.#slow.ask(request, signal);
+		} finally {
+			if (--this.#asked === 0) this.#idle = setTimeout(() => this.#rest(), rest);
+		}
+	}
+
+	#rest() {
+		this.#slow.end();
+		this.#slow = undefined;
 	}
 }
 

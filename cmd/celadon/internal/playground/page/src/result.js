@@ -1,5 +1,5 @@
 // What the API server would say of the objects, and why.
-import { $, bar, count, h, lazily, message, number, share } from "./dom.js";
+import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js";
 
 // At run time a rule may cost so much in one call, all together so much for an object.
 export const limits = { call: 1_000_000, object: 10_000_000 };
@@ -21,12 +21,19 @@ function headline(o) {
 const decided = (answer) => answer.report.objects.map((o, i) => [o, answer.objects[i], i]).filter(([o]) => o.verdict !== "ignored");
 
 export function fail(message) {
-	$("verdict").replaceChildren(h("p", { class: "headline undecided" }, "No answer"), h("pre", { class: "kubectl" }, message));
+	draw($("verdict"), message, () => [h("p", { class: "headline undecided" }, "No answer"), h("pre", { class: "kubectl" }, message)]);
 }
 
 // showVerdict shows what check answered; nothing where there is no object.
 export function showVerdict(answer, page) {
 	const objects = decided(answer);
+	draw($("verdict"), [answer.problems, objects.map(([o, more]) => [headline(o), more.kubectl, o.problem, o.warnings])], () => verdict(answer, objects));
+	const lines = ([o, more]) => [named(o), o.causes, o.strict, more.crd, more.causes.map((i) => more.rules[i] && page.placeOf(more.crd, more.rules[i]))];
+	draw($("causes"), objects.map(lines), () => objects.map(([o, more]) => causes(o, more, page)).filter(Boolean));
+	draw($("persisted"), objects.map(([o, more]) => [named(o), more.diff]), () => objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
+}
+
+function verdict(answer, objects) {
 	const parts = [];
 	objects.forEach(([o, more]) => {
 		parts.push(h("p", { class: `headline ${o.verdict}` }, headline(o)));
@@ -36,9 +43,7 @@ export function showVerdict(answer, page) {
 	});
 	if (objects.length === 0) parts.push(h("p", { class: "wait" }, "Write an object to see whether it would be accepted."));
 	if (answer.problems.length > 0) parts.push(h("details", { class: "block" }, h("summary", {}, "What is wrong with the CRD or the old object"), h("pre", { class: "problems" }, answer.problems.join("\n"))));
-	$("verdict").replaceChildren(...parts);
-	$("causes").replaceChildren(...objects.map(([o, more]) => causes(o, more, page)).filter(Boolean));
-	$("persisted").replaceChildren(...objects.map(([o, more]) => persisted(o, more)).filter(Boolean));
+	return parts;
 }
 
 function causes(o, more, page) {
@@ -68,21 +73,26 @@ function persisted(o, more) {
 		h("pre", { class: "diff" }, lines.map((line) => h("span", { class: kinds[line[0]] }, line + "\n"))));
 }
 
-// showRules shows what rules ran over the objects, and what they gave.
+// showRules shows what rules ran over the objects, and what they gave. What is open
+// stays so.
 export function showRules(answer, page) {
-	$("rules").replaceChildren(...decided(answer).map(([o, more, i]) => {
+	const box = $("rules");
+	const open = new Set([...box.querySelectorAll("details[open]")].map((details) => details.dataset.key));
+	draw(box, decided(answer).map(([o, more, i]) => [named(o), o.cost, more.crd, more.rules, more.runs, i]), () => decided(answer).map(([o, more, i]) => {
 		if (more.rules.length === 0) return null;
 		return h("section", { "aria-label": `Rules that ran over ${named(o)}` },
 			h("h3", {}, `${count(more.rules.length, "rule")} ran over ${named(o)}`),
 			h("p", { class: "spent" }, bar(o.cost, limits.object, "Spent on the object"), ` spent ${number(o.cost)} of ${number(limits.object)} for an object (${share(o.cost, limits.object)})`),
-			h("ul", { class: "rules" }, more.rules.map((rule, n) => ranRule(rule, n, more, i, page))));
+			h("ul", { class: "rules" }, more.rules.map((rule, n) => ranRule(rule, n, more, i, open, page))));
 	}).filter(Boolean));
 }
 
-function ranRule(rule, n, more, item, page) {
+function ranRule(rule, n, more, item, open, page) {
 	const mark = rule.failed > 0 ? h("span", { class: "mark no", title: "refused" }, "✗") : h("span", { class: "mark yes", title: "passed" }, "✓");
 	const summary = h("span", { class: "row" }, mark, h("code", { class: "rule" }, rule.rule.trim()),
 		h("span", { class: "costs" }, bar(rule.cost, limits.call, "Spent"), h("span", { class: "amount" }, number(rule.cost))));
+	const key = (...more) => JSON.stringify([item, rule.version, rule.path, rule.index, ...more]);
+	const kept = (key) => ({ "data-key": key, open: open.has(key) });
 	return h("li", {}, lazily(summary, () => {
 		const runs = more.runs.map((run, i) => [run, i]).filter(([run]) => run.rule === n);
 		const at = page.placeOf(more.crd, rule);
@@ -90,9 +100,9 @@ function ranRule(rule, n, more, item, page) {
 			h("p", {}, h("code", {}, rule.path || "the whole object"), `: ${count(rule.runs, "run")}, ${rule.failed} failed, ${number(rule.cost)} spent`,
 				at?.line > 0 && [" ", h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`)], " ",
 				finder(more.crd, rule, page)),
-			h("ul", { class: "runs" }, runs.map(([run, i]) => h("li", {}, lazily([h("code", {}, run.field === "<nil>" ? "the whole object" : run.field), ` ${run.outcome}`], () => tree(item, i, page))))),
+			h("ul", { class: "runs" }, runs.map(([run, i]) => h("li", {}, lazily([h("code", {}, run.field === "<nil>" ? "the whole object" : run.field), ` ${run.outcome}`], () => tree(item, i, page), kept(key(run.field)))))),
 			runs.length < rule.runs && h("p", {}, `${rule.runs - runs.length} more runs are not shown`));
-	}));
+	}, kept(key())));
 }
 
 // tree shows a run of a rule operand by operand.

@@ -1,12 +1,12 @@
 // What the API server would say of the CRD, and what its rules may cost.
-import { $, bar, count, h, lazily, message, number, share } from "./dom.js";
+import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js";
 import { finder } from "./result.js";
 
 export function showVet(answer, page) {
-	$("vet").replaceChildren(...answer.report.crds.map((crd, i) => vetted(crd, answer.kubectl[i], page)));
+	draw($("vet"), answer, () => answer.report.crds.map((crd, i) => vetted(crd, answer.kubectl[i], page)));
 }
 
-export const failVet = (message) => $("vet").replaceChildren(h("h3", {}, "The CRD"), h("p", { class: "warning" }, message));
+export const failVet = (message) => draw($("vet"), message, () => [h("h3", {}, "The CRD"), h("p", { class: "warning" }, message)]);
 
 function vetted(crd, kubectl, page) {
 	const verdict = crd.problem ? "undecided" : crd.accepted ? "valid" : "invalid";

@@ -84,6 +84,20 @@ export async function set(page, pane, text, wait = true) {
 	if (wait) await page.waitForFunction(() => document.documentElement.dataset.verdict !== undefined && document.getElementById("busy").hidden, { timeout: slow });
 }
 
+// type puts the cursor at the end of a line of a pane, from 0, and types a text there.
+export async function type(page, pane, line, text) {
+	await page.evaluate((pane) => {
+		document.querySelector("main").dataset.shown = pane;
+		document.getElementById(`editor-${pane}`).shadowRoot.querySelector(".cm-content").focus();
+	}, pane);
+	await page.keyboard.down("Control");
+	await page.keyboard.press("Home");
+	await page.keyboard.up("Control");
+	for (let i = 0; i < line; i++) await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("End");
+	await page.keyboard.type(text);
+}
+
 // textIn is the text of a pane, as far as the editor has drawn it.
 export const textIn = (page, pane) => page.evaluate((pane) => [...document.getElementById(`editor-${pane}`).shadowRoot.querySelectorAll(".cm-line")].map((l) => l.textContent).join("\n"), pane);
 
@@ -108,13 +122,20 @@ export async function press(page, selector, text) {
 
 // cpu is the time that processes and all below them have taken, in milliseconds.
 export async function cpu(...pids) {
-	const stats = new Map();
+	const parents = new Map();
 	for (const pid of await readdir("/proc")) {
 		if (!/^\d+$/.test(pid)) continue;
 		const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-		const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-		if (text) stats.set(Number(pid), { parent: Number(fields[1]), time: (Number(fields[11]) + Number(fields[12])) * 10 });
+		if (text) parents.set(Number(pid), Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]));
 	}
-	const below = (pid) => pids.includes(pid) || (stats.has(pid) && below(stats.get(pid).parent));
-	return [...stats].reduce((sum, [pid, { time }]) => sum + (below(pid) ? time : 0), 0);
+	const below = (pid) => pids.includes(pid) || (parents.has(pid) && below(parents.get(pid)));
+	const times = await Promise.all([...parents.keys()].filter(below).map(spent));
+	return times.reduce((sum, time) => sum + time, 0);
+}
+
+// spent is the time of a process's threads. What stat tells is in steps of 10 ms.
+async function spent(pid) {
+	const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+	const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8").catch(() => "0")));
+	return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
 }

@@ -59,6 +59,12 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await words(one.page, "#rules .tree"), /^[^]*false[^]*self\.renewBefore\)? "3600000s"|"3600000s"/);
 		});
 
+		test("what is open stays open while the object changes, and is of it", async () => {
+			const object = (await example("playground/certificate/object.yaml")).replace("1000h", "2000h");
+			await set(one.page, "object", object);
+			await one.page.waitForFunction(() => document.querySelector("#rules .tree ul")?.textContent.includes("7200000s"), { timeout: slow });
+		});
+
 		test("an edit is decided, and typing goes on meanwhile", async () => {
 			await set(one.page, "object", "apiVersion: tls.example.com/v1\nkind: Certificate\nmetadata: {name: a}\nspec:\n  secretName: a\n  issuer: {name: b}\n  commonName: ");
 			await one.page.keyboard.type("shop");
