@@ -18,13 +18,14 @@ import (
 
 // printCompiled measures what is done once for each CRD, as far as works names
 // it.
-func printCompiled(out io.Writer, subjects []*subject, works string, turns int) error {
+func printCompiled(out io.Writer, subjects []*subject, works string, turns, vetted int) error {
 	for _, part := range []struct {
 		name  string
 		print func() error
 	}{
 		{"compile", func() error { return printCompile(out, subjects, turns) }},
 		{"heap", func() error { return printHeap(out, subjects) }},
+		{"vet", func() error { return printVet(out, turns, vetted) }},
 	} {
 		if !strings.Contains(part.name, works) {
 			continue

@@ -21,12 +21,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
-// vetted is how many of the largest CRDs are vetted.
-const vetted = 5
-
 // printVet measures the admission of the largest CRDs. The time spent on rules
 // is the whole less that of the same CRD without rules.
-func printVet(out io.Writer, turns int) error {
+func printVet(out io.Writer, turns, vetted int) error {
 	crds, err := largestCRDs(vetted)
 	if err != nil {
 		return err
@@ -132,7 +129,7 @@ func leastTimes(turns int, list ...func()) []time.Duration {
 	return best
 }
 
-// largestCRDs are those with the largest files, of different names.
+// largestCRDs are those with the largest files, of different names; 0 is all.
 func largestCRDs(n int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	size := map[string]int64{}
 	for _, dir := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
@@ -155,7 +152,7 @@ func largestCRDs(n int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {
-		if len(crds) == n {
+		if n > 0 && len(crds) == n {
 			break
 		}
 		data, err := os.ReadFile(path)
