@@ -114,6 +114,9 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 			errs, err = nil, errPanics
 		}
 	}()
+	if a.old == nil && a.soundReduced(a.crd) {
+		return nil, nil
+	}
 	crd := *a.crd
 	crd.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	for _, u := range a.units {

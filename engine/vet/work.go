@@ -28,7 +28,11 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 				continue
 			}
-			w := &patternWork{version: v.Name}
+			quick := &patternWork{version: v.Name, limit: maxDefaults / 2}
+			if quick.node("", v.Schema.OpenAPIV3Schema); quick.over == nil {
+				continue
+			}
+			w := &patternWork{version: v.Name, limit: maxDefaults, places: true}
 			if w.node("", v.Schema.OpenAPIV3Schema); w.over != nil {
 				return w.over
 			}
@@ -37,9 +41,12 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 	return nil
 }
 
-// patternWork goes through a schema.
+// patternWork goes through a schema, in order and with places only where it must say
+// where something is.
 type patternWork struct {
 	version  string
+	limit    float64 // of defaults
+	places   bool
 	defaults float64
 	over     *engine.WorkLimitError
 }
@@ -58,9 +65,15 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 			perByte += w.node(path+below, sub)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		sub := s.Properties[name]
-		each("."+name, &sub)
+	if w.places {
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			sub := s.Properties[name]
+			each("."+name, &sub)
+		}
+	} else {
+		for _, sub := range s.Properties {
+			each("", &sub)
+		}
 	}
 	if s.Items != nil {
 		each("[*]", s.Items.Schema)
@@ -86,7 +99,7 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 		}
 	}
 	if s.Default != nil {
-		if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > maxDefaults {
+		if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > w.limit {
 			w.stop(path, "its default is matched with patterns for too long")
 		}
 	}
