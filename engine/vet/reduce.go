@@ -28,8 +28,11 @@ func (a *admission) soundReduced(crd *apiextensions.CustomResourceDefinition) bo
 	r := reducer{patterns: map[string]bool{}}
 	differ := !a.identicalSchemas()
 	for i, u := range a.units {
+		if u.whole {
+			return false // what a rule says depends on what is plain, too
+		}
 		from := u.root
-		if u.tree != nil && !u.whole {
+		if u.tree != nil {
 			from = u.stripped
 		}
 		s := r.root(from)
