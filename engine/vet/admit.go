@@ -114,7 +114,7 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 			errs, err = nil, errPanics
 		}
 	}()
-	if a.old == nil && a.soundReduced(a.crd) {
+	if a.old == nil && a.soundReduced() {
 		return nil, nil
 	}
 	crd := *a.crd

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 
@@ -19,12 +20,12 @@ import (
 // the fields that a schema can have.
 
 // soundReduced is true where the server's function would find nothing.
-func (a *admission) soundReduced(crd *apiextensions.CustomResourceDefinition) bool {
-	if keeps := crd.Spec.PreserveUnknownFields; keeps == nil || *keeps {
+func (a *admission) soundReduced() bool {
+	if keeps := a.crd.Spec.PreserveUnknownFields; keeps == nil || *keeps {
 		return false // what a schema must be depends on what is in it
 	}
-	reduced := *crd
-	reduced.Spec.Versions = slices.Clone(crd.Spec.Versions)
+	reduced := *a.crd
+	reduced.Spec.Versions = slices.Clone(a.crd.Spec.Versions)
 	r := reducer{patterns: map[string]bool{}}
 	differ := !a.identicalSchemas()
 	for i, u := range a.units {
@@ -187,32 +188,15 @@ func plainKind(s *apiextensions.JSONSchemaProps) bool {
 		return !s.XIntOrString && s.Items != nil && plainList(s)
 	case "":
 		if s.XIntOrString {
-			return s.XPreserveUnknownFields == nil && (len(s.AnyOf) == 0 || isIntOrString(s.AnyOf))
+			return s.XPreserveUnknownFields == nil && (len(s.AnyOf) == 0 || reflect.DeepEqual(s.AnyOf, intOrString))
 		}
 		return s.XPreserveUnknownFields != nil
 	}
 	return false
 }
 
-// isIntOrString knows the one anyOf that x-kubernetes-int-or-string allows.
-func isIntOrString(anyOf []apiextensions.JSONSchemaProps) bool {
-	return len(anyOf) == 2 && onlyType(&anyOf[0], "integer") && onlyType(&anyOf[1], "string")
-}
-
-func onlyType(s *apiextensions.JSONSchemaProps, name string) bool {
-	return s.Type == name && isZero(s)
-}
-
-// isZero is true of a schema with nothing but a type.
-func isZero(s *apiextensions.JSONSchemaProps) bool {
-	return s.ID == "" && s.Schema == "" && s.Ref == nil && s.Description == "" && !s.Nullable && s.Format == "" && s.Title == "" && s.Default == nil &&
-		s.Maximum == nil && !s.ExclusiveMaximum && s.Minimum == nil && !s.ExclusiveMinimum && s.MaxLength == nil && s.MinLength == nil && s.Pattern == "" &&
-		s.MaxItems == nil && s.MinItems == nil && !s.UniqueItems && s.MultipleOf == nil && s.Enum == nil && s.MaxProperties == nil && s.MinProperties == nil &&
-		s.Required == nil && s.Items == nil && s.AllOf == nil && s.OneOf == nil && s.AnyOf == nil && s.Not == nil && s.Properties == nil &&
-		s.AdditionalProperties == nil && s.PatternProperties == nil && s.Dependencies == nil && s.AdditionalItems == nil && s.Definitions == nil &&
-		s.ExternalDocs == nil && s.Example == nil && s.XPreserveUnknownFields == nil && !s.XEmbeddedResource && !s.XIntOrString &&
-		s.XListMapKeys == nil && s.XListType == nil && s.XMapType == nil && s.XValidations == nil
-}
+// intOrString is the one anyOf that x-kubernetes-int-or-string allows.
+var intOrString = []apiextensions.JSONSchemaProps{{Type: "integer"}, {Type: "string"}}
 
 func plainList(s *apiextensions.JSONSchemaProps) bool {
 	items := s.Items.Schema

@@ -63,16 +63,22 @@ export async function open(browser, at, { fragment = "", width = 1440, height = 
 // settled waits until all is said.
 export const settled = (page) => page.waitForFunction(() => document.documentElement.dataset.vet !== undefined && document.getElementById("busy").hidden, { timeout: slow });
 
+const focus = (page, pane) => page.evaluate((pane) => {
+	document.querySelector("main").dataset.shown = pane;
+	document.getElementById(`editor-${pane}`).shadowRoot.querySelector(".cm-content").focus();
+}, pane);
+
+async function control(page, key) {
+	await page.keyboard.down("Control");
+	await page.keyboard.press(key);
+	await page.keyboard.up("Control");
+}
+
 // set puts a text into a pane, as a paste does, and waits for what is said of it.
 export async function set(page, pane, text, wait = true) {
-	await page.evaluate((pane) => {
-		delete document.documentElement.dataset.verdict;
-		document.querySelector("main").dataset.shown = pane;
-		document.getElementById(`editor-${pane}`).shadowRoot.querySelector(".cm-content").focus();
-	}, pane);
-	await page.keyboard.down("Control");
-	await page.keyboard.press("a");
-	await page.keyboard.up("Control");
+	await page.evaluate(() => delete document.documentElement.dataset.verdict);
+	await focus(page, pane);
+	await control(page, "a");
 	if (text === "") await page.keyboard.press("Delete");
 	else {
 		await page.evaluate((pane, text) => {
@@ -86,13 +92,8 @@ export async function set(page, pane, text, wait = true) {
 
 // type puts the cursor at the end of a line of a pane, from 0, and types a text there.
 export async function type(page, pane, line, text) {
-	await page.evaluate((pane) => {
-		document.querySelector("main").dataset.shown = pane;
-		document.getElementById(`editor-${pane}`).shadowRoot.querySelector(".cm-content").focus();
-	}, pane);
-	await page.keyboard.down("Control");
-	await page.keyboard.press("Home");
-	await page.keyboard.up("Control");
+	await focus(page, pane);
+	await control(page, "Home");
 	for (let i = 0; i < line; i++) await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("End");
 	await page.keyboard.type(text);
