@@ -1,7 +1,7 @@
 package types
 
 import (
-	"sort"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -178,21 +178,32 @@ func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
 }
 
 func (in *Interner) declareFields(d *Decl, s *schema.Structural) {
-	required := map[string]bool{}
-	if s.ValueValidation != nil {
-		for _, name := range s.ValueValidation.Required {
-			required[name] = true
-		}
-	}
 	d.Fields = make(map[string]*Field, len(s.Properties))
 	d.names = make([]string, 0, len(s.Properties))
-	for name, prop := range s.Properties {
-		f := &Field{Name: name, Required: required[name], Decl: in.declare(&prop, prop.XEmbeddedResource)}
+	fields := make([]Field, len(s.Properties))
+	var prop *schema.Structural
+	for name := range s.Properties {
+		if prop == nil {
+			prop = new(schema.Structural)
+		}
+		*prop = s.Properties[name]
+		f := &fields[len(d.names)]
+		f.Name, f.Decl = name, in.declare(prop, prop.XEmbeddedResource)
+		if f.Decl.Schema == prop { // kept; else an equal one was known
+			prop = nil
+		}
 		f.Escaped, _ = Escape(name)
 		d.Fields[name] = f
 		d.names = append(d.names, name)
 	}
-	sort.Strings(d.names)
+	if s.ValueValidation != nil {
+		for _, name := range s.ValueValidation.Required {
+			if f := d.Fields[name]; f != nil {
+				f.Required = true
+			}
+		}
+	}
+	slices.Sort(d.names)
 }
 
 func (in *Interner) declareList(d *Decl, s *schema.Structural) {

@@ -12,6 +12,7 @@ import (
 type Interner struct {
 	decls map[string]*Decl // nil: each node gets its own
 	ids   map[*Decl]uint64
+	key   []byte // of the last one, used again
 }
 
 // NewInterner makes an empty interner.
@@ -31,31 +32,32 @@ func (in *Interner) intern(d *Decl) *Decl {
 	if in.decls == nil {
 		return d
 	}
-	key := in.fingerprint(d)
-	if known := in.decls[key]; known != nil {
+	in.key = in.fingerprint(in.key[:0], d)
+	if known := in.decls[string(in.key)]; known != nil {
 		return known
 	}
-	in.decls[key] = d
+	in.decls[string(in.key)] = d
 	in.ids[d] = uint64(len(in.ids) + 1)
 	return d
 }
 
-// fingerprint is equal for Decls that neither the checker, nor an estimate, nor
-// a value can tell apart. Children are interned already.
-func (in *Interner) fingerprint(d *Decl) string {
-	b := []byte{byte(d.Kind), byte(d.repr), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source)}
+// fingerprint appends what is equal for Decls that neither the checker, nor an
+// estimate, nor a value can tell apart. Children are interned already.
+func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
+	b = append(b, byte(d.Kind), byte(d.repr), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
 	b = binary.AppendVarint(b, d.Max.Max)
 	b = binary.AppendVarint(b, d.MinSize)
 	b = binary.AppendUvarint(b, in.ids[d.Elem])
-	for _, text := range append([]string{d.Schema.Type, text(d.Schema.XListType), text(d.Schema.XMapType)}, d.MapKeys...) {
-		b = appendText(b, text)
+	b = appendText(appendText(appendText(b, d.Schema.Type), text(d.Schema.XListType)), text(d.Schema.XMapType))
+	for _, key := range d.MapKeys {
+		b = appendText(b, key)
 	}
 	for _, name := range d.names {
 		f := d.Fields[name]
 		b = append(appendText(b, name), flags(f.Required))
 		b = binary.AppendUvarint(b, in.ids[f.Decl])
 	}
-	return string(b)
+	return b
 }
 
 func flags(set ...bool) (b byte) {

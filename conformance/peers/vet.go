@@ -38,6 +38,8 @@ func printVet(out io.Writer, turns, vetted int) error {
 		sum.add(t)
 	}
 	sum.print(out, "all")
+	fmt.Fprintf(out, "all, in seconds: upstream %.2f, without rules %.2f; ours %.2f, without rules %.2f\n",
+		sum.theirs.Seconds(), sum.theirsBare.Seconds(), sum.ours.Seconds(), sum.oursBare.Seconds())
 	return nil
 }
 

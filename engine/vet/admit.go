@@ -24,10 +24,13 @@ type admission struct {
 	ctx      context.Context
 	cfg      Config
 	crd, old *apiextensions.CustomResourceDefinition // old is nil on create
-	version  types.Version
-	limits   cost.Limits
-	units    []*unit
-	dropped  []Need
+	// rest is the CRD without what is plain, where the server's function finds
+	// nothing in it; else nil.
+	rest    *apiextensions.CustomResourceDefinition
+	version types.Version
+	limits  cost.Limits
+	units   []*unit
+	dropped []Need
 	// undecided: a rule on a default asks for too much work.
 	undecided *engine.WorkLimitError
 	compiler  *compiler
@@ -114,7 +117,7 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 			errs, err = nil, errPanics
 		}
 	}()
-	if a.old == nil && a.soundReduced() {
+	if a.rest != nil {
 		return nil, nil
 	}
 	crd := *a.crd

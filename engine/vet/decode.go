@@ -77,9 +77,11 @@ func unreadable(gvk *runtimeschema.GroupVersionKind, raw []byte, err error) *met
 }
 
 // internal is a CRD as the API server validates it: defaulted, and with what
-// all versions share moved to the top.
+// all versions share moved to the top. It shares parts of schemas with the CRD.
 func internal(crd *apiextensionsv1.CustomResourceDefinition) (*apiextensions.CustomResourceDefinition, error) {
-	v1 := crd.DeepCopy()
+	v1 := shallow(crd)
+	v1.Spec.Conversion = crd.Spec.Conversion.DeepCopy()
+	v1.Status = *crd.Status.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(v1)
 	out := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(v1, out, nil); err != nil {

@@ -1,141 +1,242 @@
 package vet
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/celadon-cel/celadon/types"
 )
 
 // Most of a schema is plain: nothing that the server's function could say of it,
 // and it says nothing of any other part because of it. That function takes long,
-// so it is first given the CRD without what is plain. When it finds nothing there,
-// it would find nothing at all; else it is asked for its words with the whole.
+// and so does the conversion to what it reads, so it is first given the CRD without
+// what is plain. When it finds nothing there, it would find nothing at all; else it
+// is asked for its words with the whole.
 //
 // What is plain is a short list of shapes, and all else is not:
 // TestReducedFindsNothing holds it to the whole function, and TestSchemaFields to
 // the fields that a schema can have.
 
-// soundReduced is true where the server's function would find nothing.
-func (a *admission) soundReduced() bool {
-	if keeps := a.crd.Spec.PreserveUnknownFields; keeps == nil || *keeps {
-		return false // what a schema must be depends on what is in it
-	}
-	reduced := *a.crd
-	reduced.Spec.Versions = slices.Clone(a.crd.Spec.Versions)
-	r := reducer{patterns: map[string]bool{}}
-	differ := !a.identicalSchemas()
-	for i, u := range a.units {
-		if u.whole {
-			return false // what a rule says depends on what is plain, too
-		}
-		from := u.root
-		if u.tree != nil {
-			from = u.stripped
-		}
-		s := r.root(from)
-		if differ { // as the whole schemas do
-			s.Description = fmt.Sprint(i)
-		}
-		u.place(&reduced.Spec, s)
-	}
-	return a.findsNothing(&reduced)
+// props is a schema as it is written.
+type props = apiextensionsv1.JSONSchemaProps
+
+// halves are two copies of a CRD that share what they have in common with it.
+type halves struct {
+	// rest is what is not plain, without the rules on its structural spine.
+	rest *apiextensionsv1.CustomResourceDefinition
+	// ruled is what rules see, and the way to it.
+	ruled *apiextensionsv1.CustomResourceDefinition
 }
 
-// findsNothing asks the server's function, which may panic: it is then asked about the
-// whole.
-func (a *admission) findsNothing(crd *apiextensions.CustomResourceDefinition) bool {
+// reduce is nil where what a schema must be depends on what is in it, and where the
+// server's functions might take too long: overworked says whether they do.
+func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *halves {
+	if crd.Spec.PreserveUnknownFields {
+		return nil
+	}
+	h := &halves{rest: shallow(crd), ruled: shallow(crd)}
+	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v)}
+	differ := !sameSchemas(crd)
+	for i := range crd.Spec.Versions {
+		schema := crd.Spec.Versions[i].Schema
+		if schema == nil || schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		r.work = quickWork()
+		p := r.node(schema.OpenAPIV3Schema, metadataFields)
+		if r.work.over != nil {
+			return nil
+		}
+		rest, ruled := *p.rest, props{Type: "object"}
+		if p.ruled != nil {
+			ruled = *p.ruled
+		}
+		if differ { // as the whole schemas do: else they would move to the top
+			rest.Description, ruled.Description = fmt.Sprint(i), fmt.Sprint(i)
+		}
+		h.rest.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &rest}
+		h.ruled.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &ruled}
+	}
+	return h
+}
+
+// shallow is a copy whose versions can be given other schemas.
+func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	c := *crd
+	c.Spec.Versions = slices.Clone(crd.Spec.Versions)
+	return &c
+}
+
+// sameSchemas is true where the conversion moves the one schema to the top.
+func sameSchemas(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	versions := crd.Spec.Versions
+	for i := 1; i < len(versions); i++ {
+		if !apiequality.Semantic.DeepEqual(versions[i].Schema, versions[0].Schema) {
+			return false
+		}
+	}
+	return true
+}
+
+// sound asks the server's function about what is not plain. It gives that as the
+// server sees it, or nil where the function finds anything or panics: it is then
+// asked about the whole.
+func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceDefinition) {
+	crd, err := internal(h.rest)
+	if err != nil {
+		return nil
+	}
+	prepareCreate(crd)
+	for _, u := range units(&crd.Spec) {
+		if u.whole {
+			return nil // what a rule says depends on what is plain, too
+		}
+		if u.tree != nil {
+			u.place(&crd.Spec, u.stripped)
+		}
+	}
+	if !findsNothing(ctx, crd) {
+		return nil
+	}
+	return crd
+}
+
+// findsNothing asks the server's function, which may panic.
+func findsNothing(ctx context.Context, crd *apiextensions.CustomResourceDefinition) bool {
 	defer func() { _ = recover() }() // nothing but upstream's function is below
-	return len(validation.ValidateCustomResourceDefinition(a.ctx, crd)) == 0
+	return len(validation.ValidateCustomResourceDefinition(ctx, crd)) == 0
 }
 
 // reducer takes out of schemas what is plain.
 type reducer struct {
 	patterns map[string]bool // those that compile
+	formats  map[format]bool // those that the server knows
+	version  *version.Version
+	work     *patternWork
 }
+
+type format struct{ name, of string }
 
 // metadataFields are what the server looks at in an object with a kind.
 var metadataFields = []string{"apiVersion", "kind", "metadata"}
 
-func (r *reducer) root(s *apiextensions.JSONSchemaProps) *apiextensions.JSONSchemaProps {
-	out, _ := r.node(s, metadataFields)
-	copied := *out
-	return &copied
+// part is what is left of a schema.
+type part struct {
+	// rest is the schema without the properties that are plain, but for the pinned
+	// ones; plain says whether it is plain itself.
+	rest  *props
+	plain bool
+	// ruled is what rules see of the schema, nil where there are none.
+	ruled *props
+	// perByte is as patternWork.node gives it.
+	perByte float64
 }
 
-// node gives a schema without the properties that are plain, but for the pinned
-// ones, and says whether it is plain itself.
-func (r *reducer) node(s *apiextensions.JSONSchemaProps, pinned []string) (out *apiextensions.JSONSchemaProps, plain bool) {
+// node takes a schema apart, and keeps no pointer to it other than those given.
+func (r *reducer) node(s *props, pinned []string) part {
 	if s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0 {
-		return s, false // its properties are not looked at one by one
+		return part{rest: s, ruled: s, perByte: r.work.node("", s)} // its properties are not looked at one by one
 	}
-	out, plain = s, r.plainItself(s)
-	junctors := len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Not != nil
-	edit := func() *apiextensions.JSONSchemaProps {
-		if out == s {
+	p := part{rest: s, perByte: r.work.pattern("", s) + r.work.beside("", s)}
+	p.plain = r.plainItself(s)
+	edit := func(out **props) *props {
+		if *out == nil || *out == s {
 			c := *s
-			out = &c
+			*out = &c
 		}
-		return out
+		return *out
 	}
+	below := len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil
 	if s.Items != nil && s.Items.Schema != nil {
-		sub, ok := r.node(s.Items.Schema, s.XListMapKeys)
-		plain = plain && ok
-		if sub != s.Items.Schema && !junctors && s.Default == nil {
-			edit().Items = &apiextensions.JSONSchemaPropsOrArray{Schema: sub, JSONSchemas: s.Items.JSONSchemas}
+		sub := r.node(s.Items.Schema, s.XListMapKeys)
+		p.with(sub)
+		if sub.rest != s.Items.Schema && below {
+			edit(&p.rest).Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.rest, JSONSchemas: s.Items.JSONSchemas}
+		}
+		if sub.ruled != nil {
+			edit(&p.ruled).Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.ruled, JSONSchemas: s.Items.JSONSchemas}
 		}
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		sub, ok := r.node(s.AdditionalProperties.Schema, nil)
-		plain = plain && ok
-		if sub != s.AdditionalProperties.Schema && !junctors && s.Default == nil {
-			edit().AdditionalProperties = &apiextensions.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub}
+		sub := r.node(s.AdditionalProperties.Schema, nil)
+		p.with(sub)
+		if sub.rest != s.AdditionalProperties.Schema && below {
+			edit(&p.rest).AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.rest}
+		}
+		if sub.ruled != nil {
+			edit(&p.ruled).AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.ruled}
 		}
 	}
-	if len(s.Properties) == 0 {
-		return out, plain
-	}
-	kept, allPlain := r.properties(s, pinned)
-	if s.AdditionalProperties == nil { // of which there may be only one
-		if junctors {
-			kept = withMentioned(s, kept)
+	if len(s.Properties) > 0 {
+		kept, ruled := r.properties(&p, s, pinned)
+		if s.AdditionalProperties == nil { // of which there may be only one
+			edit(&p.rest).Properties = withMentioned(s, kept)
 		}
-		edit().Properties = kept
+		if ruled != nil {
+			edit(&p.ruled)
+		}
+		if p.ruled != nil {
+			p.ruled.Properties = ruled
+		}
 	}
-	return out, plain && allPlain
+	if len(s.XValidations) > 0 || p.ruled != nil && s.Default != nil {
+		p.ruled = s
+	}
+	r.work.matched("", s, p.perByte)
+	return p
 }
 
-// properties are those that are not plain, and the pinned ones.
-func (r *reducer) properties(s *apiextensions.JSONSchemaProps, pinned []string) (kept map[string]apiextensions.JSONSchemaProps, plain bool) {
-	plain = true
-	for name := range s.Properties {
-		prop := s.Properties[name]
-		sub, ok := r.node(&prop, nil)
-		plain = plain && ok
-		isPinned := slices.Contains(pinned, name)
-		if ok && !isPinned {
-			continue
+// with adds a part below.
+func (p *part) with(sub part) {
+	p.plain = p.plain && sub.plain
+	p.perByte += sub.perByte
+}
+
+// properties are those that are not plain, with the pinned ones, and those that
+// rules see; p is the part that they are of.
+func (r *reducer) properties(p *part, s *props, pinned []string) (kept, ruled map[string]props) {
+	put := func(in *map[string]props, name string, sub *props) {
+		if *in == nil {
+			*in = map[string]props{}
 		}
-		if kept == nil {
-			kept = map[string]apiextensions.JSONSchemaProps{}
-		}
-		if isPinned {
-			sub = &prop
-		}
-		kept[name] = *sub
+		(*in)[name] = *sub
 	}
-	return kept, plain
+	one := new(props)
+	for name := range s.Properties {
+		*one = s.Properties[name]
+		sub := r.node(one, nil)
+		p.with(sub)
+		switch {
+		case slices.Contains(pinned, name):
+			put(&kept, name, one)
+		case !sub.plain:
+			put(&kept, name, sub.rest)
+		}
+		if sub.ruled != nil {
+			put(&ruled, name, sub.ruled)
+		}
+	}
+	return kept, ruled
 }
 
 // withMentioned adds whole what the junctors of a schema speak of, which must be
 // outside of them as well.
-func withMentioned(s *apiextensions.JSONSchemaProps, kept map[string]apiextensions.JSONSchemaProps) map[string]apiextensions.JSONSchemaProps {
-	var junctor func(*apiextensions.JSONSchemaProps)
-	of := func(s *apiextensions.JSONSchemaProps) {
-		for _, list := range [][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+func withMentioned(s *props, kept map[string]props) map[string]props {
+	var junctor func(*props)
+	of := func(s *props) {
+		for _, list := range [][]props{s.AllOf, s.AnyOf, s.OneOf} {
 			for i := range list {
 				junctor(&list[i])
 			}
@@ -144,11 +245,11 @@ func withMentioned(s *apiextensions.JSONSchemaProps, kept map[string]apiextensio
 			junctor(s.Not)
 		}
 	}
-	junctor = func(sub *apiextensions.JSONSchemaProps) {
+	junctor = func(sub *props) {
 		for name := range sub.Properties {
 			if prop, ok := s.Properties[name]; ok {
 				if kept == nil {
-					kept = map[string]apiextensions.JSONSchemaProps{}
+					kept = map[string]props{}
 				}
 				kept[name] = prop
 			}
@@ -159,26 +260,28 @@ func withMentioned(s *apiextensions.JSONSchemaProps, kept map[string]apiextensio
 	return kept
 }
 
-// plainItself says whether a schema is plain, but for what is below it.
-func (r *reducer) plainItself(s *apiextensions.JSONSchemaProps) bool {
+// plainItself says whether a schema is plain, but for what is below it and for its
+// rules.
+func (r *reducer) plainItself(s *props) bool {
 	switch {
 	case s.ID != "", s.Schema != "", s.Ref != nil, s.UniqueItems, s.AdditionalItems != nil,
 		len(s.AllOf) > 0, len(s.OneOf) > 0, s.Not != nil, len(s.AnyOf) > 0 && !s.XIntOrString,
 		s.PatternProperties != nil, s.Dependencies != nil, s.Definitions != nil,
-		s.XEmbeddedResource, len(s.XValidations) > 0, len(s.Enum) > 0 && s.Type != "string",
+		s.XEmbeddedResource, s.Example != nil, !plainEnum(s),
 		s.Items != nil && (s.Type != "array" || s.Items.Schema == nil || len(s.Items.JSONSchemas) > 0),
 		s.Type != "object" && (len(s.Properties) > 0 || s.AdditionalProperties != nil || s.XMapType != nil),
 		len(s.Properties) > 0 && s.AdditionalProperties != nil,
 		s.XPreserveUnknownFields != nil && (!*s.XPreserveUnknownFields || s.Type != "object" && s.Type != ""),
 		s.XListType == nil && len(s.XListMapKeys) > 0, s.XListType != nil && s.Type != "array",
-		s.Pattern != "" && !r.compiles(s.Pattern):
+		s.Pattern != "" && !r.compiles(s.Pattern),
+		s.Format != "" && !r.knows(s):
 		return false
 	}
 	return plainKind(s) && (s.Default == nil || plainDefault(s))
 }
 
 // plainKind looks at what only one type has.
-func plainKind(s *apiextensions.JSONSchemaProps) bool {
+func plainKind(s *props) bool {
 	switch s.Type {
 	case "string", "integer", "number", "boolean":
 		return !s.XIntOrString
@@ -196,9 +299,9 @@ func plainKind(s *apiextensions.JSONSchemaProps) bool {
 }
 
 // intOrString is the one anyOf that x-kubernetes-int-or-string allows.
-var intOrString = []apiextensions.JSONSchemaProps{{Type: "integer"}, {Type: "string"}}
+var intOrString = []props{{Type: "integer"}, {Type: "string"}}
 
-func plainList(s *apiextensions.JSONSchemaProps) bool {
+func plainList(s *props) bool {
 	items := s.Items.Schema
 	if s.XListType == nil || *s.XListType == "atomic" {
 		return len(s.XListMapKeys) == 0
@@ -222,28 +325,55 @@ func plainList(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
+// plainEnum is true of no values, and of a string's texts.
+func plainEnum(s *props) bool {
+	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !plainText(one.Raw) })
+}
+
 // plainDefault is true of a default that nothing but its type restricts, or that is
 // a text of the enum.
-func plainDefault(s *apiextensions.JSONSchemaProps) bool {
-	switch value := (*s.Default).(type) {
-	case string:
+func plainDefault(s *props) bool {
+	raw := s.Default.Raw
+	switch s.Type {
+	case "string":
 		free := s.Format == "" && s.Pattern == "" && s.MinLength == nil && s.MaxLength == nil
-		return s.Type == "string" && free && (len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one apiextensions.JSON) bool { return one == any(value) }))
-	case bool:
-		return s.Type == "boolean"
-	case int64:
+		return free && plainText(raw) && (len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return bytes.Equal(one.Raw, raw) }))
+	case "boolean":
+		return string(raw) == "true" || string(raw) == "false"
+	case "integer":
+		value, err := strconv.ParseInt(string(raw), 10, 32)
 		within := (s.Minimum == nil || *s.Minimum <= float64(value)) && (s.Maximum == nil || float64(value) <= *s.Maximum)
-		return s.Type == "integer" && s.MultipleOf == nil && !s.ExclusiveMinimum && !s.ExclusiveMaximum && within && value == int64(int32(value))
+		return err == nil && strconv.FormatInt(value, 10) == string(raw) && s.MultipleOf == nil && !s.ExclusiveMinimum && !s.ExclusiveMaximum && within
 	}
 	return false
 }
 
+// plainText is true of a string in JSON that has no escapes.
+func plainText(raw []byte) bool {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return false
+	}
+	text := raw[1 : len(raw)-1]
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' }) && utf8.Valid(text)
+}
+
 func (r *reducer) compiles(pattern string) bool {
 	ok, known := r.patterns[pattern]
-	if !known {
+	if !known && r.work.over == nil {
 		_, err := regexp.Compile(pattern)
 		ok = err == nil
 		r.patterns[pattern] = ok
+	}
+	return ok
+}
+
+// knows is true where the server does not warn of a format.
+func (r *reducer) knows(s *props) bool {
+	f := format{s.Format, s.Type}
+	ok, known := r.formats[f]
+	if !known {
+		ok = len(unrecognized(s.Format, s.Type, r.version)) == 0
+		r.formats[f] = ok
 	}
 	return ok
 }

@@ -26,7 +26,11 @@ func (a *admission) report(r *Report) {
 	})
 	r.Accepted, r.Undecided = len(a.errs) == 0 && a.undecided == nil, a.undecided
 	if r.Accepted {
-		r.Warnings = append(r.Warnings, warnings(a.crd, a.old, a.version)...)
+		crd := a.crd
+		if a.rest != nil { // what it would warn of is not plain
+			crd = a.rest
+		}
+		r.Warnings = append(r.Warnings, warnings(crd, a.old, a.version)...)
 	} else if len(a.errs) > 0 {
 		gk := runtimeschema.GroupKind{Group: "apiextensions.k8s.io", Kind: crdKind}
 		status := apierrors.NewInvalid(gk, a.crd.Name, a.errs).ErrStatus

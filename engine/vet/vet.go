@@ -126,10 +126,10 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	if cfg.Stored {
 		cfg.Old = crd
 	}
-	if r.Undecided = overworked(crd, cfg.Old); r.Undecided != nil {
+	a, failure, err := admit(ctx, crd, cfg)
+	if errors.As(err, &r.Undecided) {
 		return r, nil
 	}
-	a, failure, err := admit(ctx, crd, cfg)
 	var complex *types.ComplexError
 	if errors.As(err, &complex) {
 		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
@@ -152,11 +152,30 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	return r, nil
 }
 
-// admit takes a CRD through the server's steps.
+// admit takes a CRD through the server's steps. The error is an
+// engine.WorkLimitError for a CRD that the server's functions are not given.
 func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*admission, *metav1.Status, error) {
 	v, err := types.ParseVersion(cfg.KubeVersion)
 	if err != nil {
 		return nil, nil, err
+	}
+	if v.Minor < types.Newest { // what it does not know is dropped in place
+		crd, cfg.Old = crd.DeepCopy(), cfg.Old.DeepCopy()
+	}
+	var h *halves
+	if cfg.Old == nil {
+		h = reduce(crd, v)
+	}
+	var rest *apiextensions.CustomResourceDefinition
+	if h != nil {
+		rest = h.sound(ctx)
+	} else if over := overworked(crd, cfg.Old); over != nil {
+		return nil, nil, over
+	}
+	if rest != nil && cfg.VerdictOnly {
+		if a := admitRules(ctx, h.ruled, rest, v, cfg); a != nil {
+			return a, nil, nil
+		}
 	}
 	now, err := internal(crd)
 	if err != nil {
@@ -176,6 +195,23 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 		prepareUpdate(now, old)
 	}
 	a := newAdmission(ctx, now, old, v, cfg)
-	a.dropped = dropped
+	a.dropped, a.rest = dropped, rest
 	return a, nil, a.run()
+}
+
+// admitRules takes only what rules see through the steps, where all else is sound.
+// It gives nil unless the CRD is accepted: words are found with the whole.
+func admitRules(ctx context.Context, ruled *apiextensionsv1.CustomResourceDefinition, rest *apiextensions.CustomResourceDefinition, v types.Version, cfg Config) *admission {
+	now, err := internal(ruled)
+	if err != nil {
+		return nil
+	}
+	dropUnknown(&now.Spec, v)
+	prepareCreate(now)
+	a := newAdmission(ctx, now, nil, v, cfg)
+	a.rest = rest
+	if err := a.run(); err != nil || len(a.errs) > 0 || a.undecided != nil {
+		return nil
+	}
+	return a
 }

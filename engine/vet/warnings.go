@@ -17,13 +17,21 @@ import (
 // warnings are what the server warns of; what it warned of before it does not
 // repeat.
 func warnings(crd, old *apiextensions.CustomResourceDefinition, v types.Version) []string {
-	formats := version.MajorMinor(1, uint(v.Minor-1))
+	formats := formatVersion(v)
 	now := schemaWarnings(&crd.Spec, formats)
 	if old == nil {
 		return now
 	}
 	before := schemaWarnings(&old.Spec, formats)
 	return slices.DeleteFunc(now, func(w string) bool { return slices.Contains(before, w) })
+}
+
+// formatVersion is the version whose formats a server of version v warns by.
+func formatVersion(v types.Version) *version.Version { return version.MajorMinor(1, uint(v.Minor-1)) }
+
+func unrecognized(format, of string, v *version.Version) []string {
+	one := spec.Schema{SchemaProps: spec.SchemaProps{Format: format, Type: []string{of}}}
+	return apiservervalidation.GetUnrecognizedFormats(&one, v)
 }
 
 // schemaWarnings are those of formats, then those of sets, each once and
@@ -33,8 +41,7 @@ func schemaWarnings(crd *apiextensions.CustomResourceDefinitionSpec, formats *ve
 	validation.HasSchemaWith(crd, func(root *apiextensions.JSONSchemaProps) bool {
 		return validation.SchemaHas(root, func(s *apiextensions.JSONSchemaProps) bool {
 			if s.Format != "" {
-				one := spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
-				for _, f := range apiservervalidation.GetUnrecognizedFormats(&one, formats) {
+				for _, f := range unrecognized(s.Format, s.Type, formats) {
 					unknown[fmt.Sprintf("unrecognized format %q", f)] = true
 				}
 			}

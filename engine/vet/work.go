@@ -28,7 +28,7 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 				continue
 			}
-			quick := &patternWork{version: v.Name, limit: maxDefaults / 2}
+			quick := quickWork()
 			if quick.node("", v.Schema.OpenAPIV3Schema); quick.over == nil {
 				continue
 			}
@@ -51,15 +51,12 @@ type patternWork struct {
 	over     *engine.WorkLimitError
 }
 
+// quickWork is without order, which rounds otherwise: it must be well below the limit.
+func quickWork() *patternWork { return &patternWork{limit: maxDefaults / 2} }
+
 // node gives what a byte of a value may take with all patterns there and below.
 func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
-	if s.Pattern != "" {
-		n, err := regex.States(s.Pattern)
-		if err == nil && n > regex.MaxStates {
-			w.stop(path, fmt.Sprintf("its pattern has more than %d states", regex.MaxStates))
-		}
-		perByte += regex.PerState * n
-	}
+	perByte = w.pattern(path, s)
 	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
 		if sub != nil {
 			perByte += w.node(path+below, sub)
@@ -77,14 +74,42 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 	}
 	if s.Items != nil {
 		each("[*]", s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil {
+		each("[*]", s.AdditionalProperties.Schema)
+	}
+	perByte += w.beside(path, s)
+	w.matched(path, s, perByte)
+	return perByte
+}
+
+// pattern is what a byte may take with a node's own pattern.
+func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) float64 {
+	if s.Pattern == "" {
+		return 0
+	}
+	n, err := regex.States(s.Pattern)
+	if err == nil && n > regex.MaxStates {
+		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regex.MaxStates))
+	}
+	return regex.PerState * n
+}
+
+// beside is what it may take with the schemas that are not of a part of the value,
+// or that structural schemas cannot have.
+func (w *patternWork) beside(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
+	each := func(below string, sub *apiextensionsv1.JSONSchemaProps) {
+		if sub != nil {
+			perByte += w.node(path+below, sub)
+		}
+	}
+	if s.Items != nil {
 		for i := range s.Items.JSONSchemas {
 			each("[*]", &s.Items.JSONSchemas[i])
 		}
 	}
-	for _, or := range []*apiextensionsv1.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
-		if or != nil {
-			each("[*]", or.Schema)
-		}
+	if s.AdditionalItems != nil {
+		each("[*]", s.AdditionalItems.Schema)
 	}
 	for _, list := range [][]apiextensionsv1.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
 		for i := range list {
@@ -98,12 +123,17 @@ func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (per
 			each("", &sub)
 		}
 	}
-	if s.Default != nil {
-		if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > w.limit {
-			w.stop(path, "its default is matched with patterns for too long")
-		}
-	}
 	return perByte
+}
+
+// matched adds what a node's default may take.
+func (w *patternWork) matched(path string, s *apiextensionsv1.JSONSchemaProps, perByte float64) {
+	if s.Default == nil {
+		return
+	}
+	if w.defaults += float64(len(s.Default.Raw)) * perByte; w.defaults > w.limit {
+		w.stop(path, "its default is matched with patterns for too long")
+	}
 }
 
 func (w *patternWork) stop(path, why string) {
