@@ -96,3 +96,43 @@ func TestIssuesPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAlike: objects of two places have two types, as they have on a server, though
+// an Interner declares them as one.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	const object = `{type: object, properties: {x: {type: string}, o: {type: object, properties: {y: {type: string}}}}}`
+	const list, values = `{type: array, items: ` + object + `}`, `{type: object, additionalProperties: ` + object + `}`
+	s := structural(t, `{type: object, properties: {a: `+object+`, b: `+object+`, l: `+list+`, k: `+list+`, m: `+values+`, n: `+values+`, s: {type: string}, t: {type: string}, below: {type: object, properties: {a: `+object+`}}}}`)
+	d := types.NewInterner().FromSchema(s, types.Subtree)
+	if d.Fields["a"].Decl != d.Fields["b"].Decl {
+		t.Fatal("the fields are not declared as one")
+	}
+	env := types.NewRulesEnv(types.Version{Minor: types.Newest})
+	scope, err := env.Scope()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := env.For(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src, good := range map[string]bool{
+		"self.a == self.a": true, "self.a == oldSelf.a": true, "self == oldSelf": true, "self.l[0] == oldSelf.l[1]": true, "self.l == oldSelf.l": true,
+		"self.a == self.b": false, "self.a != self.b": false, "self.a == oldSelf.b": false, "self.a.o == self.b.o": false, "self.a.o == oldSelf.a.o": true,
+		"self.a == self.below.a": false, "self.a in self.l": false, "self.l[0] in self.l": true, "self.l == self.k": false, "self.l + self.k == self.l": false,
+		"self.l[0] == self.k[0]": false, "self.m == self.n": false, "self.m == oldSelf.m": true, "self.m['x'] == self.n['x']": false, "self.m['x'] == self.m['y']": true,
+		"self.l.all(x, self.k.exists(y, x == y))": false, "self.l.all(x, self.l.exists(y, x == y))": true, "(true ? self.a : self.b).x == ''": false,
+		"(true ? self.a : oldSelf.a).x == ''": true, "[self.a, self.b].size() == 2": false, "[self.a] == [self.b]": false, "[self.a, self.b].all(v, v.x == '')": false,
+		"self.?a == self.?b": false, "self.?a.orValue(self.b).x == ''": false, "dyn(self.a) == self.b": true, "type(self.a) == type(self.b)": true,
+		"self.s == self.t": true, "self.a.x == self.b.x": true, "self.l.map(v, v.o) == self.k.map(v, v.o)": false,
+	} {
+		want, wantErr := types.Check(own, src)
+		got, err := scope.Compile(d, false, src)
+		if text(err) != text(wantErr) || (err == nil) != good {
+			t.Errorf("%s: got %v, want %v (good: %t)", src, err, wantErr, good)
+		} else if good && got.OutputType().String() != want.OutputType().String() {
+			t.Errorf("%s: got type %v, want %v", src, got.OutputType(), want.OutputType())
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 type typeTable struct {
 	celtypes.Provider // of all other types
 	keywords          bool
-	types             map[*Decl]*cel.Type
+	roots             map[*Decl]*cel.Type
 	objects           map[string]object // by the type's name
 }
 
@@ -31,30 +31,35 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 	return &typeTable{
 		Provider: provider,
 		keywords: e.keywords,
-		types:    map[*Decl]*cel.Type{},
+		roots:    map[*Decl]*cel.Type{},
 		objects:  map[string]object{},
 	}, err
 }
 
+// of is the type of a root: self and oldSelf have one.
 func (t *typeTable) of(d *Decl) *cel.Type {
-	c := t.types[d]
-	if c != nil {
-		return c
+	known := t.roots[d]
+	if known == nil {
+		known = t.place(d)
+		t.roots[d] = known
 	}
+	return known
+}
+
+// place makes the type of a place. Objects of two places have two types, though they
+// be declared alike: an API server names types by their paths.
+func (t *typeTable) place(d *Decl) *cel.Type {
 	switch d.Kind {
 	case Object:
 		name := Self + typeName + ownName + strconv.Itoa(len(t.objects))
 		t.objects[name] = object{d, map[string]*celtypes.FieldType{}}
-		c = cel.ObjectType(name)
+		return cel.ObjectType(name)
 	case Map:
-		c = cel.MapType(cel.StringType, t.of(d.Elem))
+		return cel.MapType(cel.StringType, t.place(d.Elem))
 	case List:
-		c = cel.ListType(t.of(d.Elem))
-	default:
-		c = d.CELType()
+		return cel.ListType(t.place(d.Elem))
 	}
-	t.types[d] = c
-	return c
+	return d.CELType()
 }
 
 func (t *typeTable) FindStructFieldType(name, field string) (*celtypes.FieldType, bool) {
@@ -72,7 +77,7 @@ func (t *typeTable) FindStructFieldType(name, field string) (*celtypes.FieldType
 	if !ok {
 		return nil, false
 	}
-	known := &celtypes.FieldType{Type: t.of(f.Decl)}
+	known := &celtypes.FieldType{Type: t.place(f.Decl)}
 	o.fields[field] = known
 	return known, true
 }

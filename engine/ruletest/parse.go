@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,11 +63,11 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	}
 	v, duplicate, err := decode(text)
 	if err != nil {
-		return fail(plainly(err, s, line))
+		return fail(plainly(err, s, text))
 	}
 	doc, err := yamlpos.Parse(text)
 	if err != nil {
-		return fail(plainly(err, s, line))
+		return fail(plainly(err, s, text))
 	}
 	r := &reader{doc: doc, line: line}
 	s.reader, s.Place = r, r.place(doc.Root)
@@ -89,11 +90,12 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 	return s
 }
 
-// plainly is a decoder's error, whose line becomes the suite's place.
-func plainly(err error, s *Suite, line int) string {
+// plainly is a decoder's error, whose line becomes the suite's place. The decoder may
+// count one behind the last.
+func plainly(err error, s *Suite, text []byte) string {
 	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
 		n, _ := strconv.Atoi(match[1])
-		s.Place = Place{line + n - 1, 1}
+		s.Place = Place{s.Place.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
 	}
 	return plain(err)
 }
