@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -121,6 +122,8 @@ type InternalError struct {
 	Rule *RuleRef
 	// Reason is what went wrong.
 	Reason string
+	// Stack is where, for the report: as runtime/debug.Stack gives it.
+	Stack []byte
 }
 
 func (e *InternalError) Error() string {
@@ -141,9 +144,9 @@ func bugOf(rule *RuleRef, p any) *InternalError {
 	case *InternalError:
 		return p
 	case *eval.InternalError:
-		return &InternalError{Rule: rule, Reason: fmt.Sprint(p.Panic)}
+		return &InternalError{Rule: rule, Reason: fmt.Sprint(p.Panic), Stack: p.Stack}
 	}
-	return &InternalError{Rule: rule, Reason: fmt.Sprint(p)}
+	return &InternalError{Rule: rule, Reason: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
 // Summary is Detail's first sentence, without the place and the excerpt that

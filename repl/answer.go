@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
@@ -55,7 +56,7 @@ const maxAnswer = 64 << 20
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, &engine.InternalError{Reason: fmt.Sprint(p)}
+			answer, err = nil, &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
 	x, err := s.compile(src, false)
@@ -101,7 +102,7 @@ func internal(err error) error {
 	if !errors.As(err, &bug) {
 		return nil
 	}
-	return &engine.InternalError{Reason: fmt.Sprint(bug.Panic)}
+	return &engine.InternalError{Reason: fmt.Sprint(bug.Panic), Stack: bug.Stack}
 }
 
 func (s *Session) trace(ctx context.Context, x *expr.Expr) (*tracing.Trace, error) {

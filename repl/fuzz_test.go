@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/celadon-cel/celadon/engine"
 )
 
 // FuzzSession holds that no line panics or damages a session: what fails leaves
@@ -45,7 +48,10 @@ func FuzzSession(f *testing.F) {
 			before, alone := s.moment(), s.partial == ""
 			reply := s.Do(t.Context(), line)
 			if strings.Contains(reply.Text, "internal error") {
-				t.Fatalf("%q: %s", line, reply.Text)
+				var bug *engine.InternalError
+				_, err := s.Eval(t.Context(), line) // what broke may stay so
+				errors.As(err, &bug)
+				t.Fatalf("%q of %q: %s\n%s", line, script, reply.Text, stackOf(bug))
 			}
 			if reply.Failed && alone && (s.state != before.state || len(s.past) != len(before.past) || len(s.future) != len(before.future)) {
 				t.Errorf("%q failed and changed the session", line)
@@ -74,6 +80,13 @@ func FuzzSession(f *testing.F) {
 			t.Error("after :undo of all, the CRD is not what it was")
 		}
 	})
+}
+
+func stackOf(bug *engine.InternalError) []byte {
+	if bug == nil {
+		return nil
+	}
+	return bug.Stack
 }
 
 // crontab is a session over the example.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -117,7 +118,7 @@ func (s *side) schema() *props {
 func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefinition, cfg Config) (_ *Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &engine.InternalError{Reason: fmt.Sprint(p)}
+			err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
 	if cfg.Steps == 0 {
@@ -181,7 +182,7 @@ func (c *comparison) settle() error {
 		all.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p)}
+					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 				}
 			}()
 			for ch := range queue {

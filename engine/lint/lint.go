@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ type Lint struct {
 func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, cfg Config) (all []Lint, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &engine.InternalError{Reason: fmt.Sprint(p)}
+			err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
 	all = Of(report)

@@ -72,7 +72,7 @@ func (r odd) rule(depth int) string {
 	case "m":
 		body = r.pick("'a' in "+f, f+"['a'] == "+text, f+"['a'] < "+text, f+".all(k, "+f+"[k] != "+text+")", f+".size() < "+number)
 	default:
-		body = r.pick("self.o == self.p", "self.p == self.o", "self.o != self.p", f+".x == "+text, f+" == oldSelf."+field, f+" == self.e", f+".?x.orValue("+f+".z) == "+text)
+		body = r.pick("dyn(self.o) == self.p", "dyn(self.p) == self.o", "dyn(self.o) != self.p", f+".x == "+text, f+" == oldSelf."+field, f+" == self.e", f+".?x.orValue("+f+".z) == "+text)
 	}
 	if r.IntN(2) == 0 {
 		return "(!has(" + f + ") || " + body + ")"

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,7 +26,8 @@ type chance struct {
 }
 
 var (
-	quoted  = regexp.MustCompile(`'[^'\\]*'|"[^"\\]*"`)
+	quoted  = regexp.MustCompile(`'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"`)
+	present = regexp.MustCompile(`\bhas\([^()]*\.(\w+)\)`)
 	integer = regexp.MustCompile(`\b\d{1,9}\b`)
 )
 
@@ -33,7 +35,14 @@ func newChance(seed uint64, rules []string) *chance {
 	c := &chance{Rand: rand.New(rand.NewPCG(seed, 9)), texts: map[string][]string{}, words: []string{"", "a", "b", "x-1"}, ints: []int64{0, 1}}
 	for _, text := range rules {
 		for _, q := range quoted.FindAllString(text, -1) {
-			c.words = append(c.words, q[1:len(q)-1])
+			word := strings.ReplaceAll(q[1:len(q)-1], `\\`, `\`)
+			c.words = append(c.words, word)
+			if l, err := automaton.Compile(word); err == nil && strings.ContainsAny(word, "^$[") {
+				c.words = append(c.words, l.Find(automaton.Search{MinLength: 1, Count: 2, Steps: 20_000}).Texts...)
+			}
+		}
+		for _, q := range present.FindAllStringSubmatch(text, -1) {
+			c.words = append(c.words, q[1])
 		}
 		for _, n := range integer.FindAllString(text, -1) {
 			i, _ := strconv.ParseInt(n, 10, 64)
@@ -195,10 +204,15 @@ func (c *chance) text(v *schema.ValueValidation) any {
 
 // bend changes a value or two of an object.
 func (c *chance) bend(s *schema.Structural, obj map[string]any) map[string]any {
+	kind, apiVersion := obj["kind"], obj["apiVersion"]
 	obj = runtime.DeepCopyJSON(obj)
 	c.left = 100
 	for range 1 + c.IntN(2) {
 		c.bendBelow(s, obj, c.aim)
+	}
+	obj["kind"], obj["apiVersion"] = kind, apiVersion
+	if meta, ok := obj["metadata"].(map[string]any); ok && c.IntN(20) == 0 {
+		meta["name"] = c.words[c.IntN(len(c.words))] // as rules of the root may want it
 	}
 	return obj
 }
@@ -226,7 +240,15 @@ func (c *chance) bendBelow(s *schema.Structural, obj map[string]any, aim []engin
 			c.bendBelow(&prop, v, rest)
 			return
 		}
+		if e := prop.AdditionalProperties; e != nil && e.Structural != nil && c.IntN(2) == 0 {
+			v[c.words[c.IntN(len(c.words))]] = c.value(e.Structural, next(rest), true)
+			return
+		}
 	case []any:
+		if prop.Items != nil && c.IntN(6) == 0 {
+			obj[name] = append(v, c.value(prop.Items, next(rest), true))
+			return
+		}
 		if len(v) > 0 && c.IntN(4) > 0 {
 			i := c.IntN(len(v))
 			if item, ok := v[i].(map[string]any); ok && c.IntN(6) > 0 {

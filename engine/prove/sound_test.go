@@ -74,7 +74,7 @@ type soundness struct{ crds, claims, equals, objects, admitted, ran, decided int
 // TestSoundCorpus: no object made by chance contradicts a proof. In the long run,
 // on each of 50 CRDs 100,000 admitted ones on which rules ran.
 func TestSoundCorpus(t *testing.T) {
-	crds, want, most := 6, 400, 4000
+	crds, want, most := 6, 400, 20_000
 	if long() {
 		crds, want, most = 50, 100_000, 2_000_000
 	}
@@ -212,9 +212,7 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 	}
 	all := newChance(7, texts)
 	by := map[string]*chance{}
-	// Objects are bent from admitted ones: first from any, and from those that a rule
-	// ran on as soon as there is one.
-	var pool []map[string]any
+	var near nearest
 	admitted := 0
 	for n := 0; admitted < want && n < most; n++ {
 		ref := tr.refs[n%len(tr.refs)]
@@ -225,10 +223,10 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 			by[ref.Path] = c
 		}
 		req := engine.Request{Trace: true}
-		if len(pool) > 0 && all.IntN(5) > 0 {
-			base := pool[all.IntN(len(pool))]
+		if len(near.pool) > 0 && all.IntN(5) > 0 {
+			base := near.pool[all.IntN(len(near.pool))]
 			req.Object = c.bend(tr.schema, base)
-			if all.IntN(2) == 0 {
+			if near.far == 0 && all.IntN(2) == 0 {
 				req.OldObject = base
 			}
 		} else {
@@ -239,22 +237,16 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 			continue // more work than is done
 		}
 		sum.objects++
+		far := len(res.Causes)
+		if len(res.Rules) == 0 {
+			far += 1000
+		}
+		near.add(all, req.Object, far)
 		if res.Allowed {
 			sum.admitted++
-			ran := len(res.Rules) > 0
-			if ran {
-				if admitted == 0 {
-					pool = nil
-				}
+			if far == 0 {
 				admitted++
 				sum.ran++
-			}
-			switch {
-			case !ran && admitted > 0:
-			case len(pool) < 200:
-				pool = append(pool, req.Object)
-			default:
-				pool[all.IntN(len(pool))] = req.Object
 			}
 		}
 		b := brokenOf(res)
@@ -267,5 +259,24 @@ func (sum *soundness) try(t *testing.T, tr *trial, want, most int) {
 				return
 			}
 		}
+	}
+}
+
+// nearest are the objects that are least far from an admitted one on which a rule
+// runs: others are bent from them.
+type nearest struct {
+	pool []map[string]any
+	far  int
+}
+
+func (near *nearest) add(r *chance, obj map[string]any, far int) {
+	switch {
+	case len(near.pool) == 0 || far < near.far:
+		near.pool, near.far = []map[string]any{obj}, far
+	case far > near.far:
+	case len(near.pool) < 200:
+		near.pool = append(near.pool, obj)
+	default:
+		near.pool[r.IntN(len(near.pool))] = obj
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -127,7 +128,7 @@ func (w *starting) ask() error {
 		all.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p)}
+					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 				}
 			}()
 			errs[i] = w.work(queue)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -71,13 +72,13 @@ func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []eng
 func (x *Explainer) why(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (why []Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			why, err = nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p)}
+			why, err = nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p), Stack: debug.Stack()}
 		}
 	}()
 	t, err := x.trace(ctx, seen, cause)
 	var broken *eval.InternalError
 	if errors.As(err, &broken) {
-		return nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic)}
+		return nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}
 	}
 	if err != nil {
 		return nil, nil // it is too much, or nowhere to be found

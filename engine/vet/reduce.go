@@ -2,12 +2,14 @@ package vet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -16,6 +18,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -32,21 +35,23 @@ import (
 // props is a schema as it is written.
 type props = apiextensionsv1.JSONSchemaProps
 
-// halves are two copies of a CRD that share what they have in common with it.
+// halves are what is not plain of a CRD, and its rules.
 type halves struct {
-	// rest is what is not plain, without the rules on its structural spine.
+	// rest is a CRD that shares parts with the whole: without what is plain, and
+	// without the rules on the structural spine.
 	rest *apiextensionsv1.CustomResourceDefinition
-	// ruled is what rules see, and the way to it.
-	ruled *apiextensionsv1.CustomResourceDefinition
+	// trees are the rules of each schema, nil where it has none.
+	trees []*branch
 }
 
-// reduce is nil where what a schema must be depends on what is in it, and where the
-// server's functions might take too long: overworked says whether they do.
+// reduce is nil where what a schema must be depends on what is in it, where the
+// server's functions might take too long (overworked says whether they do), and
+// where a schema cannot be converted.
 func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *halves {
 	if crd.Spec.PreserveUnknownFields {
 		return nil
 	}
-	h := &halves{rest: shallow(crd), ruled: shallow(crd)}
+	h := &halves{rest: shallow(crd)}
 	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v)}
 	differ := !sameSchemas(crd)
 	for i := range crd.Spec.Versions {
@@ -56,18 +61,19 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *hal
 		}
 		r.work = quickWork()
 		p := r.node(schema.OpenAPIV3Schema, metadataFields)
-		if r.work.over != nil {
+		if r.work.over != nil || r.failed {
 			return nil
 		}
-		rest, ruled := *p.rest, props{Type: "object"}
-		if p.ruled != nil {
-			ruled = *p.ruled
+		if p.tree != nil {
+			p.tree.link(nil)
+			p.tree.words = wordsOf(p.tree)
 		}
+		h.trees = append(h.trees, p.tree)
+		rest := *p.rest
 		if differ { // as the whole schemas do: else they would move to the top
-			rest.Description, ruled.Description = fmt.Sprint(i), fmt.Sprint(i)
+			rest.Description = fmt.Sprint(i)
 		}
 		h.rest.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &rest}
-		h.ruled.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &ruled}
 	}
 	return h
 }
@@ -125,6 +131,7 @@ type reducer struct {
 	formats  map[format]bool // those that the server knows
 	version  *version.Version
 	work     *patternWork
+	failed   bool // to convert something
 }
 
 type format struct{ name, of string }
@@ -138,96 +145,129 @@ type part struct {
 	// ones; plain says whether it is plain itself.
 	rest  *props
 	plain bool
-	// ruled is what rules see of the schema, nil where there are none.
-	ruled *props
+	// tree are the rules, nil where there are none; it points to the schema.
+	tree *branch
 	// perByte is as patternWork.node gives it.
 	perByte float64
 }
 
-// node takes a schema apart, and keeps no pointer to it other than those given.
+// node takes a schema apart.
 func (r *reducer) node(s *props, pinned []string) part {
-	if s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0 {
-		return part{rest: s, ruled: s, perByte: r.work.node("", s)} // its properties are not looked at one by one
+	p := part{rest: s, perByte: r.work.pattern("", s)}
+	if p.plain = r.plainItself(s); !p.plain {
+		p.perByte += r.work.beside("", s)
 	}
-	p := part{rest: s, perByte: r.work.pattern("", s) + r.work.beside("", s)}
-	p.plain = r.plainItself(s)
-	edit := func(out **props) *props {
-		if *out == nil || *out == s {
+	edit := func() *props {
+		if p.rest == s {
 			c := *s
-			*out = &c
+			p.rest = &c
 		}
-		return *out
+		return p.rest
 	}
 	below := len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil
+	var children []*branch
 	if s.Items != nil && s.Items.Schema != nil {
 		sub := r.node(s.Items.Schema, s.XListMapKeys)
-		p.with(sub)
+		children = p.with(children, sub, atItems, "")
 		if sub.rest != s.Items.Schema && below {
-			edit(&p.rest).Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.rest, JSONSchemas: s.Items.JSONSchemas}
-		}
-		if sub.ruled != nil {
-			edit(&p.ruled).Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.ruled, JSONSchemas: s.Items.JSONSchemas}
+			edit().Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.rest, JSONSchemas: s.Items.JSONSchemas}
 		}
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 		sub := r.node(s.AdditionalProperties.Schema, nil)
-		p.with(sub)
+		children = p.with(children, sub, atValues, "")
 		if sub.rest != s.AdditionalProperties.Schema && below {
-			edit(&p.rest).AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.rest}
-		}
-		if sub.ruled != nil {
-			edit(&p.ruled).AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.ruled}
+			edit().AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.rest}
 		}
 	}
 	if len(s.Properties) > 0 {
 		kept, ruled := r.properties(&p, s, pinned)
+		children = append(children, ruled...)
 		if s.AdditionalProperties == nil { // of which there may be only one
-			edit(&p.rest).Properties = withMentioned(s, kept)
-		}
-		if ruled != nil {
-			edit(&p.ruled)
-		}
-		if p.ruled != nil {
-			p.ruled.Properties = ruled
+			edit().Properties = withMentioned(s, kept)
 		}
 	}
-	if len(s.XValidations) > 0 || p.ruled != nil && s.Default != nil {
-		p.ruled = s
+	if s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0 {
+		p.rest, p.plain = s, false // its properties are not looked at one by one
+	}
+	if len(children) > 0 || len(s.XValidations) > 0 {
+		p.tree = r.branch(s, children)
 	}
 	r.work.matched("", s, p.perByte)
 	return p
 }
 
-// with adds a part below.
-func (p *part) with(sub part) {
+// with adds a part below, and its rules to the children.
+func (p *part) with(children []*branch, sub part, kind stepKind, name string) []*branch {
 	p.plain = p.plain && sub.plain
 	p.perByte += sub.perByte
+	if sub.tree == nil {
+		return children
+	}
+	sub.tree.kind, sub.tree.name = kind, name
+	return append(children, sub.tree)
 }
 
-// properties are those that are not plain, with the pinned ones, and those that
-// rules see; p is the part that they are of.
-func (r *reducer) properties(p *part, s *props, pinned []string) (kept, ruled map[string]props) {
-	put := func(in *map[string]props, name string, sub *props) {
-		if *in == nil {
-			*in = map[string]props{}
-		}
-		(*in)[name] = *sub
+func (r *reducer) branch(s *props, children []*branch) *branch {
+	alone, err := structural.Alone(s)
+	if err != nil {
+		r.failed = true
 	}
-	one := new(props)
+	return &branch{props: alone, source: s, children: children}
+}
+
+// wordsOf are all that can be names in the expressions of a tree, and the names of
+// its nodes.
+func wordsOf(b *branch) map[string]bool {
+	words := map[string]bool{}
+	var visit func(*branch)
+	visit = func(b *branch) {
+		words[b.name] = true
+		for i := range b.props.XValidations {
+			for _, text := range []string{b.props.XValidations[i].Rule, b.props.XValidations[i].MessageExpression} {
+				for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return !isWord(c) }) {
+					words[word] = true
+				}
+			}
+		}
+		for _, child := range b.children {
+			visit(child)
+		}
+	}
+	visit(b)
+	return words
+}
+
+func isWord(c rune) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// properties are those that are not plain, with the pinned ones, and the rules of
+// all; p is the part that they are of.
+func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[string]props, ruled []*branch) {
+	var one *props
 	for name := range s.Properties {
+		if one == nil {
+			one = new(props)
+		}
 		*one = s.Properties[name]
 		sub := r.node(one, nil)
-		p.with(sub)
-		switch {
-		case slices.Contains(pinned, name):
-			put(&kept, name, one)
-		case !sub.plain:
-			put(&kept, name, sub.rest)
+		ruled = p.with(ruled, sub, atProperty, name)
+		isPinned := slices.Contains(pinned, name)
+		if isPinned {
+			sub.rest = one
 		}
-		if sub.ruled != nil {
-			put(&ruled, name, sub.ruled)
+		if isPinned || !sub.plain {
+			if kept == nil {
+				kept = map[string]props{}
+			}
+			kept[name] = *sub.rest
+		}
+		if sub.tree != nil {
+			one = nil // the tree has it
 		}
 	}
+	slices.SortFunc(ruled, func(a, b *branch) int { return cmp.Compare(a.name, b.name) })
 	return kept, ruled
 }
 
@@ -360,7 +400,7 @@ func plainText(raw []byte) bool {
 func (r *reducer) compiles(pattern string) bool {
 	ok, known := r.patterns[pattern]
 	if !known && r.work.over == nil {
-		_, err := regexp.Compile(pattern)
+		_, err := syntax.Parse(pattern, syntax.Perl) // all of regexp.Compile that can fail
 		ok = err == nil
 		r.patterns[pattern] = ok
 	}

@@ -33,7 +33,7 @@ func (b *branch) newScope(decls *types.Interner) (*scope, error) {
 			return s, nil
 		}
 	}
-	node, err := b.structuralNode()
+	node, err := b.declaredNode()
 	if err != nil {
 		return nil, err
 	}

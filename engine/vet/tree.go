@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	upstreamcel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -29,10 +31,14 @@ const (
 // branch is a schema node with rules on it or below it; nodes without any are
 // left out of the tree.
 type branch struct {
-	parent   *branch
-	kind     stepKind
-	name     string // of a property
-	props    *apiextensions.JSONSchemaProps
+	parent *branch
+	kind   stepKind
+	name   string // of a property
+	props  *apiextensions.JSONSchemaProps
+	// source is the node as it is written, where props is the node alone.
+	source *apiextensionsv1.JSONSchemaProps
+	// words are, at a root that has a source, all that rules can name.
+	words    map[string]bool
 	children []*branch // items, then values, then properties by name
 	// inScope is true when rules stand here or above.
 	inScope bool
@@ -248,9 +254,31 @@ func (b *branch) structuralNode() (*schema.Structural, error) {
 	if b.structural != nil {
 		return b.structural, nil
 	}
-	s, err := schema.NewStructural(b.props)
-	b.structural = s
-	return s, err
+	var err error
+	if b.source != nil {
+		b.structural, err = structural.Node(b.source)
+	} else {
+		b.structural, err = schema.NewStructural(b.props)
+	}
+	return b.structural, err
+}
+
+// declaredNode is the node as far as expressions can name its parts.
+func (b *branch) declaredNode() (*schema.Structural, error) {
+	if b.source == nil {
+		return b.structuralNode()
+	}
+	root := b
+	for root.parent != nil {
+		root = root.parent
+	}
+	return structural.Seen(b.source, func(name string) bool {
+		if root.words[name] {
+			return false
+		}
+		ident, ok := types.Escape(name)
+		return !ok || ident == name // others can be written in several ways
+	})
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -172,8 +172,8 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	} else if over := overworked(crd, cfg.Old); over != nil {
 		return nil, nil, over
 	}
-	if rest != nil && cfg.VerdictOnly {
-		if a := admitRules(ctx, h.ruled, rest, v, cfg); a != nil {
+	if rest != nil && cfg.VerdictOnly && v.Minor == types.Newest {
+		if a := admitRules(ctx, rest, h.trees, v, cfg); a != nil {
 			return a, nil, nil
 		}
 	}
@@ -199,17 +199,14 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	return a, nil, a.run()
 }
 
-// admitRules takes only what rules see through the steps, where all else is sound.
-// It gives nil unless the CRD is accepted: words are found with the whole.
-func admitRules(ctx context.Context, ruled *apiextensionsv1.CustomResourceDefinition, rest *apiextensions.CustomResourceDefinition, v types.Version, cfg Config) *admission {
-	now, err := internal(ruled)
-	if err != nil {
-		return nil
-	}
-	dropUnknown(&now.Spec, v)
-	prepareCreate(now)
-	a := newAdmission(ctx, now, nil, v, cfg)
+// admitRules takes only rules through the steps, where all else is sound. It gives
+// nil unless the CRD is accepted: words are found with the whole.
+func admitRules(ctx context.Context, rest *apiextensions.CustomResourceDefinition, trees []*branch, v types.Version, cfg Config) *admission {
+	a := newAdmission(ctx, rest, nil, v, cfg)
 	a.rest = rest
+	for i, u := range a.units { // one, where all schemas are the same
+		u.tree = trees[i]
+	}
 	if err := a.run(); err != nil || len(a.errs) > 0 || a.undecided != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/celadon-cel/celadon/engine"
 )
@@ -47,7 +48,7 @@ func (h *hunter) try(ctx context.Context, m *Mutant) error {
 func (h *hunter) tried(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &engine.InternalError{Reason: fmt.Sprint(p)}
+			err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 		}
 	}()
 	return h.try(ctx, m)

@@ -1,0 +1,155 @@
+package structural
+
+import (
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// Node is what schema.NewStructural makes of a schema's internal version, which takes
+// long to be made and is not needed here. It shares all but JSON values with the
+// schema. TestNode holds it to upstream's two steps.
+func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
+	return (&maker{}).node(s)
+}
+
+// Seen is Node without the optional properties that expressions cannot name: skip
+// says of a property's name whether that is so. For their types and estimates it is as
+// good as the whole; for values it is not.
+func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*schema.Structural, error) {
+	return (&maker{skip}).node(s)
+}
+
+type maker struct {
+	skip func(name string) bool // nil: none
+}
+
+func (m *maker) node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
+	out := new(schema.Structural)
+	if err := m.fill(s, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) (err error) {
+	if unusual(s) {
+		err = byUpstream(s, out)
+	} else {
+		err = itself(s, out)
+	}
+	if err != nil {
+		return err
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		if out.Items, err = m.node(s.Items.Schema); err != nil {
+			return err
+		}
+	}
+	if len(s.Properties) > 0 {
+		out.Properties = map[string]schema.Structural{}
+		var prop apiextensionsv1.JSONSchemaProps
+		var sub schema.Structural
+		for name := range s.Properties {
+			if m.skip != nil && m.skip(name) && !slices.Contains(s.Required, name) {
+				continue
+			}
+			prop, sub = s.Properties[name], schema.Structural{}
+			if err := m.fill(&prop, &sub); err != nil {
+				return err
+			}
+			out.Properties[name] = sub
+		}
+	}
+	if values := s.AdditionalProperties; values != nil {
+		out.AdditionalProperties = &schema.StructuralOrBool{Bool: values.Allows || values.Schema != nil}
+		if values.Schema != nil {
+			out.AdditionalProperties.Structural, err = m.node(values.Schema)
+		}
+	}
+	return err
+}
+
+// unusual is true of a node that upstream's functions are asked about.
+func unusual(s *apiextensionsv1.JSONSchemaProps) bool {
+	return s.ID != "" || s.Schema != "" || s.Ref != nil || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 ||
+		s.AdditionalItems != nil || len(s.Definitions) > 0 || s.ExternalDocs != nil || s.Example != nil ||
+		len(s.AllOf) > 0 || len(s.AnyOf) > 0 || len(s.OneOf) > 0 || s.Not != nil ||
+		s.Items != nil && len(s.Items.JSONSchemas) > 0 || s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields
+}
+
+// byUpstream fills in a node without what is below it.
+func byUpstream(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
+	props, err := Alone(s)
+	if err != nil {
+		return err
+	}
+	node, err := schema.NewStructural(props)
+	if err != nil {
+		return err
+	}
+	*out = *node
+	return nil
+}
+
+// Alone is a node's internal version, without the items, values and properties below
+// it: there it has additionalProperties where the node has.
+func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
+	alone := *s
+	alone.Properties = nil
+	if s.Items != nil && len(s.Items.JSONSchemas) == 0 {
+		alone.Items = nil
+	}
+	if s.AdditionalProperties != nil {
+		alone.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows}
+	}
+	out := new(apiextensions.JSONSchemaProps)
+	return out, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&alone, out, nil)
+}
+
+// itself fills in a usual node without what is below it.
+func itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
+	out.Generic = schema.Generic{Description: s.Description, Type: s.Type, Title: s.Title, Nullable: s.Nullable}
+	if s.Default != nil {
+		value, err := decoded(s.Default)
+		if err != nil {
+			return err
+		}
+		out.Default = value
+	}
+	out.Extensions = schema.Extensions{
+		XPreserveUnknownFields: s.XPreserveUnknownFields != nil,
+		XEmbeddedResource:      s.XEmbeddedResource,
+		XIntOrString:           s.XIntOrString,
+		XListMapKeys:           s.XListMapKeys,
+		XListType:              s.XListType,
+		XMapType:               s.XMapType,
+	}
+	out.XValidations = s.XValidations
+	v := &schema.ValueValidation{
+		Format: s.Format, Pattern: s.Pattern,
+		Maximum: s.Maximum, ExclusiveMaximum: s.ExclusiveMaximum, Minimum: s.Minimum, ExclusiveMinimum: s.ExclusiveMinimum, MultipleOf: s.MultipleOf,
+		MaxLength: s.MaxLength, MinLength: s.MinLength, MaxItems: s.MaxItems, MinItems: s.MinItems, UniqueItems: s.UniqueItems,
+		MaxProperties: s.MaxProperties, MinProperties: s.MinProperties, Required: s.Required,
+	}
+	if len(s.Enum) > 0 {
+		v.Enum = make([]schema.JSON, len(s.Enum))
+	}
+	for i := range s.Enum {
+		value, err := decoded(&s.Enum[i])
+		if err != nil {
+			return err
+		}
+		v.Enum[i] = value
+	}
+	out.ValueValidation = v
+	return nil
+}
+
+func decoded(raw *apiextensionsv1.JSON) (schema.JSON, error) {
+	var value apiextensions.JSON
+	err := apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(raw, &value, nil)
+	return schema.JSON{Object: value}, err
+}
