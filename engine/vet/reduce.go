@@ -246,14 +246,21 @@ func isWord(c rune) bool {
 // all; p is the part that they are of.
 func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[string]props, ruled []*branch) {
 	var one *props
-	for name := range s.Properties {
+	for name, prop := range s.Properties {
+		isPinned := slices.Contains(pinned, name)
+		if isLeaf(&prop) && !isPinned { // as most are
+			perByte := r.work.pattern("", &prop)
+			if r.plainItself(&prop) {
+				p.perByte += perByte
+				continue
+			}
+		}
 		if one == nil {
 			one = new(props)
 		}
-		*one = s.Properties[name]
+		*one = prop
 		sub := r.node(one, nil)
 		ruled = p.with(ruled, sub, atProperty, name)
-		isPinned := slices.Contains(pinned, name)
 		if isPinned {
 			sub.rest = one
 		}
@@ -269,6 +276,11 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 	}
 	slices.SortFunc(ruled, func(a, b *branch) int { return cmp.Compare(a.name, b.name) })
 	return kept, ruled
+}
+
+// isLeaf is true of a schema without others below it, a default, or rules.
+func isLeaf(s *props) bool {
+	return s.Properties == nil && s.Items == nil && s.AdditionalProperties == nil && s.Default == nil && s.XValidations == nil
 }
 
 // withMentioned adds whole what the junctors of a schema speak of, which must be

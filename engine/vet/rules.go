@@ -3,7 +3,6 @@ package vet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -221,7 +220,7 @@ func (v *visit) fail(r *rule, err *field.Error) {
 	v.cel = append(v.cel, err)
 }
 
-var lineBreak = regexp.MustCompile(`[\n\r]+`)
+func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
 // supportedReasons are sorted, as the server lists them.
 var supportedReasons = []apiextensions.FieldValueErrorReason{
@@ -240,9 +239,9 @@ func (v *visit) texts(r *rule) (errs field.ErrorList) {
 		fail(field.Required(r.path.Child("rule"), "rule is not specified"))
 	case s.Message != "" && message == "":
 		fail(field.Invalid(r.path.Child("message"), s.Message, "must be non-empty if specified"))
-	case lineBreak.MatchString(message):
+	case hasLineBreak(message):
 		fail(field.Invalid(r.path.Child("message"), s.Message, "must not contain line breaks"))
-	case message == "" && lineBreak.MatchString(strings.TrimSpace(s.Rule)):
+	case message == "" && hasLineBreak(strings.TrimSpace(s.Rule)):
 		fail(field.Required(r.path.Child("message"), "message must be specified if rule contains line breaks"))
 	}
 	if s.MessageExpression != "" && blank(s.MessageExpression) {
@@ -262,7 +261,7 @@ func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
 	if blank(text) {
 		fail(field.Invalid(at, text, "must be non-empty if specified"))
 	}
-	if lineBreak.MatchString(text) {
+	if hasLineBreak(text) {
 		fail(field.Invalid(at, text, "must not contain line breaks"))
 	}
 	node, err := r.at.structuralNode()
