@@ -153,7 +153,10 @@ func (o *outline) endsLine(at int) bool {
 // wordEnd is where the name of an anchor, alias or tag ends.
 func (o *outline) wordEnd() int {
 	end := o.at
-	for end < len(o.text) && strings.IndexByte(" \t\r\n,[]{}", o.text[end]) < 0 {
+	for end < len(o.text) && strings.IndexByte(" \t,[]{}", o.text[end]) < 0 {
+		if n, _ := lineBreak(o.text[end:]); n > 0 {
+			break
+		}
 		end++
 	}
 	return end
