@@ -112,7 +112,7 @@ func BenchmarkCompile(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject
 		formats := environment.DefaultCompatibilityVersion()
-		run(b, c.name+"/ours", func() { _, _ = Compile(s.internal, s.structural, formats) })
+		run(b, c.name+"/ours", func() { _, _ = Compile(s.written, s.structural, formats) })
 		run(b, c.name+"/upstream", func() { _, _, _ = validation.NewSchemaValidatorForVersion(s.internal, formats) })
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
@@ -25,7 +25,7 @@ type compiler struct {
 
 // node compiles a schema. Those under allOf, anyOf, oneOf and not have no
 // structure: s is nil.
-func (c *compiler) node(p *apiextensions.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
+func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
 	if err := supported(p); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,10 @@ func (c *compiler) node(p *apiextensions.JSONSchemaProps, s *structuralschema.St
 			n.accept |= k
 		}
 	}
-	n.enum = newEnum(p.Enum)
+	var err error
+	if n.enum, err = newEnum(p.Enum); err != nil {
+		return nil, err
+	}
 	n.text = c.text(n, p)
 	n.number = newNumber(n, p)
 	properties, err := c.children(n, p, s)
@@ -57,7 +60,7 @@ func (c *compiler) node(p *apiextensions.JSONSchemaProps, s *structuralschema.St
 }
 
 // supported refuses what CRDs cannot have, and what no check here would honor.
-func supported(p *apiextensions.JSONSchemaProps) error {
+func supported(p *apiextensionsv1.JSONSchemaProps) error {
 	switch {
 	case p.Ref != nil && *p.Ref != "":
 		return errors.New("$ref is not supported")
@@ -73,7 +76,7 @@ func supported(p *apiextensions.JSONSchemaProps) error {
 	return nil
 }
 
-func (c *compiler) typesOf(p *apiextensions.JSONSchemaProps) []string {
+func (c *compiler) typesOf(p *apiextensionsv1.JSONSchemaProps) []string {
 	names := p.Type
 	if p.XIntOrString {
 		names = "integer,string"
@@ -101,7 +104,7 @@ func (c *compiler) setFormat(n *node, format string) error {
 
 // children compiles what is below a schema. Its properties are returned by
 // name.
-func (c *compiler) children(n *node, p *apiextensions.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
+func (c *compiler) children(n *node, p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
 	if s == nil {
 		s = &structuralschema.Structural{}
 	}
@@ -126,13 +129,13 @@ func (c *compiler) children(n *node, p *apiextensions.JSONSchemaProps, s *struct
 	return properties, nil
 }
 
-func (c *compiler) properties(props map[string]apiextensions.JSONSchemaProps, structurals map[string]structuralschema.Structural) (map[string]*node, []named, error) {
+func (c *compiler) properties(props map[string]apiextensionsv1.JSONSchemaProps, structurals map[string]structuralschema.Structural) (map[string]*node, []named, error) {
 	if len(props) == 0 {
 		return nil, nil, nil
 	}
 	nodes := make(map[string]*node, len(props))
 	properties := make([]named, 0, len(props))
-	var p apiextensions.JSONSchemaProps
+	var p apiextensionsv1.JSONSchemaProps
 	var own structuralschema.Structural
 	for name := range props {
 		properties = append(properties, named{name: name})
@@ -207,12 +210,12 @@ type logic struct {
 	not                 *node
 }
 
-func (c *compiler) logic(p *apiextensions.JSONSchemaProps) (_ *logic, err error) {
+func (c *compiler) logic(p *apiextensionsv1.JSONSchemaProps) (_ *logic, err error) {
 	l := &logic{}
 	for _, part := range []struct {
 		name string
 		to   *[]*node
-		from []apiextensions.JSONSchemaProps
+		from []apiextensionsv1.JSONSchemaProps
 	}{{"anyOf", &l.anyOf, p.AnyOf}, {"oneOf", &l.oneOf, p.OneOf}, {"allOf", &l.allOf, p.AllOf}} {
 		for i := range part.from {
 			n, err := c.node(&part.from[i], nil)

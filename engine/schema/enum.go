@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"fmt"
+
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // enum are the allowed values, by type. As on the server, a value counts as one
@@ -15,12 +18,16 @@ type enum struct {
 	others  []any // lists and objects; null is never equal
 }
 
-func newEnum(values []apiextensions.JSON) *enum {
+func newEnum(values []apiextensionsv1.JSON) (*enum, error) {
 	if len(values) == 0 {
-		return nil
+		return nil, nil
 	}
 	e := &enum{strings: map[string]struct{}{}, ints: map[int64]struct{}{}}
-	for _, v := range values {
+	for i := range values {
+		var v apiextensions.JSON
+		if err := apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(&values[i], &v, nil); err != nil {
+			return nil, fmt.Errorf("enum[%d]: %w", i, err)
+		}
 		e.values = append(e.values, v)
 		switch v := v.(type) {
 		case string:
@@ -35,7 +42,7 @@ func newEnum(values []apiextensions.JSON) *enum {
 			e.others = append(e.others, v)
 		}
 	}
-	return e
+	return e, nil
 }
 
 func (e *enum) has(v any, m *meter) bool {

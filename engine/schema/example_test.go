@@ -6,19 +6,24 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
 func ExampleSchema() {
-	var props apiextensions.JSONSchemaProps
+	var props apiextensionsv1.JSONSchemaProps
 	err := json.Unmarshal([]byte(`{"type": "object", "properties": {
 		"spec": {"type": "object", "required": ["size"], "properties": {
 			"size": {"type": "integer", "maximum": 3}, "color": {"type": "string"}}}}}`), &props)
 	if err != nil {
 		panic(err)
 	}
-	structural, err := structuralschema.NewStructural(&props)
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
+		panic(err)
+	}
+	structural, err := structuralschema.NewStructural(&internal)
 	if err != nil {
 		panic(err)
 	}

@@ -3,7 +3,7 @@ package schema
 import (
 	"math"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
@@ -22,7 +22,7 @@ type number struct {
 	isInt, isInt32, isFloat bool
 }
 
-func newNumber(n *node, p *apiextensions.JSONSchemaProps) *number {
+func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps) *number {
 	ranged := len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number" && n.format == "float")
 	if !ranged && p.MultipleOf == nil && p.Maximum == nil && p.Minimum == nil {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,11 +22,11 @@ type Schema struct {
 	settled bool
 }
 
-// Compile compiles a schema in both its forms: values are checked against
-// props, with the string formats that a server of the given minor knows, and
+// Compile compiles a schema in both its forms, as it is written and as a structural
+// one: values are checked against props, with the string formats that a server of the given minor knows, and
 // objects are pruned, defaulted and correlated by structural, whose defaults
 // the caller has pruned. Neither is kept.
-func Compile(props *apiextensions.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
+func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
 	if props == nil || structural == nil || formats == nil {
 		return nil, errors.New("schema: want a schema in both forms and a version of the formats")
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/internal/preview"
 	"github.com/celadon-cel/celadon/internal/regex"
@@ -18,7 +18,7 @@ type text struct {
 	format               func(string) bool // nil: none that is checked
 }
 
-func (c *compiler) text(n *node, p *apiextensions.JSONSchemaProps) *text {
+func (c *compiler) text(n *node, p *apiextensionsv1.JSONSchemaProps) *text {
 	t := &text{maxLength: p.MaxLength, minLength: p.MinLength, format: formatOf(n.format)}
 	if p.Pattern != "" {
 		if c.patterns[p.Pattern] == nil {

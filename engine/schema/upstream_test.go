@@ -29,6 +29,7 @@ import (
 // subject is one schema, compiled here and by the API server's code.
 type subject struct {
 	ours       *Schema
+	written    *apiextensionsv1.JSONSchemaProps
 	internal   *apiextensions.JSONSchemaProps
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
@@ -48,11 +49,11 @@ func newSubject(props *apiextensionsv1.JSONSchemaProps) (*subject, error) {
 	s = s.DeepCopy()
 	_ = defaulting.PruneDefaults(s) // fails for roots that are no objects, alike for both
 	formats := environment.DefaultCompatibilityVersion()
-	ours, err := Compile(internal, s, formats)
+	ours, err := Compile(props, s, formats)
 	if err != nil {
 		return nil, err
 	}
-	sub := &subject{ours: ours, internal: internal, structural: s, compared: new(int)}
+	sub := &subject{ours: ours, written: props, internal: internal, structural: s, compared: new(int)}
 	if sub.validator, _, err = validation.NewSchemaValidatorForVersion(internal, formats); err != nil {
 		return nil, err
 	}

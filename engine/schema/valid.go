@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // valid tells that nothing is wrong with a value.
@@ -39,7 +39,7 @@ type array struct {
 	unique   bool
 }
 
-func newArray(n *node, p *apiextensions.JSONSchemaProps) *array {
+func newArray(n *node, p *apiextensionsv1.JSONSchemaProps) *array {
 	a := &array{min: p.MinItems, max: p.MaxItems, unique: p.UniqueItems}
 	if n.items != nil && !n.items.free {
 		a.items = n.items
@@ -80,7 +80,7 @@ type object struct {
 	forbidden bool
 }
 
-func newObject(n *node, p *apiextensions.JSONSchemaProps, properties []named) *object {
+func newObject(n *node, p *apiextensionsv1.JSONSchemaProps, properties []named) *object {
 	o := &object{
 		min: p.MinProperties, max: p.MaxProperties, required: p.Required,
 		fields: slices.DeleteFunc(slices.Clone(properties), func(p named) bool { return p.node.free }), known: n.properties,

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
@@ -29,7 +30,8 @@ func TestNode(t *testing.T) {
 					continue
 				}
 				var want *schema.Structural
-				props, wantErr := internal(source)
+				props := &apiextensions.JSONSchemaProps{}
+				wantErr := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(source.OpenAPIV3Schema, props, nil)
 				if wantErr == nil {
 					want, wantErr = schema.NewStructural(props)
 				}
