@@ -1,6 +1,9 @@
 package mutant
 
 import (
+	"maps"
+	"slices"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -166,6 +169,15 @@ var changes = []change{
 			if m.IntN(2) == 0 {
 				s.XValidations = append(s.XValidations, aRule{Rule: pick(m, "has(self.a__dash__b)", "self.namespace == ''", "self.__namespace__ == ''", "self.a__dot__b == ''")})
 			}
+		})
+	}},
+	{"alike", func(m *maker) bool {
+		return m.change(object, func(s *schemaProps) {
+			names := slices.Sorted(maps.Keys(s.Properties))
+			one := s.Properties[names[m.IntN(len(names))]]
+			s.Properties["one"], s.Properties["other"] = *one.DeepCopy(), *one.DeepCopy()
+			s.XValidations = append(s.XValidations, aRule{Rule: pick(m, "has(self.one) && has(self.other) && self.one == self.other", "has(self.one) && self.one in [self.other]",
+				"has(self.one) && dyn(self.one) == self.other", "self.?one == self.?other", "[self.one] != [self.other]", "has(self.one) && self.one == oldSelf.one")})
 		})
 	}},
 	{"hidden node", func(m *maker) bool {
