@@ -1,16 +1,11 @@
 package vet
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
-	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -27,10 +22,6 @@ import (
 // and so does the conversion to what it reads, so it is first given the CRD without
 // what is plain. When it finds nothing there, it would find nothing at all; else it
 // is asked for its words with the whole.
-//
-// What is plain is a short list of shapes, and all else is not:
-// TestReducedFindsNothing holds it to the whole function, and TestSchemaFields to
-// the fields that a schema can have.
 
 // props is a schema as it is written.
 type props = apiextensionsv1.JSONSchemaProps
@@ -310,122 +301,4 @@ func withMentioned(s *props, kept map[string]props) map[string]props {
 	}
 	of(s)
 	return kept
-}
-
-// plainItself says whether a schema is plain, but for what is below it and for its
-// rules.
-func (r *reducer) plainItself(s *props) bool {
-	switch {
-	case s.ID != "", s.Schema != "", s.Ref != nil, s.UniqueItems, s.AdditionalItems != nil,
-		len(s.AllOf) > 0, len(s.OneOf) > 0, s.Not != nil, len(s.AnyOf) > 0 && !s.XIntOrString,
-		s.PatternProperties != nil, s.Dependencies != nil, s.Definitions != nil,
-		s.XEmbeddedResource, s.Example != nil, !plainEnum(s),
-		s.Items != nil && (s.Type != "array" || s.Items.Schema == nil || len(s.Items.JSONSchemas) > 0),
-		s.Type != "object" && (len(s.Properties) > 0 || s.AdditionalProperties != nil || s.XMapType != nil),
-		len(s.Properties) > 0 && s.AdditionalProperties != nil,
-		s.XPreserveUnknownFields != nil && (!*s.XPreserveUnknownFields || s.Type != "object" && s.Type != ""),
-		s.XListType == nil && len(s.XListMapKeys) > 0, s.XListType != nil && s.Type != "array",
-		s.Pattern != "" && !r.compiles(s.Pattern),
-		s.Format != "" && !r.knows(s):
-		return false
-	}
-	return plainKind(s) && (s.Default == nil || plainDefault(s))
-}
-
-// plainKind looks at what only one type has.
-func plainKind(s *props) bool {
-	switch s.Type {
-	case "string", "integer", "number", "boolean":
-		return !s.XIntOrString
-	case "object":
-		return !s.XIntOrString && (s.XMapType == nil || *s.XMapType == "atomic" || *s.XMapType == "granular")
-	case "array":
-		return !s.XIntOrString && s.Items != nil && plainList(s)
-	case "":
-		if s.XIntOrString {
-			return s.XPreserveUnknownFields == nil && (len(s.AnyOf) == 0 || reflect.DeepEqual(s.AnyOf, intOrString))
-		}
-		return s.XPreserveUnknownFields != nil
-	}
-	return false
-}
-
-// intOrString is the one anyOf that x-kubernetes-int-or-string allows.
-var intOrString = []props{{Type: "integer"}, {Type: "string"}}
-
-func plainList(s *props) bool {
-	items := s.Items.Schema
-	if s.XListType == nil || *s.XListType == "atomic" {
-		return len(s.XListMapKeys) == 0
-	}
-	switch *s.XListType {
-	case "set":
-		return len(s.XListMapKeys) == 0 && !items.Nullable && items.Type != "object" && items.Type != "array"
-	case "map":
-		if items.Type != "object" || items.Nullable || len(s.XListMapKeys) == 0 {
-			return false
-		}
-		for i, key := range s.XListMapKeys {
-			prop, ok := items.Properties[key]
-			if !ok || slices.Contains(s.XListMapKeys[:i], key) || prop.Type == "object" || prop.Type == "array" || prop.Nullable ||
-				prop.Default == nil && !slices.Contains(items.Required, key) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// plainEnum is true of no values, and of a string's texts.
-func plainEnum(s *props) bool {
-	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !plainText(one.Raw) })
-}
-
-// plainDefault is true of a default that nothing but its type restricts, or that is
-// a text of the enum.
-func plainDefault(s *props) bool {
-	raw := s.Default.Raw
-	switch s.Type {
-	case "string":
-		free := s.Format == "" && s.Pattern == "" && s.MinLength == nil && s.MaxLength == nil
-		return free && plainText(raw) && (len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return bytes.Equal(one.Raw, raw) }))
-	case "boolean":
-		return string(raw) == "true" || string(raw) == "false"
-	case "integer":
-		value, err := strconv.ParseInt(string(raw), 10, 32)
-		within := (s.Minimum == nil || *s.Minimum <= float64(value)) && (s.Maximum == nil || float64(value) <= *s.Maximum)
-		return err == nil && strconv.FormatInt(value, 10) == string(raw) && s.MultipleOf == nil && !s.ExclusiveMinimum && !s.ExclusiveMaximum && within
-	}
-	return false
-}
-
-// plainText is true of a string in JSON that has no escapes.
-func plainText(raw []byte) bool {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
-		return false
-	}
-	text := raw[1 : len(raw)-1]
-	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' }) && utf8.Valid(text)
-}
-
-func (r *reducer) compiles(pattern string) bool {
-	ok, known := r.patterns[pattern]
-	if !known && r.work.over == nil {
-		_, err := syntax.Parse(pattern, syntax.Perl) // all of regexp.Compile that can fail
-		ok = err == nil
-		r.patterns[pattern] = ok
-	}
-	return ok
-}
-
-// knows is true where the server does not warn of a format.
-func (r *reducer) knows(s *props) bool {
-	f := format{s.Format, s.Type}
-	ok, known := r.formats[f]
-	if !known {
-		ok = len(unrecognized(s.Format, s.Type, r.version)) == 0
-		r.formats[f] = ok
-	}
-	return ok
 }

@@ -57,7 +57,7 @@ func TestReducedFindsNothing(t *testing.T) {
 	}
 }
 
-// TestSchemaFields fails when a schema can have more fields than reduce.go knows.
+// TestSchemaFields fails when a schema can have more fields than plain.go knows.
 func TestSchemaFields(t *testing.T) {
 	t.Parallel()
 	known := strings.Fields(`ID Schema Ref Description Type Nullable Format Title Default Maximum ExclusiveMaximum Minimum ExclusiveMinimum

@@ -3,6 +3,7 @@ package vet
 import (
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,9 +31,13 @@ func TestVerdictAlone(t *testing.T) {
 			case seed%3 == 2:
 				mutant.Spoil(rand.New(rand.NewPCG(uint64(i), uint64(seed))), crd)
 			}
+			given := crd.DeepCopy()
 			got, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true})
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", file, seed, err)
+			}
+			if !reflect.DeepEqual(crd, given) {
+				t.Fatalf("%s, seed %d: the CRD is changed", file, seed)
 			}
 			now, err := internal(crd)
 			if err != nil || got.Undecided != nil {

@@ -92,13 +92,18 @@ func TestSameTwice(t *testing.T) {
 func TestInputUnchanged(t *testing.T) {
 	t.Parallel()
 	crd, old := costly(), costly()
+	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+		ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: "a", Name: "b"}}, ConversionReviewVersions: []string{"v1"},
+	}}
 	old.Spec.Names.Kind = "Other"
 	wantCRD, wantOld := crd.DeepCopy(), old.DeepCopy()
-	if _, err := VetCRD(context.Background(), crd, Config{Old: old, KubeVersion: "1.26"}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantCRD, crd) + cmp.Diff(wantOld, old); diff != "" {
-		t.Error(diff)
+	for _, cfg := range []Config{{Old: old, KubeVersion: "1.26"}, {Old: old}, {Stored: true}, {}, {VerdictOnly: true}, {VerdictOnly: true, KubeVersion: "1.26"}} {
+		if _, err := VetCRD(context.Background(), crd, cfg); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wantCRD, crd) + cmp.Diff(wantOld, old); diff != "" {
+			t.Errorf("%+v: %s", cfg, diff)
+		}
 	}
 }
 
