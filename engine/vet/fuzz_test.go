@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzVet vets any bytes as a CRD: no error of ours, no lack of an answer, and
-// no memory beyond what the text is worth.
+// FuzzVet vets any bytes as a CRD: no error of ours, no lack of an answer, no
+// memory beyond what the text is worth, and the same verdict without a report.
 func FuzzVet(f *testing.F) {
 	for _, spec := range []schemaProps{
 		{Type: "object"},
@@ -40,6 +40,10 @@ func FuzzVet(f *testing.F) {
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<30 {
 			t.Errorf("%d bytes were made of %d", took, len(raw))
+		}
+		alone, err := Vet(t.Context(), raw, Config{VerdictOnly: true})
+		if err != nil || alone.Accepted != r.Accepted || (alone.Undecided == nil) != (r.Undecided == nil) {
+			t.Errorf("the verdict alone: accepted %t, undecided %v, %v; with its report %t, %v", alone.Accepted, alone.Undecided, err, r.Accepted, r.Undecided)
 		}
 	})
 }
