@@ -18,7 +18,7 @@ type Backup struct {
 
 // BackupSpec says what is copied, and where to.
 //
-// +kubebuilder:validation:XValidation:rule="self.from != self.to",message="from and to are the same"
+// +kubebuilder:validation:XValidation:rule="self.from.url != self.to.url",message="from and to are the same"
 type BackupSpec struct {
 	From Store `json:"from"`
 	To   Store `json:"to"`
