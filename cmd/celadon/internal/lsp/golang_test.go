@@ -76,7 +76,7 @@ func TestGoMarkers(t *testing.T) {
 		t.Errorf("completion: %+v", list)
 	}
 	// What is not saved counts; a rule that the CRD does not have yet is told of.
-	again := c.change(name, protocol.Change{Text: strings.Replace(text, "self.from != self.to", "self.from != self.too", 1)})
+	again := c.change(name, protocol.Change{Text: strings.Replace(text, "self.to.url", "self.too.url", 1)})
 	if !slices.ContainsFunc(again, func(d protocol.Diagnostic) bool { return d.Code == "marker-without-rule" }) {
 		t.Errorf("%v", messages(again))
 	}
