@@ -42,8 +42,12 @@ func FuzzVet(f *testing.F) {
 			t.Errorf("%d bytes were made of %d", took, len(raw))
 		}
 		alone, err := Vet(t.Context(), raw, Config{VerdictOnly: true})
-		if err != nil || alone.Accepted != r.Accepted || (alone.Undecided == nil) != (r.Undecided == nil) {
-			t.Errorf("the verdict alone: accepted %t, undecided %v, %v; with its report %t, %v", alone.Accepted, alone.Undecided, err, r.Accepted, r.Undecided)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What no rule names may be what made the whole too much work.
+		if alone.Accepted != r.Accepted && r.Undecided == nil {
+			t.Errorf("the verdict alone: accepted %t, undecided %v; with its report %t", alone.Accepted, alone.Undecided, r.Accepted)
 		}
 	})
 }

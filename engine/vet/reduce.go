@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/celadon-cel/celadon/engine/internal/structural"
@@ -28,9 +30,10 @@ type props = apiextensionsv1.JSONSchemaProps
 
 // halves are what is not plain of a CRD, and its rules.
 type halves struct {
-	// rest is a CRD that shares parts with the whole: without what is plain, and
-	// without the rules on the structural spine.
+	// rest is a CRD that shares parts with the whole, without what is plain.
 	rest *apiextensionsv1.CustomResourceDefinition
+	// moved: the conversion moves the one schema of all versions to the top.
+	moved bool
 	// trees are the rules of each schema, nil where it has none.
 	trees []*branch
 }
@@ -42,10 +45,13 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *hal
 	if crd.Spec.PreserveUnknownFields {
 		return nil
 	}
-	h := &halves{rest: shallow(crd)}
+	h := &halves{rest: shallow(crd), moved: sameSchemas(crd)}
 	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v)}
-	differ := !sameSchemas(crd)
 	for i := range crd.Spec.Versions {
+		if h.moved && i > 0 {
+			h.rest.Spec.Versions[i].Schema = h.rest.Spec.Versions[0].Schema
+			continue
+		}
 		schema := crd.Spec.Versions[i].Schema
 		if schema == nil || schema.OpenAPIV3Schema == nil {
 			continue
@@ -61,7 +67,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *hal
 		}
 		h.trees = append(h.trees, p.tree)
 		rest := *p.rest
-		if differ { // as the whole schemas do: else they would move to the top
+		if !h.moved { // nor must these be the same
 			rest.Description = fmt.Sprint(i)
 		}
 		h.rest.Spec.Versions[i].Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &rest}
@@ -76,15 +82,38 @@ func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 	return &c
 }
 
-// sameSchemas is true where the conversion moves the one schema to the top.
+// sameSchemas is true where the conversion moves the one schema to the top: it
+// compares what was decoded.
 func sameSchemas(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	versions := crd.Spec.Versions
+	if len(versions) == 0 || versions[0].Schema == nil {
+		return false
+	}
+	var equal conversion.Equalities
 	for i := 1; i < len(versions); i++ {
-		if !apiequality.Semantic.DeepEqual(versions[i].Schema, versions[0].Schema) {
+		if i == 1 {
+			equal = apiequality.Semantic.Copy()
+			if err := equal.AddFunc(sameJSON); err != nil {
+				panic(err)
+			}
+		}
+		if !equal.DeepEqual(versions[i].Schema, versions[0].Schema) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameJSON is true of texts that stand for one value.
+func sameJSON(a, b apiextensionsv1.JSON) bool {
+	if bytes.Equal(a.Raw, b.Raw) {
+		return true
+	}
+	var x, y apiextensions.JSON
+	if apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(&a, &x, nil) != nil || apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(&b, &y, nil) != nil {
+		return false
+	}
+	return apiequality.Semantic.DeepEqual(x, y)
 }
 
 // sound asks the server's function about what is not plain. It gives that as the
@@ -94,6 +123,9 @@ func (h *halves) sound(ctx context.Context) (rest *apiextensions.CustomResourceD
 	crd, err := internal(h.rest)
 	if err != nil {
 		return nil
+	}
+	if (crd.Spec.Validation != nil) != h.moved {
+		return nil // the whole might be elsewhere
 	}
 	prepareCreate(crd)
 	for _, u := range units(&crd.Spec) {
@@ -210,7 +242,8 @@ func (r *reducer) branch(s *props, children []*branch) *branch {
 // wordsOf are all that can be names in the expressions of a tree, and the names of
 // its nodes.
 func wordsOf(b *branch) map[string]bool {
-	words := map[string]bool{}
+	// A resource's root is declared by whether it has all of these (model.WithTypeAndObjectMeta).
+	words := map[string]bool{"kind": true, "apiVersion": true, "metadata": true, "name": true, "generateName": true}
 	var visit func(*branch)
 	visit = func(b *branch) {
 		words[b.name] = true

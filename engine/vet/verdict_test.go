@@ -4,9 +4,11 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/internal/corpus"
 	"github.com/celadon-cel/celadon/internal/mutant"
@@ -88,8 +90,65 @@ func TestAlikePlaces(t *testing.T) {
 			t.Errorf("%s: %s", rule, diff)
 		}
 		r, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true})
-		if want := len(upstream(t, crd, nil)) == 0; err != nil || r.Accepted != want {
-			t.Errorf("%s: accepted %t, %v", rule, r.Accepted, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(upstream(t, crd, nil)) == 0; r.Accepted != want {
+			t.Errorf("%s: accepted %t", rule, r.Accepted)
+		}
+	}
+}
+
+// TestShortWay are CRDs of which a part that is plain, or that no rule names, decides.
+func TestShortWay(t *testing.T) {
+	t.Parallel()
+	text := func() schemaProps { return schemaProps{Type: "string"} }
+	named := func(name schemaProps) map[string]schemaProps {
+		return map[string]schemaProps{"kind": text(), "apiVersion": text(), "metadata": {Type: "object", Properties: map[string]schemaProps{"name": name, "generateName": text()}}}
+	}
+	long := "self.metadata.name.matches('" + strings.Repeat("a", 160) + "')"
+	root := func(props map[string]schemaProps, rule string) *apiextensionsv1.CustomResourceDefinition {
+		crd := unitCRD(schemaProps{Type: "object"})
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &schemaProps{Type: "object", Properties: props, XValidations: []aRule{{Rule: rule}}}
+		return crd
+	}
+	embedded := func(rule string) *apiextensionsv1.CustomResourceDefinition {
+		return unitCRD(schemaProps{Type: "object", XEmbeddedResource: true, Properties: named(text()), XValidations: []aRule{{Rule: rule}}})
+	}
+	versions := func(a, b schemaProps) *apiextensionsv1.CustomResourceDefinition {
+		color := schemaProps{Type: "string", MaxLength: ptr(int64(9)), Default: jsonDefault(`"red"`)}
+		crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{"color": color, "a": a}})
+		second := *unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{"color": color, "a": b}}).Spec.Versions[0].DeepCopy()
+		second.Name, second.Storage = "v2", false
+		crd.Spec.Versions = append(crd.Spec.Versions, second)
+		crd.Spec.Versions[0].SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".spec.color"}}
+		return crd
+	}
+	object := func(def string) schemaProps {
+		return schemaProps{Type: "object", Default: jsonDefault(def), Properties: map[string]schemaProps{"x": {Type: "integer"}, "y": {Type: "integer"}}}
+	}
+	empty := text()
+	empty.Definitions = apiextensionsv1.JSONSchemaDefinitions{}
+	for name, crd := range map[string]*apiextensionsv1.CustomResourceDefinition{
+		"a name without a bound":            root(named(text()), long),
+		"a name that is a duration":         root(named(schemaProps{Type: "string", Format: "duration"}), "self.metadata.name.contains('x')"),
+		"the embedded name":                 embedded(long),
+		"a default with other white space":  versions(object(`{"x":1,"y":2}`), object(`{"x": 1, "y": 2}`)),
+		"a default in another order":        versions(object(`{"x":1,"y":2}`), object(`{"y":2,"x":1}`)),
+		"definitions that are there, empty": versions(text(), empty),
+		"the same":                          versions(text(), text()),
+		"another default":                   versions(object(`{"x":1}`), object(`{"x":2}`)),
+	} {
+		theirs := upstream(t, crd, nil)
+		if diff := compare(ours(t, crd, nil), theirs); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		alone, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if alone.Accepted != (len(theirs) == 0) {
+			t.Errorf("%s: accepted alone %t, upstream says %v", name, alone.Accepted, theirs)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package structural
 
 import (
-	"slices"
-
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -16,8 +14,8 @@ func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 }
 
 // Seen is Node without the optional properties that expressions cannot name: skip
-// says of a property's name whether that is so. For their types and estimates it is as
-// good as the whole; for values it is not.
+// says of a property's name whether that is so, and never of what a resource's root is
+// declared by. For types and estimates it is as good as the whole; for values it is not.
 func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*schema.Structural, error) {
 	return (&maker{skip}).node(s)
 }
@@ -52,8 +50,9 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 		out.Properties = map[string]schema.Structural{}
 		var prop apiextensionsv1.JSONSchemaProps
 		var sub schema.Structural
+		required := m.required(s)
 		for name := range s.Properties {
-			if m.skip != nil && m.skip(name) && !slices.Contains(s.Required, name) {
+			if m.skip != nil && !required[name] && m.skip(name) {
 				continue
 			}
 			prop, sub = s.Properties[name], schema.Structural{}
@@ -70,6 +69,18 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 		}
 	}
 	return err
+}
+
+// required are the names that are never skipped.
+func (m *maker) required(s *apiextensionsv1.JSONSchemaProps) map[string]bool {
+	if m.skip == nil {
+		return nil
+	}
+	names := make(map[string]bool, len(s.Required))
+	for _, name := range s.Required {
+		names[name] = true
+	}
+	return names
 }
 
 // unusual is true of a node that upstream's functions are asked about.
