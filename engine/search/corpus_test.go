@@ -89,7 +89,12 @@ func TestFindInCorpus(t *testing.T) {
 			work = append(work, q)
 		}
 	}
-	share(work, func(q *questions) { q.ask(t) })
+	// The longest first, so that no core waits for another's.
+	slices.SortStableFunc(work, func(a, b *questions) int { return len(b.rules) - len(a.rules) })
+	share(work, func(q *questions) {
+		q.ask(t)
+		t.Logf("%s: %d rules asked about", q.file, len(q.rules))
+	})
 	built.hold(t)
 	if !long {
 		return
