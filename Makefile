@@ -56,7 +56,7 @@ attack: ## Attack the command: hostile trees, rules, clients and texts (ATTACK=l
 
 .PHONY: fuzz-inputs
 fuzz-inputs: ## Run each fuzz target (FUZZTIME each)
-	@set -e; for target in $$(grep -rho --include='*_test.go' -H '^func Fuzz[A-Za-z]*' . | sed 's/^\.\///; s/\/[^/]*:func /:/' | sort); do \
+	@set -e; for target in $$(grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/^\.\///; s/\/[^/]*:func /:/' | sort); do \
 		echo "$$target"; (cd $${target%%:*} && $(GO) test . -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x); done
 
 .PHONY: parses

@@ -23,9 +23,10 @@ type Schema struct {
 }
 
 // Compile compiles a schema in both its forms, as it is written and as a structural
-// one: values are checked against props, with the string formats that a server of the given minor knows, and
-// objects are pruned, defaulted and correlated by structural, whose defaults
-// the caller has pruned. Neither is kept.
+// one: values are checked against props, with the string formats that a server of the
+// given minor knows, and objects are pruned, defaulted and correlated by structural,
+// whose defaults the caller has pruned. The result shares values with both, which must
+// not be changed any more.
 func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
 	if props == nil || structural == nil || formats == nil {
 		return nil, errors.New("schema: want a schema in both forms and a version of the formats")

@@ -15,8 +15,8 @@ import (
 // TestReducedFindsNothing holds it to the server's whole function, and
 // TestSchemaFields to the fields that a schema can have.
 
-// plainItself says whether a schema is plain, but for what is below it and for its
-// rules.
+// plainItself says whether a schema is plain, but for its rules, and for what is below
+// it as far as that can be looked at apart.
 func (r *reducer) plainItself(s *props) bool {
 	switch {
 	case s.ID != "", s.Schema != "", s.Ref != nil, s.UniqueItems, s.AdditionalItems != nil,

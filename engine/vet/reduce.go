@@ -34,19 +34,24 @@ type halves struct {
 	rest *apiextensionsv1.CustomResourceDefinition
 	// moved: the conversion moves the one schema of all versions to the top.
 	moved bool
-	// trees are the rules of each schema, nil where it has none.
+	// trees are the rules of each schema, nil where it has none; they are only for a
+	// verdict alone.
 	trees []*branch
 }
+
+// maxKeys is how many keys a list of a reduced schema can have: they are looked for
+// one by one.
+const maxKeys = 32
 
 // reduce is nil where what a schema must be depends on what is in it, where the
 // server's functions might take too long (overworked says whether they do), and
 // where a schema cannot be converted.
-func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version) *halves {
+func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *halves {
 	if crd.Spec.PreserveUnknownFields {
 		return nil
 	}
 	h := &halves{rest: shallow(crd), moved: sameSchemas(crd)}
-	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v)}
+	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v), trees: trees}
 	for i := range crd.Spec.Versions {
 		if h.moved && i > 0 {
 			h.rest.Spec.Versions[i].Schema = h.rest.Spec.Versions[0].Schema
@@ -154,7 +159,8 @@ type reducer struct {
 	formats  map[format]bool // those that the server knows
 	version  *version.Version
 	work     *patternWork
-	failed   bool // to convert something
+	trees    bool // rules are wanted, too
+	failed   bool // to convert something, or to look at that many keys
 }
 
 type format struct{ name, of string }
@@ -176,6 +182,10 @@ type part struct {
 
 // node takes a schema apart.
 func (r *reducer) node(s *props, pinned []string) part {
+	if len(s.XListMapKeys) > maxKeys {
+		r.failed = true
+		return part{rest: s}
+	}
 	p := part{rest: s, perByte: r.work.pattern("", s)}
 	if p.plain = r.plainItself(s); !p.plain {
 		p.perByte += r.work.beside("", s)
@@ -213,7 +223,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	if s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0 {
 		p.rest, p.plain = s, false // its properties are not looked at one by one
 	}
-	if len(children) > 0 || len(s.XValidations) > 0 {
+	if r.trees && (len(children) > 0 || len(s.XValidations) > 0) {
 		p.tree = r.branch(s, children)
 	}
 	r.work.matched("", s, p.perByte)

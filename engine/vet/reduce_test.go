@@ -2,6 +2,8 @@ package vet
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -38,7 +40,7 @@ func TestReducedFindsNothing(t *testing.T) {
 				continue
 			}
 			errs := upstream(t, m, nil)
-			h := reduce(m, types.Version{Minor: types.Newest})
+			h := reduce(m, types.Version{Minor: types.Newest}, false)
 			reduced := h != nil && h.sound(context.Background()) != nil
 			switch {
 			case reduced && len(errs) > 0:
@@ -54,6 +56,99 @@ func TestReducedFindsNothing(t *testing.T) {
 	t.Logf("%d CRDs: %d refused, %d not, of which %d went the short way", all, refused, all-refused, short)
 	if len(files) > 60 && (short < (all-refused)*3/4 || refused < all/10) {
 		t.Error("too few went the short way, or were refused")
+	}
+}
+
+// TestTakenApart holds the one walk that takes a schema apart to the three that it
+// stands for: the rules' tree, the work of patterns, and that of defaults.
+func TestTakenApart(t *testing.T) {
+	t.Parallel()
+	files := corpus.CRDFiles(t)
+	if !full() {
+		files = smaller(t, files, 300)
+	}
+	trees, patterns := 0, 0
+	for i, file := range files {
+		crd := corpus.ReadCRD(t, file)
+		if i%2 == 1 {
+			mutant.Spoil(rand.New(rand.NewPCG(uint64(i), 1)), crd)
+		}
+		now, err := internal(crd)
+		if err != nil {
+			continue
+		}
+		list := units(&now.Spec)
+		for _, v := range crd.Spec.Versions {
+			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+				continue
+			}
+			u := list[0]
+			if now.Spec.Validation == nil { // where one schema is all versions'
+				list = list[1:]
+			}
+			r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(types.Version{Minor: types.Newest}), trees: true, work: quickWork()}
+			got, work := r.node(v.Schema.OpenAPIV3Schema, metadataFields), quickWork()
+			if r.failed || r.work.over != nil {
+				continue
+			}
+			if want := work.node("", v.Schema.OpenAPIV3Schema); !near(got.perByte, want) || !near(r.work.defaults, work.defaults) {
+				t.Errorf("%s: %s: a byte takes %g, defaults %g, want %g, %g", file, v.Name, got.perByte, r.work.defaults, want, work.defaults)
+			} else if want > 0 {
+				patterns++
+			}
+			if got, want := outline(got.tree), outline(u.tree); got != want {
+				t.Errorf("%s: %s: the tree is\n%s\nwant\n%s", file, v.Name, got, want)
+			} else if got != "" {
+				trees++
+			}
+		}
+	}
+	t.Logf("%d trees, %d schemas with patterns", trees, patterns)
+	if len(files) > 60 && (trees == 0 || patterns == 0) {
+		t.Error("nothing was compared")
+	}
+}
+
+// near allows for sums in another order.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }
+
+// outline tells of a tree of rules what they stand on.
+func outline(b *branch) string {
+	if b == nil {
+		return ""
+	}
+	s := b.props
+	text := fmt.Sprintf("\n%d %q %s %t", b.kind, b.name, s.Type, s.AdditionalProperties != nil)
+	if s.MaxItems != nil {
+		text += fmt.Sprint(" ", *s.MaxItems)
+	}
+	for i := range s.XValidations {
+		text += " " + s.XValidations[i].Rule
+	}
+	for _, child := range b.children {
+		text += outline(child)
+	}
+	return text + "."
+}
+
+// TestManyKeys: a list whose keys are many is looked at as a whole.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{maxKeys, maxKeys + 1} {
+		items := schemaProps{Type: "object", Properties: map[string]schemaProps{}}
+		list := schemaProps{Type: "array", XListType: ptr("map"), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &items}}
+		for i := range n {
+			key := fmt.Sprint("k", i)
+			items.Properties[key], items.Required = schemaProps{Type: "string"}, append(items.Required, key)
+			list.XListMapKeys = append(list.XListMapKeys, key)
+		}
+		crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{"list": list}})
+		if h := reduce(crd, types.Version{Minor: types.Newest}, true); (h != nil) != (n <= maxKeys) {
+			t.Errorf("%d keys: reduced %t", n, h != nil)
+		}
+		if r, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true}); err != nil || !r.Accepted {
+			t.Errorf("%d keys: %v, %v", n, r, err)
+		}
 	}
 }
 

@@ -107,7 +107,8 @@ func Vet(ctx context.Context, raw []byte, cfg Config) (*Report, error) {
 }
 
 // VetCRD is Vet for a CRD that was decoded before, when what strict decoding
-// finds is lost already. The CRD is not changed.
+// finds is lost already. The CRD is not changed, and must not be as long as the
+// report is read, which shares values with it.
 func VetCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func admit(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, c
 	}
 	var h *halves
 	if cfg.Old == nil {
-		h = reduce(crd, v)
+		h = reduce(crd, v, cfg.VerdictOnly)
 	}
 	var rest *apiextensions.CustomResourceDefinition
 	if h != nil {

@@ -6,9 +6,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Spoil changes something in some node of a CRD's schemas, in a way that the server
-// may refuse.
+// Spoil changes something in some node of a CRD's schemas, or beside them, in a way
+// that the server may refuse.
 func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
+	if r.IntN(10) == 0 && len(crd.Spec.Versions) > 0 {
+		spoilVersion(r, crd)
+		return
+	}
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	raw := func(list ...string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(pick(list...))} }
 	number := func() *float64 { return ptr(float64(r.IntN(20) - 5)) }
@@ -25,7 +29,7 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 		return s
 	}
 	edit := func(s *props) {
-		switch r.IntN(34) {
+		switch r.IntN(36) {
 		case 0:
 			s.Type = pick("", "string", "integer", "number", "boolean", "object", "array", "null", "x")
 		case 1, 2, 3, 4:
@@ -94,6 +98,12 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 			s.MinItems, s.MaxProperties = size(), size()
 		case 33:
 			s.Example, s.ExternalDocs = raw(`1`), &apiextensionsv1.ExternalDocumentation{URL: "a"}
+		case 34:
+			name := props{Type: "string", Format: pick("", "date"), MaxLength: size(), Pattern: pick("", "a")}
+			s.Type, s.XEmbeddedResource = "object", r.IntN(4) > 0
+			s.Properties = map[string]props{"kind": {Type: "string"}, "apiVersion": {Type: pick("string", "string", "integer")}, "metadata": {Type: "object", Properties: map[string]props{"name": name, "generateName": {Type: "string"}}}}
+		case 35: // there, and empty
+			s.Definitions, s.PatternProperties, s.Enum, s.Required = apiextensionsv1.JSONSchemaDefinitions{}, map[string]props{}, []apiextensionsv1.JSON{}, []string{}
 		}
 	}
 	n := 0
@@ -105,6 +115,33 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	EachSchema(crd, func(s *props) {
 		if at--; at == -1 {
 			edit(s)
+		}
+	})
+}
+
+// spoilVersion adds a version whose schema differs in little or nothing, or makes
+// fields selectable.
+func spoilVersion(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
+	versions := crd.Spec.Versions
+	at := r.IntN(len(versions))
+	if r.IntN(2) == 0 {
+		path := []string{".spec.type", ".spec.name", ".spec", ".metadata.name", ".spec.nope", "spec.type", ""}[r.IntN(7)]
+		versions[at].SelectableFields = append(versions[at].SelectableFields, apiextensionsv1.SelectableField{JSONPath: path})
+		return
+	}
+	second := *versions[at].DeepCopy()
+	second.Name, second.Storage = "v9spoilt", false
+	crd.Spec.Versions = append(versions, second)
+	if second.Schema == nil || r.IntN(4) == 0 {
+		return
+	}
+	different := r.IntN(3) == 0
+	eachNode(second.Schema.OpenAPIV3Schema, func(s *schemaProps) {
+		switch {
+		case s.Default != nil && len(s.Default.Raw) > 0:
+			s.Default.Raw = append([]byte(" "), s.Default.Raw...) // the same value
+		case different && s.MaxLength == nil && s.Type == "string":
+			s.MaxLength, different = ptr(int64(100)), false
 		}
 	})
 }

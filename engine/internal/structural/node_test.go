@@ -13,6 +13,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/mutant"
 )
 
+// TestOpen: a schema may be anything but unreadable.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`1`: true, `{`: false} {
+		of := &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Ref: new(string), Default: &apiextensionsv1.JSON{Raw: []byte(text)}}}
+		if _, _, err := Open(of); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestNode holds Node to upstream's conversion and NewStructural, on the corpus's
 // schemas and on spoilt ones.
 func TestNode(t *testing.T) {

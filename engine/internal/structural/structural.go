@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -19,8 +20,13 @@ func Open(source *apiextensionsv1.CustomResourceValidation) (*apiextensionsv1.JS
 	if source == nil || source.OpenAPIV3Schema == nil {
 		return &apiextensionsv1.JSONSchemaProps{}, open, nil
 	}
-	if s, err := Node(source.OpenAPIV3Schema); err == nil {
+	s, err := Node(source.OpenAPIV3Schema)
+	if err == nil {
 		return source.OpenAPIV3Schema, s, nil
+	}
+	var whole apiextensions.JSONSchemaProps
+	if unread := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(source.OpenAPIV3Schema, &whole, nil); unread != nil {
+		return nil, nil, fmt.Errorf("schema: %w", unread) // a value in it is not JSON
 	}
 	return source.OpenAPIV3Schema, open, nil
 }
