@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -23,11 +24,17 @@ type coercion struct {
 	repair bool
 	// track collects the paths of unknown fields.
 	track bool
-	// fill puts in defaults.
-	fill bool
+	// fill puts in defaults, noStatus but for that of status.
+	fill, noStatus bool
 	// done: all but the metadata has that form already.
 	done bool
+	// given: nobody has seen yet that the object is decoded JSON. It is of its
+	// version, which has no embedded resources.
+	given bool
 }
+
+// errForeign is why an object that was given is no JSON; checkTypes says where.
+var errForeign = errors.New("not decoded JSON")
 
 // coerce prunes an object as the API server does after decoding it from a
 // request or from storage. The object given is not modified: what comes back
@@ -93,6 +100,9 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 	if plainMetadata(raw) {
 		return raw.(map[string]any), nil, nil
 	}
+	if c.given && !schema.Decoded(raw) {
+		return nil, nil, errForeign
+	}
 	decoded, _, unknown, err := objectmeta.GetObjectMetaWithOptions(obj, objectmeta.ObjectMetaOptions{
 		DropMalformedFields:     c.repair,
 		ReturnUnknownFieldPaths: c.track,
@@ -110,7 +120,14 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 		coerced, unknown = bare(obj)
 		return coerced, unknown, nil
 	}
-	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill}
+	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
+	if c.given {
+		coerced, unknown, ok := v.values.PrepareGiven(obj, prune)
+		if !ok {
+			return nil, nil, errForeign
+		}
+		return coerced, unknown, nil
+	}
 	if !v.values.Embedded() {
 		coerced, unknown = v.values.Prepare(obj, prune)
 		return coerced, unknown, nil
@@ -122,7 +139,7 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 		return nil, nil, fieldErr
 	}
 	if c.fill {
-		coerced, _ = v.values.Prepare(coerced, schema.Preparation{Default: true})
+		coerced, _ = v.values.Prepare(coerced, schema.Preparation{Default: true, NoStatus: c.noStatus})
 	}
 	return coerced, append(unknown, paths...), nil
 }
@@ -163,7 +180,15 @@ func (e *Engine) received(req *Request) (obj map[string]any, strict []StrictErro
 	}
 	v := e.versions[versionOf(obj)]
 	track := req.fieldValidation() != metav1.FieldValidationIgnore
-	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true})
+	keepsStatus := v != nil && v.hasStatus && req.Subresource == "" // as it was
+	given := req.Raw == nil && v != nil && !v.values.Embedded() && e.owns(obj)
+	if req.Raw == nil && !given && !schema.Decoded(obj) {
+		return nil, nil, nil, checkTypes("", obj)
+	}
+	coerced, unknown, err := e.coerce(obj, v, coercion{track: track, fill: true, noStatus: keepsStatus, given: given})
+	if err != nil && given && !schema.Decoded(obj) {
+		return nil, nil, nil, checkTypes("", obj)
+	}
 	if err != nil {
 		return obj, nil, e.unreadable(obj, err), nil
 	}
@@ -231,42 +256,18 @@ func (r *Request) fieldValidation() string {
 	return r.FieldValidation
 }
 
-// decodedJSON says that a value is one that Decode can give. Others are not to be
-// blamed on the object.
-func decodedJSON(v any) bool {
-	switch v := v.(type) {
-	case nil, bool, string, int64, float64:
-		return true
-	case map[string]any:
-		for _, entry := range v {
-			if !decodedJSON(entry) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		for _, item := range v {
-			if !decodedJSON(item) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // checkTypes finds what is not decoded JSON.
 func checkTypes(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if !decodedJSON(v[name]) {
+			if !schema.Decoded(v[name]) {
 				return checkTypes(child(path, name), v[name])
 			}
 		}
 	case []any:
 		for i, item := range v {
-			if !decodedJSON(item) {
+			if !schema.Decoded(item) {
 				return checkTypes(fmt.Sprintf("%s[%d]", path, i), item)
 			}
 		}

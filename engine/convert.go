@@ -9,6 +9,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // Converter is asked where the API server asks the webhook by which a CRD
@@ -64,7 +66,7 @@ func (e *Engine) ToStorage(ctx context.Context, obj map[string]any) (out map[str
 	if from == nil || !e.owns(obj) {
 		return nil, e.notOurs(obj)
 	}
-	if !decodedJSON(obj) {
+	if !schema.Decoded(obj) {
 		return nil, checkTypes("", obj)
 	}
 	return e.converted(ctx, obj, e.home(from))
@@ -121,7 +123,7 @@ func (e *Engine) ask(ctx context.Context, obj map[string]any, v *crdVersion) (ma
 	case err != nil:
 		return nil, conversionError{err}
 	}
-	if !decodedJSON(out) {
+	if !schema.Decoded(out) {
 		return nil, fmt.Errorf("converter: %w", checkTypes("", out))
 	}
 	out, _, err = e.coerce(out, v, coercion{})

@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // Decode reads one JSON object as the API server does: whole numbers as int64,
@@ -39,10 +40,14 @@ type unread struct {
 func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError, failed *unread, err error) {
 	body := req.Raw
 	if body == nil {
-		if !decodedJSON(req.Object) {
+		plain := plainType(req.Object)
+		if plain && !req.Merged {
+			return req.Object, nil, nil, nil // received looks through it
+		}
+		if !schema.Decoded(req.Object) {
 			return nil, nil, nil, checkTypes("", req.Object)
 		}
-		if plainType(req.Object) {
+		if plain {
 			return req.Object, nil, nil, nil
 		}
 		if body, err = json.Marshal(req.Object); err != nil {

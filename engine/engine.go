@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -31,6 +32,7 @@ type Engine struct {
 	storage        *crdVersion
 	config         Config
 	limits         limits
+	writes         *sync.Pool // of *write, whose memory is used again
 }
 
 // crdVersion is what decides objects of one version.
@@ -73,6 +75,7 @@ func Compile(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (e *Engi
 		versions:   map[string]*crdVersion{},
 		config:     c.cfg,
 		limits:     c.limits,
+		writes:     new(sync.Pool),
 
 		reviewVersions: reviewVersions(crd),
 	}

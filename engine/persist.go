@@ -3,13 +3,15 @@ package engine
 import (
 	"context"
 	"fmt"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // stored is the old object as the server reads it back from storage in version
 // v: written through the storage version's schema, defaulted, its malformed
 // metadata dropped.
 func (e *Engine) stored(ctx context.Context, old map[string]any, v *crdVersion) (map[string]any, error) {
-	if !decodedJSON(old) {
+	if !schema.Decoded(old) {
 		return nil, checkTypes("", old)
 	}
 	from := e.versions[versionOf(old)]

@@ -12,6 +12,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
+
+	"github.com/celadon-cel/celadon/engine/schema"
 )
 
 // How it works: a write to the scale subresource carries a Scale, of which the
@@ -76,7 +78,7 @@ func (w *write) scaleBody() (body []byte, v *crdVersion, err error) {
 		if obj, err = Decode(body); err != nil {
 			return nil, nil, fmt.Errorf("request: %w", err)
 		}
-	} else if !decodedJSON(obj) {
+	} else if !schema.Decoded(obj) {
 		return nil, nil, checkTypes("", obj)
 	}
 	own := w.engine.owns(obj)

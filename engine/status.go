@@ -63,7 +63,7 @@ func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,
 		Reason:  metav1.StatusReasonInvalid,
-		Message: gk.String() + " " + strconv.Quote(obj.GetName()) + " is invalid: " + messages(causes),
+		Message: message(gk.String(), obj.GetName(), causes),
 		Details: &metav1.StatusDetails{Group: gk.Group, Kind: gk.Kind, Name: obj.GetName()},
 	}
 	sortCauses(causes)
@@ -74,21 +74,22 @@ func invalid(obj *unstructured.Unstructured, causes []Cause) *metav1.Status {
 	return status
 }
 
-// messages are those of all causes, each once.
-func messages(causes []Cause) string {
+// message tells all causes, each once.
+func message(kind, name string, causes []Cause) string {
+	name = strconv.Quote(name)
 	if len(causes) == 1 {
-		return causes[0].Field + ": " + causes[0].Message
+		return kind + " " + name + " is invalid: " + causes[0].Field + ": " + causes[0].Message
 	}
 	var all []string
 	seen := make(map[string]bool, len(causes))
 	for _, c := range causes {
-		if message := c.Field + ": " + c.Message; !seen[message] {
-			seen[message] = true
-			all = append(all, message)
+		if text := c.Field + ": " + c.Message; !seen[text] {
+			seen[text] = true
+			all = append(all, text)
 		}
 	}
 	if len(all) == 1 {
-		return all[0]
+		return kind + " " + name + " is invalid: " + all[0]
 	}
-	return "[" + strings.Join(all, ", ") + "]"
+	return kind + " " + name + " is invalid: [" + strings.Join(all, ", ") + "]"
 }

@@ -33,16 +33,24 @@ func (e *Engine) Validate(ctx context.Context, req Request) (res *Result, err er
 		}
 	}()
 	w, err := e.newWrite(ctx, req)
-	if err == nil {
-		err = w.prepare()
-	}
 	if err != nil {
+		return nil, err
+	}
+	if res, err = w.decide(); w.bug == nil {
+		*w = write{}
+		e.writes.Put(w)
+	}
+	return res, err
+}
+
+func (w *write) decide() (*Result, error) {
+	if err := w.prepare(); err != nil {
 		return nil, err
 	}
 	if w.failure == nil {
 		w.check()
 	}
-	if err := ctx.Err(); err != nil {
+	if err := w.ctx.Err(); err != nil {
 		return nil, fmt.Errorf("validation interrupted: %w", err)
 	}
 	switch {
@@ -58,7 +66,12 @@ func (e *Engine) newWrite(ctx context.Context, req Request) (*write, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	return &write{engine: e, req: req, ctx: ctx, tally: req.tally()}, nil
+	w, ok := e.writes.Get().(*write)
+	if !ok {
+		w = new(write)
+	}
+	w.engine, w.req, w.ctx, w.tally = e, req, ctx, req.tally()
+	return w, nil
 }
 
 func (r *Request) check() error {

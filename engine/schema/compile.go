@@ -165,8 +165,9 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	}
 	n.preserve, n.embedded = s.XPreserveUnknownFields, s.XEmbeddedResource
 	if s.Default.Object != nil {
-		n.standard = runtime.DeepCopyJSONValue(s.Default.Object)
-		defaulting.Default(n.standard, s)
+		value := runtime.DeepCopyJSONValue(s.Default.Object)
+		defaulting.Default(value, s)
+		n.standard = newStandard(value)
 	}
 	if s.XListType != nil {
 		switch *s.XListType {
@@ -193,7 +194,10 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 // settled tells whether the default is one that preparing leaves as it is.
 func (n *node) settled() bool {
 	p := preparer{Preparation: Preparation{Prune: true, Default: true}}
-	_, changed := p.value(n.standard, n, n.mode(dropUnknown), &place{})
+	if n.standard == nil {
+		return true
+	}
+	_, changed := p.value(n.standard.value, n, n.mode(dropUnknown), &place{})
 	return !changed
 }
 

@@ -32,7 +32,7 @@ type node struct {
 	isArray       bool // by type
 	preserve      bool
 	embedded      bool
-	standard      any     // the default, complete in itself
+	standard      *standard
 	defaults      []named // properties with defaults
 
 	// what there is here or below

@@ -3,8 +3,6 @@ package schema
 import (
 	"maps"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Preparation is what to do to an object. Done at once, the parts give what
@@ -17,6 +15,8 @@ type Preparation struct {
 	Track bool
 	// Default fills in defaults.
 	Default bool
+	// NoStatus leaves out the default of the root's status.
+	NoStatus bool
 }
 
 // Prepare prunes and defaults an object of the resource itself. The object
@@ -24,14 +24,48 @@ type Preparation struct {
 // object itself when there was nothing to do. Unknown fields come in the API
 // server's order.
 func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string) {
-	p := preparer{Preparation: what}
+	return s.prepare(obj, &preparer{Preparation: what})
+}
+
+// PrepareGiven is Prepare for an object that others made: it is not ok where
+// Decoded is false for the object, and then says nothing else.
+func (s *Schema) PrepareGiven(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string, ok bool) {
+	p := &preparer{Preparation: what, given: true}
+	prepared, unknown = s.prepare(obj, p)
+	return prepared, unknown, !p.foreign
+}
+
+func (s *Schema) prepare(obj map[string]any, p *preparer) (prepared map[string]any, unknown []string) {
 	mode := keepUnknown
-	if what.Prune {
+	if p.Prune {
 		mode = s.root.mode(dropUnknown)
 	}
 	prepared, _ = p.object(obj, s.root, mode, nil)
 	slices.Sort(p.unknown)
 	return prepared, p.unknown
+}
+
+// Decoded says that a value is one that decoding JSON can give.
+func Decoded(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, string, int64, float64:
+		return true
+	case map[string]any:
+		for _, entry := range v {
+			if !Decoded(entry) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		for _, item := range v {
+			if !Decoded(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // FillRoot gives an object those of the root's own defaults that are missing; it is
@@ -45,7 +79,7 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 		if len(filled) == len(obj) {
 			filled = maps.Clone(obj)
 		}
-		filled[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
+		filled[d.name] = d.node.standard.copy()
 	}
 	return filled
 }
@@ -53,6 +87,14 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
+	// given: the object is looked through for what is not decoded; foreign: there
+	// is such.
+	given, foreign bool
+}
+
+// pass looks at what is left as it is.
+func (p *preparer) pass(v any) {
+	p.foreign = p.foreign || p.given && !Decoded(v)
 }
 
 // mode is what happens to fields that the schema does not name.
@@ -77,6 +119,7 @@ func (n *node) mode(m mode) mode {
 
 func (p *preparer) value(v any, n *node, m mode, at *place) (prepared any, changed bool) {
 	if n == nil && m != dropUnknown {
+		p.pass(v)
 		return v, false
 	}
 	switch v := v.(type) {
@@ -86,6 +129,9 @@ func (p *preparer) value(v any, n *node, m mode, at *place) (prepared any, chang
 		if out, changed := p.list(v, n, m, at); changed {
 			return out, true
 		}
+	case nil, bool, string, int64, float64:
+	default:
+		p.foreign = true
 	}
 	return v, false
 }
@@ -113,8 +159,10 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (ou
 		case m == dropUnknown:
 			p.unknownField(&here)
 			delete(own(), name)
+			p.pass(v)
 			continue
 		default:
+			p.pass(v)
 			continue
 		}
 		if v == nil && child != nil && !child.nullable {
@@ -122,7 +170,7 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (ou
 			case child.standard == nil && p.Prune:
 				delete(own(), name)
 			case child.standard != nil && p.Default:
-				own()[name] = runtime.DeepCopyJSONValue(child.standard)
+				own()[name] = child.standard.copy()
 			}
 			continue
 		}
@@ -132,8 +180,8 @@ func (p *preparer) object(fields map[string]any, n *node, m mode, at *place) (ou
 	}
 	if p.Default && n != nil {
 		for _, d := range n.defaults {
-			if _, ok := fields[d.name]; !ok {
-				own()[d.name] = runtime.DeepCopyJSONValue(d.node.standard)
+			if _, ok := fields[d.name]; !ok && !(p.NoStatus && at == nil && d.name == "status") {
+				own()[d.name] = d.node.standard.copy()
 			}
 		}
 	}
@@ -155,7 +203,7 @@ func (p *preparer) list(items []any, n *node, m mode, at *place) (out []any, cha
 		next, replaced := v, false
 		if v == nil && child != nil && !child.nullable {
 			if p.Default && child.standard != nil {
-				next, replaced = runtime.DeepCopyJSONValue(child.standard), true
+				next, replaced = child.standard.copy(), true
 			}
 		} else {
 			next, replaced = p.value(v, child, m, &here)

@@ -242,7 +242,8 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 		r.add(openapierrors.TooManyProperties(at.String(), in, *o.max, size))
 	}
 	here := place{up: at}
-	for _, name := range r.suspects(n, o, fields) {
+	var room [16]string
+	for _, name := range r.suspects(room[:0], n, o, fields) {
 		here.name, here.step = name, property
 		child, ok := n.properties[name]
 		if !ok {
@@ -263,8 +264,7 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 }
 
 // suspects are the fields that there may be something to report on, by name.
-func (r *report) suspects(n *node, o *object, fields map[string]any) []string {
-	names := make([]string, 0, 8)
+func (r *report) suspects(names []string, n *node, o *object, fields map[string]any) []string {
 	for name, v := range fields {
 		child, ok := n.properties[name]
 		if !ok {
