@@ -23,6 +23,7 @@ func FuzzSession(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	f.Add(strings.Repeat(":add true\n", 2*maxCompiled)) // older engines are let go
 	for _, script := range scripts {
 		a, err := txtar.ParseFile(script)
 		if err != nil {
@@ -40,9 +41,7 @@ func FuzzSession(f *testing.F) {
 	loaded := crontab(f)
 	loaded.past = nil // what is loaded stays
 	f.Fuzz(func(t *testing.T, script string) {
-		again := *loaded // a state never changes
-		s := &again
-		s.saved = maps.Clone(loaded.saved)
+		s := afresh(loaded)
 		first := string(s.state.crd.doc.Text)
 		for _, line := range strings.Split(script, "\n")[:min(40, strings.Count(script, "\n")+1)] {
 			before, alone := s.moment(), s.partial == ""
@@ -166,4 +165,13 @@ func TestInterrupted(t *testing.T) {
 	if !reply.Failed || !strings.Contains(reply.Text, "operation interrupted") {
 		t.Errorf("%s", reply.Text)
 	}
+}
+
+// afresh is a session with what another has loaded. A state never changes, but for
+// what it lets go of as it grows old.
+func afresh(loaded *Session) *Session {
+	s, state, crd := *loaded, *loaded.state, *loaded.state.crd
+	s.state, state.crd = &state, &crd
+	s.saved = maps.Clone(loaded.saved)
+	return &s
 }
