@@ -71,6 +71,9 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 			p.tree.words = wordsOf(p.tree)
 		}
 		h.trees = append(h.trees, p.tree)
+		if p.rest == nil {
+			p.rest = outer(schema.OpenAPIV3Schema, metadataFields)
+		}
 		rest := *p.rest
 		if !h.moved { // nor must these be the same
 			rest.Description = fmt.Sprint(i)
@@ -159,6 +162,7 @@ type reducer struct {
 	formats  map[format]bool // those that the server knows
 	version  *version.Version
 	work     *patternWork
+	spare    []*props
 	trees    bool // rules are wanted, too
 	failed   bool // to convert something, or to look at that many keys
 }
@@ -170,10 +174,11 @@ var metadataFields = []string{"apiVersion", "kind", "metadata"}
 
 // part is what is left of a schema.
 type part struct {
-	// rest is the schema without the properties that are plain, but for the pinned
-	// ones; plain says whether it is plain itself.
-	rest  *props
+	// plain: nothing could be said of the schema, or of any below it.
 	plain bool
+	// rest is what is left of one that is not: the schema without the properties that
+	// are plain, but for the pinned ones.
+	rest *props
 	// tree are the rules, nil where there are none; it points to the schema.
 	tree *branch
 	// perByte is as patternWork.node gives it.
@@ -184,50 +189,75 @@ type part struct {
 func (r *reducer) node(s *props, pinned []string) part {
 	if len(s.XListMapKeys) > maxKeys {
 		r.failed = true
-		return part{rest: s}
+		return part{}
 	}
-	p := part{rest: s, perByte: r.work.pattern("", s)}
+	p := part{perByte: r.work.pattern("", s)}
 	if p.plain = r.plainItself(s); !p.plain {
 		p.perByte += r.work.beside("", s)
 	}
-	edit := func() *props {
-		if p.rest == s {
-			c := *s
-			p.rest = &c
-		}
-		return p.rest
-	}
-	below := len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil
-	var children []*branch
+	var items, values *props
+	var kept map[string]props
+	var children, ruled []*branch
 	if s.Items != nil && s.Items.Schema != nil {
 		sub := r.node(s.Items.Schema, s.XListMapKeys)
-		children = p.with(children, sub, atItems, "")
-		if sub.rest != s.Items.Schema && below {
-			edit().Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: sub.rest, JSONSchemas: s.Items.JSONSchemas}
-		}
+		children, items = p.with(children, sub, atItems, ""), sub.rest
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 		sub := r.node(s.AdditionalProperties.Schema, nil)
-		children = p.with(children, sub, atValues, "")
-		if sub.rest != s.AdditionalProperties.Schema && below {
-			edit().AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: sub.rest}
-		}
+		children, values = p.with(children, sub, atValues, ""), sub.rest
 	}
 	if len(s.Properties) > 0 {
-		kept, ruled := r.properties(&p, s, pinned)
+		kept, ruled = r.properties(&p, s, pinned)
 		children = append(children, ruled...)
-		if s.AdditionalProperties == nil { // of which there may be only one
-			edit().Properties = withMentioned(s, kept)
-		}
 	}
-	if s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0 {
+	switch {
+	case s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0:
 		p.rest, p.plain = s, false // its properties are not looked at one by one
+	case !p.plain:
+		p.rest = without(s, items, values, kept)
 	}
 	if r.trees && (len(children) > 0 || len(s.XValidations) > 0) {
 		p.tree = r.branch(s, children)
 	}
 	r.work.matched("", s, p.perByte)
 	return p
+}
+
+// without is a schema with what is left of those below it; nil where they are plain.
+func without(s, items, values *props, kept map[string]props) *props {
+	c := *s
+	if len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil {
+		if s.Items != nil && s.Items.Schema != nil {
+			if items == nil {
+				items = outer(s.Items.Schema, s.XListMapKeys)
+			}
+			c.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: items, JSONSchemas: s.Items.JSONSchemas}
+		}
+		if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+			if values == nil {
+				values = outer(s.AdditionalProperties.Schema, nil)
+			}
+			c.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: values}
+		}
+	}
+	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // of which there may be only one
+		c.Properties = withMentioned(s, kept)
+	}
+	return &c
+}
+
+// outer is a plain schema without the properties, but for the pinned ones.
+func outer(s *props, pinned []string) *props {
+	var kept map[string]props
+	for _, name := range pinned {
+		if prop, ok := s.Properties[name]; ok {
+			if kept == nil {
+				kept = map[string]props{}
+			}
+			kept[name] = prop
+		}
+	}
+	return without(s, nil, nil, kept)
 }
 
 // with adds a part below, and its rules to the children.
@@ -279,7 +309,6 @@ func isWord(c rune) bool {
 // properties are those that are not plain, with the pinned ones, and the rules of
 // all; p is the part that they are of.
 func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[string]props, ruled []*branch) {
-	var one *props
 	for name, prop := range s.Properties {
 		isPinned := slices.Contains(pinned, name)
 		if isLeaf(&prop) && !isPinned { // as most are
@@ -289,27 +318,36 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 				continue
 			}
 		}
-		if one == nil {
-			one = new(props)
-		}
+		one := r.room()
 		*one = prop
 		sub := r.node(one, nil)
 		ruled = p.with(ruled, sub, atProperty, name)
 		if isPinned {
 			sub.rest = one
 		}
-		if isPinned || !sub.plain {
+		if sub.rest != nil {
 			if kept == nil {
 				kept = map[string]props{}
 			}
 			kept[name] = *sub.rest
 		}
-		if sub.tree != nil {
-			one = nil // the tree has it
+		if sub.tree == nil { // which would have it
+			r.spare = append(r.spare, one)
 		}
 	}
 	slices.SortFunc(ruled, func(a, b *branch) int { return cmp.Compare(a.name, b.name) })
 	return kept, ruled
+}
+
+// room is a schema's, to be written over.
+func (r *reducer) room() *props {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return new(props)
+	}
+	room := r.spare[last]
+	r.spare = r.spare[:last]
+	return room
 }
 
 // isLeaf is true of a schema without others below it, a default, or rules.
