@@ -80,7 +80,8 @@ func (s *splitter) end() bool {
 }
 
 func (s *splitter) separatorAt(i int) bool {
-	return separator(s.w.rest()[i : i+s.w.lineEnd(i)])
+	n := s.w.lineEnd(i) // which may move what is in memory
+	return separator(s.w.rest()[i : i+n])
 }
 
 // separator is a line that is "---", with a comment behind it or none, as
