@@ -150,7 +150,7 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	sent := yamldoc.Sent(c.text)
 	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
-		if c.flow {
+		if c.flow && !json.Valid(c.text) { // else a number that is too large
 			if _, _, flowErr := yamldoc.Decode(c.text); flowErr == nil {
 				return c.yaml(yield)
 			}

@@ -205,7 +205,8 @@ func (s *splitter) inVain(n int) (gaveUp bool) {
 var errVain = errors.New("too many objects have no end: the rest is not read")
 
 // flow is true where the object may be YAML that begins like JSON: it is alone
-// in its document. A stream does not wait for what follows a good object.
+// in its document. A stream does not wait for what follows what is JSON, which
+// is never taken for YAML.
 func (s *splitter) flow(end int) bool {
 	if s.w.r != nil && json.Valid(s.w.rest()[:end]) {
 		return false

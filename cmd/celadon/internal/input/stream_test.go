@@ -66,6 +66,7 @@ func TestForms(t *testing.T) {
 		"json":                {"\n {\"name\": \"a\"}", []string{"0/0:2: a"}},
 		"json lines":          {"{\"name\":\"a\"}\n{\"name\":\"b\"}\n", []string{"0/0:1: a", "1/0:2: b"}},
 		"json in yaml":        {"name: a\n---\n{\"name\": \"b\"}\n---\nname: c\n", []string{"0/0:1: a", "1/0:3: b", "2/0:5: c"}},
+		"a large number":      {`{"name":7e777}`, []string{"0/0:1: not JSON: json: cannot unmarshal number 7e777 into Go value of type float64"}},
 		"a brace too many":    {`{}}--`, []string{"0/0:1: <nil>", "1/0:1: not JSON: invalid character '}' after an object"}},
 		"flow":                {"{name: a}\n", []string{"0/0:1: a"}},
 		"flow lines":          {"{name: a,\n # {\n x: 'it''s {'}\n---\nname: b\n", []string{"0/0:1: a", "1/0:5: b"}},
