@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/internal/celcheck"
+	"github.com/celadon-cel/celadon/internal/celparse"
 )
 
 // Check parses and checks one expression in an environment that For or Compile
@@ -23,6 +24,7 @@ func Check(env *cel.Env, src string) (*cel.Ast, error) {
 // concurrent use.
 type checks struct {
 	env     *cel.Env
+	parser  *celparse.Parser
 	checker *celcheck.Checker
 	// validators look at what is checked; config is what they tell each other.
 	validators []cel.ASTValidator
@@ -44,9 +46,14 @@ func (e *Env) checks() (*checks, error) {
 }
 
 func newChecks(env *cel.Env) (*checks, error) {
+	parser, err := parserOf(env)
+	if err != nil {
+		return nil, err
+	}
 	_, issues := env.Compile("1 < 2.0")
 	c := &checks{
-		env: env,
+		env:    env,
+		parser: parser,
 		checker: celcheck.New(celcheck.Config{
 			Functions:   slices.Collect(maps.Values(env.Functions())),
 			Variables:   env.Variables(),
@@ -100,7 +107,7 @@ func validated(e ast.Expr) map[string]bool {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.CallKind:
-			if name := validators[e.AsCall().FunctionName()]; name != "" {
+			if name := validatorOf(e.AsCall()); name != "" {
 				note(name)
 			}
 		case ast.ListKind:
@@ -117,6 +124,20 @@ func validated(e ast.Expr) map[string]bool {
 // validators are those of all versions, by the functions that they look at.
 var validators = map[string]string{
 	"duration": "cel.validator.duration", "timestamp": "cel.validator.timestamp", "matches": "cel.validator.matches", "format": "cel.validator.string_format",
+}
+
+// validatorOf is the validator that has to look at a call: none where it would look
+// at no literal, or at one that is surely good.
+func validatorOf(call ast.CallExpr) string {
+	function, args := call.FunctionName(), call.Args()
+	name := validators[function]
+	if name == "" || function == "format" {
+		return name
+	}
+	if len(args) == 0 || args[0].Kind() != ast.LiteralKind || celcheck.Takes(function, args[0]) {
+		return ""
+	}
+	return name
 }
 
 // literalsValidator looks at lists and maps.

@@ -55,3 +55,48 @@ func TestScopesAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestLiterals compares with cel-go what is made of a literal that a validator looks
+// at, in versions without validators and with them.
+func TestLiterals(t *testing.T) {
+	t.Parallel()
+	d := types.FromSchema(structural(t, `{type: string}`), types.Subtree)
+	var exprs []string
+	for _, text := range []string{
+		"", "a", "^a+$", `\\d{3}`, `a{1000}`, `a{1001}`, `(a{1000}){1000}`, "(", "[z-a]", "(?i)a", "(?<x>a)", "(?P<x>a)(?P<x>b)", `\\pL`, `\\pX`, "a**", `\\C`, "é", `\\xff`, "\\u0000",
+	} {
+		exprs = append(exprs, "self.matches('"+text+"')", "matches(self, '"+text+"')", "matches('"+text+"', self)")
+	}
+	for _, text := range []string{"", "1h", "-1h", "1", "1.5h3s", "1d", "87600h", "2540400h", "2540401h", "3000000h", "9223372036s", "1h ", "+1s", ".5s", "1e3s", "0"} {
+		exprs = append(exprs, "duration('"+text+"') > duration('1s')")
+	}
+	for _, text := range []string{"", "2020-01-01T00:00:00Z", "2020-02-30T00:00:00Z", "2020-01-01", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59-01:00", "2020-01-01t00:00:00z"} {
+		exprs = append(exprs, "timestamp('"+text+"') > timestamp('2020-01-01T00:00:00Z')")
+	}
+	exprs = append(exprs, "timestamp(1) > timestamp(-1)", "timestamp(999999999999999) > timestamp(1)", "duration(self) > duration('x')")
+	for _, minor := range []int{types.Oldest, types.Newest} {
+		e := types.NewRulesEnv(types.Version{Minor: minor})
+		env, err := e.For(d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for _, src := range exprs {
+			_, issues := env.Compile(src)
+			scope, err := e.Scope()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, scoped := scope.Compile(d, false, src)
+			if want := issues == nil; want != (scoped == nil) {
+				t.Errorf("1.%d: %s: got %v, cel-go %v", minor, src, scoped, issues)
+			}
+			if issues != nil {
+				refused++
+			}
+		}
+		if minor == types.Newest && refused < 20 || minor == types.Oldest && refused > 0 {
+			t.Errorf("1.%d: %d of %d are refused", minor, refused, len(exprs))
+		}
+	}
+}

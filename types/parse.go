@@ -19,6 +19,10 @@ func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(parser, env, src)
+}
+
+func parse(parser *celparse.Parser, env *cel.Env, src string) (*cel.Ast, error) {
 	source := celparse.NewSource(src)
 	tree, err := parser.Parse(source)
 	switch {

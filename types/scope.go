@@ -79,7 +79,7 @@ func (s *Scope) Forget() { s.complexity = 0 }
 
 // compile gives nil where the expression takes cel-go's checker.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
-	parsed, err := Parse(s.env.base, src)
+	parsed, err := parse(s.checks.parser, s.env.base, src)
 	if err != nil {
 		return nil, err // which names no types
 	}

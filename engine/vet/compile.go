@@ -12,7 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	parts "github.com/celadon-cel/celadon/engine/internal/rule"
-	"github.com/celadon-cel/celadon/internal/regex"
+	"github.com/celadon-cel/celadon/internal/celcheck"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -77,7 +77,7 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 			return x, nil
 		}
 	}
-	if x.cost, err = cost.Of(checked.Env, checked.AST, checked.Decl); err != nil {
+	if x.cost, err = checked.Cost(); err != nil {
 		x.refuse(checked.Unpriced(err))
 	}
 	return x, nil
@@ -134,18 +134,12 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 			pattern = args[0] // findAll may have a limit behind it
 		}
 		if pattern.Kind() == ast.LiteralKind {
-			text, ok := pattern.AsLiteral().Value().(string)
-			return !ok || !compiles(text)
+			return !celcheck.Takes(overloads.Matches, pattern)
 		}
 		return mayBeConstant(a, pattern)
 	default:
-		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0])
+		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !celcheck.Takes(name, args[0])
 	}
-}
-
-func compiles(pattern string) bool {
-	_, err := regex.New(pattern)
-	return err == nil
 }
 
 func mayBeConstant(a *ast.AST, e ast.Expr) bool {

@@ -47,8 +47,8 @@ type Config struct {
 	// Explain gives the reasons for the cost of every rule, not only of those
 	// over a limit.
 	Explain bool
-	// VerdictOnly leaves out all that the server does not say: reasons,
-	// advice, versions, lints.
+	// VerdictOnly leaves out all that the server does not say: Lints, Needs,
+	// MinKubeVersion, and Versions with their estimates, reasons and advice.
 	VerdictOnly bool
 }
 

@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/celadon-cel/celadon/engine/internal/structural"
@@ -72,7 +69,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 		}
 		h.trees = append(h.trees, p.tree)
 		if p.rest == nil {
-			p.rest = outer(schema.OpenAPIV3Schema, metadataFields)
+			p.rest = r.outer(schema.OpenAPIV3Schema, metadataFields)
 		}
 		rest := *p.rest
 		if !h.moved { // nor must these be the same
@@ -88,40 +85,6 @@ func shallow(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 	c := *crd
 	c.Spec.Versions = slices.Clone(crd.Spec.Versions)
 	return &c
-}
-
-// sameSchemas is true where the conversion moves the one schema to the top: it
-// compares what was decoded.
-func sameSchemas(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	versions := crd.Spec.Versions
-	if len(versions) == 0 || versions[0].Schema == nil {
-		return false
-	}
-	var equal conversion.Equalities
-	for i := 1; i < len(versions); i++ {
-		if i == 1 {
-			equal = apiequality.Semantic.Copy()
-			if err := equal.AddFunc(sameJSON); err != nil {
-				panic(err)
-			}
-		}
-		if !equal.DeepEqual(versions[i].Schema, versions[0].Schema) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameJSON is true of texts that stand for one value.
-func sameJSON(a, b apiextensionsv1.JSON) bool {
-	if bytes.Equal(a.Raw, b.Raw) {
-		return true
-	}
-	var x, y apiextensions.JSON
-	if apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(&a, &x, nil) != nil || apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(&b, &y, nil) != nil {
-		return false
-	}
-	return apiequality.Semantic.DeepEqual(x, y)
 }
 
 // sound asks the server's function about what is not plain. It gives that as the
@@ -214,7 +177,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	case s.XEmbeddedResource || s.Default != nil && len(s.Properties) > 0:
 		p.rest, p.plain = s, false // its properties are not looked at one by one
 	case !p.plain:
-		p.rest = without(s, items, values, kept)
+		p.rest = r.without(s, items, values, kept)
 	}
 	if r.trees && (len(children) > 0 || len(s.XValidations) > 0) {
 		p.tree = r.branch(s, children)
@@ -224,30 +187,33 @@ func (r *reducer) node(s *props, pinned []string) part {
 }
 
 // without is a schema with what is left of those below it; nil where they are plain.
-func without(s, items, values *props, kept map[string]props) *props {
+func (r *reducer) without(s, items, values *props, kept map[string]props) *props {
 	c := *s
+	if s.Default == nil && s.Pattern != "" && r.compiles(s.Pattern) {
+		c.Pattern = "" // which nothing but a default is held to
+	}
 	if len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil {
 		if s.Items != nil && s.Items.Schema != nil {
 			if items == nil {
-				items = outer(s.Items.Schema, s.XListMapKeys)
+				items = r.outer(s.Items.Schema, s.XListMapKeys)
 			}
 			c.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: items, JSONSchemas: s.Items.JSONSchemas}
 		}
 		if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 			if values == nil {
-				values = outer(s.AdditionalProperties.Schema, nil)
+				values = r.outer(s.AdditionalProperties.Schema, nil)
 			}
 			c.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: s.AdditionalProperties.Allows, Schema: values}
 		}
 	}
 	if len(s.Properties) > 0 && s.AdditionalProperties == nil { // of which there may be only one
-		c.Properties = withMentioned(s, kept)
+		c.Properties = r.withMentioned(s, kept)
 	}
 	return &c
 }
 
 // outer is a plain schema without the properties, but for the pinned ones.
-func outer(s *props, pinned []string) *props {
+func (r *reducer) outer(s *props, pinned []string) *props {
 	var kept map[string]props
 	for _, name := range pinned {
 		if prop, ok := s.Properties[name]; ok {
@@ -257,7 +223,7 @@ func outer(s *props, pinned []string) *props {
 			kept[name] = prop
 		}
 	}
-	return without(s, nil, nil, kept)
+	return r.without(s, nil, nil, kept)
 }
 
 // with adds a part below, and its rules to the children.
@@ -355,9 +321,9 @@ func isLeaf(s *props) bool {
 	return s.Properties == nil && s.Items == nil && s.AdditionalProperties == nil && s.Default == nil && s.XValidations == nil
 }
 
-// withMentioned adds whole what the junctors of a schema speak of, which must be
-// outside of them as well.
-func withMentioned(s *props, kept map[string]props) map[string]props {
+// withMentioned adds what the junctors of a schema speak of, which must be outside of
+// them as well: whole where they speak of what is in it.
+func (r *reducer) withMentioned(s *props, kept map[string]props) map[string]props {
 	var junctor func(*props)
 	of := func(s *props) {
 		for _, list := range [][]props{s.AllOf, s.AnyOf, s.OneOf} {
@@ -370,16 +336,27 @@ func withMentioned(s *props, kept map[string]props) map[string]props {
 		}
 	}
 	junctor = func(sub *props) {
-		for name := range sub.Properties {
-			if prop, ok := s.Properties[name]; ok {
-				if kept == nil {
-					kept = map[string]props{}
-				}
+		for name, inner := range sub.Properties {
+			prop, ok := s.Properties[name]
+			if !ok {
+				continue
+			}
+			if kept == nil {
+				kept = map[string]props{}
+			}
+			if speaksOfParts(&inner) {
 				kept[name] = prop
+			} else if _, ok := kept[name]; !ok {
+				kept[name] = *r.outer(&prop, nil)
 			}
 		}
 		of(sub)
 	}
 	of(s)
 	return kept
+}
+
+// speaksOfParts is true of a schema in a junctor that is of more than the value itself.
+func speaksOfParts(s *props) bool {
+	return s.Properties != nil || s.Items != nil || s.AdditionalProperties != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Not != nil
 }

@@ -40,10 +40,10 @@ func (a *admission) report(r *Report) {
 	for _, err := range a.errs {
 		r.Causes = append(r.Causes, a.cause(err, bodies[err]))
 	}
-	r.Versions = a.versions()
 	if a.cfg.VerdictOnly {
 		return
 	}
+	r.Versions = a.versions()
 	r.Lints = a.lints()
 	r.Needs = a.dropped
 	if r.Accepted && a.cfg.KubeVersion == "" {
@@ -93,16 +93,18 @@ func (a *admission) versions() []Version {
 	return list
 }
 
-func (a *admission) unitReport(u *unit) Version {
+// estimates are the rules, without reasons and advice.
+func (a *admission) estimates(u *unit) Version {
 	v := Version{Limit: uint64(a.limits.EstimatedPerCRD), Rules: []Rule{}, Mendable: true}
-	ad := a.newAdvisor(u)
 	for _, r := range u.rules {
 		v.EstimatedCost = cost.Add(v.EstimatedCost, cost.Add(r.total, r.messageCost()))
 		v.Rules = append(v.Rules, a.rule(r))
 	}
-	if a.cfg.VerdictOnly {
-		return v
-	}
+	return v
+}
+
+func (a *admission) unitReport(u *unit) Version {
+	v, ad := a.estimates(u), a.newAdvisor(u)
 	over := ad.over()
 	var set values
 	var stuck []*rule

@@ -61,12 +61,16 @@ func TestVerdictAlone(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%s, seed %d: the whole (-) and the verdict alone (+)\n%s", file, seed, diff)
 			}
-			for _, v := range got.Versions {
-				rules += len(v.Rules)
-			}
 			if h := reduce(crd, newest, true); h != nil && got.Accepted {
-				if rest := h.sound(context.Background()); rest != nil && admitRules(context.Background(), rest, h.trees, newest, Config{VerdictOnly: true}) != nil {
+				if quick := shortWay(h); quick != nil {
 					short++
+					for i, u := range a.units {
+						want, got := a.estimates(u), quick.estimates(quick.units[i])
+						if diff := cmp.Diff(want, got); diff != "" {
+							t.Fatalf("%s, seed %d: estimates of the whole (-) and the short way's (+)\n%s", file, seed, diff)
+						}
+						rules += len(want.Rules)
+					}
 				}
 			}
 			if got.Accepted {
@@ -80,6 +84,15 @@ func TestVerdictAlone(t *testing.T) {
 	if short < accepted*3/4 || refused < accepted/20 {
 		t.Error("too few went the short way, or were refused")
 	}
+}
+
+// shortWay is nil where the whole has to be looked at.
+func shortWay(h *halves) *admission {
+	rest := h.sound(context.Background())
+	if rest == nil {
+		return nil
+	}
+	return admitRules(context.Background(), rest, h.trees, types.Version{Minor: types.Newest}, Config{VerdictOnly: true})
 }
 
 // TestAlikePlaces: rules that compare objects of two places are refused, however alike

@@ -65,6 +65,12 @@ func States(src string) (n float64, err error) {
 	return treeStates(re), nil
 }
 
+// Valid is true of what regexp.Compile takes, however large.
+func Valid(src string) bool {
+	_, err := syntax.Parse(src, syntax.Perl)
+	return err == nil
+}
+
 func treeStates(re *syntax.Regexp) float64 {
 	n := 1.0
 	switch re.Op {

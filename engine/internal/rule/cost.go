@@ -1,0 +1,46 @@
+package rule
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/stdlib"
+
+	"github.com/celadon-cel/celadon/cost"
+)
+
+// Cost is what cost.Of gives. An environment has dozens of options for what the
+// functions of its libraries cost, and to set them takes as long as to estimate most
+// rules; what calls none of these is estimated without.
+func (c *Checked) Cost() (cost.Estimate, error) {
+	if !standard(c.AST.NativeRep()) {
+		return cost.Of(c.Env, c.AST, c.Decl)
+	}
+	// The server's environments of all versions have this option.
+	est, err := checker.Cost(c.AST.NativeRep(), cost.Estimator(c.Decl), checker.PresenceTestHasCost(false))
+	return cost.Estimate{Min: est.Min, Max: est.Max}, err
+}
+
+// standard is true of what calls only functions of CEL's standard library.
+func standard(checked *ast.AST) bool {
+	known := standardOverloads()
+	for _, ref := range checked.ReferenceMap() {
+		for _, id := range ref.OverloadIDs {
+			if !known[id] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var standardOverloads = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, function := range stdlib.Functions() {
+		for _, overload := range function.OverloadDecls() {
+			known[overload.ID()] = true
+		}
+	}
+	return known
+})
