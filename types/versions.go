@@ -48,6 +48,9 @@ func FieldSince(field string) int {
 // know in new rules, though the environment of that version does. The text is
 // the checker's for a function that it does not know; "" when there is none.
 func (v Version) NotYet(checked *cel.Ast) string {
+	if !slices.ContainsFunc(corrections, func(c correction) bool { return c.overload != "" && c.since > v.Minor }) {
+		return ""
+	}
 	a := checked.NativeRep()
 	refs := a.ReferenceMap()
 	for _, id := range slices.Sorted(maps.Keys(refs)) {
