@@ -120,9 +120,11 @@ func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) strin
 		if s.decl.Root {
 			structural = model.WithTypeAndObjectMeta(structural)
 		}
-		v, details, err := theirs.Eval(map[string]any{
-			types.Self: upstreamcel.UnstructuredToVal(self, structural), types.OldSelf: upstreamcel.UnstructuredToVal(old, structural),
-		})
+		vars := map[string]any{types.Self: upstreamcel.UnstructuredToVal(self, structural)}
+		if old != nil { // the server binds no old value where there is none
+			vars[types.OldSelf] = upstreamcel.UnstructuredToVal(old, structural)
+		}
+		v, details, err := theirs.Eval(vars)
 		out := Outcome{Err: err, Cost: *details.ActualCost(), Stopped: isStop(err)}
 		if err == nil {
 			out.Value = v
