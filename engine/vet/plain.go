@@ -2,6 +2,7 @@ package vet
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"regexp/syntax"
 	"slices"
@@ -85,8 +86,8 @@ func plainEnum(s *props) bool {
 	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !plainText(one.Raw) })
 }
 
-// plainDefault is true of a default that nothing but its type restricts, or that is
-// a text of the enum.
+// plainDefault is true of a default that nothing but its type restricts, a text of the
+// enum, and an integer between plain bounds.
 func plainDefault(s *props) bool {
 	raw := s.Default.Raw
 	switch s.Type {
@@ -97,10 +98,16 @@ func plainDefault(s *props) bool {
 		return string(raw) == "true" || string(raw) == "false"
 	case "integer":
 		value, err := strconv.ParseInt(string(raw), 10, 32)
-		within := (s.Minimum == nil || *s.Minimum <= float64(value)) && (s.Maximum == nil || float64(value) <= *s.Maximum)
+		within := (s.Minimum == nil || *s.Minimum <= float64(value) && plainBound(*s.Minimum)) && (s.Maximum == nil || float64(value) <= *s.Maximum && plainBound(*s.Maximum))
 		return err == nil && strconv.FormatInt(value, 10) == string(raw) && s.MultipleOf == nil && !s.ExclusiveMinimum && !s.ExclusiveMaximum && within
 	}
 	return false
+}
+
+// plainBound is true of a bound that is of every integer type with a sign: the server
+// holds the bounds of a default to their type, too.
+func plainBound(bound float64) bool {
+	return bound == math.Trunc(bound) && math.Abs(bound) <= math.MaxInt32
 }
 
 // plainText is true of a string in JSON that has no escapes.

@@ -43,7 +43,7 @@ type Report struct {
 	// what asks for it; with a KubeVersion they tell what has no effect there.
 	MinKubeVersion string
 	Needs          []Need
-	// Versions are the CRD's, in its order.
+	// Versions are the CRD's, in its order; nil with VerdictOnly.
 	Versions []Version
 }
 
