@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"math"
 	"reflect"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/internal/regex"
 )
 
 // What is plain is a short list of shapes, and all else is not:
@@ -122,8 +123,7 @@ func plainText(raw []byte) bool {
 func (r *reducer) compiles(pattern string) bool {
 	ok, known := r.patterns[pattern]
 	if !known && r.work.over == nil {
-		_, err := syntax.Parse(pattern, syntax.Perl) // all of regexp.Compile that can fail
-		ok = err == nil
+		ok = regex.Valid(pattern)
 		r.patterns[pattern] = ok
 	}
 	return ok

@@ -42,7 +42,7 @@ const maxKeys = 32
 
 // reduce is nil where what a schema must be depends on what is in it, where the
 // server's functions might take too long (overworked says whether they do), and
-// where a schema cannot be converted.
+// where a schema with rules cannot be converted.
 func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, trees bool) *halves {
 	if crd.Spec.PreserveUnknownFields {
 		return nil
@@ -186,7 +186,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 	return p
 }
 
-// without is a schema with what is left of those below it; nil where they are plain.
+// without is a schema with what is left of those below it: nil of what is plain.
 func (r *reducer) without(s, items, values *props, kept map[string]props) *props {
 	c := *s
 	if s.Default == nil && s.Pattern != "" && r.compiles(s.Pattern) {

@@ -65,7 +65,8 @@ func States(src string) (n float64, err error) {
 	return treeStates(re), nil
 }
 
-// Valid is true of what regexp.Compile takes, however large.
+// Valid is true of what regexp.Compile takes, however large: nothing but parsing fails
+// there.
 func Valid(src string) bool {
 	_, err := syntax.Parse(src, syntax.Perl)
 	return err == nil
