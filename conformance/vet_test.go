@@ -163,6 +163,31 @@ func TestVetLongPath(t *testing.T) {
 	finish(t, report)
 }
 
+// TestVetPanics: the server's own validation panics over some rules, unless it
+// does not compile any beside another error; vet says so.
+func TestVetPanics(t *testing.T) {
+	crd, err := parseCRD([]byte(differencesCRD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*vetCase
+	for _, rule := range []string{
+		"{b'a': 1}.size() > 0",
+		"[?dyn(self)].size() == 0",
+		"[1].all(x, {?'a': dyn(x)}.size() == 0)",
+		"'%s'.format([?dyn(1)]) == ''",
+	} {
+		c := crd.DeepCopy()
+		c.Spec.Versions[0].Schema.OpenAPIV3Schema.XValidations = apiextensionsv1.ValidationRules{{Rule: rule}}
+		wrong := c.DeepCopy()
+		wrong.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["wrong"] = apiextensionsv1.JSONSchemaProps{Type: "nothing"}
+		cases = append(cases, newVetCase(t, rule, c, nil), newVetCase(t, rule+" beside an error", wrong, nil))
+	}
+	report := NewReport("vet-panics")
+	startServer(t).sweepCRDs(t.Context(), cases, report)
+	finish(t, report)
+}
+
 // TestNamedForTotal: which of equally expensive rules are named, where only
 // their sum is too much, is the same in each run.
 func TestNamedForTotal(t *testing.T) {

@@ -14,8 +14,7 @@ import (
 )
 
 // Check parses and checks one expression in an environment that For or Compile
-// gave, so that many at one place share it. The error is an *IssuesError where
-// the expression is bad, and a *ComplexError where it is too complex.
+// gave, so that many at one place share it. The error is one of Env.Compile's.
 func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	return compile(env, src)
 }
@@ -84,8 +83,18 @@ func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*celcheck.Vari
 	if len(todo) == 0 {
 		return true
 	}
-	issues := cel.NewIssuesWithSourceInfo(common.NewErrors(parsed.Source()), checked.SourceInfo())
 	defer hidePatterns(checked.Expr()).show(checked.Expr())
+	return c.validate(checked, todo, parsed.Source())
+}
+
+// validate is false, too, where a validator panics, as it then does for cel-go.
+func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source) (sound bool) {
+	defer func() {
+		if recover() != nil { // nothing but cel-go's validators is below
+			sound = false
+		}
+	}()
+	issues := cel.NewIssuesWithSourceInfo(common.NewErrors(src), checked.SourceInfo())
 	for _, v := range c.validators {
 		if todo[v.Name()] {
 			v.Validate(c.env, c.config, checked, issues)

@@ -8,8 +8,9 @@ import (
 
 // Compile parses and checks one expression whose self is declared as d; where
 // there are many, a Scope is faster. The environment is the one to plan and
-// price it with. The error is an *IssuesError where the expression is bad, and a
-// *ComplexError where it is too complex.
+// price it with. The error is an *IssuesError where the expression is bad, a
+// *ComplexError where it is too complex, and a *PanicError where it makes cel-go
+// panic.
 func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, checked *cel.Ast, err error) {
 	env, err = e.For(d, optionalOldSelf)
 	if err != nil {
@@ -19,6 +20,18 @@ func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, 
 		return nil, nil, err
 	}
 	return env, checked, nil
+}
+
+// PanicError means that cel-go panics over an expression while it checks it, and
+// with it an API server: over one that a new CRD brings, and over each object of a
+// stored one.
+type PanicError struct {
+	// Panic is the panic's text.
+	Panic string
+}
+
+func (e *PanicError) Error() string {
+	return "CEL's libraries panic over it, as over `[?x]` with an x of type dyn (optional.of(x) says what is meant): " + e.Panic
 }
 
 // IssuesError is what the parser or the checker found.

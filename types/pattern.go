@@ -1,17 +1,21 @@
 package types
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 
+	"github.com/celadon-cel/celadon/internal/panicking"
 	"github.com/celadon-cel/celadon/internal/regex"
 )
 
 // compile is env.Compile, but that it checks nothing too complex, and that no
 // validator makes a pattern of millions of states: a sound one is none of its
-// business. The error is a *ComplexError, or an *IssuesError.
+// business. The error is a *ComplexError, an *IssuesError, or a *PanicError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -21,12 +25,31 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 		return nil, err
 	}
 	hidden := hidePatterns(parsed.NativeRep().Expr())
-	checked, issues := env.Check(parsed)
-	if issues != nil {
+	checked, issues, err := check(env, parsed)
+	switch {
+	case err != nil:
+		return nil, err
+	case issues != nil:
 		return nil, &IssuesError{src, issues}
 	}
 	hidden.show(checked.NativeRep().Expr())
 	return checked, nil
+}
+
+// check is env.Check; the error is a *PanicError.
+func check(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
+	defer func() {
+		r := recover()
+		switch {
+		case r == nil:
+		case strings.HasPrefix(panicking.In(), "github.com/google/cel-go/"):
+			err = &PanicError{fmt.Sprint(r)}
+		default:
+			panic(r)
+		}
+	}()
+	checked, issues = env.Check(parsed)
+	return checked, issues, nil
 }
 
 // hiddenPatterns are literals by their ids, with "" in their place.

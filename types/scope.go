@@ -40,8 +40,7 @@ func (e *Env) Scope() (*Scope, error) {
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
 // Compile parses and checks an expression whose self is declared as d. The error
-// is an *IssuesError where the expression is bad, and a *ComplexError where it,
-// or all of the scope's together, are too complex.
+// is one of Env.Compile's; too complex may be all of the scope's together, too.
 func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
 	return s.CompileWith(RuleRoots(d, optionalOldSelf), src)
 }

@@ -30,8 +30,8 @@ func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
 	parsed := cel.ParsedExprToAstWithSource(nil, celparse.NewSource(""))
 	*parsed.NativeRep() = *ast.NewAST(e, ast.NewSourceInfo(nil))
 	hidePatterns(e)
-	checked, issues := env.Check(parsed)
-	if issues.Err() != nil {
+	checked, issues, err := check(env, parsed)
+	if err != nil || issues.Err() != nil {
 		return nil
 	}
 	return checked

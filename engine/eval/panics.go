@@ -2,9 +2,10 @@ package eval
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/celadon-cel/celadon/internal/panicking"
 )
 
 // How it works: a server turns any panic of an evaluation into the rule's
@@ -41,6 +42,7 @@ const (
 	unhashable = "runtime error: hash of unhashable type "
 	conversion = "interface conversion: "
 	ours       = "github.com/celadon-cel/celadon/"
+	lookup     = "github.com/google/cel-go/common/types.(*refValMapAccessor).Find"
 )
 
 // knownPanics are held against upstream by TestKnownPanics.
@@ -48,6 +50,7 @@ var knownPanics = []knownPanic{
 	{ours + "types.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
 	{ours + "engine/eval.inConstants", unhashable, "cel-go/interpreter.(*evalSetMembership).Exec: bytes, or a semver, in a list of constants"},
+	{lookup, unhashable, "the same function: bytes, or a semver, in a map that the rule writes"},
 	{ours + "engine/eval.extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 
@@ -67,25 +70,8 @@ func isKnown(r any, in string) bool {
 
 // panicked makes an error of a panic that is being recovered from.
 func panicked(r any) error {
-	if isKnown(r, panicsIn()) {
+	if isKnown(r, panicking.In()) {
 		return fmt.Errorf("internal error: %v", r)
 	}
 	return &InternalError{Panic: r, Stack: debug.Stack()}
-}
-
-// panicsIn is the function that panics: the innermost that is not the runtime's.
-func panicsIn() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
-	for began, more := false, true; more; {
-		var frame runtime.Frame
-		frame, more = frames.Next()
-		switch {
-		case frame.Function == "runtime.gopanic":
-			began = true
-		case began && !strings.HasPrefix(frame.Function, "runtime."):
-			return frame.Function
-		}
-	}
-	return ""
 }

@@ -6,6 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/internal/sat"
 )
@@ -97,8 +98,16 @@ func (w *world) before(q *question, r *one) {
 	}
 }
 
+// truth is a rule's, and an error where upstream may panic: no part of the rule
+// absorbs that.
 func (q *question) truth(r *one) truth {
-	return q.world.reading(r, q.self, q.old).truth(r.tree.Expr())
+	g := &q.world.gates
+	v := q.world.reading(r, q.self, q.old).truth(r.tree.Expr())
+	if !eval.MayPanic(r.tree) {
+		return v
+	}
+	calm := g.free()
+	return truth{g.both(calm, v.t), g.both(calm, v.f)}
 }
 
 // refuses is the proposition that a rule refuses: that it runs, and does not give

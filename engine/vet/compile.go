@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -22,7 +23,7 @@ type compiled struct {
 	// accepted.
 	detail  string
 	refused bool
-	// panics is true when the server's planner panics over it.
+	// panics is true when the server's checker or planner panics over it.
 	panics  bool
 	usesOld bool
 	cost    cost.Estimate
@@ -83,7 +84,11 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 	return x, nil
 }
 
-func (x *compiled) refuse(why *parts.Refusal) { x.refused, x.detail = true, why.Detail }
+func (x *compiled) refuse(why *parts.Refusal) {
+	x.refused, x.detail = true, why.Detail
+	var panicked *types.PanicError
+	x.panics = x.panics || errors.As(why.Err, &panicked)
+}
 
 // plan plans as the server does; errPanics is for what panics there.
 func plan(env *cel.Env, checked *cel.Ast) (err error) {

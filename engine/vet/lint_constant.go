@@ -20,7 +20,10 @@ import (
 func constantRule(r *rule) string {
 	c := &constancy{walk: newPlaceWalk(r, r.expr)}
 	e := r.expr.ast.NativeRep().Expr()
-	v := c.truth(e)
+	v := maybe
+	if !eval.MayPanic(r.expr.ast.NativeRep()) {
+		v = c.truth(e)
+	}
 	if v == maybe && !readsObject(e) {
 		v = evaluate(r.expr)
 	}

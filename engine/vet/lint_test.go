@@ -62,6 +62,7 @@ type: object
 		{"guarded in a loop", fields, "rule: \"has(self.l) && self.l.all(x, !has(x.may) || x.may == 'a')\"", ""},
 
 		{"always true", fields, "rule: 1 < 2", "constant-rule"},
+		{"always an error that nothing absorbs", fields, "rule: \"dyn(b'a') in {false: 1} || true\"", ""},
 		{"always false", fields, "rule: \"'a' == 'b'\"", "constant-rule"},
 		{"has of a required field", fields, "rule: has(self.must)", "constant-rule"},
 		{"has of an optional field", fields, "rule: has(self.may)", ""},

@@ -41,7 +41,8 @@ func (c *Checked) UsesOldSelf() bool { return expr.Mentions(c.AST, types.OldSelf
 type Refusal struct {
 	// Detail is the server's text.
 	Detail string
-	// Err is what the text was made of; a *types.IssuesError knows the place.
+	// Err is what the text was made of; a *types.IssuesError knows the place, and a
+	// *types.PanicError is a server's own panic.
 	Err error
 	// Checked is nil where the expression does not even check.
 	Checked *Checked
@@ -110,9 +111,10 @@ func (c *Compiler[T]) compile(key Key) (value T, err error) {
 		return c.Complex(key, complex), nil
 	}
 	var issues *types.IssuesError
+	var panicked *types.PanicError
 	switch {
-	case errors.As(err, &issues):
-		return value, key.Uncompilable(issues)
+	case errors.As(err, &issues), errors.As(err, &panicked):
+		return value, key.Uncompilable(err)
 	case err != nil:
 		return value, err
 	}

@@ -1,0 +1,43 @@
+package types
+
+import (
+	"errors"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// TestPanicError: what cel-go's own checking panics over is an error of the
+// expression, in a scope and in an environment of its own; where cel-go does not
+// look it is sound.
+func TestPanicError(t *testing.T) {
+	t.Parallel()
+	newest := StoredEnv(Version{Newest})
+	d := FromSchema(&schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{
+		"a": {Generic: schema.Generic{Type: "string"}},
+	}}, Subtree)
+	env, err := newest.For(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src, panics := range map[string]bool{
+		"[?dyn(self.a)].size() == 0":              true,
+		"[1, ?dyn(self.a)].size() == 0":           true,
+		"{?'a': dyn(self.a)}.size() == 0":         true,
+		"[?optional.of(self.a)].size() == 0":      false,
+		"'%s'.format([?dyn(optional.of(1))])!=''": false,
+		"[?self.?a].size() == 0":                  false,
+	} {
+		scope, err := newest.Scope()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, inScope := scope.Compile(d, false, src)
+		_, alone := Check(env, src)
+		for _, err := range []error{inScope, alone} {
+			if _, got := errors.AsType[*PanicError](err); got != panics || !panics && err != nil {
+				t.Errorf("%s: got %v, panics: %v", src, err, panics)
+			}
+		}
+	}
+}
