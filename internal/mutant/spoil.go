@@ -16,6 +16,9 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	raw := func(list ...string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(pick(list...))} }
 	number := func() *float64 { return ptr(float64(r.IntN(20) - 5)) }
+	bound := func() *float64 {
+		return []*float64{nil, nil, ptr(0.0), ptr(0.5), ptr(10.0), ptr(10.5), ptr(-3.0), ptr(3e9), ptr(float64(1 << 53)), ptr(1e19), ptr(-1e19)}[r.IntN(11)]
+	}
 	size := func() *int64 { return ptr(int64(r.IntN(12) - 2)) }
 	type props = schemaProps
 	sub := func() props {
@@ -29,7 +32,7 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 		return s
 	}
 	edit := func(s *props) {
-		switch r.IntN(36) {
+		switch r.IntN(38) {
 		case 0:
 			s.Type = pick("", "string", "integer", "number", "boolean", "object", "array", "null", "x")
 		case 1, 2, 3, 4:
@@ -102,7 +105,11 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 			name := props{Type: "string", Format: pick("", "date"), MaxLength: size(), Pattern: pick("", "a")}
 			s.Type, s.XEmbeddedResource = "object", r.IntN(4) > 0
 			s.Properties = map[string]props{"kind": {Type: "string"}, "apiVersion": {Type: pick("string", "string", "integer")}, "metadata": {Type: "object", Properties: map[string]props{"name": name, "generateName": {Type: "string"}}}}
-		case 35: // there, and empty
+		case 35, 36: // a default beside bounds that its type may not have
+			s.Type, s.Format = pick("integer", "integer", "number", "string"), pick("", "", "int32", "int64", "float")
+			s.Default = raw(`5`, `1.5`, `"a"`, `3000000000`, `99999999999`, `-0.0`, `1e3`)
+			s.Minimum, s.Maximum, s.MultipleOf, s.ExclusiveMaximum = bound(), bound(), bound(), r.IntN(3) == 0
+		case 37: // there, and empty
 			s.Definitions, s.PatternProperties, s.Enum, s.Required = apiextensionsv1.JSONSchemaDefinitions{}, map[string]props{}, []apiextensionsv1.JSON{}, []string{}
 		}
 	}
