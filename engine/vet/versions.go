@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	parts "github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/types"
@@ -206,7 +207,28 @@ func dropUnknown(spec *apiextensions.CustomResourceDefinitionSpec, v types.Versi
 			u.tree.drop(v, &dropped)
 		}
 	}
+	if len(dropped) > 0 && v.Minor != dropsLate {
+		join(spec)
+	}
 	return dropped
+}
+
+// dropsLate knows optionalOldSelf and drops it after conversion; what other
+// versions drop they never decode.
+const dropsLate = 29
+
+// join makes schemas of versions that are equal the CRD's own, as conversion does.
+func join(spec *apiextensions.CustomResourceDefinitionSpec) {
+	first := spec.Versions[0].Schema
+	if first == nil || slices.ContainsFunc(spec.Versions, func(v apiextensions.CustomResourceDefinitionVersion) bool {
+		return !apiequality.Semantic.DeepEqual(v.Schema, first)
+	}) {
+		return
+	}
+	spec.Validation = first
+	for i := range spec.Versions {
+		spec.Versions[i].Schema = nil
+	}
 }
 
 func (b *branch) drop(v types.Version, dropped *[]Need) {

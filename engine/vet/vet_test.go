@@ -136,6 +136,42 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
+// TestVersionsThatDifferInNothingKnown: a field that a server never decodes does not
+// keep two versions' schemas apart, so causes name the CRD's own; one that it drops
+// later does.
+func TestVersionsThatDifferInNothingKnown(t *testing.T) {
+	t.Parallel()
+	const own, apart = "spec.validation.openAPIV3Schema", "spec.versions[0].schema.openAPIV3Schema"
+	reason, yes := apiextensionsv1.FieldValueForbidden, true
+	for _, tt := range []struct {
+		rule  aRule
+		minor map[string]string
+	}{
+		{aRule{Rule: "nothing"}, map[string]string{"1.26": own, "1.37": own}},
+		{aRule{Rule: "nothing", MessageExpression: "'a'"}, map[string]string{"1.26": own, "1.27": apart, "1.37": apart}},
+		{aRule{Rule: "nothing", Reason: &reason}, map[string]string{"1.26": own, "1.27": own, "1.28": apart, "1.37": apart}},
+		{aRule{Rule: "nothing", FieldPath: ".a"}, map[string]string{"1.27": own, "1.28": apart}},
+		{aRule{Rule: "nothing", OptionalOldSelf: &yes}, map[string]string{"1.28": own, "1.29": apart, "1.30": apart}},
+		{aRule{Rule: "nothing", Reason: &reason, OptionalOldSelf: &yes}, map[string]string{"1.27": own, "1.28": apart}},
+	} {
+		schema := schemaProps{Type: "object", Properties: map[string]schemaProps{"a": {Type: "string"}}, XValidations: []aRule{tt.rule}}
+		crd := unitCRD(schema)
+		schema.XValidations = []aRule{{Rule: "nothing"}}
+		second := unitCRD(schema).Spec.Versions[0]
+		second.Name, second.Storage = "v2", false
+		crd.Spec.Versions = append(crd.Spec.Versions, second)
+		for minor, want := range tt.minor {
+			r, err := VetCRD(context.Background(), crd, Config{KubeVersion: minor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Causes) == 0 || !strings.HasPrefix(r.Causes[0].Field, want) {
+				t.Errorf("%+v, %s: got %v, want %s", tt.rule, minor, r.Causes, want)
+			}
+		}
+	}
+}
+
 func ExampleVetCRD() {
 	crd := unitCRD(schemaProps{Type: "object", Properties: map[string]schemaProps{
 		"hosts": {
