@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -141,14 +142,17 @@ func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) strin
 	return fmt.Sprintf("got  %s\nwant one of %q", got, slices.Sorted(maps.Keys(seen)))
 }
 
-// shuffled makes all maps anew: the order of a Go map, but for where it starts, is
-// the same as long as the map lives.
+// shuffled makes all maps anew, and fills them in any order: that of a Go map is, but
+// for where it starts, the same as long as it lives, and of a small one that in which
+// it was filled.
 func shuffled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		keys := slices.Collect(maps.Keys(v))
+		rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 		anew := make(map[string]any, len(v))
-		for key, value := range v {
-			anew[key] = shuffled(value)
+		for _, key := range keys {
+			anew[key] = shuffled(v[key])
 		}
 		return anew
 	case []any:
