@@ -6,11 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/internal/regex"
+	"github.com/celadon-cel/celadon/engine/internal/structural"
 )
 
 // What is plain is a short list of shapes, and all else is not:
@@ -30,7 +29,7 @@ func (r *reducer) plainItself(s *props) bool {
 		len(s.Properties) > 0 && s.AdditionalProperties != nil,
 		s.XPreserveUnknownFields != nil && (!*s.XPreserveUnknownFields || s.Type != "object" && s.Type != ""),
 		s.XListType == nil && len(s.XListMapKeys) > 0, s.XListType != nil && s.Type != "array",
-		s.Pattern != "" && !r.compiles(s.Pattern),
+		s.Pattern != "" && !r.patterns.measure(s.Pattern).valid,
 		s.Format != "" && !r.knows(s):
 		return false
 	}
@@ -84,7 +83,7 @@ func plainList(s *props) bool {
 
 // plainEnum is true of no values, and of a string's texts.
 func plainEnum(s *props) bool {
-	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !plainText(one.Raw) })
+	return len(s.Enum) == 0 || s.Type == "string" && !slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return !structural.PlainText(one.Raw) })
 }
 
 // plainDefault is true of a default that nothing but its type restricts, a text of the
@@ -94,7 +93,7 @@ func plainDefault(s *props) bool {
 	switch s.Type {
 	case "string":
 		free := s.Format == "" && s.Pattern == "" && s.MinLength == nil && s.MaxLength == nil
-		return free && plainText(raw) && (len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return bytes.Equal(one.Raw, raw) }))
+		return free && structural.PlainText(raw) && (len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one apiextensionsv1.JSON) bool { return bytes.Equal(one.Raw, raw) }))
 	case "boolean":
 		return string(raw) == "true" || string(raw) == "false"
 	case "integer":
@@ -109,24 +108,6 @@ func plainDefault(s *props) bool {
 // holds the bounds of a default to their type, too.
 func plainBound(bound float64) bool {
 	return bound == math.Trunc(bound) && math.Abs(bound) <= math.MaxInt32
-}
-
-// plainText is true of a string in JSON that has no escapes.
-func plainText(raw []byte) bool {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
-		return false
-	}
-	text := raw[1 : len(raw)-1]
-	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' }) && utf8.Valid(text)
-}
-
-func (r *reducer) compiles(pattern string) bool {
-	ok, known := r.patterns[pattern]
-	if !known && r.work.over == nil {
-		ok = regex.Valid(pattern)
-		r.patterns[pattern] = ok
-	}
-	return ok
 }
 
 // knows is true where the server does not warn of a format.

@@ -48,7 +48,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 		return nil
 	}
 	h := &halves{rest: shallow(crd), moved: sameSchemas(crd)}
-	r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(v), trees: trees}
+	r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(v), trees: trees}
 	for i := range crd.Spec.Versions {
 		if h.moved && i > 0 {
 			h.rest.Spec.Versions[i].Schema = h.rest.Spec.Versions[0].Schema
@@ -58,7 +58,7 @@ func reduce(crd *apiextensionsv1.CustomResourceDefinition, v types.Version, tree
 		if schema == nil || schema.OpenAPIV3Schema == nil {
 			continue
 		}
-		r.work = quickWork()
+		r.work = quickWork(r.patterns)
 		p := r.node(schema.OpenAPIV3Schema, metadataFields)
 		if r.work.over != nil || r.failed {
 			return nil
@@ -121,7 +121,7 @@ func findsNothing(ctx context.Context, crd *apiextensions.CustomResourceDefiniti
 
 // reducer takes out of schemas what is plain.
 type reducer struct {
-	patterns map[string]bool // those that compile
+	patterns patterns
 	formats  map[format]bool // those that the server knows
 	version  *version.Version
 	work     *patternWork
@@ -189,7 +189,7 @@ func (r *reducer) node(s *props, pinned []string) part {
 // without is a schema with what is left of those below it: nil of what is plain.
 func (r *reducer) without(s, items, values *props, kept map[string]props) *props {
 	c := *s
-	if s.Default == nil && s.Pattern != "" && r.compiles(s.Pattern) {
+	if s.Default == nil && s.Pattern != "" && r.patterns.measure(s.Pattern).valid {
 		c.Pattern = "" // which nothing but a default is held to
 	}
 	if len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.Default == nil {

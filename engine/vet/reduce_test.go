@@ -67,7 +67,7 @@ func TestTakenApart(t *testing.T) {
 	if !full() {
 		files = smaller(t, files, 300)
 	}
-	trees, patterns := 0, 0
+	trees, matched := 0, 0
 	for i, file := range files {
 		crd := corpus.ReadCRD(t, file)
 		if i%2 == 1 {
@@ -86,15 +86,15 @@ func TestTakenApart(t *testing.T) {
 			if now.Spec.Validation == nil { // where one schema is all versions'
 				list = list[1:]
 			}
-			r := reducer{patterns: map[string]bool{}, formats: map[format]bool{}, version: formatVersion(types.Version{Minor: types.Newest}), trees: true, work: quickWork()}
-			got, work := r.node(v.Schema.OpenAPIV3Schema, metadataFields), quickWork()
+			r := reducer{patterns: patterns{}, formats: map[format]bool{}, version: formatVersion(types.Version{Minor: types.Newest}), trees: true, work: quickWork(patterns{})}
+			got, work := r.node(v.Schema.OpenAPIV3Schema, metadataFields), quickWork(patterns{})
 			if r.failed || r.work.over != nil {
 				continue
 			}
 			if want := work.node("", v.Schema.OpenAPIV3Schema); !near(got.perByte, want) || !near(r.work.defaults, work.defaults) {
 				t.Errorf("%s: %s: a byte takes %g, defaults %g, want %g, %g", file, v.Name, got.perByte, r.work.defaults, want, work.defaults)
 			} else if want > 0 {
-				patterns++
+				matched++
 			}
 			if got, want := outline(got.tree), outline(u.tree); got != want {
 				t.Errorf("%s: %s: the tree is\n%s\nwant\n%s", file, v.Name, got, want)
@@ -103,8 +103,8 @@ func TestTakenApart(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d trees, %d schemas with patterns", trees, patterns)
-	if len(files) > 60 && (trees == 0 || patterns == 0) {
+	t.Logf("%d trees, %d schemas with patterns", trees, matched)
+	if len(files) > 60 && (trees == 0 || matched == 0) {
 		t.Error("nothing was compared")
 	}
 }

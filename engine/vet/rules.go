@@ -129,7 +129,7 @@ func (v *visit) branch(b *branch, path *field.Path, c cost.Cardinality, barrier 
 		tainted = tainted || len(errs) > 0
 		v.u.rules = append(v.u.rules, r)
 	}
-	shown := v.sound && !tainted && !v.errs.below(path.String())
+	shown := v.sound && !tainted && (len(v.errs) == 0 || !v.errs.below(path.String()))
 	return tainted, v.node(b, at, v.u.rules[first:], barrier, shown)
 }
 

@@ -28,11 +28,11 @@ func overworked(crds ...*apiextensionsv1.CustomResourceDefinition) *engine.WorkL
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 				continue
 			}
-			quick := quickWork()
+			quick := quickWork(patterns{})
 			if quick.node("", v.Schema.OpenAPIV3Schema); quick.over == nil {
 				continue
 			}
-			w := &patternWork{version: v.Name, limit: maxDefaults, places: true}
+			w := &patternWork{version: v.Name, limit: maxDefaults, places: true, patterns: quick.patterns}
 			if w.node("", v.Schema.OpenAPIV3Schema); w.over != nil {
 				return w.over
 			}
@@ -49,10 +49,29 @@ type patternWork struct {
 	places   bool
 	defaults float64
 	over     *engine.WorkLimitError
+	patterns patterns
+}
+
+// patterns are those that were parsed.
+type patterns map[string]measured
+
+// measured is what regex.Measure says.
+type measured struct {
+	states float64
+	valid  bool
+}
+
+func (p patterns) measure(src string) measured {
+	m, known := p[src]
+	if !known {
+		m.states, m.valid = regex.Measure(src)
+		p[src] = m
+	}
+	return m
 }
 
 // quickWork is without order, which rounds otherwise: it must be well below the limit.
-func quickWork() *patternWork { return &patternWork{limit: maxDefaults / 2} }
+func quickWork(p patterns) *patternWork { return &patternWork{limit: maxDefaults / 2, patterns: p} }
 
 // node gives what a byte of a value may take with all patterns there and below.
 func (w *patternWork) node(path string, s *apiextensionsv1.JSONSchemaProps) (perByte float64) {
@@ -88,8 +107,8 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 	if s.Pattern == "" {
 		return 0
 	}
-	n, err := regex.States(s.Pattern)
-	if err == nil && n > regex.MaxStates {
+	n := w.patterns.measure(s.Pattern).states
+	if n > regex.MaxStates {
 		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regex.MaxStates))
 	}
 	return regex.PerState * n

@@ -72,6 +72,18 @@ func Valid(src string) bool {
 	return err == nil
 }
 
+// Measure is States and Valid of one parsing.
+func Measure(src string) (states float64, valid bool) {
+	re, err := syntax.Parse(src, syntax.Perl)
+	switch {
+	case err != nil && mayBeLarge(src):
+		return 0, false
+	case !mayBeLarge(src):
+		return float64(len(src)), err == nil
+	}
+	return treeStates(re), true
+}
+
 func treeStates(re *syntax.Regexp) float64 {
 	n := 1.0
 	switch re.Op {

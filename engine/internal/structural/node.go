@@ -1,6 +1,9 @@
 package structural
 
 import (
+	"slices"
+	"unicode/utf8"
+
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -17,11 +20,29 @@ func Node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 // says of a property's name whether that is so, and never of what a resource's root is
 // declared by. For types and estimates it is as good as the whole; for values it is not.
 func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*schema.Structural, error) {
-	return (&maker{skip}).node(s)
+	return (&maker{skip: skip, nothing: &schema.ValueValidation{}}).node(s)
 }
 
 type maker struct {
-	skip func(name string) bool // nil: none
+	skip    func(name string) bool  // nil: none
+	nothing *schema.ValueValidation // that of all nodes with none, unless nil
+	// rooms are what a property is worked on in, by depth.
+	rooms []*room
+	depth int
+}
+
+type room struct {
+	prop  apiextensionsv1.JSONSchemaProps
+	sub   schema.Structural
+	names []string
+}
+
+func (m *maker) enter() *room {
+	if m.depth == len(m.rooms) {
+		m.rooms = append(m.rooms, &room{})
+	}
+	m.depth++
+	return m.rooms[m.depth-1]
 }
 
 func (m *maker) node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
@@ -36,7 +57,7 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 	if unusual(s) {
 		err = byUpstream(s, out)
 	} else {
-		err = itself(s, out)
+		err = m.itself(s, out)
 	}
 	if err != nil {
 		return err
@@ -47,19 +68,8 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 		}
 	}
 	if len(s.Properties) > 0 {
-		out.Properties = map[string]schema.Structural{}
-		var prop apiextensionsv1.JSONSchemaProps
-		var sub schema.Structural
-		required := m.required(s)
-		for name := range s.Properties {
-			if m.skip != nil && !required[name] && m.skip(name) {
-				continue
-			}
-			prop, sub = s.Properties[name], schema.Structural{}
-			if err := m.fill(&prop, &sub); err != nil {
-				return err
-			}
-			out.Properties[name] = sub
+		if err := m.properties(s, out); err != nil {
+			return err
 		}
 	}
 	if values := s.AdditionalProperties; values != nil {
@@ -71,16 +81,24 @@ func (m *maker) fill(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural)
 	return err
 }
 
-// required are the names that are never skipped.
-func (m *maker) required(s *apiextensionsv1.JSONSchemaProps) map[string]bool {
-	if m.skip == nil {
-		return nil
+func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
+	r := m.enter()
+	defer func() { m.depth-- }()
+	r.names = r.names[:0]
+	for name := range s.Properties {
+		if m.skip == nil || !m.skip(name) || slices.Contains(s.Required, name) {
+			r.names = append(r.names, name)
+		}
 	}
-	names := make(map[string]bool, len(s.Required))
-	for _, name := range s.Required {
-		names[name] = true
+	out.Properties = make(map[string]schema.Structural, len(r.names))
+	for _, name := range r.names {
+		r.prop, r.sub = s.Properties[name], schema.Structural{}
+		if err := m.fill(&r.prop, &r.sub); err != nil {
+			return err
+		}
+		out.Properties[name] = r.sub
 	}
-	return names
+	return nil
 }
 
 // unusual is true of a node that upstream's functions are asked about.
@@ -121,7 +139,7 @@ func Alone(s *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, 
 }
 
 // itself fills in a usual node without what is below it.
-func itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
+func (m *maker) itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	out.Generic = schema.Generic{Description: s.Description, Type: s.Type, Title: s.Title, Nullable: s.Nullable}
 	if s.Default != nil {
 		value, err := decoded(s.Default)
@@ -139,6 +157,10 @@ func itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 		XMapType:               s.XMapType,
 	}
 	out.XValidations = s.XValidations
+	if m.nothing != nil && !constrained(s) {
+		out.ValueValidation = m.nothing
+		return nil
+	}
 	v := &schema.ValueValidation{
 		Format: s.Format, Pattern: s.Pattern,
 		Maximum: s.Maximum, ExclusiveMaximum: s.ExclusiveMaximum, Minimum: s.Minimum, ExclusiveMinimum: s.ExclusiveMinimum, MultipleOf: s.MultipleOf,
@@ -159,8 +181,28 @@ func itself(s *apiextensionsv1.JSONSchemaProps, out *schema.Structural) error {
 	return nil
 }
 
+// constrained is false where the node's ValueValidation has nothing in it.
+func constrained(s *apiextensionsv1.JSONSchemaProps) bool {
+	return s.Format != "" || s.Pattern != "" || len(s.Enum) > 0 || s.Required != nil ||
+		s.Maximum != nil || s.ExclusiveMaximum || s.Minimum != nil || s.ExclusiveMinimum || s.MultipleOf != nil ||
+		s.MaxLength != nil || s.MinLength != nil || s.MaxItems != nil || s.MinItems != nil || s.UniqueItems ||
+		s.MaxProperties != nil || s.MinProperties != nil
+}
+
 func decoded(raw *apiextensionsv1.JSON) (schema.JSON, error) {
+	if PlainText(raw.Raw) {
+		return schema.JSON{Object: string(raw.Raw[1 : len(raw.Raw)-1])}, nil
+	}
 	var value apiextensions.JSON
 	err := apiextensionsv1.Convert_v1_JSON_To_apiextensions_JSON(raw, &value, nil)
 	return schema.JSON{Object: value}, err
+}
+
+// PlainText is true of a string in JSON without escapes: it is what stands there.
+func PlainText(raw []byte) bool {
+	last := len(raw) - 1
+	if last < 1 || raw[0] != '"' || raw[last] != '"' {
+		return false
+	}
+	return !slices.ContainsFunc(raw[1:last], func(c byte) bool { return c < ' ' || c == '"' || c == '\\' }) && utf8.Valid(raw[1:last])
 }
