@@ -85,8 +85,9 @@ func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Struc
 	r := m.enter()
 	defer func() { m.depth-- }()
 	r.names = r.names[:0]
+	required := setOf(s.Required)
 	for name := range s.Properties {
-		if m.skip == nil || !m.skip(name) || slices.Contains(s.Required, name) {
+		if m.skip == nil || !m.skip(name) || required[name] || required == nil && slices.Contains(s.Required, name) {
 			r.names = append(r.names, name)
 		}
 	}
@@ -99,6 +100,18 @@ func (m *maker) properties(s *apiextensionsv1.JSONSchemaProps, out *schema.Struc
 		out.Properties[name] = r.sub
 	}
 	return nil
+}
+
+// setOf is nil for few names, which are as fast to go through.
+func setOf(names []string) map[string]bool {
+	if len(names) <= 16 {
+		return nil
+	}
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // unusual is true of a node that upstream's functions are asked about.
