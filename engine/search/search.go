@@ -26,6 +26,10 @@ type Config struct {
 	Beside *Search
 }
 
+// cheapSteps are enough to look for what a cheap rule will hardly do: each object is
+// large, and so is dear.
+const cheapSteps = 50
+
 // DefaultSteps is a matter of a second for most CRDs.
 const DefaultSteps = 2000
 
@@ -164,7 +168,11 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	if err := r.compile(s.engine); err != nil {
 		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
 	}
-	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, s.cfg.Steps)
+	steps := s.cfg.Steps
+	if want == OverBudget && r.program.cheap() {
+		steps = min(steps, cheapSteps)
+	}
+	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, steps)
 	h.rule, h.want = r, want
 	return h.run()
 }

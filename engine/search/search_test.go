@@ -242,6 +242,17 @@ func TestFindOverBudget(t *testing.T) {
 	}
 }
 
+// TestFindOverBudgetOfCheap: what is estimated to cost next to nothing is not long
+// searched for a write that costs too much.
+func TestFindOverBudgetOfCheap(t *testing.T) {
+	t.Parallel()
+	s := searching(t, specWith("!has(self.s) || self.s == 'x'", "s: {type: string}"), Config{})
+	a, err := s.Find(t.Context(), s.Rules()[0], OverBudget)
+	if err != nil || a.Status != Unknown || a.Searched > cheapSteps {
+		t.Errorf("%+v %v", a, err)
+	}
+}
+
 func TestFindInStatus(t *testing.T) {
 	t.Parallel()
 	s := searching(t, `

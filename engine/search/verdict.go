@@ -260,6 +260,12 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	return &program{x, desk, parts}, nil
 }
 
+// cheap is true where the estimate of one evaluation is so far below what it may
+// cost that it would have to be quite wrong, which it is by a few units at most.
+func (p *program) cheap() bool {
+	return p.expr.Estimate().Max < uint64(p.desk.Limit())/10
+}
+
 // outcome evaluates the whole rule; old is nil when there is none.
 func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
 	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
