@@ -24,13 +24,16 @@ func TestPlanned(t *testing.T) {
 		"matches(self.a, '(')", "matches(self.a, 'a')", "matches('(', self.a)", "self.a.find('(') == ''", "self.a.find('a') == ''", "self.a.findAll('(', 2) == []", "self.a.findAll('a') == []",
 		"duration('1h') > duration('2h')", "duration('x') > duration('2h')", "duration(self.a) > duration('1d')",
 		"timestamp('2020-01-01T00:00:00Z') > timestamp('x')", "timestamp('2020-01-01T00:00:00Z') > timestamp('9999-12-31T23:59:59-01:00')", "timestamp(self.b) > timestamp(1)",
-		"int('x') == 1", "int('1') == 1", "uint(-1) == 1u", "double('x') == 1.0", "bytes('a') == b'a'", "string(self.b) == '1'", "bool('x')", "dyn(self.b) == 1",
+		"int('x') == 1", "int('1') == 1", "int ( 'x') == 1", "type(1) == int", "type('a') == string", "uint(-1) == 1u", "double('x') == 1.0", "bytes('a') == b'a'", "string(self.b) == '1'", "bool('x')", "dyn(self.b) == 1",
 		"{self.a: 1} == {}", "{b'a': 1} == {}", "[1, self.b] == []", "self.b == 1",
 	} {
 		env, checked, err := types.NewRulesEnv(types.Version{Minor: types.Oldest}).Compile(d, false, src)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
+		}
+		if planCanFail(checked) && !mayFailPlanning(src) {
+			t.Errorf("%s: its text does not tell that planning looks into it", src)
 		}
 		err = plan(env, checked)
 		if err != nil && !planCanFail(checked) {
