@@ -70,7 +70,7 @@ vulnerabilities: ## Look for known holes in what is linked; needs the network
 .PHONY: nightly
 nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
-	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
+	CELADON_SEARCH=long $(GO) test -timeout 120m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
 	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./engine/conversion/roundtrip
 	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove

@@ -165,8 +165,15 @@ func (b *bender) inflate(root ast.Expr) {
 }
 
 func (b *bender) multiply(p place, more int) {
-	for range max(4, more) {
-		if b.fuel = fuel; count(b.w.obj) > maxValues || !b.add(p) {
+	check := 0 // the object is not counted through for each
+	for i := range max(4, more) {
+		if i == check {
+			if count(b.w.obj) > maxValues {
+				return
+			}
+			check += 1 + i/8
+		}
+		if b.fuel = fuel; !b.add(p) {
 			return
 		}
 	}

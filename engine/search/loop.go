@@ -306,7 +306,11 @@ func (b *bender) add(p place) bool {
 }
 
 func (b *bender) addKey(p place, m map[string]any) bool {
-	for i := range len(m) + 1 {
+	first := 0
+	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // as where many are added
+		first = len(m)
+	}
+	for i := first; i <= len(m); i++ {
 		if _, ok := m[mapKey(i)]; !ok {
 			return b.w.put(p.field(mapKey(i)), b.m.value(p.node.values(), nil, 0))
 		}

@@ -253,6 +253,16 @@ func TestFindOverBudgetOfCheap(t *testing.T) {
 	}
 }
 
+// TestFindOverBudgetInMap: a rule over a map needs as many keys as an object may have.
+func TestFindOverBudgetInMap(t *testing.T) {
+	t.Parallel()
+	s := searching(t, specWith("!has(self.m) || self.m.all(k, self.m.all(l, k == l || self.m[k] != self.m[l] || k.size() > 0))", "m: {type: object, additionalProperties: {type: string}}"), Config{})
+	a, err := s.Find(t.Context(), s.Rules()[0], OverBudget)
+	if err != nil || a.Status != Found {
+		t.Errorf("%+v %v", a, err)
+	}
+}
+
 func TestFindInStatus(t *testing.T) {
 	t.Parallel()
 	s := searching(t, `
