@@ -3,7 +3,6 @@ package vet
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -72,7 +71,7 @@ func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 // finish plans where the server's planner may refuse, and prices.
 func finish(checked *parts.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
-	if mayFailPlanning(checked.Source) && planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
+	if planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
 		if err := plan(checked.Env, checked.AST); err != nil {
 			x.panics = err == errPanics
 			x.refuse(checked.Unplannable(err))
@@ -101,17 +100,6 @@ func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	_, err = env.Program(checked, cel.CostLimit(celconfig.PerCallLimit), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 	return err
 }
-
-// mayFailPlanning is false of texts of which planCanFail is.
-func mayFailPlanning(src string) bool {
-	if strings.ContainsRune(src, '{') || strings.ContainsRune(src, '[') && strings.ContainsRune(src, '?') {
-		return true
-	}
-	return slices.ContainsFunc(planned, func(name string) bool { return strings.Contains(src, name) })
-}
-
-// planned are the functions, or how they begin, that planning looks into.
-var planned = []string{"matches", "find", "int", "bool", "bytes", "double", "duration", "dyn", "string", "timestamp", "type"}
 
 // planCanFail is true when planning looks into a constant: it converts them,
 // compiles them as regular expressions, and builds maps of them. What else

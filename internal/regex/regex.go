@@ -75,11 +75,11 @@ func Valid(src string) bool {
 // Measure is States and Valid of one parsing.
 func Measure(src string) (states float64, valid bool) {
 	re, err := syntax.Parse(src, syntax.Perl)
-	switch {
-	case err != nil && mayBeLarge(src):
-		return 0, false
-	case !mayBeLarge(src):
+	if !mayBeLarge(src) {
 		return float64(len(src)), err == nil
+	}
+	if err != nil {
+		return 0, false
 	}
 	return treeStates(re), true
 }
