@@ -21,6 +21,8 @@ type maker struct {
 	plain bool
 	// left bounds the number of values of one object.
 	left int
+	// fresh counts the values that are made to be unlike others.
+	fresh int
 }
 
 // maxValues is how many values one object may have that is made.
@@ -157,114 +159,11 @@ func (m *maker) list(n node, f *facts, depth int) any {
 	if want == 0 && f.maxItems != 0 && m.rng.Float64() < m.density {
 		want = 1 + m.rng.IntN(2)
 	}
-	out := []any{}
+	l := itemsOf(n, []any{})
 	for i := 0; i < want && m.left > 0; i++ {
-		out = m.another(out, n, f, depth)
+		m.another(l, n, f, depth)
 	}
-	return out
-}
-
-// another adds an item that differs from the others where it must.
-func (m *maker) another(list []any, n node, f *facts, depth int) []any {
-	items := n.items()
-	var item any
-	for range 8 {
-		if item = m.value(items, f.items(), depth+1); item == nil || distinct(list, item, n) {
-			break
-		}
-	}
-	if item == nil {
-		return list
-	}
-	if !distinct(list, item, n) {
-		item = m.distinguish(list, item, n)
-	}
-	return append(list, item)
-}
-
-// distinguish changes the key of an item until no other has it.
-func (m *maker) distinguish(list []any, item any, n node) any {
-	keys := n.listKeys()
-	obj, ok := item.(map[string]any)
-	if !ok {
-		if n.isSet() {
-			return m.unlike(n.items(), item, func(v any) bool { return distinct(list, v, n) })
-		}
-		return item
-	}
-	for i := len(keys) - 1; i >= 0; i-- {
-		at := n.items().field(keys[i])
-		was := obj[keys[i]]
-		obj[keys[i]] = m.unlike(at, was, func(v any) bool {
-			obj[keys[i]] = v
-			return distinct(list, item, n)
-		})
-		if distinct(list, item, n) {
-			break
-		}
-		obj[keys[i]] = was
-	}
-	return item
-}
-
-// unlike is another value of a scalar's schema that will do, or the value itself.
-func (m *maker) unlike(n node, v any, will func(any) bool) any {
-	f := m.facts(n, nil)
-	for _, e := range f.enum {
-		if will(e) {
-			return e
-		}
-	}
-	if len(f.enum) > 0 {
-		return v
-	}
-	switch v := v.(type) {
-	case string:
-		for _, s := range m.texts.all(f.text) {
-			if will(s) {
-				return s
-			}
-		}
-	case int64:
-		for d := int64(1); d < 100; d++ {
-			for _, other := range []int64{v + d, v - d} {
-				if f.fits(float64(other)) && will(other) {
-					return other
-				}
-			}
-		}
-	case float64:
-		if will(v + 1) {
-			return v + 1
-		}
-	case bool:
-		if will(!v) {
-			return !v
-		}
-	}
-	return v
-}
-
-// distinct: the item can stand beside the others.
-func distinct(list []any, item any, n node) bool {
-	keys := n.listKeys()
-	if len(keys) == 0 && !n.isSet() {
-		return true
-	}
-	for _, other := range list {
-		if len(keys) == 0 {
-			if equalJSON(item, other) {
-				return false
-			}
-			continue
-		}
-		a, _ := item.(map[string]any)
-		b, _ := other.(map[string]any)
-		if !slices.ContainsFunc(keys, func(k string) bool { return !equalJSON(a[k], b[k]) }) {
-			return false
-		}
-	}
-	return true
+	return l.items
 }
 
 func equalJSON(a, b any) bool {

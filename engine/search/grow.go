@@ -164,17 +164,14 @@ func (b *bender) inflate(root ast.Expr) {
 	}
 }
 
+// multiply adds many elements, as long as the object is not too large.
 func (b *bender) multiply(p place, more int) {
-	check := 0 // the object is not counted through for each
-	for i := range max(4, more) {
-		if i == check {
-			if count(b.w.obj) > maxValues {
-				return
-			}
-			check += 1 + i/8
-		}
-		if b.fuel = fuel; !b.add(p) {
+	more = max(4, more)
+	for done := 0; done < more && count(b.w.obj) <= maxValues; {
+		n := min(1+done/8, more-done) // the object is not counted through for each
+		if b.fuel, b.m.left = fuel, maxValues; !b.addMany(p, n) {
 			return
 		}
+		done += n
 	}
 }

@@ -277,7 +277,10 @@ func (b *bender) another(l loop, sc *scope) bool {
 }
 
 // add adds an item to a list, or an entry to a map.
-func (b *bender) add(p place) bool {
+func (b *bender) add(p place) bool { return b.addMany(p, 1) }
+
+// addMany adds up to n of them, and tells whether there are more now.
+func (b *bender) addMany(p place, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {
 		if !b.ensure(p) {
@@ -291,16 +294,26 @@ func (b *bender) add(p place) bool {
 	f := b.m.facts(p.node, nil)
 	switch v := v.(type) {
 	case []any:
-		if f.maxItems >= 0 && len(v) >= f.maxItems {
-			return false
+		if f.maxItems >= 0 {
+			n = min(n, f.maxItems-len(v))
 		}
-		grown := b.m.another(slices.Clip(v), p.node, f, 0)
-		return len(grown) > len(v) && b.w.put(p, grown)
+		l := itemsOf(p.node, slices.Grow(slices.Clip(v), max(n, 0)))
+		for range n {
+			b.m.another(l, p.node, f, 0)
+		}
+		return len(l.items) > len(v) && b.w.put(p, l.items)
 	case map[string]any:
-		if f.maxProperties >= 0 && len(v) >= f.maxProperties || !p.node.isMap() {
+		if f.maxProperties >= 0 {
+			n = min(n, f.maxProperties-len(v))
+		}
+		if !p.node.isMap() {
 			return false
 		}
-		return b.addKey(p, v)
+		before := len(v)
+		for range n {
+			b.addKey(p, v)
+		}
+		return len(v) > before
 	}
 	return false
 }

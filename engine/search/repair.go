@@ -271,27 +271,22 @@ func (h *hunt) fixObject(b *bender, p place, v map[string]any, f *facts) {
 }
 
 func (h *hunt) fixList(b *bender, p place, list []any, f *facts) {
-	var out []any
+	out := itemsOf(p.node, []any{})
 	for _, item := range list {
-		if f.maxItems >= 0 && len(out) >= f.maxItems {
+		if f.maxItems >= 0 && len(out.items) >= f.maxItems {
 			break
 		}
-		if !distinct(out, item, p.node) {
-			if item = h.maker.distinguish(out, item, p.node); !distinct(out, item, p.node) {
+		if !out.takes(item) {
+			if item = h.maker.distinguish(out, item, p.node); !out.takes(item) {
 				continue
 			}
 		}
-		out = append(out, item)
+		out.add(item)
 	}
-	for len(out) < f.minItems {
-		grown := h.maker.another(out, p.node, f, 0)
-		if len(grown) == len(out) {
+	for n := len(out.items); n < f.minItems; n++ {
+		if h.maker.another(out, p.node, f, 0); len(out.items) <= n {
 			break
 		}
-		out = grown
 	}
-	if out == nil {
-		out = []any{}
-	}
-	b.w.put(p, out)
+	b.w.put(p, out.items)
 }

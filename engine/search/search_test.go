@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -260,6 +261,71 @@ func TestFindOverBudgetInMap(t *testing.T) {
 	a, err := s.Find(t.Context(), s.Rules()[0], OverBudget)
 	if err != nil || a.Status != Found {
 		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// TestMultiply: many elements come at once, up to what the schema allows, and
+// differ where they must; the list is not copied for each.
+func TestMultiply(t *testing.T) {
+	const listMap = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, port], items: {type: object, required: [name, port], properties: {name: {type: string, maxLength: 9, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$'}, port: {type: integer, minimum: 1, maximum: 9}}}"
+	s := searching(t, specWith("true",
+		"five: {type: array, maxItems: 5, items: {type: string}}",
+		"set: {type: array, x-kubernetes-list-type: set, maxItems: 20, items: {type: string}}",
+		"letters: {type: array, x-kubernetes-list-type: set, maxItems: 300, items: {type: string, pattern: '^a[a-z]*z$'}}",
+		"ports: {type: array, x-kubernetes-list-type: set, maxItems: 1000, items: {type: integer, multipleOf: 2, minimum: 0}}",
+		"numbers: {type: array, x-kubernetes-list-type: set, maxItems: 300, items: {type: number}}",
+		"both: {type: array, x-kubernetes-list-type: set, items: {type: boolean}}",
+		"named: {type: array, maxItems: 1000, "+listMap+"}",
+		"four: {type: object, maxProperties: 4, additionalProperties: {type: string}}",
+		"many: {type: array, items: {type: boolean}}",
+		"keys: {type: object, additionalProperties: {type: boolean}}",
+	), Config{})
+	h := s.hunt(t.Context(), "", 1)
+	for name, want := range map[string]int{
+		"five": 5, "set": 20, "letters": 300, "ports": 1000, "numbers": 300, "both": 2, "named": 1000, "four": 4, "many": 10_000, "keys": 10_000,
+	} {
+		w := &world{op: Create, obj: map[string]any{"spec": map[string]any{name: map[string]any{}}}}
+		if p := (place{node: h.root}).field("spec").field(name); !p.node.isMap() {
+			w.put(p, []any{})
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p := place{node: h.root}.field("spec").field(name)
+		h.bender(w, nil, instance{}).multiply(p, 10_000)
+		runtime.ReadMemStats(&after)
+		v, _ := w.get(p)
+		if got := count(v) - 1; name != "named" && got != want || name == "named" && got != 3*want {
+			t.Errorf("%s: %d elements, want %d", name, got, want)
+		}
+		if list, ok := v.([]any); ok && p.node.isSet() {
+			seen := map[any]bool{}
+			for _, v := range list {
+				seen[v] = true
+			}
+			if len(seen) != len(list) {
+				t.Errorf("%s: %v", name, v)
+			}
+		}
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 {
+			t.Errorf("%s: %d MiB", name, mb)
+		}
+	}
+}
+
+// TestFindManyThatDiffer: what takes more items that differ than there are samples
+// of a text is found.
+func TestFindManyThatDiffer(t *testing.T) {
+	t.Parallel()
+	for name, items := range map[string]string{
+		"set":     "x-kubernetes-list-type: set, items: {type: string, pattern: '^[a-z]+$', maxLength: 10}",
+		"map":     "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}}}",
+		"integer": "x-kubernetes-list-type: set, items: {type: integer, minimum: 80, maximum: 130}",
+	} {
+		s := searching(t, specWith("!has(self.l) || self.l.size() <= 40", "l: {type: array, maxItems: 64, "+items+"}"), Config{})
+		a, err := s.Find(t.Context(), s.Rules()[0], Refused)
+		if err != nil || a.Status != Found || !a.Witness.Alone {
+			t.Errorf("%s: %+v %v", name, a, err)
+		}
 	}
 }
 

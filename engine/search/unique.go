@@ -1,0 +1,172 @@
+package search
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// uniqueItems are the items of a list, of which no two may be the same where it is
+// a set, or have the same keys where it is a map.
+type uniqueItems struct {
+	items []any
+	set   bool
+	keys  []string
+	seen  map[string]bool // nil where items may be the same
+}
+
+func itemsOf(n node, items []any) *uniqueItems {
+	l := &uniqueItems{items: items, keys: n.listKeys(), set: n.isSet()}
+	if l.set || len(l.keys) > 0 {
+		l.seen = make(map[string]bool, len(items))
+		for _, item := range items {
+			l.seen[l.id(item)] = true
+		}
+	}
+	return l
+}
+
+// id is the same for items that cannot stand side by side.
+func (l *uniqueItems) id(item any) string {
+	var of any = item
+	if len(l.keys) > 0 {
+		obj, _ := item.(map[string]any)
+		values := make([]any, len(l.keys))
+		for i, k := range l.keys {
+			values[i] = obj[k]
+		}
+		of = values
+	}
+	data, _ := json.Marshal(of) // of what came as JSON
+	return string(data)
+}
+
+// takes: the item can stand beside the others.
+func (l *uniqueItems) takes(item any) bool { return l.seen == nil || !l.seen[l.id(item)] }
+
+func (l *uniqueItems) add(item any) {
+	l.items = append(l.items, item)
+	if l.seen != nil {
+		l.seen[l.id(item)] = true
+	}
+}
+
+// another adds an item that differs from the others where it must, if there is one.
+func (m *maker) another(l *uniqueItems, n node, f *facts, depth int) {
+	items := n.items()
+	var item any
+	for range 8 {
+		if item = m.value(items, f.items(), depth+1); item == nil || l.takes(item) {
+			break
+		}
+	}
+	if item == nil {
+		return
+	}
+	if !l.takes(item) {
+		item = m.distinguish(l, item, n)
+	}
+	if l.takes(item) {
+		l.add(item)
+	}
+}
+
+// distinguish changes the key of an item until no other has it.
+func (m *maker) distinguish(l *uniqueItems, item any, n node) any {
+	obj, ok := item.(map[string]any)
+	if !ok {
+		if l.set {
+			return m.unlike(n.items(), item, l.takes)
+		}
+		return item
+	}
+	for i := len(l.keys) - 1; i >= 0; i-- {
+		at := n.items().field(l.keys[i])
+		was := obj[l.keys[i]]
+		obj[l.keys[i]] = m.unlike(at, was, func(v any) bool {
+			obj[l.keys[i]] = v
+			return l.takes(item)
+		})
+		if l.takes(item) {
+			break
+		}
+		obj[l.keys[i]] = was
+	}
+	return item
+}
+
+// unlike is another value of a scalar's schema that will do, or the value itself.
+func (m *maker) unlike(n node, v any, will func(any) bool) any {
+	f := m.facts(n, nil)
+	for _, e := range f.enum {
+		if will(e) {
+			return e
+		}
+	}
+	if len(f.enum) > 0 {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		for _, s := range m.texts.all(f.text) {
+			if will(s) {
+				return s
+			}
+		}
+		m.fresh++
+		for _, s := range m.texts.numbered(f.text, v, m.fresh) {
+			if will(s) {
+				return s
+			}
+		}
+	case int64:
+		step := max(1, int64(f.multipleOf))
+		for d := int64(1); d <= 100; d++ {
+			m.fresh++
+			for _, other := range []int64{v + d*step, v - d*step, v + int64(m.fresh)*step} {
+				if f.fits(float64(other)) && will(other) {
+					return other
+				}
+			}
+		}
+	case float64:
+		m.fresh++
+		for _, other := range []float64{v + 1, v + float64(m.fresh)} {
+			if f.fits(other) && will(other) {
+				return other
+			}
+		}
+	case bool:
+		if will(!v) {
+			return !v
+		}
+	}
+	return v
+}
+
+// numbered are texts as wanted that have a number in them, in figures or in
+// letters, for where many have to differ.
+func (t *texts) numbered(w textWant, from string, n int) (all []string) {
+	letters := ""
+	for i := n; i > 0; i /= 26 {
+		letters += string(rune('a' + i%26))
+	}
+	try := func(s string) {
+		if t.has(w, s) {
+			all = append(all, s)
+		}
+	}
+	for _, number := range []string{strconv.Itoa(n), letters} {
+		for _, base := range []string{word, from} {
+			runes := []rune(base)
+			for _, at := range []int{len(runes), 1, len(runes) - 1, 0} {
+				at = max(0, min(at, len(runes)))
+				try(string(runes[:at]) + number + string(runes[at:]))
+			}
+			if kept := len(runes) - len(number); kept >= 0 { // no longer than before
+				try(string(runes[:kept]) + number)
+			}
+		}
+		try(number)
+	}
+	return all
+}
