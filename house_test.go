@@ -22,6 +22,7 @@ var storeys = [][]string{
 	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/panicking", "internal/spell", "internal/yamlpos", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers"},
 	{"internal/linediff", "internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},
+	{"internal/celcost"},
 	{"cost"},
 	{"engine/eval", "engine/schema", "engine/lex"},
 	{"internal/expr", "engine/internal/respond", "engine/internal/structural"},

@@ -11,6 +11,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
+	"github.com/celadon-cel/celadon/internal/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -87,7 +88,7 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 		return nil
 	}
 	for _, step := range path[1:] { // the first is the variable
-		if d = child(d, step); d == nil {
+		if d = celcost.Child(d, step); d == nil {
 			return nil
 		}
 	}
@@ -112,32 +113,6 @@ func (a *Assumption) size(path []string, d *types.Decl) int64 {
 
 func (s sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil // the library's
-}
-
-var mapKey = &types.Decl{Kind: types.String, Max: types.Bound{Max: 0, Source: types.NoBound}}
-
-// child follows one step of a path as cel-go's checker writes it.
-func child(d *types.Decl, step string) *types.Decl {
-	switch step {
-	case "@items", "@values":
-		if d.Kind == types.List || d.Kind == types.Map {
-			return d.Elem
-		}
-		return nil
-	case "@keys":
-		if d.Kind == types.Map {
-			return mapKey
-		}
-		return nil
-	}
-	if d.Kind != types.Object {
-		return nil
-	}
-	f, ok := d.ByIdent(step)
-	if !ok {
-		return nil
-	}
-	return f.Decl
 }
 
 // Unbounded is the cardinality of an element that can occur any number of

@@ -39,7 +39,8 @@ type tally struct {
 	// quick are those refused alone after no more than a few writes.
 	quick        int
 	errs, budget int
-	sizes        []int
+	sizes        []int // of the refused objects, in bytes
+	frames       []int // of their apiVersion, kind and metadata
 	// slack is what a sample may fall short of the floors.
 	slack float64
 }
@@ -209,8 +210,10 @@ func (sum *tally) add(want Want, a *Answer, proved bool) {
 		if a.Searched <= 10 {
 			sum.quick++
 		}
-		data, _ := json.Marshal(a.Witness.Object)
-		sum.sizes = append(sum.sizes, len(data))
+		obj := a.Witness.Object
+		data, _ := json.Marshal(obj)
+		frame, _ := json.Marshal(map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": obj["metadata"]})
+		sum.sizes, sum.frames = append(sum.sizes, len(data)), append(sum.frames, len(frame))
 	case !found:
 	case want == Accepted:
 		sum.accepted++
@@ -227,10 +230,11 @@ func (sum *tally) hold(t *testing.T) {
 		return
 	}
 	slices.Sort(sum.sizes)
-	size := sum.sizes[len(sum.sizes)/2]
+	slices.Sort(sum.frames)
+	size, frame := sum.sizes[len(sum.sizes)/2], sum.frames[len(sum.frames)/2]
 	percent := func(n int) float64 { return 100 * float64(n) / float64(sum.rules) }
-	t.Logf("%s: %d rules: decided %.1f %% (%.1f %% refused alone, %d proved), accepted %.1f %%, in ten writes %.1f %%, %d err, %d over budget, median %d bytes",
-		sum.name, sum.rules, percent(sum.alone+sum.proved), percent(sum.alone), sum.proved, percent(sum.accepted), percent(sum.quick), sum.errs, sum.budget, size)
+	t.Logf("%s: %d rules: decided %.1f %% (%.1f %% refused alone, %d proved), accepted %.1f %%, in ten writes %.1f %%, %d err, %d over budget, median %d bytes (%d of apiVersion, kind, metadata)",
+		sum.name, sum.rules, percent(sum.alone+sum.proved), percent(sum.alone), sum.proved, percent(sum.accepted), percent(sum.quick), sum.errs, sum.budget, size, frame)
 	for _, floor := range []struct {
 		what        string
 		have, least float64

@@ -1,30 +1,32 @@
 package rule
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/stdlib"
 
 	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/internal/celcost"
 )
 
 // Cost is what cost.Of gives. An environment has dozens of options for what the
 // functions of its libraries cost, and to set them takes as long as to estimate most
 // rules; what calls none of these is estimated without.
 func (c *Checked) Cost() (cost.Estimate, error) {
-	if !standard(c.AST.NativeRep()) {
+	checked := c.AST.NativeRep()
+	if est, ok := celcost.Of(checked, c.Decl); ok {
+		return cost.Estimate{Min: est.Min, Max: est.Max}, nil
+	}
+	if !standard(checked) {
 		return cost.Of(c.Env, c.AST, c.Decl)
 	}
 	// The server's environments of all versions have this option.
-	est, err := checker.Cost(c.AST.NativeRep(), cost.Estimator(c.Decl), checker.PresenceTestHasCost(false))
+	est, err := checker.Cost(checked, cost.Estimator(c.Decl), checker.PresenceTestHasCost(false))
 	return cost.Estimate{Min: est.Min, Max: est.Max}, err
 }
 
 // standard is true of what calls only functions of CEL's standard library.
 func standard(checked *ast.AST) bool {
-	known := standardOverloads()
+	known := celcost.Standard()
 	for _, ref := range checked.ReferenceMap() {
 		for _, id := range ref.OverloadIDs {
 			if !known[id] {
@@ -34,13 +36,3 @@ func standard(checked *ast.AST) bool {
 	}
 	return true
 }
-
-var standardOverloads = sync.OnceValue(func() map[string]bool {
-	known := map[string]bool{}
-	for _, function := range stdlib.Functions() {
-		for _, overload := range function.OverloadDecls() {
-			known[overload.ID()] = true
-		}
-	}
-	return known
-})
