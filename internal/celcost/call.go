@@ -2,42 +2,30 @@ package celcost
 
 import (
 	"math"
-	"sync"
 
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
-	"github.com/google/cel-go/common/stdlib"
 )
-
-// Standard are the overloads of CEL's standard library.
-var Standard = sync.OnceValue(func() map[string]bool {
-	known := map[string]bool{}
-	for _, function := range stdlib.Functions() {
-		for _, overload := range function.OverloadDecls() {
-			known[overload.ID()] = true
-		}
-	}
-	return known
-})
 
 // operands are those of a call.
 type operands struct {
-	target *priced // nil: not a member
-	args   []priced
-	sum    checker.CostEstimate // of args
+	function string
+	target   *priced // nil: not a member
+	args     []priced
+	sum      checker.CostEstimate // of args
 }
 
 func (w *walk) call(e ast.Expr) priced {
 	call := e.AsCall()
 	var few [3]priced
-	with := operands{args: few[:0]}
+	with := operands{function: call.FunctionName(), args: few[:0]}
 	for _, arg := range call.Args() {
 		of := w.expr(arg)
 		with.args, with.sum = append(with.args, of), with.sum.Add(of.cost)
 	}
-	if call.FunctionName() == overloads.TypeConvertDyn {
+	if with.function == overloads.TypeConvertDyn {
 		of := with.args[0]
 		x := priced{cost: of.cost.Add(checker.FixedCostEstimate(1)), size: of.size, entries: of.entries}
 		w.measure(&x, e)
@@ -50,10 +38,13 @@ func (w *walk) call(e ast.Expr) priced {
 	}
 	ids := w.checked.GetOverloadIDs(e.ID())
 	for _, id := range ids {
-		if !w.known[id] || w.unknown || !w.overload(&x, id, &with, len(ids)) {
+		if w.unknown || !w.overload(&x, id, &with, len(ids)) {
 			return w.stop()
 		}
 		w.measure(&x, e)
+	}
+	if len(ids) == 0 {
+		return w.stop()
 	}
 	if with.target != nil {
 		x.cost = x.cost.Add(with.target.cost)
@@ -78,7 +69,15 @@ func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
 		}
 		x.at, x.size = list.at.step(w.root, step), size{list.entries.of, list.entries.known}
 	}
-	one := with.price(id)
+	var one priced
+	switch {
+	case w.known.standard[id] && !with.ofLibrary():
+		one = with.price(id)
+	case w.known.standard[id], w.known.libraries[id]:
+		one = with.library(id)
+	default:
+		return false
+	}
 	x.cost = x.cost.Union(one.cost)
 	if one.entries.known {
 		x.entries = one.entries

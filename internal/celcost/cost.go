@@ -16,7 +16,7 @@ import (
 // Of is what checker.Cost gives for an expression whose variables are declared as d,
 // where presence tests cost nothing; ok is false where it is not known here.
 func Of(checked *ast.AST, d *types.Decl) (est checker.CostEstimate, ok bool) {
-	w := &walk{checked: checked, root: d, known: Standard()}
+	w := &walk{checked: checked, root: d, known: known()}
 	x := w.expr(checked.Expr())
 	return x.cost, !w.unknown
 }
@@ -25,7 +25,7 @@ func Of(checked *ast.AST, d *types.Decl) (est checker.CostEstimate, ok bool) {
 type walk struct {
 	checked *ast.AST
 	root    *types.Decl
-	known   map[string]bool // overloads
+	known   *overloadSets
 	locals  []local
 	unknown bool
 }
@@ -46,7 +46,7 @@ type size struct {
 
 func fixed(n uint64) size { return size{checker.FixedSizeEstimate(n), true} }
 
-// any is a size where none is known.
+// orAny is any size where none is known.
 func (s size) orAny() checker.SizeEstimate {
 	if s.known {
 		return s.SizeEstimate
@@ -74,6 +74,7 @@ type priced struct {
 	entries entries
 	at      place
 	kind    celtypes.Kind
+	typ     *celtypes.Type // nil for literals and lists
 }
 
 // stop ends the walk.
@@ -135,7 +136,7 @@ func (w *walk) ident(e ast.Expr) priced {
 // for a scalar.
 func (w *walk) measure(x *priced, e ast.Expr) {
 	t := w.checked.GetType(e.ID())
-	x.kind = t.Kind()
+	x.kind, x.typ = t.Kind(), t
 	switch {
 	case x.size.known:
 	case x.at.decl != nil:

@@ -10,6 +10,6 @@ package celcost
 // place as a slice of names, and looks a declaration up from the root each time; that
 // is most of its work.
 //
-// Not known, and so checker.Cost's: functions beside CEL's own, binds, macros of two
-// variables, maps and messages that the rule makes, bytes, and places that
-// checker.Cost mistakes for others (place.go).
+// Not known, and so checker.Cost's: functions of cel-go's extensions and of lists,
+// binds, macros of two variables, maps and messages that the rule makes, bytes, and
+// places that checker.Cost mistakes for others (place.go).

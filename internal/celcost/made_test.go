@@ -110,7 +110,8 @@ func (m *maker) of(kind string, depth int) string {
 		}
 		return m.pick(b()+" && "+b(), b()+" || "+b(), "!("+b()+")", i()+" < "+i(), s()+" == "+s(), s()+" < "+s(), l()+" == "+l(), s()+" in "+l(), s()+" in "+m.of("m", depth-1),
 			s()+".startsWith("+s()+")", s()+".endsWith("+s()+")", s()+".contains("+s()+")", s()+".matches('^a+$')", "matches("+s()+", 'a.c')", m.field(depth, "x")+" == "+m.pick(i(), s()),
-			m.object1(depth)+" == "+m.object1(depth), "type("+i()+") == int", m.field(depth, "t")+" == timestamp("+s()+")", "dyn("+s()+") == "+i(), m.field(depth, "y")+" == bytes("+s()+")", m.field(depth, "d")+" >= 1.5", m.quantified(depth), m.quantified(depth), m.quantified(depth))
+			m.anyObject(depth)+" == "+m.anyObject(depth), "type("+i()+") == int", m.field(depth, "t")+" == timestamp("+s()+")", "dyn("+s()+") == "+i(), m.field(depth, "y")+" == bytes("+s()+")", m.field(depth, "d")+" >= 1.5", "isIP("+s()+")", "ip("+s()+") == ip("+s()+")", "cidr("+s()+").containsIP("+s()+")", "quantity("+s()+").isLessThan(quantity("+s()+"))", "url("+s()+") == url("+s()+")", "format.uuid().validate("+s()+").hasValue()", m.field(depth, "l")+"[?"+i()+"].hasValue()",
+			m.quantified(depth), m.quantified(depth), m.quantified(depth), m.quantified(depth), m.quantified(depth))
 	case "i":
 		if depth <= 0 {
 			return m.pick(m.field(0, "i"), "1")
@@ -120,7 +121,7 @@ func (m *maker) of(kind string, depth int) string {
 		if depth <= 0 {
 			return m.pick(m.field(0, "s", "u"), "'ab'", "'é'")
 		}
-		return m.pick("("+s()+" + "+s()+")", l()+"["+i()+"]", m.of("m", depth-1)+"["+s()+"]", "string("+i()+")", "string("+m.field(depth, "y")+")", m.field(depth, "s", "u"), m.field(depth, "ll")+"[0][1]")
+		return m.pick("("+s()+" + "+s()+")", l()+"["+i()+"]", m.of("m", depth-1)+"["+s()+"]", "string("+i()+")", "string("+m.field(depth, "y")+")", m.field(depth, "s", "u"), m.field(depth, "ll")+"[0][1]", "url("+s()+").getHost()", s()+".find("+s()+")", m.anyObject(depth)+".?s.orValue("+s()+")")
 	case "l":
 		if depth <= 0 {
 			return m.pick(m.field(0, "l"), "[]", "['a', 'bc']")
@@ -129,12 +130,12 @@ func (m *maker) of(kind string, depth int) string {
 		inner := m.pick(m.of("s", depth-1), "v"+m.variables())
 		cond := m.of("b", depth-1)
 		name := m.unbind()
-		return m.pick("["+strings.Join([]string{s(), s()}, ", ")+"]", "("+l()+" + "+l()+")", l()+".filter("+name+", "+cond+")", l()+".map("+name+", "+inner+")", m.of("m", 0)+".map("+name+", "+cond+", "+inner+")", m.field(depth, "ll")+"["+i()+"]")
+		return m.pick("["+strings.Join([]string{s(), s()}, ", ")+"]", "("+l()+" + "+l()+")", l()+".filter("+name+", "+cond+")", l()+".map("+name+", "+inner+")", m.of("m", 0)+".map("+name+", "+cond+", "+inner+")", m.field(depth, "ll")+"["+i()+"]", s()+".findAll('a')", "url("+s()+").getQuery()["+s()+"]")
 	}
 	return m.field(depth, "m")
 }
 
-func (m *maker) object1(depth int) string { src, _ := m.object(depth); return src }
+func (m *maker) anyObject(depth int) string { src, _ := m.object(depth); return src }
 
 func (m *maker) variables() string { return fmt.Sprint(len(m.vars) - 1) }
 

@@ -16,7 +16,7 @@ func (c *Checked) Cost() (cost.Estimate, error) {
 	if est, ok := celcost.Of(checked, c.Decl); ok {
 		return cost.Estimate{Min: est.Min, Max: est.Max}, nil
 	}
-	if !standard(checked) {
+	if !plain(checked) {
 		return cost.Of(c.Env, c.AST, c.Decl)
 	}
 	// The server's environments of all versions have this option.
@@ -24,12 +24,11 @@ func (c *Checked) Cost() (cost.Estimate, error) {
 	return cost.Estimate{Min: est.Min, Max: est.Max}, err
 }
 
-// standard is true of what calls only functions of CEL's standard library.
-func standard(checked *ast.AST) bool {
-	known := celcost.Standard()
+// plain is true of what calls no function for whose cost there is an option.
+func plain(checked *ast.AST) bool {
 	for _, ref := range checked.ReferenceMap() {
 		for _, id := range ref.OverloadIDs {
-			if !known[id] {
+			if !celcost.Plain(id) {
 				return false
 			}
 		}
