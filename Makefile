@@ -61,7 +61,7 @@ fuzz-inputs: ## Run each fuzz target (FUZZTIME each)
 
 .PHONY: parses
 parses: ## Parse and check made-up and mutated expressions with cel-go's code and ours (PARSES=n)
-	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse ./internal/celcheck
+	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse ./internal/celcheck ./internal/celcost
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known holes in what is linked; needs the network
