@@ -146,6 +146,9 @@ func (m *maker) unlike(n node, v any, will func(any) bool) any {
 // numbered are texts as wanted that have a number in them, in figures or in
 // letters, for where many have to differ.
 func (t *texts) numbered(w textWant, from string, n int) (all []string) {
+	if len(from) > longText {
+		from = word
+	}
 	letters := ""
 	for i := n; i > 0; i /= 26 {
 		letters += string(rune('a' + i%26))
