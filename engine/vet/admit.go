@@ -59,11 +59,25 @@ func newAdmission(ctx context.Context, crd, old *apiextensions.CustomResourceDef
 // errPanics is for a CRD whose validation makes the API server itself panic.
 var errPanics = errors.New("This request caused apiserver to panic. Look in the logs for details.") //lint:ignore ST1005 the server's text
 
+// panicsAt is an errPanics of which the place is known.
+type panicsAt struct{ engine.Cause }
+
+func (e *panicsAt) Error() string { return errPanics.Error() }
+func (e *panicsAt) Unwrap() error { return errPanics }
+
+// panics is the error of a part of a rule over which the server panics.
+func (a *admission) panics(r *rule, part, why string) error {
+	err := field.InternalError(r.path.Child(part), errors.New(why))
+	a.refs[err] = r
+	return &panicsAt{a.cause(err, why)}
+}
+
 // run collects all errors, those of rules included.
 func (a *admission) run() (err error) {
 	defer func() {
-		if p := recover(); p == error(errPanics) {
-			err = errPanics
+		p := recover()
+		if known, ok := p.(error); ok && errors.Is(known, errPanics) {
+			err = known
 		} else if p != nil {
 			panic(p)
 		}

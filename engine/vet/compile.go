@@ -72,8 +72,10 @@ func (c *compiler) expr(key parts.Key, stored bool) (*compiled, error) {
 func finish(checked *parts.Checked) (x *compiled, err error) {
 	x = &compiled{key: checked.Key, ast: checked.AST, env: checked.Env, usesOld: checked.UsesOldSelf()}
 	if planCanFail(checked.AST) && !types.LargePattern(checked.AST) {
-		if err := plan(checked.Env, checked.AST); err != nil {
-			x.panics = err == errPanics
+		if err := plan(checked.Env, checked.AST); err == errPanics {
+			x.refused, x.panics, x.detail = true, true, "CEL's libraries panic when they plan it"
+			return x, nil
+		} else if err != nil {
 			x.refuse(checked.Unplannable(err))
 			return x, nil
 		}
@@ -87,7 +89,9 @@ func finish(checked *parts.Checked) (x *compiled, err error) {
 func (x *compiled) refuse(why *parts.Refusal) {
 	x.refused, x.detail = true, why.Detail
 	var panicked *types.PanicError
-	x.panics = x.panics || errors.As(why.Err, &panicked)
+	if errors.As(why.Err, &panicked) {
+		x.panics, x.detail = true, panicked.Error()
+	}
 }
 
 // plan plans as the server does; errPanics is for what panics there.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -154,13 +153,24 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 		if r.expr, r.message, err = v.a.compileRule(r.spec, s.decl); err != nil {
 			return err
 		}
-		if shown && (r.expr != nil && r.expr.panics || r.message != nil && r.message.panics) {
-			return errPanics
+		if err := v.panics(r); err != nil && shown {
+			return err
 		}
 		r.total = cost.Mul(r.cost(), r.times)
 		if shown {
 			v.judge(r, barrier)
 		}
+	}
+	return nil
+}
+
+// panics is the error of a rule over which the server panics.
+func (v *visit) panics(r *rule) error {
+	switch {
+	case r.expr != nil && r.expr.panics:
+		return v.a.panics(r, "rule", r.expr.detail)
+	case r.message != nil && r.message.panics:
+		return v.a.panics(r, "messageExpression", r.message.detail)
 	}
 	return nil
 }
@@ -265,16 +275,13 @@ func (v *visit) fieldPath(r *rule, fail func(*field.Error)) {
 		fail(field.Invalid(at, text, "must not contain line breaks"))
 	}
 	node, err := r.at.structuralNode()
-	if err == nil && !validFieldPath(text, node) {
+	if err != nil {
+		return
+	}
+	switch _, err := parts.FieldPath(text, node); {
+	case errors.Is(err, parts.ErrPathPanics):
+		panic(v.a.panics(r, "fieldPath", "the server's parser panics over a path through additionalProperties that have no schema"))
+	case err != nil:
 		fail(field.Invalid(at, text, "must be a valid path"))
 	}
-}
-
-// validFieldPath asks the server's parser, which panics over some paths.
-func validFieldPath(path string, node *schema.Structural) bool {
-	_, err := parts.FieldPath(path, node)
-	if errors.Is(err, parts.ErrPathPanics) {
-		panic(errPanics)
-	}
-	return err == nil
 }

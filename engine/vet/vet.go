@@ -20,7 +20,7 @@ type Report struct {
 	Name string
 	// Accepted is true when the server would store the CRD.
 	Accepted bool
-	// Status is the server's refusal: 422 with causes, or 400 without any;
+	// Status is the server's refusal: 422 with causes, or 400 or 500 without any;
 	// nil when accepted, and where nothing but Undecided keeps it from that.
 	Status *metav1.Status
 	// Undecided is set where a rule that runs on a default, or a pattern, asks
@@ -30,6 +30,9 @@ type Report struct {
 	// Causes are sorted, so that the same input gives the same bytes. A cause
 	// about a rule names it. Place finds a cause's field in the CRD.
 	Causes []engine.Cause
+	// Panic is what of a rule makes the server panic, where Status says that it does
+	// (500) and it is a rule.
+	Panic *engine.Cause
 	// Strict are the keys that Kubernetes does not know, and those that stand
 	// twice; none where FieldValidation is "Ignore".
 	Strict []engine.StrictError
@@ -135,6 +138,9 @@ func (r *Report) vet(ctx context.Context, crd *apiextensionsv1.CustomResourceDef
 	if errors.As(err, &complex) {
 		r.Undecided = &engine.WorkLimitError{Part: "schema", Reason: complex.Error()}
 		return r, nil
+	}
+	if at := (*panicsAt)(nil); errors.As(err, &at) {
+		r.Panic = &at.Cause
 	}
 	if errors.Is(err, errPanics) {
 		failure, err = &apierrors.NewInternalError(errPanics).ErrStatus, nil

@@ -193,3 +193,33 @@ func ExampleVetCRD() {
 	// spec.hosts: maxItems: 200
 	// spec.hosts[*]: maxLength: 512
 }
+
+// TestPanicIsPlaced: the part of a rule over which a server panics is named.
+func TestPanicIsPlaced(t *testing.T) {
+	t.Parallel()
+	message := aRule{Rule: "has(self.m)", MessageExpression: "string([?dyn(self)].size())"}
+	for name, tt := range map[string]struct {
+		rule        aRule
+		field, text string
+	}{
+		"checking":   {aRule{Rule: "[?dyn(self)].size() == 0"}, ".rule", "CEL's libraries panic over it, as over `[?x]`"},
+		"planning":   {aRule{Rule: "{b'a': 1}.size() > 0"}, ".rule", "CEL's libraries panic when they plan it"},
+		"message":    {message, ".messageExpression", "CEL's libraries panic over it"},
+		"field path": {aRule{Rule: "true", FieldPath: ".m['a'].b"}, ".fieldPath", "the server's parser panics"},
+	} {
+		crd := unitCRD(schemaProps{Type: "object", XValidations: []aRule{{Rule: "true", Message: "always"}, tt.rule}, Properties: map[string]schemaProps{
+			"m": {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true}},
+		}})
+		r, err := VetCRD(t.Context(), crd, Config{})
+		if err != nil || r.Status == nil || r.Status.Code != 500 || r.Panic == nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+			continue
+		}
+		if want := "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1]" + tt.field; r.Panic.Field != want || !strings.HasPrefix(r.Panic.Message, tt.text) {
+			t.Errorf("%s: %s: %s, want %s: %s", name, r.Panic.Field, r.Panic.Message, want, tt.text)
+		}
+		if ref := r.Panic.Rule; ref == nil || ref.Path != "spec" || ref.Index != 1 || ref.Rule != tt.rule.Rule {
+			t.Errorf("%s: rule %+v", name, ref)
+		}
+	}
+}

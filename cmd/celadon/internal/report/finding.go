@@ -73,7 +73,7 @@ func (o *Object) cause(c *Cause) Finding {
 		f.Description = c.Rule
 	}
 	if c.Line > 0 {
-		f.At = Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+		f.At = c.Place()
 	}
 	return f
 }

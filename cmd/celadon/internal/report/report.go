@@ -103,6 +103,11 @@ type Cause struct {
 	Excerpt Excerpt         `json:"-"`
 }
 
+// Place is where the cause stands.
+func (c *Cause) Place() Place {
+	return Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+}
+
 // Value is a part of a rule and its value as JSON, shortened.
 type Value struct {
 	Expr string `json:"expr"`

@@ -180,7 +180,7 @@ func (o *Object) where(b *strings.Builder) {
 	rules := map[Place][]*Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		place := Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+		place := c.Place()
 		if c.Line == 0 {
 			place = Place{}
 		} else if _, seen := rules[place]; !seen {

@@ -26,11 +26,12 @@ func hostileReports(text string) (list []*vetted) {
 		change(one)
 		list = append(list, one)
 	}
-	add(func(*vetted) {})
+	add(func(one *vetted) { one.report.Panic = nil })
 	add(func(one *vetted) {
 		one.report.Accepted, one.report.Status, one.report.Causes, one.report.Undecided = true, nil, nil, nil
 	})
 	add(func(one *vetted) { one.report.Causes = nil })
+	add(func(one *vetted) { one.report.Causes, one.report.Panic = nil, nil })
 	add(func(one *vetted) { one.report.Accepted, one.report.Status, one.report.Causes = false, nil, nil })
 	add(func(one *vetted) { one.problem = errors.New(text) })
 	add(func(one *vetted) {

@@ -39,16 +39,20 @@ func (one *vetted) findings() (list []finding) {
 		add(finding{id: "undecided", description: "A CRD that asks for more work than is done", level: "error", message: r.Undecided.Error(), at: whole})
 	}
 	if r.Status != nil && len(r.Causes) == 0 {
-		at := whole
+		f := finding{id: string(r.Status.Reason), description: "A request that the API server does not take", level: "error", message: r.Status.Message, at: whole}
 		if strict := one.strict(0); len(strict) > 0 {
-			at = strict[0]
+			f.at = strict[0]
 		}
-		add(finding{id: string(r.Status.Reason), description: "A request that the API server does not take", level: "error", message: r.Status.Message, at: at})
+		if c := one.panic(0); c != nil {
+			f.message, f.rule, f.ref = f.message+" "+c.Message, c.Rule, c.Ref
+			f.at = c.Place()
+		}
+		add(f)
 	}
 	for _, c := range one.causes(0) {
 		add(finding{
 			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
-			at: report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt},
+			at: c.Place(),
 		})
 	}
 	for _, w := range r.Warnings {

@@ -33,15 +33,17 @@ type crdReport struct {
 	// Undecided: Problem says why.
 	Undecided bool `json:"undecided,omitempty"`
 	// ShortNames and Categories are what else kubectl get knows the objects by.
-	ShortNames []string        `json:"shortNames,omitempty"`
-	Categories []string        `json:"categories,omitempty"`
-	Status     *report.Status  `json:"status,omitempty"`
-	Causes     []report.Cause  `json:"causes"`
-	Warnings   []string        `json:"warnings"`
-	Lints      []lintReport    `json:"lints"`
-	Minimum    string          `json:"minKubeVersion,omitempty"`
-	Needs      []needReport    `json:"needs"`
-	Versions   []versionReport `json:"versions"`
+	ShortNames []string       `json:"shortNames,omitempty"`
+	Categories []string       `json:"categories,omitempty"`
+	Status     *report.Status `json:"status,omitempty"`
+	Causes     []report.Cause `json:"causes"`
+	// Panic is what makes the server panic, where it does.
+	Panic    *report.Cause   `json:"panic,omitempty"`
+	Warnings []string        `json:"warnings"`
+	Lints    []lintReport    `json:"lints"`
+	Minimum  string          `json:"minKubeVersion,omitempty"`
+	Needs    []needReport    `json:"needs"`
+	Versions []versionReport `json:"versions"`
 }
 
 type lintReport struct {
@@ -182,6 +184,7 @@ func newCRDReport(one *vetted) crdReport {
 		rep.Status = &report.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
 	}
 	rep.Causes = append(rep.Causes, one.causes(0)...)
+	rep.Panic = one.panic(0)
 	rep.Lints = one.lintReports()
 	for _, n := range r.Needs {
 		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.What, n.Path, n.Index, n.Silent})

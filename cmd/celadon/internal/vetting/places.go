@@ -4,6 +4,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/gomarkers"
 	"github.com/celadon-cel/celadon/internal/secret"
@@ -67,9 +68,30 @@ func (one *vetted) strict(width int) []report.Place {
 
 // causes are the server's, each with its place.
 func (one *vetted) causes(width int) []report.Cause {
-	list := make([]report.Cause, len(one.report.Causes))
+	list := one.placed(one.report.Causes, width)
+	if one.source == nil {
+		return list
+	}
+	for i := range list {
+		if at, line, ok := one.source.Cause(i); ok {
+			stand(&list[i], inGo(at, line, list[i].Field, width))
+		}
+	}
+	return list
+}
+
+// panic is what makes the server panic, with its place; nil where nothing is known.
+func (one *vetted) panic(width int) *report.Cause {
+	if one.report.Panic == nil {
+		return nil
+	}
+	return &one.placed([]engine.Cause{*one.report.Panic}, width)[0]
+}
+
+func (one *vetted) placed(causes []engine.Cause, width int) []report.Cause {
+	list := make([]report.Cause, len(causes))
 	fields := make([]string, len(list))
-	for i, c := range one.report.Causes {
+	for i, c := range causes {
 		list[i] = report.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
 		if c.Rule != nil {
 			list[i].Rule, list[i].Ref = c.Rule.Rule, c.Rule
@@ -77,14 +99,14 @@ func (one *vetted) causes(width int) []report.Cause {
 		fields[i] = c.Field
 	}
 	for i, at := range one.places(fields, width) {
-		if one.source != nil {
-			if exact, line, ok := one.source.Cause(i); ok {
-				at = inGo(exact, line, fields[i], width)
-			}
-		}
-		list[i].File, list[i].Line, list[i].Column, list[i].Excerpt = at.File, at.Line, at.Column, at.Excerpt
+		stand(&list[i], at)
 	}
 	return list
+}
+
+// stand says where a cause stands.
+func stand(c *report.Cause, at report.Place) {
+	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
 }
 
 // lintPlaces are where the rules of lints stand.

@@ -74,6 +74,11 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	kubectl := one.kubectl(p.excerpt())
 	refused := strings.TrimRight(string(report.KubectlError(kubectl)), "\n")
 	foreign.Fprintf(b, "%s\n", p.paint(foreign.Red, foreign.Own(refused)))
+	if at := one.panic(p.excerpt()); at != nil {
+		p.line(b, 2, foreign.Line(at.Message))
+		at.Place().Show(b)
+		return
+	}
 	places := one.strict(p.excerpt())
 	seen := map[report.Place]bool{}
 	for _, at := range places {
@@ -81,7 +86,7 @@ func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
 	}
 	for i := range kubectl.Causes {
 		c := &kubectl.Causes[i]
-		at := report.Place{File: c.File, Line: c.Line, Column: c.Column, Field: c.Field, Excerpt: c.Excerpt}
+		at := c.Place()
 		if at.Line > 0 && !seen[at] {
 			seen[at] = true
 			places = append(places, at)
