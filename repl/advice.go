@@ -95,7 +95,11 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 	if r.Status != nil && len(r.Causes) == 0 {
 		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
 	}
-	for _, cause := range r.Causes {
+	causes := r.Causes
+	if r.Panic != nil {
+		causes = []engine.Cause{*r.Panic}
+	}
+	for _, cause := range causes {
 		if !told(cause) {
 			fmt.Fprintf(b, "the API server would refuse the CRD: %s: %s\n", cause.Field, cause.Message)
 		}

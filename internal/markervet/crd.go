@@ -107,7 +107,14 @@ func (c *CRD) find(all *findings, index int, without []string) {
 // causes are what keeps the CRD from being accepted.
 func (c *CRD) causes(all *findings, index int) {
 	if s := c.report.Status; s != nil && len(c.report.Causes) == 0 {
-		c.schema(all, Finding{ID: string(s.Reason), Description: "A request that the API server does not take", Level: Error, Message: s.Message, CRD: index}, "")
+		f := Finding{ID: string(s.Reason), Description: "A request that the API server does not take", Level: Error, Message: s.Message, CRD: index}
+		if at := c.report.Panic; at != nil {
+			part, _, _ := location(at)
+			f.Message, f.Rule = s.Message+" "+at.Message, at.Rule.Rule
+			c.rule(all, f, at.Field, part, 1, 1, Place{c.report.Name, at.Rule.Version, at.Rule.Path})
+		} else {
+			c.schema(all, f, "")
+		}
 	}
 	if c.report.Undecided != nil {
 		c.schema(all, Finding{ID: "undecided", Description: "A CRD that asks for more work than is done", Level: Error, Message: c.report.Undecided.Error(), CRD: index}, "")
