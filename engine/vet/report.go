@@ -62,6 +62,9 @@ func (a *admission) cause(err *field.Error, message string) engine.Cause {
 		Detail:  err.Detail,
 		Value:   err.BadValue,
 	}
+	if _, omitted := err.BadValue.(field.OmitValueType); omitted || err.Type == field.ErrorTypeInternal { // whose value is the error
+		c.Value = nil
+	}
 	if rule := a.refs[err]; rule != nil {
 		c.Rule = &engine.RuleRef{Path: rule.at.place(), Index: rule.index, Rule: rule.spec.Rule, OptionalOldSelf: parts.OptionalOldSelf(rule.spec.OptionalOldSelf)}
 		if len(rule.unit.versions) == 1 {

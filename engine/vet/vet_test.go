@@ -218,7 +218,7 @@ func TestPanicIsPlaced(t *testing.T) {
 		if want := "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1]" + tt.field; r.Panic.Field != want || !strings.HasPrefix(r.Panic.Message, tt.text) {
 			t.Errorf("%s: %s: %s, want %s: %s", name, r.Panic.Field, r.Panic.Message, want, tt.text)
 		}
-		if ref := r.Panic.Rule; ref == nil || ref.Path != "spec" || ref.Index != 1 || ref.Rule != tt.rule.Rule {
+		if ref := r.Panic.Rule; r.Panic.Value != nil || ref == nil || ref.Path != "spec" || ref.Index != 1 || ref.Rule != tt.rule.Rule {
 			t.Errorf("%s: rule %+v", name, ref)
 		}
 	}
