@@ -86,6 +86,9 @@ func (a *Activation) bindRule(d *types.Decl, self, old any, bound presence) {
 	if len(a.roots) != ruleRoots {
 		a.roots = make([]root, ruleRoots)
 		a.roots[selfRoot].name, a.roots[oldRoot].name = types.Self, types.OldSelf
+		if a.frame != nil {
+			a.frame.roots = a.roots
+		}
 	}
 	a.roots[selfRoot].set(d, self, value)
 	a.roots[oldRoot].set(d, old, bound)
@@ -189,10 +192,7 @@ func (a *Activation) ownFrame() *frame {
 	}
 	f := a.frame
 	if f.act != a {
-		f.act = a // also where the activation was copied
-	}
-	if len(f.roots) != len(a.roots) || len(f.roots) > 0 && &f.roots[0] != &a.roots[0] {
-		f.roots = a.roots
+		f.act, f.roots = a, a.roots // also where the activation was copied
 	}
 	return f
 }

@@ -59,10 +59,18 @@ func (k fit) fits(v any, d *types.Decl) bool {
 // fits is the fit's, with the work that it takes. On the way down a path there
 // are only objects, maps and lists, which take none.
 func (f *frame) fits(k fit, v any, d *types.Decl) bool {
+	if k == fitMap {
+		_, ok := v.(map[string]any)
+		return ok
+	}
+	return f.fitsOther(k, v, d)
+}
+
+func (f *frame) fitsOther(k fit, v any, d *types.Decl) bool {
 	if k == fitValue {
 		f.parsed(v)
 	}
-	return k.fits(v, d)
+	return k == fitAny || k.fitsOther(v, d)
 }
 
 func (k fit) fitsOther(v any, d *types.Decl) bool {

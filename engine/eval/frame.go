@@ -172,17 +172,21 @@ func (f *frame) start(ctx context.Context, p *Program) {
 func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
 		*out = f.recovered(ctx, r)
-	}
-	if f.calling != "" {
 		f.calling = ""
 	}
 	clear(f.slots)
-	f.popArgs(0)
-	f.popLists(0)
-	f.popKeys(0)
+	if cap(f.args)+cap(f.lists)+cap(f.keys) != 0 {
+		f.popAll()
+	}
 	if f.err != nil {
 		f.err = nil
 	}
+}
+
+func (f *frame) popAll() {
+	f.popArgs(0)
+	f.popLists(0)
+	f.popKeys(0)
 	if cap(f.args) > maxKept || cap(f.lists) > maxKept || cap(f.keys) > maxKept {
 		f.args, f.lists, f.keys = nil, nil, nil
 	}

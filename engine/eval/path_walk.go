@@ -14,38 +14,72 @@ func (p *path) start(f *frame) (any, bool) {
 	var v any
 	switch p.root {
 	case rootStart:
-		r := &f.roots[p.slot]
-		v = r.raw
-		if v == nil && r.bound != value {
-			f.err = p.absent
-			return nil, false
-		}
+		v = f.roots[p.slot].raw
 	case slotStart:
 		v = f.slots[p.slot].raw
 	case operandStart:
 		return p.raw(f)
 	}
-	if v == nil && p.decl.Nullable {
-		return nil, true
+	if v != nil && p.rootFit.fits(v, p.decl) {
+		return v, true
 	}
-	if v == nil || !p.rootFit.fits(v, p.decl) {
-		f.misfit(v, p.decl)
-		return nil, false
+	return nil, p.startsNull(f, v)
+}
+
+// startsNull is for a root whose value is null, or does not fit, or is not
+// there.
+func (p *path) startsNull(f *frame, v any) bool {
+	switch {
+	case v == nil && p.root == rootStart && f.roots[p.slot].bound != value:
+		f.err = p.absent
+		return false
+	case v == nil && p.decl.Nullable:
+		return true
 	}
-	return v, true
+	f.misfit(v, p.decl)
+	return false
 }
 
 // walk takes the steps, one unit each. The value found last may not fit its
-// declaration when it is an item of a list.
+// declaration when it is an item of a list. Most paths are a field of an object
+// that a variable holds: these are over in here.
 func (p *path) walk(f *frame) (any, bool) {
-	if p.root == listStart {
+	var v any
+	switch p.root {
+	case rootStart:
+		v = f.roots[p.slot].raw
+	case slotStart:
+		v = f.slots[p.slot].raw
+	case listStart:
 		return p.walkList(f)
 	}
-	v, ok := p.start(f)
-	if !ok {
+	m, ok := v.(map[string]any)
+	if !ok || p.rootFit != fitMap {
+		if v, ok = p.start(f); !ok {
+			return nil, false
+		}
+		return p.take(f, v, p.steps)
+	}
+	if len(p.steps) == 0 {
+		return v, true
+	}
+	s := &p.steps[0]
+	if s.op != fieldOp {
+		return p.take(f, v, p.steps)
+	}
+	f.charge(1)
+	if v = m[s.name]; v == nil {
+		f.err = s.missing
 		return nil, false
 	}
-	return p.take(f, v, p.steps)
+	if !s.fit.fits(v, s.to) {
+		f.misfit(v, s.to)
+		return nil, false
+	}
+	if len(p.steps) == 1 {
+		return v, true
+	}
+	return p.take(f, v, p.steps[1:])
 }
 
 // walkList starts at an index into a list that a macro built.
