@@ -45,6 +45,7 @@ type Prover struct {
 	compiler *rule.Compiler[*rule.Checked]
 	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
 	oddities
+	closed map[string]closed // by path
 }
 
 // one is a rule that compiles.
@@ -68,7 +69,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}
 	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
 	return &Prover{
-		outside: cfg.Outside,
+		outside: cfg.Outside, closed: map[string]closed{},
 		version: of.Name, schema: s, decl: decl, oddities: odditiesOf(decl, map[*types.Decl]bool{}),
 		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
 			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
@@ -117,12 +118,15 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 		if !step.Any {
 			continue
 		}
+		// What all rules together do not show, those without this one do not.
+		if proof, err := p.acceptsNothing(steps[:i]); err != nil {
+			return nil, err
+		} else if proof == nil {
+			continue
+		}
 		proof, err := p.prove(func(w *world) error {
 			w.asked = &ref // it would speak for itself
-			if w.tree(p, steps[:i]) == nil {
-				return ErrNotAnalysed
-			}
-			return nil
+			return w.reach(p, steps[:i])
 		})
 		if proof != nil || err != nil {
 			return proof, err
@@ -138,12 +142,23 @@ func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.prove(func(w *world) error {
-		if w.tree(p, steps) == nil {
-			return fmt.Errorf("%q: %w: the schema has no such place", path, ErrNotAnalysed)
-		}
-		return nil
-	})
+	return p.acceptsNothing(steps)
+}
+
+// closed is what acceptsNothing said of a place: it is asked for each rule below.
+type closed struct {
+	proof *Proof
+	err   error
+}
+
+func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
+	path := engine.FormatPath(steps)
+	c, ok := p.closed[path]
+	if !ok {
+		c.proof, c.err = p.prove(func(w *world) error { return w.reach(p, steps) })
+		p.closed[path] = c
+	}
+	return c.proof, c.err
 }
 
 // rule compiles a rule of a place; nil where it does not compile.

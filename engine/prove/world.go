@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/celadon-cel/celadon/engine"
@@ -118,6 +119,14 @@ func (w *world) tree(of *Prover, steps []engine.Step) *place {
 		w.clause(p.present)
 	}
 	return p
+}
+
+// reach lets there be a value at a path.
+func (w *world) reach(of *Prover, steps []engine.Step) error {
+	if w.tree(of, steps) == nil {
+		return fmt.Errorf("%q: %w: the schema has no such place", engine.FormatPath(steps), ErrNotAnalysed)
+	}
+	return nil
 }
 
 // settle says of all places what the schema and the rules there say, and of the
