@@ -42,7 +42,7 @@ func Tokens(src []rune) []Token {
 	seen, points := int32(0), 0
 	for t := scan.Next(); t.Kind != celscan.EOF; t = scan.Next() {
 		points += utf8.RuneCountInString(text[seen:t.Start])
-		one := Token{Kind: kindOf(t.Kind), Start: points, Open: t.Open, Text: text[t.Start:t.End]}
+		one := Token{Kind: kindOf(t.Kind), Start: points, Open: t.Marks.Has(celscan.Open), Text: text[t.Start:t.End]}
 		points += utf8.RuneCountInString(one.Text)
 		one.End, seen = points, t.End
 		last := len(tokens) - 1

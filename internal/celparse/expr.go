@@ -66,19 +66,22 @@ func (s *state) choice(test operand) operand {
 }
 
 func (s *state) or() operand {
-	first := s.and()
-	if first.expr == nil || s.tok.Kind != celscan.Or {
-		return first
+	e := s.relation()
+	if s.tok.Kind == celscan.And && e.expr != nil {
+		e = s.chain(e, celscan.And, operators.LogicalAnd)
 	}
-	return s.chain(first, celscan.Or, operators.LogicalOr)
+	if s.tok.Kind == celscan.Or && e.expr != nil {
+		e = s.chain(e, celscan.Or, operators.LogicalOr)
+	}
+	return e
 }
 
 func (s *state) and() operand {
-	first := s.relation()
-	if first.expr == nil || s.tok.Kind != celscan.And {
-		return first
+	e := s.relation()
+	if s.tok.Kind == celscan.And && e.expr != nil {
+		e = s.chain(e, celscan.And, operators.LogicalAnd)
 	}
-	return s.chain(first, celscan.And, operators.LogicalAnd)
+	return e
 }
 
 // chain reads a && b && c from its first operator on. An operator's id is the one
@@ -155,7 +158,12 @@ func (s *state) calc(binds int) operand {
 		return s.tooDeep()
 	}
 	s.calcs++
-	left := s.unary()
+	var left operand
+	if kind := s.tok.Kind; kind == celscan.Not || kind == celscan.Minus {
+		left = s.unary(kind)
+	} else {
+		left = s.member(s.primary())
+	}
 	for left.expr != nil && binary[s.tok.Kind].binds >= binds {
 		op := binary[s.tok.Kind]
 		id := s.id(s.tok)
@@ -173,12 +181,8 @@ func (s *state) binary(id int64, name string, left, right operand) operand {
 	return s.call(id, name, max(left.height, right.height)+1, left.expr, right.expr)
 }
 
-// unary reads what ! or - may stand before. An even number of them is none.
-func (s *state) unary() operand {
-	kind := s.tok.Kind
-	if kind != celscan.Not && kind != celscan.Minus {
-		return s.member(s.primary())
-	}
+// unary reads what ! or - stands before. An even number of them is none.
+func (s *state) unary(kind celscan.Kind) operand {
 	op, n := s.tok, 0
 	for s.accept(kind) {
 		n++

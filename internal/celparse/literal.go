@@ -39,7 +39,7 @@ func (s *state) number(sign token) (operand, path) {
 
 func numberOf(t token, text string) (ref.Val, bool) {
 	base := 10
-	if t.Escaped {
+	if t.Marks.Has(celscan.Escaped) {
 		base, text = 16, strings.Replace(text, "0x", "", 1)
 	}
 	switch t.Kind {
@@ -58,7 +58,7 @@ func numberOf(t token, text string) (ref.Val, bool) {
 func (s *state) text() operand {
 	t := s.tok
 	value, ok := textValue(t.Token, s.textOf(t))
-	if (!ok || t.Open) && !s.refused(t) {
+	if (!ok || t.Marks.Has(celscan.Open)) && !s.refused(t) {
 		return operand{}
 	}
 	s.advance()
@@ -78,10 +78,10 @@ func textValue(t celscan.Token, text string) (string, bool) {
 	if text = text[quote+1:]; len(text) >= 2 && text[0] == q && text[1] == q {
 		text, quotes = text[2:], 3
 	}
-	if !t.Open {
+	if !t.Marks.Has(celscan.Open) {
 		text = text[:len(text)-quotes]
 	}
-	if !t.Escaped {
+	if !t.Marks.Has(celscan.Escaped) {
 		return text, true
 	}
 	text = plainLines.Replace(text)

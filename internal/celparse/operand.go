@@ -162,7 +162,7 @@ func (s *state) field() (name string, at token, ok bool) {
 	case celscan.Ident:
 		name = s.textOf(at)
 	case celscan.EscapedIdent:
-		if (at.Open || s.config.NoEscapedIdents) && !s.refused(at) {
+		if (at.Marks.Has(celscan.Open) || s.config.NoEscapedIdents) && !s.refused(at) {
 			return "", at, false
 		}
 		name = strings.Trim(s.textOf(at), "`")

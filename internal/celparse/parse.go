@@ -127,7 +127,7 @@ const maxKept = 1024
 
 func (s *state) advance() {
 	s.last = s.tok.End
-	s.tok.Token = s.scan.Next()
+	s.scan.Read(&s.tok.Token)
 	if s.src.ascii {
 		s.tok.at = s.tok.Start
 		return

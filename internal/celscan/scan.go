@@ -1,21 +1,32 @@
 // Package celscan splits CEL text into tokens, one pass over its bytes, as
 // cel-go's lexer does: the longest token wins. Text that is no CEL gives tokens
-// too, of kind Bad or with Open set, so that an editor can go on behind them.
+// too, of kind Bad or marked Open, so that an editor can go on behind them.
 package celscan
 
 import "math"
 
-// Token is a piece of a text; Start and End count bytes. It is small, since
-// parsers copy tokens at each step.
+// Token is a piece of a text; Start and End count bytes. It has no more fields than
+// a compiler keeps in registers, since parsers copy tokens at each step.
 type Token struct {
-	Kind Kind
-	// Escaped is true of a string with a backslash in it, and of one whose line
-	// ends may need to be made plain; of a number in hexadecimal.
-	Escaped bool
-	// Open is true of a string or an escaped name without its end.
-	Open       bool
+	Kind       Kind
+	Marks      Marks
 	Start, End int32
 }
+
+// Marks are what else is known of a token.
+type Marks uint8
+
+// The marks.
+const (
+	// Escaped is that of a string with a backslash in it, and of one whose line
+	// ends may need to be made plain; of a number in hexadecimal.
+	Escaped Marks = 1 << iota
+	// Open is that of a string or an escaped name without its end.
+	Open
+)
+
+// Has says whether a token has a mark.
+func (m Marks) Has(one Marks) bool { return m&one != 0 }
 
 // Kind is what a token is.
 type Kind uint8
@@ -85,57 +96,75 @@ func WithComments(src string) Scanner { return Scanner{src: cut(src), comments: 
 func cut(src string) string { return src[:min(len(src), math.MaxInt32-1)] }
 
 // Next is the next token; at the end, and after it, an empty one of kind EOF.
-func (s *Scanner) Next() Token {
+func (s *Scanner) Next() (t Token) {
+	s.Read(&t)
+	return t
+}
+
+// Read is Next in place: to a parser that keeps one token, a copy of each is what
+// costs most.
+func (s *Scanner) Read(t *Token) {
 	src, i := s.src, s.pos
-	for ; i < len(src); i++ {
-		c := src[i]
-		switch class[c] {
-		case space:
-			continue
-		case letter:
-			return s.end(s.word(i))
-		case digit:
-			return s.end(s.number(i))
-		case quote:
-			return s.end(s.text(Token{Kind: String, Start: int32(i)}, i, false))
-		case double:
-			return s.end(s.operator(c, i))
-		case single:
-			if c == '.' && class[s.at(i+1)] == digit {
-				return s.end(s.fraction(i, i))
-			}
-			s.pos = i + 1
-			return token(singles[c], i, i+1)
-		}
-		switch {
-		case c == '`':
-			return s.end(s.escapedIdent(i))
-		case c == '/' && s.at(i+1) == '/':
-			start := i
-			for i < len(src) && src[i] != '\n' {
-				i++
-			}
-			if s.comments {
-				return s.end(token(Comment, start, i))
-			}
-			i-- // at the line's end, if there is one, the loop goes on
-		case c == '/':
-			return s.end(token(Slash, i, i+1))
-		default:
-			return s.end(token(Bad, i, s.character(i)))
+	for i < len(src) && class[src[i]] == space || s.skips(i) {
+		if i++; src[i-1] == '/' {
+			i = s.lineEnd(i)
 		}
 	}
-	return s.end(token(EOF, len(src), len(src)))
+	if i == len(src) {
+		s.set(t, EOF, i, i)
+		return
+	}
+	switch c := src[i]; class[c] {
+	case letter:
+		s.word(t, i)
+	case single:
+		if c == '.' && class[s.at(i+1)] == digit {
+			s.fraction(t, i, i)
+		} else {
+			s.set(t, singles[c], i, i+1)
+		}
+	case double:
+		s.operator(t, c, i)
+	case quote:
+		t.Kind = String
+		s.text(t, i, i, false)
+	case digit:
+		s.number(t, i)
+	default:
+		s.rare(t, i)
+	}
 }
 
-func token(kind Kind, start, end int) Token {
-	return Token{Kind: kind, Start: int32(start), End: int32(end)}
+// rare reads what few tokens begin with.
+func (s *Scanner) rare(t *Token, i int) {
+	switch c := s.src[i]; {
+	case c == '`':
+		s.escapedIdent(t, i)
+	case c == '/' && s.at(i+1) == '/':
+		s.set(t, Comment, i, s.lineEnd(i))
+	case c == '/':
+		s.set(t, Slash, i, i+1)
+	default:
+		s.set(t, Bad, i, s.character(i))
+	}
 }
 
-// end goes on behind a token.
-func (s *Scanner) end(t Token) Token {
-	s.pos = int(t.End)
-	return t
+// set makes a token, and goes on behind it.
+func (s *Scanner) set(t *Token, kind Kind, start, end int) {
+	t.Kind, t.Marks, t.Start, t.End = kind, 0, int32(start), int32(end)
+	s.pos = end
+}
+
+// skips: a comment begins there, which is no token.
+func (s *Scanner) skips(i int) bool {
+	return s.at(i) == '/' && s.at(i+1) == '/' && !s.comments
+}
+
+func (s *Scanner) lineEnd(i int) int {
+	for i < len(s.src) && s.src[i] != '\n' {
+		i++
+	}
+	return i
 }
 
 // at is the byte there; 0 behind the end.
@@ -147,7 +176,7 @@ func (s *Scanner) at(i int) byte {
 }
 
 // operator reads one that may have a second character.
-func (s *Scanner) operator(c byte, i int) Token {
+func (s *Scanner) operator(t *Token, c byte, i int) {
 	next, one, two, want := s.at(i+1), Bad, Bad, byte('=')
 	switch c {
 	case '!':
@@ -164,134 +193,139 @@ func (s *Scanner) operator(c byte, i int) Token {
 		two, want = Or, '|'
 	}
 	if next == want {
-		return token(two, i, i+2)
+		s.set(t, two, i, i+2)
+	} else {
+		s.set(t, one, i, i+1)
 	}
-	return token(one, i, i+1)
 }
 
+// longestWord is how long words of the language and prefixes of strings are.
+const longestWord = len("false")
+
 // word reads a name, a word of the language, or a string with a prefix.
-func (s *Scanner) word(start int) Token {
+func (s *Scanner) word(t *Token, start int) {
 	src, i := s.src, start+1
 	for i < len(src) && class[src[i]]&name != 0 {
 		i++
 	}
-	if i < len(src) && class[src[i]] == quote && i-start <= 2 {
-		if t, ok := s.prefixed(start, i); ok {
-			return t
+	s.set(t, Ident, start, i)
+	if i-start > longestWord {
+		return
+	}
+	switch src[start:i] {
+	case "in":
+		t.Kind = In
+	case "true":
+		t.Kind = True
+	case "null":
+		t.Kind = Null
+	case "false":
+		t.Kind = False
+	default:
+		if i < len(src) && class[src[i]] == quote && i-start <= 2 {
+			s.prefixed(t, start, i)
 		}
 	}
-	t := token(Ident, start, i)
-	switch i - start {
-	case 2:
-		if src[start:i] == "in" {
-			t.Kind = In
-		}
-	case 4:
-		switch src[start:i] {
-		case "true":
-			t.Kind = True
-		case "null":
-			t.Kind = Null
-		}
-	case 5:
-		if src[start:i] == "false" {
-			t.Kind = False
-		}
-	}
-	return t
 }
 
-// prefixed reads a string behind b, r or br.
-func (s *Scanner) prefixed(start, at int) (Token, bool) {
-	t, raw := Token{Kind: String, Start: int32(start)}, false
+// prefixed reads a string behind b, r or br; what else is there, is a name.
+func (s *Scanner) prefixed(t *Token, start, at int) {
+	raw := false
 	switch first := s.src[start] | 0x20; {
 	case first == 'b' && at-start == 1:
 		t.Kind = Bytes
 	case first == 'b' && s.src[start+1]|0x20 == 'r':
 		t.Kind, raw = Bytes, true
 	case first == 'r' && at-start == 1:
-		raw = true
+		t.Kind, raw = String, true
 	default:
-		return t, false
+		return
 	}
-	return s.text(t, at, raw), true
+	s.text(t, start, at, raw)
 }
 
-// text reads a string from its first quote.
-func (s *Scanner) text(t Token, i int, raw bool) Token {
+// text reads a string from its first quote; its kind is known.
+func (s *Scanner) text(t *Token, start, i int, raw bool) {
 	src, q := s.src, s.src[i]
+	s.set(t, t.Kind, start, len(src))
 	if s.at(i+1) == q && s.at(i+2) == q {
-		return s.longText(t, i+3, q, raw)
+		s.longText(t, i+3, q, raw)
+		return
 	}
 	for i++; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == q:
-			t.End = int32(i + 1)
-			return t
+			s.end(t, i+1)
+			return
 		case c == '\\' && !raw:
-			t.Escaped = true
+			t.Marks |= Escaped
 			if n := s.at(i + 1); n != '\n' && n != '\r' {
 				i++
 			}
 		case c == '\n' || c == '\r':
-			t.Open, t.End = true, int32(i)
-			return t
+			t.Marks |= Open
+			s.end(t, i)
+			return
 		}
 	}
-	t.Open, t.End = true, int32(len(src))
-	return t
+	t.Marks |= Open
 }
 
 // longText reads a string from behind its three quotes.
-func (s *Scanner) longText(t Token, i int, q byte, raw bool) Token {
+func (s *Scanner) longText(t *Token, i int, q byte, raw bool) {
 	src := s.src
 	for ; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == q && s.at(i+1) == q && s.at(i+2) == q:
-			t.End = int32(i + 3)
-			return t
+			s.end(t, i+3)
+			return
 		case c == '\\' && !raw:
-			t.Escaped = true
+			t.Marks |= Escaped
 			i++
 		case c == '\r':
-			t.Escaped = true
+			t.Marks |= Escaped
 		}
 	}
-	t.Open, t.End = true, int32(len(src))
-	return t
+	t.Marks |= Open
 }
 
-func (s *Scanner) number(start int) Token {
+// end lets a token end there.
+func (s *Scanner) end(t *Token, at int) {
+	t.End, s.pos = int32(at), at
+}
+
+func (s *Scanner) number(t *Token, start int) {
 	i := start
 	if s.src[i] == '0' && s.at(i+1) == 'x' && hex(s.at(i+2)) {
 		for i += 2; hex(s.at(i)); {
 			i++
 		}
-		t := s.unsigned(start, i)
-		t.Escaped = true
-		return t
+		s.unsigned(t, start, i)
+		t.Marks |= Escaped
+		return
 	}
 	i = s.digits(i)
 	if s.at(i) == '.' && class[s.at(i+1)] == digit {
-		return s.fraction(start, i)
+		s.fraction(t, start, i)
+	} else if end := s.exponent(i); end > i {
+		s.set(t, Float, start, end)
+	} else {
+		s.unsigned(t, start, i)
 	}
-	if end := s.exponent(i); end > i {
-		return token(Float, start, end)
-	}
-	return s.unsigned(start, i)
 }
 
 // unsigned ends a whole number, which a u may follow.
-func (s *Scanner) unsigned(start, end int) Token {
+func (s *Scanner) unsigned(t *Token, start, end int) {
 	if s.at(end)|0x20 == 'u' {
-		return token(Uint, start, end+1)
+		s.set(t, Uint, start, end+1)
+	} else {
+		s.set(t, Int, start, end)
 	}
-	return token(Int, start, end)
 }
 
 // fraction reads on from a number's point.
-func (s *Scanner) fraction(start, point int) Token {
-	return token(Float, start, s.exponent(s.digits(point+1)))
+func (s *Scanner) fraction(t *Token, start, point int) {
+	s.set(t, Float, start, s.exponent(s.digits(point+1)))
 }
 
 // exponent is the end of the one at i; i where there is none.
@@ -316,15 +350,17 @@ func (s *Scanner) digits(i int) int {
 	return i
 }
 
-func (s *Scanner) escapedIdent(start int) Token {
+func (s *Scanner) escapedIdent(t *Token, start int) {
 	i := start + 1
 	for i < len(s.src) && (class[s.src[i]]&name != 0 || s.src[i] == '.' || s.src[i] == '-' || s.src[i] == '/' || s.src[i] == ' ') {
 		i++
 	}
 	if s.at(i) == '`' && i > start+1 {
-		return token(EscapedIdent, start, i+1)
+		s.set(t, EscapedIdent, start, i+1)
+		return
 	}
-	return Token{Kind: EscapedIdent, Open: true, Start: int32(start), End: int32(i)}
+	s.set(t, EscapedIdent, start, i)
+	t.Marks |= Open
 }
 
 // character is the end of the one that begins at i.

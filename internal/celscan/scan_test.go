@@ -39,10 +39,10 @@ func TestScanTokens(t *testing.T) {
 		scan := celscan.WithComments(src)
 		for token := scan.Next(); token.Kind != celscan.EOF; token = scan.Next() {
 			text := src[token.Start:token.End]
-			if token.Open || token.Kind == celscan.Bad {
+			if token.Marks.Has(celscan.Open) || token.Kind == celscan.Bad {
 				text += "!"
 			}
-			if token.Escaped {
+			if token.Marks.Has(celscan.Escaped) {
 				text += `\`
 			}
 			got = append(got, text)
