@@ -3,6 +3,7 @@ package ruletest
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Texts are compared as they are. Where that fails, a text that differs only in the
@@ -51,15 +52,15 @@ func (e *expectedText) matches(text string) bool {
 }
 
 // shown are the values that a server shows: behind the words for a wrong one, or at
-// the beginning of what is only a part of a message.
-var (
-	shown = regexp.MustCompile(`(Invalid value|Duplicate value|Unsupported value|Too long|Too many|Required value): ` + value + `(: |[,\]]|$)`)
-	torn  = regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `)
-)
+// the beginning of what is only a part of a message. A value is a text in quotes, a
+// number or a word, or what Go or JSON shows of a list or map, up to five of them deep.
+// It is large, and most programs never look at a message.
+var shown = sync.OnceValue(func() *regexp.Regexp {
+	value := `(?:` + quoted + `|null|true|false|-?[0-9][0-9.e+-]*|` + nested(5) + `)`
+	return regexp.MustCompile(`(Invalid value|Duplicate value|Unsupported value|Too long|Too many|Required value): ` + value + `(: |[,\]]|$)`)
+})
 
-// value is a text in quotes, a number or a word, or what Go or JSON shows of a list
-// or map, up to five of them deep.
-var value = `(?:` + quoted + `|null|true|false|-?[0-9][0-9.e+-]*|` + nested(5) + `)`
+var torn = regexp.MustCompile(`^"(?:object|array|string|integer|number|boolean|null)": `)
 
 const quoted = `"(?:[^"\\]|\\.)*"`
 
@@ -92,6 +93,6 @@ func respelled(text string) string {
 
 // withoutValues is a text without the values that it shows.
 func withoutValues(text string) string {
-	text = shown.ReplaceAllString(torn.ReplaceAllString(text, ""), "$1: $2")
+	text = shown().ReplaceAllString(torn.ReplaceAllString(text, ""), "$1: $2")
 	return strings.ReplaceAll(text, ": : ", ": ")
 }

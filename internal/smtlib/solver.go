@@ -74,11 +74,10 @@ func Open(ctx context.Context, name string) (*Solver, error) {
 	return s, nil
 }
 
-var version = regexp.MustCompile(`(?i)\b(z3|cvc5)\b[^0-9\n]{0,20}([0-9][0-9A-Za-z.-]{0,30})`)
-
 // versionOf finds a known solver in what a program says of itself; of any other
 // it takes the first line.
 func versionOf(base, said string) string {
+	version := regexp.MustCompile(`(?i)\b(z3|cvc5)\b[^0-9\n]{0,20}([0-9][0-9A-Za-z.-]{0,30})`)
 	if m := version.FindStringSubmatch(said); m != nil {
 		return strings.ToLower(m[1]) + " " + m[2]
 	}

@@ -6,11 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
@@ -70,20 +69,16 @@ const enoughMemory = 384 << 20
 
 // collectLess lets garbage grow to a multiple of what lives, which is little
 // unless all old objects do, up to a bound. In a shard, of which there is more than
-// one because of them, garbage is kept low. It returns what undoes it.
+// one because of them, garbage is kept low: a pod has little room, and texts cost
+// nothing to look at. It returns what undoes it.
 func collectLess(o *Options) func() {
-	most := 400
 	switch olds := len(o.Olds) > 0 || o.Base != ""; {
-	case os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" || olds && o.shard.Of <= 1:
+	case olds && o.shard.Of <= 1:
 		return func() {}
 	case olds:
-		most = 50 // a pod has little room, and texts cost nothing to look at
+		return garbage.Seldom(50, enoughMemory)
 	}
-	percent, limit := debug.SetGCPercent(most), debug.SetMemoryLimit(enoughMemory)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
+	return garbage.Seldom(400, enoughMemory)
 }
 
 // files are the objects that stand at the paths.

@@ -49,7 +49,11 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
 }
 
-var imageName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`)
+// isImage is made at the one call that asks for it: to make it takes longer than to
+// begin most commands.
+func isImage(name string) bool {
+	return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,510}$`).MatchString(name)
+}
 
 func (o *Options) check() error {
 	switch {
@@ -59,7 +63,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, report.MaxShards)
 	case o.Parallelism < 1 || o.Parallelism > report.MaxShards:
 		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, report.MaxShards)
-	case !imageName.MatchString(o.Image):
+	case !isImage(o.Image):
 		return fmt.Errorf("--image %q: want the name of an image", o.Image)
 	}
 	for _, n := range []struct{ flag, name string }{{"name", o.Name}, {"namespace", o.Namespace}, {"reports", o.Reports}} {

@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/repl"
 	"github.com/celadon-cel/celadon/types"
@@ -145,7 +146,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 		}
 	}
 	// A large CRD leaves much garbage once: what is waited for is the prompt.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer garbage.Seldom(400, math.MaxInt64)()
 	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Host: h.ofSession()})
 	if err != nil {
 		return nil, err

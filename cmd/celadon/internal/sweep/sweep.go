@@ -7,10 +7,9 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 )
@@ -107,18 +106,10 @@ func weight(batch []input.Chunk) int64 {
 		n += c.Size()
 	}
 	if n > large {
-		collectMore()
+		garbage.Often() // beside a large document it would grow to several times of much
 		return math.MaxInt64
 	}
 	return int64(n)
-}
-
-// collectMore ends what collectLess began: beside a large document garbage would
-// grow to several times of much.
-func collectMore() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-	}
 }
 
 // All is Parallel for what is read once and kept.

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
@@ -40,7 +39,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 }
 
 func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
-	defer collectLess()()
+	defer garbage.Seldom(400, enoughMemory)()
 	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
 	if err := r.readGiven(ctx, o.CRDs); err != nil {
 		return err
@@ -80,18 +79,7 @@ func test(ctx context.Context, s cli.Streams, o *Options, paths []string) error 
 	return r.verdict(report, paths)
 }
 
-// collectLess lets garbage grow to a multiple of what lives, which is little.
-func collectLess() func() {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(enoughMemory)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
-}
-
+// enoughMemory is where garbage, which may be a multiple of what lives, grows no more.
 const enoughMemory = 1 << 30
 
 // done is a suite that was run.
