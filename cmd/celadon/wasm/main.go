@@ -7,10 +7,10 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
 	"syscall/js"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
 )
 
 // A collection looks at 20 MB of tables too, and takes tens of milliseconds of a
@@ -22,8 +22,7 @@ const (
 )
 
 func main() {
-	debug.SetGCPercent(garbagePercent)
-	debug.SetMemoryLimit(memoryLimit)
+	garbage.Seldom(garbagePercent, memoryLimit)
 	requests := make(chan []byte, 1)
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
