@@ -177,7 +177,7 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 			n.listType, n.listMap = mapList, slices.Clone(s.XListMapKeys)
 		}
 	}
-	n.lists, n.embeds = n.listType != atomic, n.embedded
+	n.lists, n.embeds = n.listType != atomicList, n.embedded
 	for _, p := range properties {
 		n.adopt(p.node)
 		if p.node.standard != nil {

@@ -60,7 +60,7 @@ func (n *node) child(name string) (child *node, known bool) {
 type listType uint8
 
 const (
-	atomic listType = iota
+	atomicList listType = iota
 	setList
 	mapList
 )

@@ -3,10 +3,12 @@ package schema
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/internal/automaton"
 	"github.com/celadon-cel/celadon/internal/preview"
 	"github.com/celadon-cel/celadon/internal/regex"
 )
@@ -52,13 +54,19 @@ func (t *text) tooShort(s string) bool {
 	return int64(len(s)) < *t.minLength || int64(utf8.RuneCountInString(s)) < *t.minLength
 }
 
-// pattern is compiled when a string first needs it, as most never do.
+// pattern is compiled when a string first needs it, as most never do, and walked
+// through for a table when many did.
 type pattern struct {
-	text string
-	once sync.Once
-	re   *regex.Pattern
-	err  error // no string matches then
+	text  string
+	once  sync.Once
+	re    *regex.Pattern
+	err   error // no string matches then
+	uses  atomic.Int32
+	table atomic.Pointer[automaton.Table] // nil: not yet, or too large
 }
+
+// often is how many uses pay for a table.
+const often = 100
 
 func (p *pattern) match(s string, m *meter) bool {
 	p.once.Do(func() { p.re, p.err = regex.New(p.text) })
@@ -70,6 +78,15 @@ func (p *pattern) match(s string, m *meter) bool {
 	}
 	if m.left -= len(s) * p.re.PerByte(); m.left < 0 {
 		m.stop(fmt.Sprintf("a match of pattern %q on %d bytes", preview.Bytes(p.text, maxShown), len(s)))
+	}
+	if t := p.table.Load(); t != nil {
+		if matches, ok := t.Matches(s); ok {
+			return matches
+		}
+	} else if p.uses.Load() < often && p.uses.Add(1) == often {
+		if l, err := automaton.Compile(p.text); err == nil {
+			p.table.Store(l.Table())
+		}
 	}
 	return p.re.MatchString(s)
 }
