@@ -87,7 +87,7 @@ func (a *Activation) bindRule(d *types.Decl, self, old any, bound presence) {
 		a.roots = make([]root, ruleRoots)
 		a.roots[selfRoot].name, a.roots[oldRoot].name = types.Self, types.OldSelf
 		if a.frame != nil {
-			a.frame.roots = a.roots
+			a.frame.act = nil // it has other roots
 		}
 	}
 	a.roots[selfRoot].set(d, self, value)

@@ -9,17 +9,23 @@ import (
 // shared. A null field of an object is an absent one; a null entry of a map is
 // an entry.
 
-// start is the root's value, and false when that is an error.
-func (p *path) start(f *frame) (any, bool) {
-	var v any
+// held is the value of a variable; nil where the path begins at none.
+func (p *path) held(f *frame) any {
 	switch p.root {
 	case rootStart:
-		v = f.roots[p.slot].raw
+		return f.roots[p.slot].raw
 	case slotStart:
-		v = f.slots[p.slot].raw
-	case operandStart:
+		return f.slots[p.slot].raw
+	}
+	return nil
+}
+
+// start is the root's value, and false when that is an error.
+func (p *path) start(f *frame) (any, bool) {
+	if p.root == operandStart {
 		return p.raw(f)
 	}
+	v := p.held(f)
 	if v != nil && p.rootFit.fits(v, p.decl) {
 		return v, true
 	}
@@ -44,15 +50,10 @@ func (p *path) startsNull(f *frame, v any) bool {
 // declaration when it is an item of a list. Most paths are a field of an object
 // that a variable holds: these are over in here.
 func (p *path) walk(f *frame) (any, bool) {
-	var v any
-	switch p.root {
-	case rootStart:
-		v = f.roots[p.slot].raw
-	case slotStart:
-		v = f.slots[p.slot].raw
-	case listStart:
+	if p.root == listStart {
 		return p.walkList(f)
 	}
+	v := p.held(f)
 	m, ok := v.(map[string]any)
 	if !ok || p.rootFit != fitMap {
 		if v, ok = p.start(f); !ok {

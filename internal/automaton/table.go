@@ -2,9 +2,9 @@ package automaton
 
 import "unicode/utf8"
 
-// Table is a pattern that was walked through once and for all: of a text in ASCII it
-// tells at a byte's table lookup what Go's engine, which keeps track of all ways of
-// matching, takes thirty times as long for. It is immutable.
+// Table is a pattern that was walked through once and for all: a byte of a text in
+// ASCII is one lookup, where Go's engine keeps track of all ways of matching. It is
+// immutable.
 type Table struct {
 	classes [utf8.RuneSelf]uint8 // of bytes
 	width   int                  // how many classes there are

@@ -81,3 +81,27 @@ func madeText(rng *rand.Rand) string {
 	}
 	return b.String()
 }
+
+func BenchmarkTable(b *testing.B) {
+	const src, text = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`, "foo-bar.example.com"
+	l, err := Compile(src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	table, re := l.Table(), regexp.MustCompile(src)
+	b.Run("with=table", func(b *testing.B) {
+		for b.Loop() {
+			table.Matches(text)
+		}
+	})
+	b.Run("with=regexp", func(b *testing.B) {
+		for b.Loop() {
+			re.MatchString(text)
+		}
+	})
+	b.Run("make", func(b *testing.B) {
+		for b.Loop() {
+			l.Table()
+		}
+	})
+}
