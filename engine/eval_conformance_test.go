@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/internal/gomod"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -86,11 +86,8 @@ func TestCELConformance(t *testing.T) {
 // suiteFiles are the files that the cel.dev/expr module ships.
 func suiteFiles(t *testing.T) []*conformancepb.SimpleTestFile {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "cel.dev/expr").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	names, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "tests/simple/testdata/*.textproto"))
+	dir := gomod.Dir(t, "cel.dev/expr")
+	names, err := filepath.Glob(filepath.Join(dir, "tests/simple/testdata/*.textproto"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no suite in %s: %v", dir, err)
 	}

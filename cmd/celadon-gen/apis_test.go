@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/internal/gomod"
 	"github.com/celadon-cel/celadon/internal/gotree"
 )
 
@@ -37,16 +38,6 @@ var apis = []api{
 	// Its hack/validation scripts add rules about labels that are restricted.
 	{"sigs.k8s.io/karpenter", []string{"pkg/apis"}, []string{"pkg/apis/crds/*.yaml"}, 34, 10, []string{"sigs.k8s.io/karpenter/pkg/apis/v1"}},
 	{"github.com/openshift/api", []string{"."}, []string{"payload-manifests/crds/*.yaml"}, 2031, 0, []string{"github.com/openshift/api/config/v1", "github.com/openshift/api/machine/v1", "github.com/openshift/api/operator/v1", "github.com/openshift/api/network/v1alpha1"}},
-}
-
-// folder is where the module is.
-func (a *api) folder(t *testing.T) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", a.module).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // source is the module's Go.
@@ -98,7 +89,7 @@ func (a *api) read(t *testing.T, dir string) (crds []*apiextensionsv1.CustomReso
 func TestMapping(t *testing.T) {
 	for _, a := range apis {
 		t.Run(a.module, func(t *testing.T) {
-			dir := a.folder(t)
+			dir := gomod.Dir(t, a.module)
 			crds := a.read(t, dir)
 			start := time.Now()
 			src := a.source(t, dir)
@@ -164,9 +155,13 @@ func TestMappingAsGenerated(t *testing.T) {
 	if os.Getenv("CELADON_MARKERS") != "long" {
 		t.Skip("CELADON_MARKERS is not long")
 	}
+	// generate runs without network and needs every package that the APIs import.
+	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download").CombinedOutput(); err != nil {
+		t.Fatalf("go mod download: %v\n%s", err, out)
+	}
 	for _, a := range apis {
 		t.Run(a.module, func(t *testing.T) {
-			dir := a.folder(t)
+			dir := gomod.Dir(t, a.module)
 			src := a.source(t, dir)
 			texts, marked := mark(t, src, dir)
 			truth := map[string]int{} // the marker of each rule, by CRD and field

@@ -19,12 +19,10 @@ import (
 // TestRun: CRDs of a package without any, and what cannot be made.
 func TestRun(t *testing.T) {
 	t.Setenv("GOFLAGS", "-toolexec=/nowhere -mod=mod")
-	broken := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/broken\n", "types.go": "package broken\n\ntype This is no Go\n"} {
-		if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	// Modules of their own: how the go command words a missing package depends on which
+	// modules of the graph are in the module cache, and these have no dependencies.
+	broken := module(t, "package broken\n\ntype This is no Go\n")
+	missing := module(t, "package app\n\nimport \"example.com/missing\"\n\ntype T = missing.T\n")
 	for _, c := range []struct {
 		name     string
 		patterns []string
@@ -38,7 +36,7 @@ func TestRun(t *testing.T) {
 		{"one kind of two", []string{"./testdata/half/..."}, 2, "", "testdata/half/v1/types.go:"},
 		{"no such folder", []string{"./none/..."}, 2, "", "none"},
 		{"no kinds", []string{"."}, 2, "", "no kinds in ."},
-		{"a missing module", []string{"./testdata/missing"}, 2, "", "example.com/missing"},
+		{"a missing module", []string{missing + "/..."}, 2, "", "example.com/missing"},
 		{"no Go", []string{broken + "/..."}, 2, "", "types.go:3:14: expected ';', found no"},
 	} {
 		var out, stderr bytes.Buffer
@@ -47,6 +45,18 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: code %d, stdout %.300q, stderr %.300q", c.name, code, out.String(), stderr.String())
 		}
 	}
+}
+
+// module returns the folder of a new module that consists of one file.
+func module(t *testing.T, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/app\n", "types.go": source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // TestWithoutGo: what is missing is named.

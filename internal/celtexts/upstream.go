@@ -6,16 +6,16 @@ import (
 	"go/token"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/celadon-cel/celadon/internal/gomod"
 )
 
 // Upstream is each text in the tests of cel-go's parser and checker, of the API
@@ -29,14 +29,15 @@ func Upstream(t testing.TB) []string {
 		"k8s.io/apiserver":               {"pkg/cel", "pkg/cel/library", "pkg/cel/environment", "pkg/cel/lazy", "pkg/cel/openapi"},
 		"k8s.io/apiextensions-apiserver": {"pkg/apiserver/schema/cel", "pkg/apis/apiextensions/validation"},
 	} {
+		dir := gomod.Dir(t, module)
 		for _, folder := range folders {
-			goTexts(t, filepath.Join(moduleFolder(t, module), folder), texts)
+			goTexts(t, filepath.Join(dir, folder), texts)
 		}
 	}
 	if len(texts) < 5000 {
 		t.Fatalf("%d texts in Go files, want thousands", len(texts))
 	}
-	suite := suiteTexts(t, filepath.Join(moduleFolder(t, "cel.dev/expr"), "tests/simple/testdata"))
+	suite := suiteTexts(t, filepath.Join(gomod.Dir(t, "cel.dev/expr"), "tests/simple/testdata"))
 	if len(suite) < 2000 {
 		t.Fatalf("%d expressions in the suite, want thousands", len(suite))
 	}
@@ -44,15 +45,6 @@ func Upstream(t testing.TB) []string {
 		texts[text] = true
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(text string) bool { return len(text) > 3000 })
-}
-
-func moduleFolder(t testing.TB, module string) string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", module, err)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // goTexts adds the strings in the tests of a package.
