@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -42,6 +44,27 @@ var hostile = []struct {
 	}},
 	{"empty pages", "empty pages without end", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"items":[],"metadata":{"continue":"%sa"}}`, r.URL.Query().Get("continue"))
+	}},
+	{"an endless page", "the server sent more than the 500 objects that the request asked for", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"items":[%s`, thing(0))
+		for i := 1; ; i++ {
+			if _, err := fmt.Fprint(w, ",", thing(i)); err != nil {
+				return
+			}
+		}
+	}},
+	{"endless pages of one object", "the list has no end: 102 requests returned 102 objects", func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, thing(from), from+1)
+	}},
+	{"expired after each object", "the list has no end: 101 requests returned 51 objects", func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+		if from%2 == 1 {
+			w.WriteHeader(http.StatusGone)
+			fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{"continue":"%d"},"status":"Failure","code":410,"reason":"Expired","message":"too old"}`, from+1)
+			return
+		}
+		fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, thing(from), from+1)
 	}},
 	{"always gone", "empty pages", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("continue") == "" {
@@ -169,20 +192,41 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestEndless: lists of small objects without end, of objects and of CRDs.
+// TestLargePage reads pages around both limits.
+func TestLargePage(t *testing.T) {
+	t.Parallel()
+	two := fmt.Sprintf(`{"items":[%s,%s]}`, thing(1), thing(2))
+	for _, c := range []struct {
+		maxItems int
+		maxBytes int64
+		want     string
+	}{
+		{2, int64(len(two)), ""},
+		{1, int64(len(two)), "more than the 1 objects that the request asked for"},
+		{2, int64(len(two)) - 1, "a page that is too large: more than "},
+	} {
+		_, err := readPage(iotest.OneByteReader(strings.NewReader(two)), c.maxItems, c.maxBytes, func([]byte) error { return nil })
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d items, %d bytes: got %v, want %q", c.maxItems, c.maxBytes, err, c.want)
+		}
+	}
+}
+
+// TestEndless reads lists of objects and of CRDs that have full pages without end.
 func TestEndless(t *testing.T) {
 	s := clustertest.Start(t)
 	for _, name := range []string{"same", "growing"} {
 		s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-			fmt.Fprintf(w, `{"items":[%s`, thing(0))
-			for i := 1; ; i++ {
-				if name == "same" {
-					i = 1
-				}
-				if _, err := fmt.Fprint(w, ",", thing(i)); err != nil {
-					return true
+			from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+			things := make([]string, pageSize)
+			for i := range things {
+				things[i] = thing(0)
+				if name == "growing" {
+					things[i] = thing(from + i)
 				}
 			}
+			fmt.Fprintf(w, `{"items":[%s],"metadata":{"continue":"%d"}}`, strings.Join(things, ","), from+pageSize)
+			return true
 		}
 		c := opened(t, s, Flags{})
 		l := listing{client: c, path: []string{"apis"}, bounds: bounds{objects: 2000, bytes: 1 << 20}, each: func(string, []byte) error { return nil }}

@@ -13,7 +13,15 @@ import (
 )
 
 const (
+	// pageSize is the number of objects that a request asks for. An API server fills each
+	// page of custom resources but the last, and never sends more.
 	pageSize = 500
+	// maxPageBytes allows each object of a page the 1.5 MiB that etcd accepts by default.
+	maxPageBytes = pageSize * 3 << 20 / 2
+	// A list takes at most freeRequests and one request more for each objectsPerRequest
+	// objects. That bounds a server that sends a few objects on each of endless pages.
+	freeRequests      = burst
+	objectsPerRequest = pageSize / 10
 	// maxFailures is how often in a row a list may break off or expire without a new
 	// object between, and how many pages may be empty.
 	maxFailures = 5
@@ -39,6 +47,7 @@ type listing struct {
 	bounds bounds
 	each   func(key string, raw []byte) error
 
+	requests  int
 	token     string
 	last      string // the key of the object that was given last
 	unordered bool   // keys did not grow: nobody knows what stands behind the last
@@ -64,6 +73,9 @@ func (l *listing) list(ctx context.Context, wait func()) error {
 
 // page reads one page; more is false behind the last.
 func (l *listing) page(ctx context.Context) (more bool, err error) {
+	if l.requests++; l.requests > freeRequests+l.given/objectsPerRequest {
+		return false, fmt.Errorf("the list has no end: %d requests returned %d objects", l.requests-1, l.given)
+	}
 	body, err := l.client.get(ctx, l.path, map[string]string{
 		"limit": strconv.Itoa(pageSize), "continue": l.token, "labelSelector": l.client.selector,
 	})
@@ -71,7 +83,7 @@ func (l *listing) page(ctx context.Context) (more bool, err error) {
 		return true, l.again(ctx, err)
 	}
 	defer body.Close()
-	p, err := readPage(body, l.take)
+	p, err := readPage(body, pageSize, maxPageBytes, l.take)
 	if err != nil {
 		return true, l.again(ctx, err)
 	}

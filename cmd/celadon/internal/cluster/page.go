@@ -20,14 +20,16 @@ const (
 type page struct {
 	Continue string
 	items    int
+	maxItems int
 	listed   bool // it had items, if none
 }
 
-// readPage reads a list and hands on each item once it is whole. An error that is
-// errBroken is of the connection, one of item is given back as it is.
-func readPage(r io.Reader, item func([]byte) error) (*page, error) {
-	m := &metered{r: r}
-	p := &page{}
+// readPage reads a list of at most maxItems items and maxBytes bytes, and passes each item
+// to item once it is complete. It returns an error of item unchanged. An error of the
+// connection is errBroken.
+func readPage(r io.Reader, maxItems int, maxBytes int64, item func([]byte) error) (*page, error) {
+	m := &metered{r: r, maxBytes: maxBytes, left: maxBytes}
+	p := &page{maxItems: maxItems}
 	err := p.read(m, json.NewDecoder(m), item)
 	switch {
 	case m.err != nil && err != nil && !errors.Is(err, errEnough):
@@ -93,7 +95,9 @@ func (p *page) list(m *metered, dec *json.Decoder, item func([]byte) error) erro
 			return wrong(err)
 		}
 		m.taken = 0
-		p.items++
+		if p.items++; p.items > p.maxItems {
+			return fmt.Errorf("the server sent more than the %d objects that the request asked for", p.maxItems)
+		}
 		if err := item(raw); err != nil {
 			return err
 		}
@@ -116,18 +120,22 @@ func open(m *metered, dec *json.Decoder, want json.Delim) error {
 
 // wrong tells what is no JSON from what ended too early.
 func wrong(err error) error {
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.Is(err, errList) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLarge) || errors.Is(err, errLargePage) || errors.Is(err, errList) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errList, err)
 }
 
-// metered ends a list where one of its values has no end.
+// A metered reader ends a page that is too large, or that has a value that is.
 type metered struct {
-	r     io.Reader
-	taken int   // since the last value
-	err   error // of reading, other than its end
+	r        io.Reader
+	taken    int // since the last value
+	maxBytes int64
+	left     int64 // of maxBytes
+	err      error // of reading, other than its end
 }
+
+var errLargePage = errors.New("the server sent a page that is too large")
 
 var errLarge = fmt.Errorf("more than %d MiB for one object: no server takes that", maxValue>>20)
 
@@ -135,8 +143,12 @@ func (m *metered) Read(p []byte) (int, error) {
 	if m.taken > maxValue {
 		return 0, errLarge
 	}
-	n, err := m.r.Read(p)
+	if m.left == 0 {
+		return 0, fmt.Errorf("%w: more than %d bytes", errLargePage, m.maxBytes)
+	}
+	n, err := m.r.Read(p[:min(int64(len(p)), m.left)])
 	m.taken += n
+	m.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		m.err = err
 	}
