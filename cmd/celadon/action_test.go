@@ -58,8 +58,8 @@ func readAction(t *testing.T) (install, check string) {
 	scripts := map[string]string{}
 	for _, step := range a.Runs.Steps {
 		scripts[step.Name] = step.Run
-		if strings.Contains(step.Run, "${{") || step.Shell != "bash" {
-			t.Errorf("%s: an expression in a script, or another shell", step.Name)
+		if list := unquoted(step.Run); len(list) > 0 || strings.Contains(step.Run, "${{") || step.Shell != "bash" {
+			t.Errorf("%s: the script contains an expression, expands without quotes, or is for another shell: %q", step.Name, list)
 		}
 	}
 	if a.Runs.Using != "composite" || len(scripts) != 2 {
@@ -134,18 +134,22 @@ func TestActionInstalls(t *testing.T) {
 func TestActionChecks(t *testing.T) {
 	t.Parallel()
 	_, check := readAction(t)
-	for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": false} {
+	const good = "examples/crontab/objects/good.yaml"
+	for objects, want := range map[string]bool{good: true, good + "\n\n" + good + "\n": true, "examples/crontab/objects": false, good + " " + good: false} {
 		out, err := actionStep(t, "../..", check, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects)
-		if (err == nil) != want || !strings.Contains(out, "checked") || strings.Contains(out, "::error") == want {
+		if (err == nil) != want || strings.Contains(out, "::error") == want && !strings.Contains(out, "no such file") {
 			t.Errorf("%s: %v: %s", objects, err, out)
 		}
 	}
 	if out, err := actionStep(t, "../..", check, "CRD=", "KUBE_VERSION=", "BASE=", "OBJECTS=examples"); err == nil || !strings.Contains(out, "::error::celadon: objects without the input crd") {
 		t.Errorf("without CRDs: %v: %s", err, out)
 	}
-	dir := tree(t, map[string]string{"m/a.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": ""})
-	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=*"); err == nil {
+	dir := tree(t, map[string]string{"m/a b/*.yaml": goodCronTab, "m/a b/x.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": goodCronTab + "unknown: field\n"})
+	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=--validate=ignore"); err == nil || !strings.Contains(out, "::error") {
 		t.Errorf("a name is taken for a flag: %s", out)
+	}
+	if out, err := actionStep(t, filepath.Join(dir, "m"), check, "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=a b/*.yaml"); err != nil {
+		t.Errorf("a name with a space and a star: %v: %s", err, out)
 	}
 }
 
@@ -165,9 +169,17 @@ func TestPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pinned := regexp.MustCompile(`(?:rev: |celadon-cel/celadon\S*@|VERSION=)(v\d+\.\d+\.\d+(?:-\w+(?:\.\w+)*)?)`)
+	pinned := regexp.MustCompile(`(?:rev: |default: |celadon:|celadon-cel/celadon\S*@|VERSION=)(v\d+\.\d+\.\d+(?:-\w+(?:\.\w+)*)?)`)
 	found := 0
-	for _, page := range append(pages, "../../action.yml", "../../README.md") {
+	pages = append(pages, "../../action.yml", "../../README.md")
+	for _, glob := range []string{"../../docs/*.yaml", fleetExample + "*.yaml"} {
+		files, err := filepath.Glob(glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, files...)
+	}
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -17,16 +17,16 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
 )
 
-// workflow is what of a workflow file of GitHub Actions is held.
+// A workflow holds the fields that workflow files of GitHub Actions in docs may use.
 type workflow struct {
 	Name string `json:"name"`
 	On   struct {
 		Call struct {
 			Inputs map[string]struct {
-				Description string `json:"description"`
-				Type        string `json:"type"`
-				Required    bool   `json:"required"`
-				Default     any    `json:"default"`
+				Description string  `json:"description"`
+				Type        string  `json:"type"`
+				Required    bool    `json:"required"`
+				Default     *string `json:"default"`
 			} `json:"inputs"`
 		} `json:"workflow_call"`
 	} `json:"on"`
@@ -49,98 +49,178 @@ type workflowStep struct {
 
 var workflowInput = regexp.MustCompile(`inputs\.([a-z-]+)`)
 
-// TestWorkflow holds the workflow of docs/: it has no field but those above, all
-// inputs are declared and used, and what it runs works on the examples.
-func TestWorkflow(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile("../../docs/ci-workflow.yaml")
+// workflows maps each workflow file of docs to the permissions of its job and to the steps
+// that check files.
+var workflows = map[string]struct {
+	permissions map[string]string
+	checks      []string
+}{
+	"ci-workflow.yaml":      {map[string]string{"contents": "read"}, []string{"annotate", "test"}},
+	"ci-code-scanning.yaml": {map[string]string{"contents": "read", "security-events": "write"}, []string{"report"}},
+}
+
+// readWorkflow reads a workflow file of docs. It reports fields that workflow does not
+// have, and inputs that are not declared or not used.
+func readWorkflow(t *testing.T, name string) *workflow {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var w workflow
-	// "on" is true in YAML 1.1, not so for GitHub.
-	if err := yaml.UnmarshalStrict([]byte(strings.Replace(string(data), "\non:\n", "\n\"on\":\n", 1)), &w); err != nil {
-		t.Fatal(err)
+	w := &workflow{}
+	// "on" is true in YAML 1.1, but not for GitHub.
+	if err := yaml.UnmarshalStrict([]byte(strings.Replace(string(data), "\non:\n", "\n\"on\":\n", 1)), w); err != nil {
+		t.Fatalf("%s: %v", name, err)
 	}
 	used := map[string]bool{}
 	for _, match := range workflowInput.FindAllStringSubmatch(string(data), -1) {
 		used[match[1]] = true
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(w.On.Call.Inputs)), slices.Sorted(maps.Keys(used))); diff != "" {
-		t.Errorf("inputs (-declared +used):\n%s", diff)
+		t.Errorf("%s: inputs (-declared +used):\n%s", name, diff)
 	}
-	dir := t.TempDir()
-	ran := 0
+	return w
+}
+
+// steps returns the steps of the workflow's job with these names.
+func (w *workflow) steps(t *testing.T, names []string) (steps []workflowStep) {
+	t.Helper()
 	for _, step := range w.Jobs["check"].Steps {
-		if !strings.HasPrefix(step.Run, "celadon") {
-			continue
+		if slices.Contains(names, step.Name) {
+			steps = append(steps, step)
 		}
-		ran++
-		for objects, want := range map[string]bool{"examples/crontab/objects/good.yaml": true, "examples/crontab/objects": strings.Contains(step.Run, "|| true")} {
-			cmd := exec.Command("bash", "-e", "-c", step.Run)
-			cmd.Dir = "../.."
-			suites := strings.Replace(objects, "objects/good.yaml", "tests", 1)
-			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects, "SUITES="+suites)
-			if out, err := cmd.CombinedOutput(); (err == nil) != want {
-				t.Errorf("%s of %s: %v, want success %t\n%s", step.Name, objects, err, want, out)
+	}
+	if len(steps) != len(names) {
+		t.Fatalf("%d steps are called %v", len(steps), names)
+	}
+	return steps
+}
+
+// run runs the script of a step in dir as GitHub does.
+func (s workflowStep) run(dir string, env ...string) (string, error) {
+	cmd := exec.Command("bash", "-e", "-c", s.Run)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestWorkflow runs the steps of the workflows in docs on the examples. The objects are
+// given as one line and as several.
+func TestWorkflow(t *testing.T) {
+	t.Parallel()
+	const good = "examples/crontab/objects/good.yaml"
+	for name, want := range workflows {
+		w := readWorkflow(t, name)
+		for _, step := range w.steps(t, want.checks) {
+			temp := t.TempDir()
+			for objects, valid := range map[string]bool{good: true, "\n" + good + "\n" + good + "\n": true, "examples/crontab/objects": false} {
+				valid = valid || step.Name == "report"
+				suites := strings.ReplaceAll(objects, "objects/good.yaml", "tests")
+				out, err := step.run("../..", "RUNNER_TEMP="+temp, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=1.33", "BASE=", "OBJECTS="+objects, "SUITES="+suites)
+				if (err == nil) != valid {
+					t.Errorf("%s: %s of %q: %v, want success %t\n%s", name, step.Name, objects, err, valid, out)
+				}
+			}
+			if step.Name != "report" {
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(temp, "celadon.sarif")); err != nil || info.Size() == 0 {
+				t.Errorf("%s: the report: %v", name, err)
+			}
+			if out, err := step.run("../..", "RUNNER_TEMP="+temp, "CRD=examples/crontab/crd.yaml", "KUBE_VERSION=", "BASE=", "OBJECTS=none"); err == nil {
+				t.Errorf("%s: the step succeeds for objects that are not there: %s", name, out)
 			}
 		}
-	}
-	if info, err := os.Stat(filepath.Join(dir, "celadon.sarif")); ran != 3 || err != nil || info.Size() == 0 {
-		t.Errorf("%d steps ran, the log: %v", ran, err)
 	}
 }
 
-// TestAttackWorkflow holds of the workflow what a hostile tree would make use of:
-// no expression stands in a script, no token in the tree, what is installed comes
-// before the tree, actions are named by their commit, names are no flags, and the
-// report is written outside.
+// TestAttackWorkflow checks the properties of the workflows that keep a hostile tree from
+// using them: the permissions are the least, each version is pinned, no script contains an
+// expression or expands a value without quotes, everything is installed before the
+// checkout, no token stays in the tree, no name becomes a flag, and the report is written
+// outside the tree.
 func TestAttackWorkflow(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/ci-workflow.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var w workflow
-	if err := yaml.Unmarshal(data, &w); err != nil {
-		t.Fatal(err)
-	}
-	if job := w.Jobs["check"]; len(w.Permissions) > 0 || job.Permissions["contents"] != "read" || len(job.Permissions) != 2 {
-		t.Errorf("permissions: %v, of the job %v", w.Permissions, job.Permissions)
-	}
-	checkedOut := false
-	dir := tree(t, map[string]string{
-		"m/a.yaml": goodCronTab + "unknown: field\n", "m/--validate=ignore": "", "outside": "", "m/celadon.sarif -> ../outside": "",
-	})
-	for i, step := range w.Jobs["check"].Steps {
-		if strings.Contains(step.Run, "${{") {
-			t.Errorf("step %d: an expression in a script: %s", i, step.Run)
+	commit := regexp.MustCompile(`@[0-9a-f]{40}$`)
+	for name, want := range workflows {
+		w := readWorkflow(t, name)
+		job := w.Jobs["check"]
+		if diff := cmp.Diff(want.permissions, job.Permissions); diff != "" || len(w.Permissions) > 0 || len(w.Jobs) != 1 {
+			t.Errorf("%s: %d jobs, permissions %v, of the job (-want +got):\n%s", name, len(w.Jobs), w.Permissions, diff)
 		}
-		if step.Uses != "" && !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(step.Uses) {
-			t.Errorf("step %d: %s: want a commit", i, step.Uses)
+		if v := w.On.Call.Inputs["celadon-version"].Default; v == nil || !regexp.MustCompile(`^v\d+\.\d+\.\d+$`).MatchString(*v) {
+			t.Errorf("%s: the default of celadon-version is not a version", name)
 		}
-		if strings.Contains(step.Run, "install") && checkedOut {
-			t.Errorf("step %d installs after the checkout", i)
-		}
-		if strings.HasPrefix(step.Uses, "actions/checkout@") {
-			checkedOut = true
-			if step.With["persist-credentials"] != false {
-				t.Errorf("step %d: the token stays in the tree", i)
+		checkedOut := false
+		for i, step := range job.Steps {
+			if list := unquoted(step.Run); len(list) > 0 || strings.Contains(step.Run, "${{") {
+				t.Errorf("%s: step %d contains an expression, or expands without quotes: %q\n%s", name, i, list, step.Run)
+			}
+			if step.Uses != "" && !commit.MatchString(step.Uses) {
+				t.Errorf("%s: step %d: %s: want a commit", name, i, step.Uses)
+			}
+			if strings.Contains(step.Run, "install") && checkedOut {
+				t.Errorf("%s: step %d installs after the checkout", name, i)
+			}
+			if strings.HasPrefix(step.Uses, "actions/checkout@") {
+				checkedOut = true
+				if step.With["persist-credentials"] != false {
+					t.Errorf("%s: step %d: the token stays in the tree", name, i)
+				}
 			}
 		}
-		if !strings.HasPrefix(step.Run, "celadon") {
-			continue
+		dir := tree(t, map[string]string{
+			"m/--validate=ignore": goodCronTab + "unknown: field\n", "outside": "", "m/celadon.sarif -> ../outside": "",
+		})
+		for _, step := range w.steps(t, want.checks) {
+			out, err := step.run(filepath.Join(dir, "m"), "RUNNER_TEMP="+t.TempDir(), "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=--validate=ignore")
+			if step.Name == "annotate" && (err == nil || !strings.Contains(out, "::error")) {
+				t.Errorf("%s: a name is taken for a flag: %v: %s", name, err, out)
+			}
 		}
-		cmd := exec.Command("bash", "-c", "cd m; "+step.Run)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "RUNNER_TEMP="+t.TempDir(), "CRD=../crds", "KUBE_VERSION=", "BASE=", "OBJECTS=*")
-		out, err := cmd.CombinedOutput()
-		if err == nil && step.Name == "annotate" {
-			t.Errorf("step %d: a name is taken for a flag: %s", i, out)
+		if info, err := os.Stat(filepath.Join(dir, "outside")); err != nil || info.Size() > 0 {
+			t.Errorf("%s: the report went through a link: %v", name, err)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, "outside")); err != nil || info.Size() > 0 {
-		t.Errorf("the report went through a link: %v", err)
+}
+
+// unquoted returns the expansions of a Bash script that are not in double quotes, where
+// Bash splits a value into words and expands patterns in it. It understands quotes and
+// backslashes, but no expansion with quotes in it.
+func unquoted(script string) (list []string) {
+	expansion := regexp.MustCompile(`^\$[A-Za-z0-9_{(@*]\w*`)
+	quote := byte(0)
+	for i := 0; i < len(script); i++ {
+		switch c := script[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == '$' && quote == 0:
+			if found := expansion.FindString(script[i:]); found != "" {
+				list = append(list, found)
+			}
+		}
+	}
+	return list
+}
+
+// TestUnquoted tests unquoted.
+func TestUnquoted(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string][]string{
+		`a "$B" "x ${C:0} y"`:                nil,
+		`a $B`:                               {"$B"},
+		`a "$B"$C'$D'`:                       {"$C"},
+		`a ${B:+--b "$B"} $(c) $@`:           {"${B", "$(c", "$@"},
+		`[[ "$A" =~ ^v[0-9]+$ ]] \$A "\"$A"`: nil,
+	} {
+		if got := unquoted(script); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", script, got, want)
+		}
 	}
 }
 
@@ -182,6 +262,9 @@ func TestHook(t *testing.T) {
 			if regexp.MustCompile(hook.Files).MatchString(name) != want {
 				t.Errorf("files %s: %s, want %t", hook.Files, name, want)
 			}
+		}
+		if list := unquoted(hook.Entry); len(list) > 0 {
+			t.Errorf("%s expands without quotes: %q", hook.ID, list)
 		}
 		cmd := exec.Command("bash", "-c", hook.Entry)
 		cmd.Dir = dir

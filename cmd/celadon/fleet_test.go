@@ -23,11 +23,15 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/manifests"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/merge"
 )
 
-const fleetExample = "../../examples/fleet/"
+const (
+	fleetExample = "../../examples/fleet/"
+	// fleetImage is celadon's image in the examples. Its registry exists nowhere, so that
+	// nobody runs the image of somebody else by accident.
+	fleetImage = "registry.example.com/celadon:v0.1.0"
+)
 
 // fleetDocuments decodes the objects of a file, each strictly as its kind.
 func fleetDocuments(t *testing.T, text []byte) (objects []any) {
@@ -179,16 +183,19 @@ func fleetContainer(t *testing.T, c *corev1.Container, volumes []corev1.Volume) 
 	if *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
 		t.Errorf("%s: security %+v", c.Name, s)
 	}
+	if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Memory().IsZero() {
+		t.Errorf("%s: no memory limit, or no request: %+v", c.Name, c.Resources)
+	}
 	for _, m := range c.VolumeMounts {
 		if !slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == m.Name }) {
 			t.Errorf("%s mounts %s, which is not there", c.Name, m.Name)
 		}
 	}
-	if !strings.HasPrefix(c.Image, strings.Split(manifests.Image, ":")[0]) {
+	if strings.HasPrefix(c.Image, "example.com/store-tool:") {
 		return 0
 	}
-	if c.Image != manifests.Image {
-		t.Errorf("%s: image %s, want %s", c.Name, c.Image, manifests.Image)
+	if c.Image != fleetImage {
+		t.Errorf("%s: image %s, want %s", c.Name, c.Image, fleetImage)
 	}
 	flags := pflag.NewFlagSet(c.Args[0], pflag.ContinueOnError)
 	switch c.Args[0] {
@@ -276,11 +283,45 @@ func fleetArgo(t *testing.T, w *argoWorkflow) {
 	}
 }
 
+var imageName = regexp.MustCompile(`(?m)^\s*(?:- )?image: (?:&\w+ )?([^\s*]\S*)|^FROM (\S+)`)
+
+// TestImages checks each image that the pod manifests and container files of examples and
+// docs name. An image that is not pinned by a digest has a tag and is in a registry that
+// cannot exist, because it stands for an image of the reader.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	reserved := regexp.MustCompile(`^(?:\w+\.)?example\.com/[a-z-]+:(?:dev|v?\d[\d.]*)$`)
+	var files []string
+	for _, glob := range []string{"examples/fleet/*.yaml", "examples/admission/manifests/*.yaml", "examples/*/Containerfile", "docs/*.yaml"} {
+		found, err := filepath.Glob("../../" + glob)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", glob, found, err)
+		}
+		files = append(files, found...)
+	}
+	images := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range imageName.FindAllStringSubmatch(string(text), -1) {
+			images++
+			if image := match[1] + match[2]; image != "scratch" && !strings.Contains(image, "@sha256:") && !reserved.MatchString(image) {
+				t.Errorf("%s: image %s: want a digest, or a tag in a registry below example.com", file, image)
+			}
+		}
+	}
+	if images < 9 {
+		t.Errorf("%d images, want those of all examples", images)
+	}
+}
+
 // TestFleetJob: celadon manifests job prints the example, which may list what it
 // checks and nothing else, and mounts the CRDs that it was given.
 func TestFleetJob(t *testing.T) {
 	t.Parallel()
-	text, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD, "--shards", "20")
+	text, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD, "--image", fleetImage, "--shards", "20")
 	want, err := os.ReadFile(fleetExample + "job.yaml")
 	if err != nil || code != 0 {
 		t.Fatalf("%v, %d: %s", err, code, stderr)
@@ -349,7 +390,7 @@ func TestFleetJobCRDs(t *testing.T) {
 		"large.yaml":              strings.Replace(string(crd), "type: object\n", "type: object\n        x-kubernetes-validations: [{rule: \"true\", message: \""+strings.Repeat("m", 1<<20)+"\"}]\n", 1),
 		"none/x.yaml":             goodCronTab,
 	})
-	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, "good")); code != cli.OK || len(fleetDocuments(t, []byte(out))) != 6 {
+	if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, "good")); code != cli.OK || len(fleetDocuments(t, []byte(out))) != 6 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	for name, want := range map[string]string{
@@ -361,15 +402,18 @@ func TestFleetJobCRDs(t *testing.T) {
 		"none":             "no CustomResourceDefinition in",
 		"nowhere":          "no such file or directory",
 	} {
-		if out, stderr, code := shardRun(t, "manifests", "job", "--crd", filepath.Join(dir, name)); code != cli.Usage || out != "" || !strings.Contains(stderr, want) {
+		if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, name)); code != cli.Usage || out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, want %q: %s%.2000s", name, code, want, out, stderr)
 		}
+	}
+	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD); code != cli.Usage || out != "" || !strings.Contains(stderr, "want --image IMAGE") {
+		t.Errorf("without an image: exit code %d: %s%s", code, out, stderr)
 	}
 	for _, args := range [][]string{
 		{}, {"--crd", crontabCRD, "--shards", "0"}, {"--crd", crontabCRD, "--shards", "10001"}, {"--crd", crontabCRD, "--parallelism", "0"},
 		{"--crd", crontabCRD, "--name", "A b"}, {"--crd", crontabCRD, "--namespace", "x\ny"}, {"--crd", crontabCRD, "--image", "a b"}, {"--crd", crontabCRD, "--reports", ""},
 	} {
-		if out, stderr, code := shardRun(t, append([]string{"manifests", "job"}, args...)...); code != cli.Usage || out != "" || stderr == "" {
+		if out, stderr, code := shardRun(t, append([]string{"manifests", "job", "--image", fleetImage}, args...)...); code != cli.Usage || out != "" || stderr == "" {
 			t.Errorf("%q: exit code %d: %s%s", args, code, out, stderr)
 		}
 	}

@@ -14,7 +14,7 @@ kinds that --crd has, a ConfigMap with these CRDs, and a volume for the reports.
 An eviction retries, input that cannot be read fails its index alone, and findings
 are no failure: celadon merge says what was found.`
 
-const manifestsJobExamples = `  celadon manifests job --crd new/ --shards 20 | kubectl apply --server-side -f -`
+const manifestsJobExamples = `  celadon manifests job --crd new/ --image registry.example.com/celadon:v0.1.0 --shards 20 | kubectl apply --server-side -f -`
 
 func manifestsCommand(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -25,7 +25,7 @@ func manifestsCommand(s cli.Streams) *cobra.Command {
 	}
 	var o manifests.Options
 	job := &cobra.Command{
-		Use:     "job --crd PATH...",
+		Use:     "job --crd PATH... --image IMAGE",
 		Short:   "An Indexed Job that checks a cluster's objects in shards",
 		Long:    manifestsJobHelp,
 		Example: manifestsJobExamples,

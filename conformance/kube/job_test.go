@@ -32,7 +32,7 @@ func (r *runner) ended(name string) (condition string, status map[string]any) {
 // job writes what celadon manifests job prints.
 func (p *plane) job(name string, shards int) string {
 	p.t.Helper()
-	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
+	out, code := p.celadon("", "manifests", "job", "--crd", p.path("next.yaml"), "--image", "example.com/celadon:dev", "--name", name, "--reports", name, "--shards", strconv.Itoa(shards))
 	if code != 0 {
 		p.t.Fatalf("manifests job ends with %d: %s", code, out)
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// command converts by a program, which is not trusted: what it writes is bounded,
-// and with it, or when its time is over, ends all that it has started.
+// command returns a converter that runs a program. The program is not trusted: its output
+// is bounded, and its process group is killed when it ends or its time is over. A process
+// that left the group, for example by setsid, keeps running: only a PID namespace would hold
+// it, and many machines allow none. But run does not wait for its output.
 func command(line string, timeout time.Duration) (engine.Converter, error) {
 	args := strings.Fields(line)
 	if len(args) == 0 {

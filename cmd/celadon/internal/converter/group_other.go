@@ -4,7 +4,7 @@ package converter
 
 import "os/exec"
 
-// ownGroup and endGroup have no means here: the program alone is ended.
+// ownGroup and endGroup do nothing: only the program itself is killed.
 func ownGroup(*exec.Cmd) {}
 
 func endGroup(*exec.Cmd) {}

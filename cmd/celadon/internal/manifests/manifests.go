@@ -34,16 +34,13 @@ type Options struct {
 	Reports                string // a PersistentVolumeClaim
 }
 
-// Image is what releases are called; where they are is for who pushes them to say.
-const Image = "github.com/celadon-cel/celadon:v0.1.0"
-
 // Flags are those of celadon manifests job.
 func (o *Options) Flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.CRDs, "crd", nil, "the CRDs that the cluster's objects are checked by: `PATH` of a file, a folder or - (repeatable)")
 	f.IntVar(&o.Shards, "shards", 10, "in how many parts, `N`: a completion each")
 	f.IntVar(&o.Parallelism, "parallelism", 5, "how many parts at a time, `N`")
-	f.StringVar(&o.Image, "image", Image, "the `IMAGE` of celadon")
+	f.StringVar(&o.Image, "image", "", "the `IMAGE` of celadon, in a registry of yours (required)")
 	f.StringVar(&o.Name, "name", "celadon-check", "`NAME` of all objects")
 	f.StringVar(&o.Namespace, "namespace", "celadon", "the `NAMESPACE` that they are in")
 	f.StringVar(&o.Reports, "reports", "celadon-reports", "a PersistentVolumeClaim for the reports: its `NAME`")
@@ -63,6 +60,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, report.MaxShards)
 	case o.Parallelism < 1 || o.Parallelism > report.MaxShards:
 		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, report.MaxShards)
+	case o.Image == "":
+		return errors.New("no image given: want --image IMAGE, the name under which you pushed the image of a release")
 	case !isImage(o.Image):
 		return fmt.Errorf("--image %q: want the name of an image", o.Image)
 	}
