@@ -28,8 +28,8 @@ import (
 
 const (
 	fleetExample = "../../examples/fleet/"
-	// fleetImage is celadon's image in the examples. Its registry exists nowhere, so that
-	// nobody runs the image of somebody else by accident.
+	// fleetImage is celadon's image in the examples. Its registry cannot exist, so the
+	// examples never run an unknown image by accident.
 	fleetImage = "registry.example.com/celadon:v0.1.0"
 )
 
@@ -287,7 +287,7 @@ var imageName = regexp.MustCompile(`(?m)^\s*(?:- )?image: (?:&\w+ )?([^\s*]\S*)|
 
 // TestImages checks each image that the pod manifests and container files of examples and
 // docs name. An image that is not pinned by a digest has a tag and is in a registry that
-// cannot exist, because it stands for an image of the reader.
+// cannot exist, because the reader replaces it.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	reserved := regexp.MustCompile(`^(?:\w+\.)?example\.com/[a-z-]+:(?:dev|v?\d[\d.]*)$`)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// pageSize is the number of objects that a request asks for. An API server fills each
+	// pageSize is the limit in each request, in objects. An API server fills each
 	// page of custom resources but the last, and never sends more.
 	pageSize = 500
 	// maxPageBytes allows each object of a page the 1.5 MiB that etcd accepts by default.
