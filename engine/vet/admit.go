@@ -9,7 +9,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
@@ -145,8 +147,26 @@ func (a *admission) withoutRules() (errs field.ErrorList, err error) {
 		return validation.ValidateCustomResourceDefinition(a.ctx, &crd), nil
 	}
 	a.keepStructural(&crd)
-	errs = genericvalidation.ValidateObjectMetaAccessorUpdate(&crd.ObjectMeta, &a.old.ObjectMeta, field.NewPath("metadata"))
+	errs = updatedMetadata(&crd.ObjectMeta, &a.old.ObjectMeta)
 	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(a.ctx, &crd, a.old)...), nil
+}
+
+// updatedMetadata returns the errors that the server finds in the metadata of any updated
+// object. It validates an update as a new object and as a change, before the CRD's own function
+// validates the change again, so most causes occur three times. On create, the server does this
+// only for a CRD without other errors, and then finds nothing that the CRD's function does not.
+func updatedMetadata(now, old *metav1.ObjectMeta) field.ErrorList {
+	path := field.NewPath("metadata")
+	errs := genericvalidation.ValidateObjectMetaAccessor(now, false, pathSegment, path)
+	return append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(now, old, path)...)
+}
+
+// pathSegment returns why a name, or the beginning of a name, cannot be in a URL.
+func pathSegment(name string, beginning bool) []string {
+	if beginning {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
 }
 
 // keepStructural marks a schema whose rules were its only extension: with any,

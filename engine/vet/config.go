@@ -20,8 +20,9 @@ type Config struct {
 	// newest this build knows. It decides what new rules may use; costs and
 	// error texts are always those of the linked release.
 	KubeVersion string
-	// Old is the CRD that the vetted one replaces; nil is a create. It counts
-	// as established unless its status says otherwise.
+	// Old is the CRD before an update, complete: the server compares schemas with
+	// their descriptions. If it is nil, the CRD is created. It counts as established
+	// unless its status says otherwise.
 	Old *apiextensionsv1.CustomResourceDefinition
 	// Stored asks about a CRD that a server has, as its list shows it: whether
 	// the server serves it as it stands, rather than whether it would take it

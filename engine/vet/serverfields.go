@@ -58,14 +58,19 @@ func prepareOld(crd *apiextensions.CustomResourceDefinition) {
 	}
 }
 
-// prepareUpdate takes from the old CRD what a client cannot set.
+// prepareUpdate takes from the old CRD the fields that a client cannot set. A CRD that sets
+// deletionTimestamp or deletionGracePeriodSeconds to another value is rejected later.
 func prepareUpdate(crd, old *apiextensions.CustomResourceDefinition) {
 	crd.Namespace = ""
 	crd.UID = old.UID
 	crd.ResourceVersion = old.ResourceVersion
 	crd.CreationTimestamp = old.CreationTimestamp
-	crd.DeletionTimestamp = old.DeletionTimestamp
-	crd.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	if old.DeletionTimestamp != nil {
+		crd.DeletionTimestamp = old.DeletionTimestamp
+	}
+	if crd.DeletionGracePeriodSeconds == nil {
+		crd.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	}
 	crd.ManagedFields = nil
 	crd.Generation = old.Generation
 	crd.Status = *old.Status.DeepCopy()

@@ -54,7 +54,7 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	case client != nil && len(o.CRDs) > 0:
 		after, c.before, err = a.before(ctx, o, client, cfg)
 	case len(o.CRDOlds) > 0:
-		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, from, nil, cfg)
+		c.before, err = readCRDs(ctx, a.Stdin, o.CRDOlds, from, crdUse{before: true}, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width, now: o.reportsPart()}
 	}
 	if client != nil && len(o.CRDs) == 0 {
-		c.crds, err = clusterCRDs(ctx, client, nil, j, cfg)
+		c.crds, err = clusterCRDs(ctx, client, nil, crdUse{vet: j}, cfg)
 	} else {
-		c.crds, err = readCRDsFrom(ctx, after, o.CRDs, j, cfg)
+		c.crds, err = readCRDsFrom(ctx, after, o.CRDs, crdUse{vet: j}, cfg)
 	}
 	if err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 		rep.Verdict, rep.Duplicate = report.Invalid, true
 		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd, doc.Object), nil))
+			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd.ForEngine(), doc.Object), nil))
 		}
 		return true
 	case "Warn":

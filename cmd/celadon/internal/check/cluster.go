@@ -42,9 +42,9 @@ func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) 
 }
 
 // clusterCRDs are those of the cluster that are wanted, or all where wanted is nil.
-func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, j *judge, cfg engine.Config) (*definitions, error) {
+func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use crdUse, cfg engine.Config) (*definitions, error) {
 	all, failed := client.CRDs(ctx, wanted)
-	d, err := readCRDsFrom(ctx, all, []string{client.String()}, j, cfg)
+	d, err := readCRDsFrom(ctx, all, []string{client.String()}, use, cfg)
 	if err == nil {
 		err = failed()
 	}
@@ -77,7 +77,7 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 			}
 		}
 	}
-	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, nil, cfg)
+	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, crdUse{before: true}, cfg)
 	return after, before, err
 }
 
@@ -85,7 +85,7 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) sweep.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, def := range c.crds.all {
-		crd := def.crd
+		crd := def.crd.ForEngine()
 		if c.before != nil {
 			if crd = c.before.named(crd.Name); crd == nil {
 				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, and so no objects", def.place, def.crd.Name, client))

@@ -26,18 +26,19 @@ type definitions struct {
 	// problems are what could not be read.
 	problems []error
 	judge    *judge    // nil: none
-	judged   []*judged // what it says of them, in the order of the files
+	judged   []*judged // its verdicts, in the order of the files
 
 	catalog *catalog.Catalog
 	all     []*definition // in the order of the files
 	byEntry map[*catalog.Entry]*definition
 }
 
-// definition is one CRD.
+// A definition is one CRD.
 type definition struct {
-	crd   *apiextensionsv1.CustomResourceDefinition // nil in the shell
-	entry *catalog.Entry
-	place string
+	crd      *crdfile.Compact
+	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
+	entry    *catalog.Entry
+	place    string
 
 	once      sync.Once
 	engine    *engine.Engine
@@ -46,23 +47,29 @@ type definition struct {
 	problems  []error
 }
 
-// readCRDs reads the CRDs and compiles none.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, j *judge, cfg engine.Config) (*definitions, error) {
-	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
-	return readCRDsFrom(ctx, source, paths, j, cfg)
+// A crdUse is the use of the CRDs of a run beyond deciding objects.
+type crdUse struct {
+	vet    *judge // vets the CRDs; nil: nothing does
+	before bool   // they are the CRDs before an update that is vetted
 }
 
-// readCRDsFrom reads those of any source; what stands in named is not below a folder.
-func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, j *judge, cfg engine.Config) (*definitions, error) {
+// readCRDs reads the CRDs and compiles none.
+func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, use crdUse, cfg engine.Config) (*definitions, error) {
+	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
+	return readCRDsFrom(ctx, source, paths, use, cfg)
+}
+
+// readCRDsFrom reads the CRDs of any source. The paths in named are not below a folder.
+func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, use crdUse, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
 		byEntry: map[*catalog.Entry]*definition{},
-		judge:   j,
+		judge:   use.vet,
 	}
 	found := 0
 	var given []crdRead
 	var t templates
-	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, j) }
+	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
 	err := sweep.From(source, read, func(r crdRead) error {
 		if r.judged != nil {
 			d.judged = append(d.judged, r.judged)
@@ -88,15 +95,16 @@ var errNoCRD = errors.New("no CustomResourceDefinition")
 
 func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strings.Join(paths, ", ")) }
 
-// crdRead is a document as a CRD, and its verdict.
+// A crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	crdfile.Read
-	judged *judged // nil: by nobody
+	complete *apiextensionsv1.CustomResourceDefinition // see definition
+	judged   *judged                                   // nil unless the CRD is vetted
 }
 
-// readCRD passes over what is no CRD: below folders also what is no object, and
-// patches of CRDs.
-func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, j *judge) crdRead {
+// readCRD skips documents of other kinds; below folders also documents that are not objects,
+// and patches of CRDs.
+func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use crdUse) crdRead {
 	crdfile.Complete(doc)
 	if below(doc, named) && noObject(doc) != "" {
 		return crdRead{}
@@ -104,13 +112,17 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	if t.has(doc) {
 		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
 	}
-	var data []byte
-	if j != nil && doc.Err == nil && doc.Object["kind"] == crdfile.Kind {
-		data, _ = doc.JSON() // before descriptions are dropped; what is wrong, reading it says
-	}
 	read := crdRead{Read: crdfile.One(doc)}
-	if read.CRD != nil && data != nil {
-		read.judged = j.soon(ctx, doc, data)
+	if read.CRD == nil || read.Err != nil {
+		return read
+	}
+	if use.before {
+		read.complete, read.Err = crdfile.Decode(doc)
+	}
+	if use.vet != nil {
+		if data, err := doc.JSON(); err == nil {
+			read.judged = use.vet.soon(ctx, doc, data)
+		}
 	}
 	return read
 }
@@ -128,7 +140,7 @@ func (d *definitions) unreadable(r crdRead) {
 func (d *definitions) add(given []crdRead) {
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
-		crds[i] = r.CRD
+		crds[i] = r.CRD.ForEngine()
 	}
 	failed := map[int]bool{}
 	var errs *catalog.Errors
@@ -142,9 +154,9 @@ func (d *definitions) add(given []crdRead) {
 			}
 		}
 	}
-	for i, crd := range crds {
-		if e := d.catalog.Named(crd.Name); e != nil && !failed[i] {
-			def := &definition{crd: crd, entry: e, place: given[i].Place}
+	for i, r := range given {
+		if e := d.catalog.Named(r.CRD.Name); e != nil && !failed[i] {
+			def := &definition{crd: r.CRD, complete: r.complete, entry: e, place: r.Place}
 			d.byEntry[e] = def
 			d.all = append(d.all, def)
 		}
@@ -191,6 +203,6 @@ func (def *definition) compile() {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))
 	}
 	if e != nil {
-		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.crd)
+		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.crd.ForEngine())
 	}
 }

@@ -24,7 +24,7 @@ func benchPaths(b *testing.B) (crd, objects string) {
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{}); err != nil {
+		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, crdUse{}, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func BenchmarkReadCRD(b *testing.B) {
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, nil, engine.Config{})
+		d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, crdUse{}, engine.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

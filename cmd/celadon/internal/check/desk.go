@@ -38,7 +38,7 @@ func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, e
 	var given []crdfile.Read
 	var unreadable []crdRead
 	crds.Each(func(doc *input.Document) {
-		switch r := readCRD(ctx, doc, named, &t, nil); {
+		switch r := readCRD(ctx, doc, named, &t, crdUse{}); {
 		case r.Err != nil:
 			unreadable = append(unreadable, r)
 		case r.CRD != nil:
@@ -123,9 +123,9 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 			return
 		}
 		if def := d.crds.find(one.GroupKind()); def != nil {
-			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.crd, doc.Object).Texts
+			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.crd.ForEngine(), doc.Object).Texts
 			if old, ok := c.olds.find(d.crds, doc); ok {
-				one.Secrets = append(one.Secrets, secret.Of(def.crd, old).Texts...)
+				one.Secrets = append(one.Secrets, secret.Of(def.crd.ForEngine(), old).Texts...)
 			}
 		}
 		checked.Objects = append(checked.Objects, one)
@@ -147,7 +147,7 @@ func (d *Desk) Definition(name string) (*apiextensionsv1.CustomResourceDefinitio
 	for _, def := range d.crds.all {
 		if def.crd.Name == name || len(d.crds.all) == 1 {
 			def.once.Do(def.compile)
-			return def.crd, def.engine
+			return def.crd.ForEngine(), def.engine
 		}
 	}
 	return nil, nil

@@ -21,7 +21,7 @@ type judge struct {
 	validation  string       // of unknown and duplicate fields
 	before      *definitions // of --crd-old; nil without it
 	width       int          // of excerpts
-	// old is what the CRD replaces, whether or not it was read from a server.
+	// old is the complete CRD before the update, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition
 	// now: what is said of CRDs comes before the objects, not behind them.
 	now  bool
@@ -114,13 +114,14 @@ func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) 
 	}
 }
 
-// named is the CRD of a name; nil where there is none.
+// named returns the complete CRD of a name from definitions that were read as those before an
+// update, or nil.
 func (d *definitions) named(name string) *apiextensionsv1.CustomResourceDefinition {
 	if d == nil {
 		return nil
 	}
-	if e := d.catalog.Named(name); e != nil {
-		return e.CRD
+	if def := d.byEntry[d.catalog.Named(name)]; def != nil {
+		return def.complete
 	}
 	return nil
 }

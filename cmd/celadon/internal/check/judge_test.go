@@ -31,7 +31,7 @@ func TestJudgedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := &judge{now: name == "of a part"}
-		d, err := readCRDs(t.Context(), nil, []string{path}, input.Selection{}, j, engine.Config{})
+		d, err := readCRDs(t.Context(), nil, []string{path}, input.Selection{}, crdUse{vet: j}, engine.Config{})
 		if err != nil || len(d.judged) != 1 {
 			t.Fatalf("%s: %v, %d CRDs", name, err, len(d.judged))
 		}

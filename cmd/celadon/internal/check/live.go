@@ -38,7 +38,7 @@ func (l *Live) Apply(put []crdfile.Read, remove []string) error {
 	d := l.c.crds
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
 	for i, r := range put {
-		crds[i] = r.CRD
+		crds[i] = r.CRD.ForEngine()
 	}
 	err := d.catalog.Apply(crds, remove)
 	var bad *catalog.Errors
@@ -47,7 +47,7 @@ func (l *Live) Apply(put []crdfile.Read, remove []string) error {
 		e := d.catalog.Named(crd.Name)
 		failed := bad != nil && slices.ContainsFunc(bad.Errors, func(e *catalog.Error) bool { return e.Index == i })
 		if e != nil && d.byEntry[e] == nil && !failed {
-			d.byEntry[e] = &definition{crd: e.CRD, entry: e, place: put[i].Place}
+			d.byEntry[e] = &definition{crd: (*crdfile.Compact)(e.CRD), entry: e, place: put[i].Place}
 		}
 	}
 	for e := range d.byEntry {
@@ -60,7 +60,8 @@ func (l *Live) Apply(put []crdfile.Read, remove []string) error {
 
 // Compile compiles a CRD, unless it is the one in force, which is compiled once. The
 // errors are engine.Compile's.
-func (l *Live) Compile(crd *apiextensionsv1.CustomResourceDefinition) (*engine.Engine, error) {
+func (l *Live) Compile(of *crdfile.Compact) (*engine.Engine, error) {
+	crd := of.ForEngine()
 	l.mu.RLock()
 	e := l.c.crds.catalog.Named(crd.Name)
 	l.mu.RUnlock()
@@ -79,7 +80,7 @@ func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourc
 	if def == nil {
 		return nil, nil
 	}
-	return def.crd, def.engine
+	return def.crd.ForEngine(), def.engine
 }
 
 // Knows is true of a kind that a CRD in force has.

@@ -29,8 +29,8 @@ func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 			case def == nil:
 				err = fmt.Errorf("%s: no CRD given for it, or none that can be used", doc.Place())
 			default:
-				n += len(secret.Of(def.crd, doc.Object).Places())
-				mask.Add(def.crd, doc.Object)
+				n += len(secret.Of(def.crd.ForEngine(), doc.Object).Places())
+				mask.Add(def.crd.ForEngine(), doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
 		})

@@ -90,7 +90,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), nil, cfg)
+	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), crdUse{}, cfg)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
 	rep.Verdict = report.Invalid
 	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	secrets := secret.Of(def.crd, doc.Object)
-	excerpts := where.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd, req.OldObject).Texts)
+	secrets := secret.Of(def.crd.ForEngine(), doc.Object)
+	excerpts := where.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd.ForEngine(), req.OldObject).Texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}

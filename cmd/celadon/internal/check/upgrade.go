@@ -88,7 +88,7 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *rep
 // and under the new one, by an update that changes nothing.
 func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []report.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
-	secrets := append(secret.Of(before.crd, was).Texts, secret.Of(now.crd, is).Texts...)
+	secrets := append(secret.Of(before.crd.ForEngine(), was).Texts, secret.Of(now.crd.ForEngine(), is).Texts...)
 	text := func(v any, absent bool) string {
 		if absent {
 			return ""

@@ -87,7 +87,7 @@ func (c *checker) show(def *definition, req engine.Request, doc *input.Document,
 	if v == nil || !selects && !kept && !o.Diff && o.Output != "wide" {
 		return
 	}
-	mask := secret.MaskOf(def.crd, doc.Object, req.OldObject, res.Object)
+	mask := secret.MaskOf(def.crd.ForEngine(), doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
 	if selects {
 		rep.SelectableFields = selected(v, shown)

@@ -103,11 +103,11 @@ type definition struct {
 // read reads CRDs, of which there must be one; see crdfile.All.
 func read(ctx context.Context, s cli.Streams, paths []string) (crds []*definition, broken bool, err error) {
 	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
-		crd, err := crdfile.Decode(doc)
-		if crd == nil {
+		crd, err := crdfile.DecodeCompact(doc)
+		if crd == nil || err != nil {
 			return nil, err
 		}
-		return &definition{doc.File, doc.Line, crd}, nil
+		return &definition{doc.File, doc.Line, crd.ForEngine()}, nil
 	})
 }
 

@@ -3,13 +3,10 @@
 package crdfile
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
@@ -21,58 +18,42 @@ const (
 	// catalog.APIVersionBeta.
 	Kind       = "CustomResourceDefinition"
 	APIVersion = "apiextensions.k8s.io/v1"
-	// most is what etcd takes at most of one object, unless it is set to take
-	// more. A schema needs up to three hundred times as much memory.
-	most = 3 << 19
+	// maxJSON is etcd's default limit for one object. Descriptions do not count: a decoded
+	// schema needs up to three hundred times the memory of its JSON, its descriptions do not.
+	maxJSON = 3 << 19
 )
 
-// Read is what was made of a document.
+// A Read is the CRD in a document, or the reason why it cannot be read.
 type Read struct {
 	Place string
-	CRD   *apiextensionsv1.CustomResourceDefinition // nil for another kind
+	CRD   *Compact // nil for a document of another kind
 	Err   error
 }
 
-// One reads a document.
+// One reads a document as a Compact.
 func One(doc *input.Document) Read {
-	crd, err := Decode(doc)
+	crd, err := DecodeCompact(doc)
 	return Read{doc.Place(), crd, err}
 }
 
-// Beta is true of a document that is a CRD of the older version.
+// Beta reports whether a document is a CRD of apiextensions.k8s.io/v1beta1.
 func Beta(doc *input.Document) bool {
 	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
 }
 
-// Decode is nil for a document that is no CRD. It leaves out descriptions, and
-// converts what is of the older version as a server does.
+// Decode returns the CRD in a document, complete, and nil for a document of another kind. It
+// converts a CRD of apiextensions.k8s.io/v1beta1 as the API server does. It does not modify
+// the document.
 func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
-	if doc.Err != nil {
+	if doc.Err != nil || doc.Object["kind"] != Kind {
 		return nil, doc.Err
 	}
-	if doc.Object["kind"] != Kind {
-		return nil, nil
+	data, err := doc.JSON()
+	if err == nil && len(data) > maxJSON {
+		_, err = compactJSON(doc.Object)
 	}
-	withoutDescriptions(doc.Object)
-	return decode(doc.Object, most)
-}
-
-// Described is Decode with descriptions, which a server publishes.
-func Described(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
-	whole := runtime.DeepCopyJSON(doc.Object)
-	if crd, err := Decode(doc); crd == nil || err != nil {
-		return nil, err
-	}
-	return decode(whole, math.MaxInt)
-}
-
-func decode(object map[string]any, most int) (*apiextensionsv1.CustomResourceDefinition, error) {
-	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > most {
-		return nil, fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, most>>10)
 	}
 	return catalog.Decode(data)
 }

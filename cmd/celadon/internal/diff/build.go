@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/compare"
@@ -38,14 +39,11 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		crd.Changes = append(crd.Changes, &Change{What: "CRD", New: p.name, Effect: compare.Loosening, By: compare.ByProof, Proof: "nothing has used it", NewLine: crd.NewLine})
 		return crd, nil
 	}
-	crd.Update = check.Judge(ctx, o.KubeVersion, p.after.doc, p.after.json, p.before.crd)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	var err error
+	if crd.Update, err = p.update(ctx, o); err != nil {
+		return nil, err
 	}
-	if crd.Update != nil && crd.Update.Bug != nil {
-		return nil, &judgeError{crd.Update.Bug}
-	}
-	r, err := compare.CRDs(ctx, p.before.crd, p.after.crd, compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion})
+	r, err := compare.CRDs(ctx, p.before.crd.ForEngine(), p.after.crd.ForEngine(), compare.Config{Steps: o.Steps, Seed: o.Seed, KubeVersion: o.KubeVersion})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +58,26 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 		crd.Changes = append(crd.Changes, change)
 	}
 	return crd, nil
+}
+
+// update returns the API server's verdict on the update of the CRD.
+func (p *pair) update(ctx context.Context, o *Options) (*report.CRD, error) {
+	old, err := crdfile.Decode(p.before.doc)
+	if err != nil {
+		return nil, err
+	}
+	data, err := p.after.doc.JSON()
+	if err != nil {
+		return nil, err
+	}
+	verdict := check.Judge(ctx, o.KubeVersion, p.after.doc, data, old)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if verdict != nil && verdict.Bug != nil {
+		return nil, &judgeError{verdict.Bug}
+	}
+	return verdict, nil
 }
 
 func (p *pair) change(c *compare.CRDChange) *Change {
@@ -112,7 +130,7 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 func (p *pair) hide(w *compare.Witness, out *Witness) (secrets secret.Texts) {
 	out.Object, out.Old = runtime.DeepCopyJSON(w.Object), runtime.DeepCopyJSON(w.Old)
 	for _, d := range []*definition{p.before, p.after} {
-		object, old := secret.Of(d.crd, w.Object), secret.Of(d.crd, w.Old)
+		object, old := secret.Of(d.crd.ForEngine(), w.Object), secret.Of(d.crd.ForEngine(), w.Old)
 		object.Hide(out.Object)
 		old.Hide(out.Old)
 		secrets = append(append(secrets, object.Texts...), old.Texts...)

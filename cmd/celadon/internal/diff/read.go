@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
@@ -20,10 +18,8 @@ import (
 // definition is a CRD and where it stands.
 type definition struct {
 	doc *input.Document
-	crd *apiextensionsv1.CustomResourceDefinition
-	// json is all that was read, descriptions included.
-	json []byte
-	err  error
+	crd *crdfile.Compact
+	err error
 }
 
 // pair is one CRD before and after; one of them may be nil.
@@ -103,12 +99,7 @@ func one(doc *input.Document, named []string) *definition {
 		return nil
 	}
 	d := &definition{doc: doc}
-	if doc.Err == nil && doc.Object["kind"] == crdfile.Kind {
-		d.json, d.err = doc.JSON()
-	}
-	if d.err == nil {
-		d.crd, d.err = crdfile.Decode(doc)
-	}
+	d.crd, d.err = crdfile.DecodeCompact(doc)
 	if d.crd == nil && d.err == nil {
 		return nil
 	}

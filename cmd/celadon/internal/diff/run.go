@@ -156,7 +156,7 @@ func (d *differ) source(ctx context.Context) sweep.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			crds = append(crds, p.before.crd)
+			crds = append(crds, p.before.crd.ForEngine())
 		}
 	}
 	kinds, problems := d.client.Kinds(crds)

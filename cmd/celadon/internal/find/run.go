@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
@@ -21,7 +20,7 @@ import (
 type definition struct {
 	file string
 	crd  *apiextensionsv1.CustomResourceDefinition
-	// source is the document, descriptions included; a full sample shows them.
+	// source is the document, whose descriptions a full sample shows. It is read-only.
 	source map[string]any
 }
 
@@ -53,16 +52,16 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 	return nil
 }
 
-// read reads the CRDs, with their descriptions if they are to be shown.
+// read reads the CRDs.
 func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, broken bool, err error) {
 	return crdfile.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
-		d := &definition{file: doc.File}
-		if o.Full && doc.Object != nil {
-			d.source = runtime.DeepCopyJSON(doc.Object)
-		}
-		var err error
-		if d.crd, err = crdfile.Decode(doc); d.crd == nil {
+		crd, err := crdfile.DecodeCompact(doc)
+		if crd == nil || err != nil {
 			return nil, err
+		}
+		d := &definition{file: doc.File, crd: crd.ForEngine()}
+		if o.Full {
+			d.source = doc.Object
 		}
 		return d, nil
 	})

@@ -21,7 +21,7 @@ type crdPart struct {
 	// vetted is nil of a CRD that is not open.
 	vetted *vetting.Reviewed
 	read   crdfile.Read
-	data   []byte // the JSON, with descriptions
+	data   []byte // the JSON
 
 	compile func() (*engine.Engine, error)
 
@@ -38,8 +38,7 @@ type placeKey struct {
 	optionalOldSelf bool
 }
 
-// newCRDPart reads a CRD. What is to be vetted must be before: descriptions are
-// dropped.
+// newCRDPart reads a CRD.
 func newCRDPart(doc *input.Document) *crdPart {
 	c := &crdPart{places: map[placeKey]*assist.Place{}}
 	c.data, _ = doc.JSON()
@@ -72,7 +71,7 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// version is one of the CRD's, by its position, with descriptions.
+// version returns the CRD's version at an index, with descriptions, or nil.
 func (c *crdPart) version(at int) *apiextensionsv1.CustomResourceDefinitionVersion {
 	crd := c.described()
 	if crd == nil || at < 0 || at >= len(crd.Spec.Versions) {

@@ -125,7 +125,7 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 		if check.Ignored(doc, o.CRDs) {
 			return one{}
 		}
-		return one{Read: crdfile.One(doc), object: doc.Object} // now without descriptions
+		return one{Read: crdfile.One(doc), object: doc.Object}
 	}
 	err := sweep.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
 		if r.Err != nil {
@@ -135,14 +135,14 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 			return nil
 		}
 		name, names := r.CRD.Name, r.CRD.Spec.Names
-		if _, err := cluster.KindOf(r.CRD); err != nil {
+		if _, err := cluster.KindOf(r.CRD.ForEngine()); err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}
 		file := name + ".yaml"
 		if _, twice := data[file]; twice {
 			return fmt.Errorf("%s: %s is given twice", r.Place, name)
 		}
-		text, err := foreign.YAML(r.object)
+		text, err := foreign.YAML(crdfile.WithoutDescriptions(r.object))
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}

@@ -16,10 +16,10 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Read is all CRDs below the paths, with their descriptions; see crdfile.All.
+// Read returns all CRDs below the paths; see crdfile.All.
 func Read(ctx context.Context, s cli.Streams, paths []string) (crds []*apiextensionsv1.CustomResourceDefinition, broken bool, err error) {
 	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
-		crd, err := crdfile.Described(doc)
+		crd, err := crdfile.Decode(doc)
 		if crd != nil {
 			apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
 		}

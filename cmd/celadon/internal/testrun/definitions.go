@@ -44,7 +44,7 @@ func (d *definition) decode() (*ruletest.CRD, error) {
 			d.err = fmt.Errorf("%s: %w", read.Place, d.err)
 			return
 		}
-		d.crd = &ruletest.CRD{File: d.file, Definition: read.CRD}
+		d.crd = &ruletest.CRD{File: d.file, Definition: read.CRD.ForEngine()}
 	})
 	return d.crd, d.err
 }

@@ -35,7 +35,7 @@ func (d *Desk) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteRepo
 	}
 	for _, r := range d.Known {
 		known := &definition{file: r.Place, name: r.CRD.Name}
-		known.once.Do(func() { known.crd = &ruletest.CRD{File: r.Place, Definition: r.CRD} })
+		known.once.Do(func() { known.crd = &ruletest.CRD{File: r.Place, Definition: r.CRD.ForEngine()} })
 		defs.walked = append(defs.walked, known)
 	}
 	crds, err := defs.find(of.suite)

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -36,7 +34,7 @@ type GoReviewed struct {
 // GoRule is a rule of a CRD and the marker that made it.
 type GoRule struct {
 	Marker        *gomarkers.Marker
-	CRD           *apiextensionsv1.CustomResourceDefinition
+	CRD           *crdfile.Compact
 	Version, Path string
 	Index         int
 }
@@ -117,7 +115,7 @@ func (d *GoDesk) vet(ctx context.Context, doc *input.Document) *vetted {
 const mostKnown = 1000
 
 func rulesOf(m *gomarkers.Map, one *vetted) (rules []GoRule) {
-	crd, err := crdfile.Decode(one.doc)
+	crd, err := crdfile.DecodeCompact(one.doc)
 	if err != nil || crd == nil {
 		return nil
 	}

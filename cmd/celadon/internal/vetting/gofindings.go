@@ -92,8 +92,8 @@ type goFinding struct {
 
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
-	crd, err := crdfile.Decode(one.doc)
-	if err == nil && crd != nil && catalog.IsPatch(crd) {
+	crd, err := crdfile.DecodeCompact(one.doc)
+	if err == nil && crd != nil && catalog.IsPatch(crd.ForEngine()) {
 		return
 	}
 	r.sum.count(one)
@@ -104,7 +104,7 @@ func (r *goRun) add(one *vetted) {
 		}
 		return
 	}
-	one.source = markervet.New(r.src.Source, crd, one.report, one.lints, shown)
+	one.source = markervet.New(r.src.Source, crd.ForEngine(), one.report, one.lints, shown)
 	r.mapped = append(r.mapped, one.source)
 	r.of = append(r.of, len(r.crds)-1)
 }

@@ -107,14 +107,14 @@ func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, e
 	if o.Find {
 		v.find = &lint.Config{KubeVersion: o.KubeVersion, Without: o.NoLints}
 	}
-	var given []crdfile.Read
+	var places []string
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	err = sweep.All(ctx, streams.Stdin, o.Olds, crdfile.One, func(r crdfile.Read) error {
-		if r.Err != nil {
-			return fmt.Errorf("--old: %s: %w", r.Place, r.Err)
+	err = sweep.All(ctx, streams.Stdin, o.Olds, readOld, func(r oldRead) error {
+		if r.err != nil {
+			return fmt.Errorf("--old: %s: %w", r.place, r.err)
 		}
-		if r.CRD != nil {
-			given, crds = append(given, r), append(crds, r.CRD)
+		if r.crd != nil {
+			places, crds = append(places, r.place), append(crds, r.crd)
 		}
 		return nil
 	})
@@ -126,12 +126,24 @@ func newVetter(ctx context.Context, streams cli.Streams, o *Options) (*vetter, e
 				again = e
 			}
 		}
-		err = fmt.Errorf("--old: %s: %s is %w", given[again.Index].Place, again.Name, again.Err)
+		err = fmt.Errorf("--old: %s: %s is %w", places[again.Index], again.Name, again.Err)
 	}
 	return v, err
 }
 
-// old is the CRD that one of a name replaces; nil where there is none.
+// An oldRead is the complete CRD in a document of --old; crd is nil for another kind.
+type oldRead struct {
+	place string
+	crd   *apiextensionsv1.CustomResourceDefinition
+	err   error
+}
+
+func readOld(doc *input.Document) oldRead {
+	crd, err := crdfile.Decode(doc)
+	return oldRead{doc.Place(), crd, err}
+}
+
+// old returns the CRD that a CRD of that name replaces, or nil.
 func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	if e := v.olds.Named(name); e != nil {
 		return e.CRD
@@ -172,11 +184,11 @@ func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) 
 	if v.find == nil {
 		return lint.Of(r), nil
 	}
-	crd, err := crdfile.Decode(doc)
+	crd, err := crdfile.DecodeCompact(doc)
 	if err != nil || crd == nil {
-		return lint.Of(r), nil // the report says why
+		return lint.Of(r), nil // the report has the error
 	}
-	return lint.Find(ctx, crd, r, *v.find)
+	return lint.Find(ctx, crd.ForEngine(), r, *v.find)
 }
 
 // names are those in a list of the CRD's spec.names.

@@ -63,7 +63,7 @@ func (f *crdFolder) load() (problems []error, missing []string) {
 	}
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
 	for i := range put {
-		crds[i] = put[i].CustomResourceDefinition
+		crds[i] = put[i].ForEngine()
 	}
 	var failed *admission.UpdateErrors
 	if err := f.server.set.Apply(crds, gone); errors.As(err, &failed) {
@@ -134,9 +134,9 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// readCRD is a CRD as it stands in the files.
+// A readCRD is a CRD in the files.
 type readCRD struct {
-	*apiextensionsv1.CustomResourceDefinition
+	*crdfile.Compact
 	place string
 	// refused says why an API server would not take the CRD.
 	refused error
@@ -149,7 +149,7 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
 		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
-		crd, err := crdfile.Decode(doc)
+		crd, err := crdfile.DecodeCompact(doc)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
 		}
