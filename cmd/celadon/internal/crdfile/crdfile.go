@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -42,6 +43,12 @@ func One(doc *input.Document) Read {
 // Beta is true of a document that is a CRD of the older version.
 func Beta(doc *input.Document) bool {
 	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
+}
+
+// FoundPatch reports whether doc is a patch of a CRD that was found in a folder instead of being named by the user. Commands
+// skip such documents: kustomize applies them, and nobody sends them to a server.
+func FoundPatch(doc *input.Document, named []string) bool {
+	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }
 
 // Decode is nil for a document that is no CRD. It leaves out descriptions, and
