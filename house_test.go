@@ -47,7 +47,7 @@ var storeys = [][]string{
 	{"cmd/celadon/internal/converter", "cmd/celadon/internal/sweep", "cmd/celadon/internal/where", "cmd/celadon/internal/config"},
 	{"cmd/celadon/internal/crdfile"},
 	{"cmd/celadon/internal/measure", "cmd/celadon/internal/rounds", "cmd/celadon/internal/cluster"},
-	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert", "cmd/celadon/internal/convertcrd"},
+	{"cmd/celadon/internal/check", "cmd/celadon/internal/webhook", "cmd/celadon/internal/vetting", "cmd/celadon/internal/find", "cmd/celadon/internal/publishing", "cmd/celadon/internal/testrun", "cmd/celadon/internal/convert"},
 	{"cmd/celadon/internal/diff", "cmd/celadon/internal/merge", "cmd/celadon/internal/manifests", "cmd/celadon/internal/answer"},
 	{"cmd/celadon/internal/lsp/wire", "cmd/celadon/internal/lsp/protocol"},
 	{"cmd/celadon/internal/lsp", "cmd/celadon/internal/playground"},

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -96,12 +95,13 @@ func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	}
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for i := range s.files {
-		crds, err := catalog.Read(s.files[i].data)
+		readFile := catalog.Read
+		if s.files[i].name != "" { // found in a folder
+			readFile = catalog.ReadWhole
+		}
+		crds, err := readFile(s.files[i].data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(s.name, s.files[i].name), err)
-		}
-		if s.files[i].name != "" { // found in a folder
-			crds = slices.DeleteFunc(crds, catalog.IsPatch)
 		}
 		all = append(all, crds...)
 	}

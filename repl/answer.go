@@ -42,6 +42,8 @@ type Answer struct {
 	Err error
 	// Hint says in words how to mend what failed; "" where nothing is known.
 	Hint string
+	// Status is set if the expression reads a status that rules do not see.
+	Status *StatusNote
 	// Evaluated is false when there was nothing to evaluate over.
 	Evaluated bool
 }
@@ -65,6 +67,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	}
 	p := s.state.place
 	a := s.price(x)
+	a.Status = s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		a.Err = s.noSelf()
 		return a, nil
@@ -78,7 +81,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
 	}
-	if a.Err != nil {
+	if a.Err != nil && a.Status == nil { // else the note says it
 		a.Hint = assist.Failed(src, a.Err)
 	}
 	var overwork *eval.OverworkError

@@ -49,6 +49,7 @@ func objectCommands() []command {
 		{name: "set", args: "PATH = JSON", help: "change the object", run: set, complete: completeSet},
 		{name: "unset", args: "PATH", help: "take a value out of the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
+		{name: "as", args: "[status|object]", help: "evaluate a write of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
 		{name: "check", help: "decide the object as celadon check does", run: check},
 		{name: "persisted", args: "[diff]", help: "print the object as it would be stored, or what that changes", run: persisted, complete: completeWords(func(*Session) []string { return []string{"diff"} })},
 	}

@@ -38,6 +38,8 @@ type Host struct {
 	Files func(prefix string) []string
 	// Check is the report of celadon check on one object.
 	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
+	// CheckStatus is the report of celadon check --subresource status on one object.
+	CheckStatus func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 }
 
 // SaveRequest asks for a CRD to be written.

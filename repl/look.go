@@ -150,6 +150,9 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(p.steps) == 0 || p.steps[0].Name == statusName {
+		s.statusIsRead()
+	}
 	if s.state.object == nil || s.state.visible(s.state.object) == nil {
 		return "", s.noSelf()
 	}
@@ -202,6 +205,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 		return "", err
 	}
 	p := s.state.place
+	s.noteStatus(x, p.steps)
 	if needsSelf(x) && !p.has {
 		return "", s.noSelf()
 	}

@@ -221,12 +221,19 @@ func check(ctx context.Context, s *Session, _ string) (string, error) {
 		return "", errNoCRD
 	case st.object == nil:
 		return "", errNoObject
-	case s.host.Check == nil:
-		return "", errors.New("objects cannot be checked here")
 	}
 	var old *Document
 	if st.old != nil {
 		old = &st.old.doc
 	}
-	return s.host.Check(ctx, st.crd.engine, &st.object.doc, old)
+	decide := s.host.Check
+	if st.subresource != "" {
+		if decide = s.host.CheckStatus; old == nil {
+			old = &st.object.doc
+		}
+	}
+	if decide == nil {
+		return "", errors.New("objects cannot be checked here")
+	}
+	return decide(ctx, st.crd.engine, &st.object.doc, old)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/crdfields"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/linediff"
@@ -26,10 +25,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	case st.object == nil:
 		return "", errNoObject
 	}
-	req := engine.Request{Object: st.object.value}
-	if st.old != nil {
-		req.OldObject = st.old.value
-	}
+	req := st.request()
 	res, err := st.crd.engine.Validate(ctx, req)
 	switch {
 	case err != nil:

@@ -137,6 +137,7 @@ func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 		if x, err := p.compile(rule.Rule, rule.OptionalOldSelf); err != nil {
 			verdict = "broken"
 		} else {
+			s.noteStatus(x, p.steps)
 			total := p.help.Price(x).Total
 			l.total = cost.Add(l.total, total)
 			most, headroom = phrase.Number(total), phrase.Share(total, limit)

@@ -233,6 +233,11 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	s.history = append(s.history, line)
 	s.last = lastLine{before: s.moment()}
 	defer func() { s.last.after = s.state }()
+	return s.withNote(s.answered(ctx, line))
+}
+
+// answered answers a line without what is added to every reply.
+func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case strings.HasPrefix(line, ":"):
 		return s.command(ctx, line)

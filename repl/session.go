@@ -23,7 +23,9 @@ type Config struct {
 	KubeVersion string
 	// Limits replaces the API server's cost limits; zero fields keep them.
 	Limits cost.Limits
-	Host   Host
+	// Subresource is "status" to evaluate writes of the status; "" evaluates writes of the object.
+	Subresource string
+	Host        Host
 }
 
 // Session is what a shell knows: a CRD and one of its versions, an object, its
@@ -47,7 +49,9 @@ type Session struct {
 	partial string
 	last    lastLine
 	warned  bool // of unsaved rules
-	funcs   *assist.Functions
+	// readStatus is set if the current line read a status that rules do not see, toldStatus if the user knows about it.
+	readStatus, toldStatus bool
+	funcs                  *assist.Functions
 	// Width is how many columns answers may use; 0 is any number.
 	Width int
 }
@@ -56,6 +60,7 @@ type Session struct {
 type state struct {
 	crd         *crd // nil: none loaded
 	kube        string
+	subresource string // of the write that is evaluated: "" or statusName
 	version     string
 	steps       []engine.Step
 	place       *place // nil without a CRD, or when it is to be made again
@@ -68,16 +73,18 @@ type state struct {
 	made string
 }
 
-// NewSession makes a session with nothing loaded. The error is a bad
-// KubeVersion.
+// NewSession returns a session with nothing loaded. It returns an error if KubeVersion or Subresource is unknown.
 func NewSession(cfg Config) (*Session, error) {
 	if _, err := types.ParseVersion(cfg.KubeVersion); err != nil {
 		return nil, err
 	}
+	if cfg.Subresource != "" && cfg.Subresource != statusName {
+		return nil, fmt.Errorf("subresource %q: want %s", cfg.Subresource, statusName)
+	}
 	return &Session{
 		host:   cfg.Host,
 		limits: cfg.Limits,
-		state:  &state{kube: cfg.KubeVersion, rule: -1},
+		state:  &state{kube: cfg.KubeVersion, subresource: cfg.Subresource, rule: -1},
 		saved:  map[string]string{},
 		funcs:  &assist.Functions{},
 	}, nil
@@ -133,6 +140,7 @@ func (s *Session) load(doc Document, old bool) error {
 	} else {
 		next.object, next.version = o, ""
 	}
+	s.toldStatus = false
 	return s.commit(&next, next.steps)
 }
 
@@ -170,6 +178,9 @@ func (st *state) settle(steps []engine.Step) error {
 // prepare makes of the objects what rules see, as for a verdict.
 func (st *state) prepare() error {
 	st.seen = nil
+	if err := st.checkSubresource(); err != nil {
+		return err
+	}
 	if st.old != nil { // as storage gives it, whatever the object is
 		p, err := st.crd.engine.Prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
 		if err != nil {
@@ -180,14 +191,12 @@ func (st *state) prepare() error {
 	if st.object == nil {
 		return nil
 	}
-	req := engine.Request{Object: st.object.value}
-	if st.old != nil {
-		req.OldObject = st.old.value
-	}
-	p, err := st.crd.engine.Prepare(req)
+	p, err := st.crd.engine.Prepare(st.request())
 	var unknown *engine.NotCheckedError
-	if errors.As(err, &unknown) { // only a webhook could bring the old one here
-		p, err = st.crd.engine.Prepare(engine.Request{Object: st.object.value})
+	if errors.As(err, &unknown) { // only a webhook could convert the old object
+		alone := *st
+		alone.old = nil
+		p, err = st.crd.engine.Prepare(alone.request())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.object.doc.File, err)

@@ -43,7 +43,6 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	s := a.streams()
 	root.AddCommand(checkCommand(s), replCommand(s), versionCommand(s))
 	root.AddCommand(convertCommand(s))
-	root.AddCommand(convertCRDCommand(s))
 	root.AddCommand(diffCommand(s))
 	root.AddCommand(docsCommand(s))
 	root.AddCommand(evalCommand(s))

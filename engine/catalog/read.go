@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,9 +25,19 @@ const (
 
 // Read finds the CRDs in YAML or JSON: one, several documents, or a List; see
 // Decode for what each may be.
-// Documents of other kinds are passed over. An error says which document cannot
-// be read, from 1.
+// Documents of other kinds are skipped. An error names the number of the document
+// that cannot be read, starting at 1.
 func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return readCRDs(data, false)
+}
+
+// ReadWhole is like Read, but skips patches of CRDs as well: see IsPatchObject. Use it for files that were found in a
+// folder instead of being named by the user.
+func ReadWhole(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return readCRDs(data, true)
+}
+
+func readCRDs(data []byte, whole bool) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for n := 1; ; n++ {
@@ -40,7 +49,7 @@ func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			text, err = yaml.YAMLToJSON(text)
 		}
 		if err == nil {
-			crds, err = appendCRDs(crds, text, 0)
+			crds, err = appendCRDs(crds, text, whole, 0)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n, err)
@@ -51,7 +60,7 @@ func Read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 // deepest is how many Lists may stand in each other: each is decoded anew.
 const deepest = 4
 
-func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, depth int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, whole bool, depth int) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var head struct {
 		Kind, APIVersion string
 		Items            []json.RawMessage
@@ -65,10 +74,11 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 	case head.Kind == "List" || head.Kind == crdKind+"List":
 		for i, item := range head.Items {
 			var err error
-			if crds, err = appendCRDs(crds, item, depth+1); err != nil {
+			if crds, err = appendCRDs(crds, item, whole, depth+1); err != nil {
 				return nil, fmt.Errorf("item %d: %w", i, err)
 			}
 		}
+	case head.Kind == crdKind && whole && isPatchText(text):
 	case head.Kind == crdKind:
 		crd, err := Decode(text)
 		if err != nil {
@@ -79,27 +89,19 @@ func appendCRDs(crds []*apiextensionsv1.CustomResourceDefinition, text []byte, d
 	return crds, nil
 }
 
-// ReadFS is Read of all .yaml, .yml and .json files of a folder and the folders
-// below it, in the order of their names; hidden folders and patches of CRDs are
-// passed over.
+// ReadFS reads the CRDs of all .yaml, .yml, and .json files of a folder and the folders below it, in the order of their
+// names. It skips hidden folders and, like ReadWhole, patches of CRDs.
 func ReadFS(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err := WalkFS(fsys, func(name string, data []byte) error {
-		more, err := Read(data)
+		more, err := ReadWhole(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		crds = append(crds, slices.DeleteFunc(more, IsPatch)...)
+		crds = append(crds, more...)
 		return nil
 	})
 	return crds, err
-}
-
-// IsPatch is true of what can only be a part of a CRD, as are kustomize's patches,
-// which kubebuilder writes beside CRDs: it has no group, names or versions.
-func IsPatch(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	spec := &crd.Spec
-	return spec.Group == "" && spec.Names.Kind == "" && spec.Names.Plural == "" && len(spec.Versions) == 0
 }
 
 // WalkFS gives the files that ReadFS reads, in its order, and stops at the first

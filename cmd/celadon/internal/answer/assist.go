@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
@@ -152,9 +152,10 @@ func (r *Room) expression(ctx context.Context, req *Request) (*expression, error
 	if d == nil || offset < 0 {
 		return nil, nil
 	}
-	start, text := document(req.CRD, offset)
-	tree := r.treeOf(text)
-	spot := tree.At(offset - start)
+	start, end, _ := yamldoc.Around([]byte(req.CRD), offset)
+	tree := r.treeOf(req.CRD[start:end])
+	offset = max(0, offset-start)
+	spot := tree.At(offset)
 	if spot.Key {
 		_, spot.Node = tree.Find(spot.Path)
 	}
@@ -172,7 +173,7 @@ func (r *Room) expression(ctx context.Context, req *Request) (*expression, error
 	}
 	e := &expression{place: place, part: part, src: spot.Node.Value, style: spot.Node.Style}
 	if !spot.Key {
-		e.cursor = words.Point(offset - start)
+		e.cursor = words.Point(offset)
 	}
 	e.at = func(point int) int { return units(req.CRD[:start+words.SourcePoint(point)]) }
 	return e, nil
@@ -246,24 +247,6 @@ func nameIn(tree *yamlpos.Document, path yamlpos.Path) string {
 		return name.Value
 	}
 	return ""
-}
-
-// document is the YAML document around an offset, and where it begins.
-func document(text string, offset int) (start int, doc string) {
-	end := len(text)
-	at := 0
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "---") {
-			if at+len(line) <= offset {
-				start = at + len(line)
-			} else if at > offset {
-				end = at
-				break
-			}
-		}
-		at += len(line)
-	}
-	return start, text[start:max(start, end)]
 }
 
 // offsetOf is the byte at which so many UTF-16 units have passed; -1 behind the end.

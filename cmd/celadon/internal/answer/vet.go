@@ -17,6 +17,8 @@ type vetted struct {
 	Kubectl []string `json:"kubectl"`
 	// Places are where rules and advice stand.
 	Places []vetting.Place `json:"places"`
+	// Problems are the reasons why there is no verdict, or a refusal without causes.
+	Problems []vetting.Problem `json:"problems"`
 }
 
 func vetText(ctx context.Context, req *Request) (*vetting.Vetted, error) {
@@ -28,7 +30,7 @@ func (r *Room) vet(ctx context.Context, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &vetted{all.Report, all.Refusals, all.Places}, nil
+	return &vetted{all.Report, all.Refusals, all.Places, all.Problems}, nil
 }
 
 // fix is the CRD's text with a bound set that vet advises, or all.

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
 // below is true for what stands below a folder, and was not named by hand.
@@ -36,7 +37,7 @@ func noObject(doc *input.Document) string {
 		return "no Kubernetes object: Celadon's own"
 	case group == "kustomize.config.k8s.io":
 		return "no Kubernetes object: kustomize's own"
-	case id.Kind == "CustomResourceDefinition" && patch(doc.Object):
+	case id.Kind == crdfile.Kind && catalog.IsPatchObject(doc.Object):
 		return "a patch of a CustomResourceDefinition"
 	}
 	return ""
@@ -44,12 +45,6 @@ func noObject(doc *input.Document) string {
 
 // own is the group of what Celadon writes, and of suites of tests.
 const own = "celadon"
-
-// patch is true of a CRD that can only be a part of one.
-func patch(obj map[string]any) bool {
-	spec, _ := obj["spec"].(map[string]any)
-	return spec["group"] == nil && spec["names"] == nil && spec["versions"] == nil
-}
 
 var errTemplate = errors.New("a Helm template: check what helm template makes of it, or leave it out with --exclude")
 

@@ -11,16 +11,15 @@ import (
 	"github.com/celadon-cel/celadon/engine/trace"
 )
 
-// One is celadon check of one object, which is an update where there is an old
-// one. It gives the text report, in which nothing is secret: who asks has the
-// object open.
-func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any) (string, error) {
+// One checks one object and returns the text report. The write is an update if there is an old object; one of a
+// subresource needs it. Nothing in the report is hidden as secret, because the user has the object open.
+func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any, subresource string) (string, error) {
 	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
 	c := &checker{options: &Options{Output: "text", validation: "Strict"}}
 	rep := newReport(doc)
 	rep.Identity = report.Identify(doc.Object)
-	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old}
-	rep.Operation = "create"
+	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource}
+	rep.Operation, rep.Subresource = "create", subresource
 	if old != nil {
 		rep.Operation = "update"
 	}

@@ -14,7 +14,7 @@ import (
 
 // All is what a command makes of the CRDs below the paths, in their order; decode, as
 // Decode does, gives nil for a document of another kind. What cannot be read is told
-// and makes broken true, but for what is no object in a folder. Without any CRD it is
+// and makes broken true, except for patches and documents that are not objects in a folder. Without any CRD it is
 // the error.
 func All[T any](ctx context.Context, s cli.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
 	type one struct {
@@ -23,6 +23,9 @@ func All[T any](ctx context.Context, s cli.Streams, paths []string, decode func(
 	}
 	read := func(doc *input.Document) one {
 		Complete(doc)
+		if FoundPatch(doc, paths) {
+			return one{}
+		}
 		crd, err := decode(doc)
 		if errors.Is(err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
 			return one{}

@@ -4,6 +4,7 @@ package crdfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,6 +40,12 @@ func One(doc *input.Document) Read {
 // Beta reports whether a document is a CRD of apiextensions.k8s.io/v1beta1.
 func Beta(doc *input.Document) bool {
 	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
+}
+
+// FoundPatch reports whether doc is a patch of a CRD that was found in a folder instead of being named by the user. Commands
+// skip such documents: kustomize applies them, and nobody sends them to a server.
+func FoundPatch(doc *input.Document, named []string) bool {
+	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }
 
 // Decode returns the CRD in a document, complete, and nil for a document of another kind. It

@@ -181,7 +181,7 @@ func (c *Chunk) syntax(text []byte, err error) error {
 	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
 		before := text[:min(int(offset), len(text))]
 		if n := bytes.Count(before, []byte("\n")); n > 0 {
-			return fmt.Errorf("not JSON: line %d: %w", c.line+n, err)
+			return &SyntaxError{c.line + n, fmt.Sprintf("not JSON: line %d: %v", c.line+n, err)}
 		}
 	}
 	return fmt.Errorf("not JSON: %w", err)

@@ -160,13 +160,24 @@ func (t *text) lineOf(at Position) (line string, index int, ok bool) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
-// yamlError puts the file's line numbers into a decoder's text, which counts
-// from the document's start.
+// A SyntaxError reports that a document is not YAML or JSON. Line is where in the file, or 0 if that is not known.
+type SyntaxError struct {
+	Line    int
+	message string
+}
+
+func (e *SyntaxError) Error() string { return e.message }
+
+// yamlError converts an error of the YAML decoder, which counts lines from the document's first one.
 func yamlError(err error, first int) error {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	at := 0
 	text = yamlLine.ReplaceAllStringFunc(text, func(s string) string {
 		n, _ := strconv.Atoi(s[len("line "):])
-		return fmt.Sprintf("line %d", n+first-1)
+		if n += first - 1; at == 0 {
+			at = n
+		}
+		return fmt.Sprintf("line %d", n)
 	})
-	return fmt.Errorf("%s", strings.ReplaceAll(text, "\n  ", " "))
+	return &SyntaxError{at, strings.ReplaceAll(text, "\n  ", " ")}
 }

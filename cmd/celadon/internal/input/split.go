@@ -81,21 +81,7 @@ func (s *splitter) end() bool {
 
 func (s *splitter) separatorAt(i int) bool {
 	n := s.w.lineEnd(i) // which may move what is in memory
-	return separator(s.w.rest()[i : i+n])
-}
-
-// separator is a line that is "---", with a comment behind it or none, as
-// kubectl takes it.
-func separator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("---"))
-	rest = bytes.TrimSpace(rest)
-	return ok && (len(rest) == 0 || rest[0] == '#')
-}
-
-// wrongSeparator is a line that begins as a separator and is none: YAML takes it
-// for the begin of a document, kubectl for an error.
-func wrongSeparator(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("---")) && !separator(line)
+	return yamldoc.Separator(s.w.rest()[i : i+n])
 }
 
 // maxShown is how much of a line a message shows.
@@ -126,7 +112,7 @@ func (s *splitter) yaml() bool {
 		return true
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
-	if first, _, _ := bytes.Cut(text, newline); wrongSeparator(first) {
+	if first, _, _ := bytes.Cut(text, newline); yamldoc.WrongSeparator(first) {
 		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
 	}
 	s.index++
@@ -151,10 +137,10 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 		if length == maxLine {
 			return n + length, 0, 0, errLongLine
 		}
-		if separator(line) {
+		if yamldoc.Separator(line) {
 			return n, length, brace, nil
 		}
-		if n > 0 && wrongSeparator(line) {
+		if n > 0 && yamldoc.WrongSeparator(line) {
 			return n, 0, brace, nil
 		}
 		if brace == 0 && content && line[0] == '{' {

@@ -33,7 +33,9 @@ func (s *server) codeAction(p protocol.CodeActionParams) func(context.Context) (
 		if v == nil {
 			return actions, nil
 		}
-		v.wait(ctx)
+		if err := v.wait(ctx, func(d *document) bool { return analyzed(d) && s.usable(d) }); err != nil && err != errLate {
+			return nil, err
+		}
 		a := actor{view: v, only: p.Context.Only, diagnostics: p.Context.Diagnostics, from: v.text.offset(p.Range.Start), to: v.text.offset(p.Range.End)}
 		a.expression()
 		a.bounds()

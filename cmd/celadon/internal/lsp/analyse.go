@@ -19,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 // analysis is what a round found in a document.
@@ -262,7 +263,7 @@ func (v *view) objectFinding(p *part, f *report.Finding) finding {
 func (v *view) ofBroken(p *part) {
 	var apiVersion, kind string
 	for line := range bytes.Lines(v.text.bytes[p.line:]) {
-		if separator(line) {
+		if yamldoc.Separator(line) {
 			break
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {

@@ -49,39 +49,16 @@ type view struct {
 type documents struct {
 	mu  sync.Mutex
 	all map[string]*document
-	// news is closed, and another made, when one is changed or was looked at.
+	// news is closed and replaced when a document changes or was analyzed, and when a search for CRDs ends.
 	news chan struct{}
+	// searches counts the running searches for CRDs in workspace folders.
+	searches int
 }
 
 // tell wakes all that wait; mu is held.
 func (d *documents) tell() {
 	close(d.news)
 	d.news = make(chan struct{})
-}
-
-// wait waits until a round has seen the text of the request. It is false where the
-// document changes before.
-func (v *view) wait(ctx context.Context) bool {
-	for {
-		v.docs.mu.Lock()
-		d, news := v.docs.all[v.uri], v.docs.news
-		if d == nil || d.text != v.text || d.lost {
-			v.docs.mu.Unlock()
-			return false
-		}
-		if v.known = d.known; v.known != nil && v.known.text == v.text {
-			v.docs.mu.Unlock()
-			return true
-		}
-		v.docs.mu.Unlock()
-		select {
-		case <-news:
-		case <-ctx.Done():
-			return false
-		case <-v.ctx.Done():
-			return false
-		}
-	}
 }
 
 // view is nil for what is not open.

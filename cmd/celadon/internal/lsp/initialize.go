@@ -56,7 +56,7 @@ func (s *server) start() {
 	if s.client.ProcessID != nil {
 		go s.watchParent(*s.client.ProcessID)
 	}
-	go s.findCRDs(s.ctx, s.folders())
+	s.startSearch(s.folders())
 	if s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		go func() {
 			_ = s.conn.Call(s.ctx, "client/registerCapability", protocol.Registration{Registrations: []protocol.Registered{{

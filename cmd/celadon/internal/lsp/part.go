@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/ruletest"
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
 // what says what a document of a file is to the server.
@@ -88,7 +89,7 @@ func (c *cursor) advance(text []byte, to int) {
 		if n := bytes.IndexByte(text[c.offset:to], '\n'); n >= 0 {
 			next = c.offset + n + 1
 		}
-		if separator(text[c.offset:next]) {
+		if yamldoc.Separator(text[c.offset:next]) {
 			c.index++
 		}
 		c.offset = next

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
@@ -51,13 +51,13 @@ type server struct {
 	stderr    io.Writer
 	told      sync.Map // what was told once
 	started   sync.Once
+	maxWait   time.Duration // the constant; shorter in tests
 }
 
 // Run is the whole of celadon lsp: it serves until its input ends, the editor says
 // exit, or the process that started it is gone. Its error carries the exit code.
 func Run(ctx context.Context, streams cli.Streams, o *Options) error {
-	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: streams.Stderr}
-	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
+	s := newServer(o, streams.Stderr)
 	if _, _, err := s.configure(ctx, asBefore); err != nil {
 		return err
 	}
@@ -78,6 +78,12 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 		return &cli.ExitError{Code: cli.Findings} // as the protocol has it
 	}
 	return nil
+}
+
+func newServer(o *Options, stderr io.Writer) *server {
+	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: stderr, maxWait: maxWait}
+	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
+	return s
 }
 
 func (s *server) desk() *vetting.Desk {
@@ -144,6 +150,7 @@ func (s *server) asked(method string, params json.RawMessage) func(context.Conte
 const (
 	notInitialized  = -32002
 	contentModified = -32801
+	serverCancelled = -32802
 )
 
 type request func(*server, json.RawMessage) func(context.Context) (any, error)
@@ -161,36 +168,6 @@ func answer[P any](do func(*server, P) func(context.Context) (any, error)) reque
 		}
 		return do(s, p)
 	}
-}
-
-// at is a request about a place in an open document, which is null elsewhere.
-func at[R any](do func(*view, context.Context, int) R) request {
-	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
-		v := s.view(p.TextDocument.URI)
-		return func(ctx context.Context) (any, error) {
-			if v == nil {
-				return nil, nil
-			}
-			return do(v, ctx, v.text.offset(p.Position)), ctx.Err()
-		}
-	})
-}
-
-// of is a request about a whole open document; fresh is one that needs what a round
-// found in the very text.
-func of[R any](do func(*view, context.Context) R, fresh bool) request {
-	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
-		v := s.view(p.TextDocument.URI)
-		return func(ctx context.Context) (any, error) {
-			if v == nil {
-				return nil, nil
-			}
-			if fresh && !v.wait(ctx) {
-				return nil, cmp.Or(ctx.Err(), error(&wire.Error{Code: contentModified, Message: "the document has changed"}))
-			}
-			return do(v, ctx), ctx.Err()
-		}
-	})
 }
 
 var requests map[string]request
@@ -237,7 +214,7 @@ func (s *server) didChangeWorkspaceFolders(p protocol.DidChangeWorkspaceFolders)
 	s.roots = append(s.roots, added...)
 	s.mu.Unlock()
 	s.forget()
-	go s.findCRDs(s.ctx, added)
+	s.startSearch(added)
 	s.fileChanged(config.Name) // another may be on top now
 }
 

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/celadon-cel/celadon/internal/yamldoc"
 	"github.com/celadon-cel/celadon/internal/yamlpos"
 )
 
@@ -29,9 +30,9 @@ func (t *trees) at(of *text, offset int) (p piece, within int) {
 	if len(of.bytes) > maxText {
 		return piece{tree: yamlpos.Loose(nil, nil)}, 0
 	}
-	start, end, index := bounds(of.bytes, offset)
+	start, end, index := yamldoc.Around(of.bytes, offset)
 	p = t.of(of, start, end, index)
-	return p, min(offset, end) - start
+	return p, max(0, min(offset, end)-start)
 }
 
 // all are the documents of a text that hold a word.
@@ -47,7 +48,7 @@ func (t *trees) all(of *text, word string) iter.Seq[piece] {
 				if n := bytes.IndexByte(line, '\n'); n >= 0 {
 					line = line[:n+1]
 				}
-				if separator(line) {
+				if yamldoc.Separator(line) {
 					end, next = at, at+len(line)
 					break
 				}
@@ -84,36 +85,4 @@ func (t *trees) of(of *text, start, end, index int) (p piece) {
 	}
 	t.known[index] = p
 	return p
-}
-
-// bounds are where the YAML document around an offset begins and ends, and how many
-// stand before it. JSON is one document, be it several values.
-func bounds(text []byte, offset int) (start, end, index int) {
-	if bytes.HasPrefix(text, bom) {
-		start = len(bom)
-	}
-	for at := start; at < len(text); {
-		next := len(text)
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			next = at + n + 1
-		}
-		if separator(text[at:next]) {
-			if at > offset {
-				return start, at, index
-			}
-			if next <= offset || at == offset {
-				start = next
-				index++
-			}
-		}
-		at = next
-	}
-	return start, len(text), index
-}
-
-// separator is a line that stands between two documents, as kubectl takes it.
-func separator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("---"))
-	rest = bytes.TrimSpace(rest)
-	return ok && (len(rest) == 0 || rest[0] == '#')
 }

@@ -17,6 +17,7 @@ func CompleteInputs(cmd *cobra.Command, s cli.Streams, in *Inputs) {
 		versions = append(versions, types.Version{Minor: minor}.String())
 	}
 	cli.Values(cmd, "kube-version", versions...)
+	cli.Values(cmd, "subresource", "status")
 	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
 		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // nobody has written it yet

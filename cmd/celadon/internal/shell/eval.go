@@ -70,6 +70,9 @@ func Eval(ctx context.Context, streams cli.Streams, o *EvalOptions, src string) 
 	if err := e.printAnswer(answer); err != nil {
 		return fmt.Errorf("cannot write the value: %w", err)
 	}
+	if answer.Status != nil && o.Output == "text" {
+		e.Complain(errors.New("note: " + noteText(answer.Status)))
+	}
 	switch {
 	case answer.Err != nil && o.Output == "text" && answer.Hint != "":
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
@@ -81,6 +84,11 @@ func Eval(ctx context.Context, streams cli.Streams, o *EvalOptions, src string) 
 		return &cli.ExitError{Code: cli.Findings}
 	}
 	return nil
+}
+
+// noteText returns a note on a hidden status with the flag that helps.
+func noteText(n *repl.StatusNote) string {
+	return n.Why + "; --subresource status evaluates a write of the status"
 }
 
 // inFlags words what a session lacks for the command line.
@@ -108,6 +116,8 @@ type evalReport struct {
 	Cost  uint64          `json:"cost"`
 	*priceReport
 	Error *evalError `json:"error,omitempty"`
+	// Note reports that the expression reads a status that rules do not see.
+	Note string `json:"note,omitempty"`
 }
 
 // priceReport is what is known of an expression that compiles.
@@ -153,6 +163,9 @@ func (e *evaluation) printAnswer(answer *repl.Answer) error {
 			return err
 		}
 		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
+	}
+	if answer.Status != nil {
+		rep.Note = noteText(answer.Status)
 	}
 	if answer.Err != nil {
 		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}

@@ -20,7 +20,7 @@ type host struct{ cli.Streams }
 
 func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
-	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument}
+	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status")}
 }
 
 // load reads what a path holds; of "", nothing.
@@ -74,8 +74,14 @@ func filesBelow(prefix string) []string {
 	return out
 }
 
-// checkDocument is celadon check on one object, with its text report.
-func checkDocument(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
+// checkDocument returns a function that checks one object as celadon check --subresource does, and returns the text report.
+func checkDocument(subresource string) func(context.Context, *engine.Engine, *repl.Document, *repl.Document) (string, error) {
+	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
+		return checkOne(ctx, e, obj, old, subresource)
+	}
+}
+
+func checkOne(ctx context.Context, e *engine.Engine, obj, old *repl.Document, subresource string) (string, error) {
 	value, err := engine.Decode(obj.JSON)
 	if err != nil {
 		return "", err
@@ -86,5 +92,5 @@ func checkDocument(ctx context.Context, e *engine.Engine, obj, old *repl.Documen
 			return "", err
 		}
 	}
-	return check.One(ctx, e, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before)
+	return check.One(ctx, e, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
 }

@@ -14,6 +14,8 @@ const noFile = "-"
 
 func (in *Inputs) check() error {
 	switch {
+	case in.Subresource != "" && in.Subresource != "status":
+		return fmt.Errorf("--subresource %q: want status", in.Subresource)
 	case in.Cluster.On && in.Object == "":
 		return errors.New("--cluster: want --object KIND/NAME")
 	case in.Cluster.On && in.Name != "":

@@ -39,6 +39,8 @@ type Inputs struct {
 	// Name chooses among several objects.
 	Name        string
 	KubeVersion string
+	// Subresource is "status" to evaluate a write of the status.
+	Subresource string
 	Cluster     cluster.Flags
 }
 
@@ -48,6 +50,7 @@ func (in *Inputs) flags(f *pflag.FlagSet) {
 	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
 	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, where FILE has several of the CRD's kind")
 	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
+	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default a write of the object, which does not change the status)")
 	in.Cluster.Add(f, "--object is KIND/NAME in a cluster, and the CRD is its own unless --crd is given (see docs/cluster.md)")
 }
 
@@ -147,7 +150,7 @@ func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*re
 	}
 	// A large CRD leaves much garbage once: what is waited for is the prompt.
 	defer garbage.Seldom(400, math.MaxInt64)()
-	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Host: h.ofSession()})
+	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
 	if err != nil {
 		return nil, err
 	}

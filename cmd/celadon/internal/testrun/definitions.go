@@ -11,6 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/spell"
 )
@@ -28,7 +29,7 @@ type definition struct {
 
 func newDefinition(doc *input.Document) *definition {
 	crdfile.Complete(doc)
-	if doc.Err != nil || doc.Object["kind"] != crdfile.Kind {
+	if doc.Err != nil || doc.Object["kind"] != crdfile.Kind || catalog.IsPatchObject(doc.Object) {
 		return nil
 	}
 	meta, _ := doc.Object["metadata"].(map[string]any)

@@ -47,7 +47,7 @@ func runFix(ctx context.Context, s cli.Streams, o *Options, paths []string) erro
 		return one.fixes(), nil
 	}
 	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
-	err = sweep.Parallel(s.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+	err = sweep.Parallel(s.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
 		switch {
 		case one == nil:
 			return nil

@@ -8,11 +8,9 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/internal/markervet"
 )
 
@@ -47,7 +45,7 @@ func runGo(ctx context.Context, streams cli.Streams, o *Options, dirs []string) 
 	}
 	run := &goRun{src: g, without: o.NoLints, excerpt: p.excerpt()}
 	bar := progress.On(streams.Stderr, "vetting", "CRDs")
-	err = sweep.Parallel(streams.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+	err = sweep.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return sweep.ErrStopped
@@ -93,9 +91,6 @@ type goFinding struct {
 // add maps one CRD.
 func (r *goRun) add(one *vetted) {
 	crd, err := crdfile.DecodeCompact(one.doc)
-	if err == nil && crd != nil && catalog.IsPatch(crd.ForEngine()) {
-		return
-	}
 	r.sum.count(one)
 	r.crds = append(r.crds, one)
 	if one.report == nil || err != nil || crd == nil {

@@ -3,12 +3,15 @@ package vetting
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/preview"
 )
 
 // Vetted is what celadon vet says of a whole text that stands in no file, as a page
@@ -20,6 +23,8 @@ type Vetted struct {
 	Refusals []string
 	// Places are where rules stand, and the schemas that advice is about.
 	Places []Place
+	// Problems are the reasons why there is no verdict, or a refusal without causes.
+	Problems []Problem
 
 	text []byte
 	crds []*vetted
@@ -37,6 +42,13 @@ type Place struct {
 	Column  int    `json:"column"`
 }
 
+// Problem is a reason why a CRD cannot be read or decoded.
+type Problem struct {
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"` // 0 for the whole line
+}
+
 // Text vets the CRDs of a text. The error is the context's, of the version, or of a
 // bug of ours.
 func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
@@ -50,13 +62,17 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 	if err != nil {
 		return nil, err
 	}
-	all, sum := &Vetted{text: text.Data}, summary{}
+	all, sum := &Vetted{text: text.Data, Refusals: []string{}, Places: []Place{}, Problems: []Problem{}}, summary{}
+	var other *input.Document // the first that is not a CRD
 	text.Each(func(doc *input.Document) {
 		if err != nil || ctx.Err() != nil {
 			return
 		}
 		var r *Reviewed
 		if r, err = d.Vet(ctx, doc); r == nil || err != nil {
+			if other == nil {
+				other = doc
+			}
 			return
 		}
 		sum.count(r.one)
@@ -70,11 +86,62 @@ func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, er
 		err = p.end(&sum)
 	}
 	all.Report = out.Bytes()
+	if len(all.crds) == 0 {
+		all.Problems = append(all.Problems, noCRD(other))
+	}
 	return all, err
+}
+
+// noCRD returns the problem of a text without CRDs. Other is its first document, if there is one.
+func noCRD(other *input.Document) Problem {
+	if other == nil {
+		return Problem{Message: "no CustomResourceDefinition: the text is empty", Line: 1}
+	}
+	p := Problem{Message: "not a CustomResourceDefinition: kind is missing", Line: other.Line}
+	if kind := other.Object["kind"]; kind != nil {
+		p.Message = fmt.Sprintf("not a CustomResourceDefinition: kind is %s", preview.JSON(kind, maxKind))
+		if at := other.Locate([]string{"kind"})[0]; at.Line > 0 {
+			p.Line, p.Column = at.Line, at.Column
+		}
+	}
+	return p
+}
+
+// maxKind is how much of a value is shown that is not the wanted kind.
+const maxKind = 60
+
+// problems returns the reasons for the lack of a verdict or causes.
+func (one *vetted) problems() (list []Problem) {
+	var syntax *input.SyntaxError
+	if one.problem != nil {
+		p := Problem{Message: one.problem.Error(), Line: one.doc.Line}
+		if errors.As(one.problem, &syntax) && syntax.Line > 0 {
+			p.Line = syntax.Line
+		}
+		return []Problem{p}
+	}
+	if one.undecided() {
+		return []Problem{{Message: one.report.Undecided.Error(), Line: one.doc.Line}}
+	}
+	if one.report.Status == nil || len(one.report.Causes) > 0 {
+		return nil
+	}
+	for _, at := range one.strict(0) {
+		message := at.Message
+		if message == "" {
+			message = fmt.Sprintf("unknown field %q", at.Field)
+		}
+		list = append(list, Problem{message, at.Line, at.Column})
+	}
+	if len(list) == 0 {
+		list = append(list, Problem{Message: one.report.Status.Message, Line: one.doc.Line})
+	}
+	return list
 }
 
 func (v *Vetted) add(one *vetted) {
 	v.crds = append(v.crds, one)
+	v.Problems = append(v.Problems, one.problems()...)
 	refusal := ""
 	if one.report != nil && one.report.Status != nil {
 		refusal = string(report.KubectlError(one.kubectl(0)))

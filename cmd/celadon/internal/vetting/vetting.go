@@ -64,7 +64,7 @@ func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) e
 		return err
 	}
 	sum := summary{}
-	err = sweep.Parallel(streams.Stdin, paths, func(doc *input.Document) *vetted { return v.vet(ctx, doc) }, func(one *vetted) error {
+	err = sweep.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
 		switch {
 		case ctx.Err() != nil:
 			return sweep.ErrStopped
@@ -151,7 +151,17 @@ func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// vet is nil for a document that is no CRD.
+// found returns vet for documents that were found in paths: it returns nil for patches of CRDs in folders, too.
+func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document) *vetted {
+	return func(doc *input.Document) *vetted {
+		if crdfile.FoundPatch(doc, paths) {
+			return nil
+		}
+		return v.vet(ctx, doc)
+	}
+}
+
+// vet returns nil for a document that is not a CRD.
 func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	one := &vetted{doc: doc, operation: "create"}
 	data, err := doc.JSON()

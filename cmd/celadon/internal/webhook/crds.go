@@ -149,6 +149,9 @@ func (f *crdFolder) read() (found []readCRD, problems []error) {
 	f.each(func(doc *input.Document) {
 		data, err := doc.JSON()
 		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
+		if crdfile.FoundPatch(doc, f.paths) {
+			return
+		}
 		crd, err := crdfile.DecodeCompact(doc)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))

@@ -107,7 +107,7 @@ async function round() {
 		document.documentElement.dataset.verdict = answer.report.objects.map((o) => o.verdict).join(" ");
 		if (!again) await vet(answer);
 	} catch (err) {
-		if (!again) fail(err.message);
+		if (!again) failed(err.message);
 	}
 	running = undefined;
 	busy(false);
@@ -117,6 +117,22 @@ async function round() {
 	}
 }
 
+// failed shows that there is no answer. The verdict on the CRD stays only if the CRD is still the same.
+function failed(message) {
+	fail(message);
+	mark(editors.object, []);
+	document.documentElement.dataset.verdict = "failed";
+	if (!vetAnswer) vetFailed(message);
+}
+
+function vetFailed(message) {
+	vetAnswer = undefined;
+	places = new Map();
+	failVet(message);
+	mark(editors.crd, []);
+	document.documentElement.dataset.vet = "failed";
+}
+
 async function vet(answer) {
 	const asked = state();
 	const key = JSON.stringify([asked.crd, asked.kubeVersion]);
@@ -124,20 +140,20 @@ async function vet(answer) {
 	vetAnswer = undefined;
 	$("vet").classList.add("stale");
 	try {
-		vetAnswer = await page.ask({ do: "vet" }, running.signal);
+		const found = await page.ask({ do: "vet" }, running.signal);
+		if (textOf(editors.crd) !== asked.crd) return; // the next round is on its way
+		places = new Map(found.places.map((p) => [placeKey(p.crd, p.version, p.path, p.index, p.set), p]));
+		showVet(found, page);
+		showVerdict(answer, page); // now with the lines of rules
+		vetAnswer = found;
+		vetted = key;
+		markCRD();
+		document.documentElement.dataset.vet = found.report.crds.map((c) => c.accepted).join(" ");
 	} catch (err) {
-		if (!(err instanceof Stopped && again)) failVet(err.message);
-		return;
+		if (!(err instanceof Stopped && again)) vetFailed(err.message);
 	} finally {
 		$("vet").classList.remove("stale");
 	}
-	if (textOf(editors.crd) !== asked.crd) return; // the next round is on its way
-	vetted = key;
-	places = new Map(vetAnswer.places.map((p) => [placeKey(p.crd, p.version, p.path, p.index, p.set), p]));
-	showVet(vetAnswer, page);
-	showVerdict(answer, page); // now with the lines of rules
-	markCRD();
-	document.documentElement.dataset.vet = vetAnswer.report.crds.map((c) => c.accepted).join(" ");
 }
 
 function markObject(answer) {
@@ -155,6 +171,7 @@ function markCRD() {
 		for (const c of crd.causes) findings.push({ line: c.line, column: c.column, severity: "error", message: c.message });
 		for (const l of crd.lints) findings.push({ line: l.line, column: l.column, severity: "warning", message: l.message });
 	}
+	for (const p of vetAnswer.problems) findings.push({ line: p.line, column: p.column, severity: "error", message: p.message });
 	for (const p of vetAnswer.places) {
 		if (!p.set) continue;
 		findings.push({ line: p.line, column: p.column, severity: "info", message: `${p.path}: wants ${p.set}`, actions: [{ name: `Set ${p.set}`, apply: () => page.fix({ of: p.crd, version: p.version, path: p.path, set: p.set }) }] });
@@ -292,7 +309,7 @@ async function begin() {
 	themes($("theme"));
 	acceptFiles(page);
 	show("result");
-	engine.ready.catch((err) => fail(`the engine cannot start: ${err.message}`));
+	engine.ready.catch((err) => failed(`the engine cannot start: ${err.message}`));
 	engine.ready.then(() => engine.ask({ do: "about" })).then(({ kubeVersions }) => {
 		const chosen = $("kube").value;
 		$("kube").replaceChildren(h("option", { value: "" }, `newest (${kubeVersions[0]})`), ...kubeVersions.map((v) => h("option", { value: v }, v)));

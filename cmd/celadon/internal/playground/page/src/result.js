@@ -20,8 +20,10 @@ function headline(o) {
 // position.
 const decided = (answer) => answer.report.objects.map((o, i) => [o, answer.objects[i], i]).filter(([o]) => o.verdict !== "ignored");
 
+// fail replaces the whole result by the reason why there is none: nothing of an earlier answer stays.
 export function fail(message) {
 	draw($("verdict"), message, () => [h("p", { class: "headline undecided" }, "No answer"), h("pre", { class: "kubectl" }, message)]);
+	for (const id of ["causes", "persisted", "rules"]) draw($(id), message, () => []);
 }
 
 // showVerdict shows what check answered; nothing where there is no object.

@@ -3,10 +3,19 @@ import { $, bar, count, draw, h, lazily, message, number, share } from "./dom.js
 import { finder } from "./result.js";
 
 export function showVet(answer, page) {
-	draw($("vet"), answer, () => answer.report.crds.map((crd, i) => vetted(crd, answer.kubectl[i], page)));
+	const { problems, kubectl, report: { crds } } = answer;
+	draw($("vet"), answer, () => [
+		...crds.map((crd, i) => vetted(crd, kubectl[i], page)),
+		crds.length === 0 && h("div", {}, h("h3", {}, "The CRD"), h("p", { class: "headline undecided" }, "There is no CRD to judge")),
+		problems.length > 0 && h("ol", { class: "causes", "aria-label": "Problems of the CRD" }, problems.map((p) => problem(p, page))),
+	].filter(Boolean));
 }
 
-export const failVet = (message) => draw($("vet"), message, () => [h("h3", {}, "The CRD"), h("p", { class: "warning" }, message)]);
+const problem = (p, page) => h("li", {}, h("p", {}, message(p.message)),
+	h("p", { class: "places" }, h("button", { type: "button", onclick: () => page.go("crd", p.line, p.column || 1) }, `CRD, line ${p.line}`)));
+
+// failVet replaces the verdict on the CRD by the reason why there is none.
+export const failVet = (message) => draw($("vet"), message, () => [h("h3", {}, "The CRD"), h("p", { class: "headline undecided" }, "No answer"), h("p", { class: "warning" }, message)]);
 
 function vetted(crd, kubectl, page) {
 	const verdict = crd.problem ? "undecided" : crd.accepted ? "valid" : "invalid";
@@ -15,7 +24,7 @@ function vetted(crd, kubectl, page) {
 		h("h3", {}, "The CRD"),
 		h("p", { class: `headline ${verdict}` }, `${words}${crd.name ? `: ${crd.name}` : ""}`),
 		crd.minKubeVersion && h("p", {}, `Its rules need Kubernetes ${crd.minKubeVersion} or later.`),
-		(kubectl || crd.problem) && h("details", { class: "block" }, h("summary", {}, "In kubectl's words"), h("pre", { class: "kubectl" }, (kubectl || crd.problem).trim())),
+		kubectl && h("details", { class: "block" }, h("summary", {}, "In kubectl's words"), h("pre", { class: "kubectl" }, kubectl.trim())),
 		crd.causes.length > 0 && h("ol", { class: "causes" }, crd.causes.map((c) => finding(c.field, c.message, c.reason, c, page))),
 		crd.warnings.map((w) => h("p", { class: "warning" }, `Warning: ${w}`)),
 		crd.lints.length > 0 && h("div", {}, h("h4", {}, `Lints (${crd.lints.length})`), h("ol", { class: "causes" }, crd.lints.map((l) => finding(l.path || "the whole object", l.message, l.lint, l, page)))),

@@ -1,0 +1,135 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
+)
+
+// Requests read the analyses of documents, which the server makes in rounds. A request that arrives first, as the first
+// one after a file was opened does, waits for the analysis that it needs.
+
+// maxWait is how long a request waits for an analysis. Editors have no timeout of their own, and the number of requests
+// that run at the same time is limited.
+const maxWait = 10 * time.Second
+
+var (
+	errChanged = &wire.Error{Code: contentModified, Message: "the document has changed or was closed"}
+	errLate    = &wire.Error{Code: serverCancelled, Message: "the document is still being analyzed: try again"}
+)
+
+// wait waits until ready holds for the document of the request. It returns errChanged if the document changes or is closed
+// before, errLate after s.maxWait, and the error of ctx if that is done. The latest analysis is in v.known in any case.
+// ready is called with s.docs.mu held.
+func (v *view) wait(ctx context.Context, ready func(*document) bool) error {
+	late := time.NewTimer(v.maxWait)
+	defer late.Stop()
+	for {
+		v.docs.mu.Lock()
+		d, news := v.docs.all[v.uri], v.docs.news
+		if d == nil || d.text != v.text || d.lost {
+			v.docs.mu.Unlock()
+			return errChanged
+		}
+		v.known = d.known
+		done := ready(d)
+		v.docs.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-late.C:
+			return errLate
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-v.ctx.Done():
+			return errChanged
+		}
+	}
+}
+
+// analyzed reports whether the current text of d was analyzed.
+func analyzed(d *document) bool { return d.known != nil && d.known.text == d.text }
+
+// usable reports whether requests about positions in d can be served: any text of d was analyzed, and for each object in
+// it either the CRD is known or no CRD can turn up any more.
+func (s *server) usable(d *document) bool {
+	if d.known == nil {
+		return false
+	}
+	live := s.crds.live()
+	unknown := func(p *part) bool { return p.what == object && p.kind != (schema.GroupKind{}) && !live.Knows(p.kind) }
+	return s.allAnalyzed(d) || !slices.ContainsFunc(d.known.parts, unknown)
+}
+
+// allAnalyzed reports whether every open document was analyzed and every search for CRDs has ended.
+func (s *server) allAnalyzed(*document) bool {
+	for _, d := range s.docs.all {
+		if d.known == nil && !d.lost {
+			return false
+		}
+	}
+	return s.docs.searches == 0
+}
+
+// startSearch searches folders for CRDs in the background. Requests that depend on all CRDs wait for its end.
+func (s *server) startSearch(folders []string) {
+	s.docs.mu.Lock()
+	s.docs.searches++
+	s.docs.mu.Unlock()
+	go func() {
+		defer func() {
+			s.docs.mu.Lock()
+			s.docs.searches--
+			s.docs.tell()
+			s.docs.mu.Unlock()
+		}()
+		s.findCRDs(s.ctx, folders)
+	}()
+}
+
+// at returns a request about a position in an open document. The result is null for other documents. A request of an
+// unfinished analysis is served with the CRDs that are known after maxWait.
+func at[R any](do func(*view, context.Context, int) R) request {
+	return atWhen((*server).usable, do)
+}
+
+// atWhen is like at for requests that wait until ready holds.
+func atWhen[R any](ready func(*server, *document) bool, do func(*view, context.Context, int) R) request {
+	return answer(func(s *server, p protocol.At) func(context.Context) (any, error) {
+		v := s.view(p.TextDocument.URI)
+		return func(ctx context.Context) (any, error) {
+			if v == nil {
+				return nil, nil
+			}
+			if err := v.wait(ctx, func(d *document) bool { return ready(s, d) }); err != nil && err != errLate {
+				return nil, err
+			}
+			return do(v, ctx, v.text.offset(p.Position)), ctx.Err()
+		}
+	})
+}
+
+// of returns a request about a whole open document. If fresh is set, do needs the analysis of its current text.
+func of[R any](do func(*view, context.Context) R, fresh bool) request {
+	return answer(func(s *server, p protocol.Of) func(context.Context) (any, error) {
+		v := s.view(p.TextDocument.URI)
+		return func(ctx context.Context) (any, error) {
+			if v == nil {
+				return nil, nil
+			}
+			if fresh {
+				if err := v.wait(ctx, analyzed); err != nil {
+					return nil, err
+				}
+			}
+			return do(v, ctx), ctx.Err()
+		}
+	})
+}

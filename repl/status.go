@@ -1,0 +1,145 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A write of an object whose CRD has the status subresource does not change the status: rules see no status on a create, and
+// the old one on an update. A session that evaluates such a write says so when an expression or rule reads the status, and
+// can evaluate a write of the status instead.
+
+// statusName is the name of the subresource, and of the field that it writes.
+const statusName = "status"
+
+// A StatusNote reports that rules do not see the status of the session's object.
+type StatusNote struct {
+	// Why is the reason. Do is the command that makes rules see the status.
+	Why, Do string
+}
+
+func (n *StatusNote) String() string { return n.Why + "; " + n.Do }
+
+// hasStatus reports whether a version has the status subresource.
+func (c *crd) hasStatus(version string) bool {
+	i := c.version(version)
+	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
+}
+
+// request returns the write that the session evaluates. A write of the status that has no old object changes nothing.
+func (st *state) request() engine.Request {
+	req := engine.Request{Object: st.object.value, Subresource: st.subresource}
+	switch {
+	case st.old != nil:
+		req.OldObject = st.old.value
+	case st.subresource != "":
+		req.OldObject = st.object.value
+	}
+	return req
+}
+
+// checkSubresource returns an error if the version in use lacks the subresource of the session.
+func (st *state) checkSubresource() error {
+	if st.subresource == statusName && !st.crd.hasStatus(st.version) {
+		return fmt.Errorf("version %s of the CRD has no %s subresource", st.version, statusName)
+	}
+	return nil
+}
+
+// hiddenStatus returns why rules do not see the status that the object has; nil if they do, or if there is none.
+func (st *state) hiddenStatus() *StatusNote {
+	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
+		return nil
+	}
+	given, ok := st.object.value[statusName]
+	if !ok || reflect.DeepEqual(given, st.object.prepared[statusName]) {
+		return nil
+	}
+	n := &StatusNote{Why: "the API server drops the object's status on a create (the CRD has the status subresource)", Do: ":as status evaluates a write of the status"}
+	if st.old != nil {
+		n.Why = "the API server keeps the old object's status on an update (the CRD has the status subresource)"
+	}
+	return n
+}
+
+// readsStatus reports whether an expression at steps reads the status of self, or the whole object that it is part of.
+func readsStatus(x *expr.Expr, steps []engine.Step) bool {
+	if len(steps) > 0 {
+		return steps[0].Name == statusName && expr.Mentions(x.AST(), types.Self)
+	}
+	fieldOf := map[int64]string{} // the field that is selected, by the id of the operand
+	reads := false
+	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.SelectKind {
+			fieldOf[e.AsSelect().Operand().ID()] = e.AsSelect().FieldName()
+		}
+	}))
+	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.IdentKind && e.AsIdent() == types.Self {
+			field, selected := fieldOf[e.ID()]
+			reads = reads || !selected || field == statusName
+		}
+	}))
+	return reads
+}
+
+// noteStatus returns the note on a hidden status if x reads it at steps. The reply that is under way then ends with the note.
+func (s *Session) noteStatus(x *expr.Expr, steps []engine.Step) *StatusNote {
+	if x == nil || !readsStatus(x, steps) {
+		return nil
+	}
+	return s.statusIsRead()
+}
+
+func (s *Session) statusIsRead() *StatusNote {
+	n := s.state.hiddenStatus()
+	s.readStatus = s.readStatus || n != nil
+	return n
+}
+
+// withNote adds the note on a hidden status to a reply that read it, once for each object that is loaded.
+func (s *Session) withNote(reply Reply) Reply {
+	n := s.state.hiddenStatus()
+	if read := s.readStatus; read && n != nil && !s.toldStatus {
+		reply.Text += "note: " + n.String() + "\n"
+		s.toldStatus = true
+	}
+	s.readStatus = false
+	return reply
+}
+
+var errWrite = errors.New("want status or object")
+
+// writeAs chooses what kind of write is evaluated, or prints it.
+func writeAs(_ context.Context, s *Session, arg string) (string, error) {
+	if s.state.crd == nil {
+		return "", errNoCRD
+	}
+	next := *s.state
+	switch arg {
+	case "":
+		switch {
+		case next.subresource != "":
+			return "a write of the status\n", nil
+		case next.old != nil:
+			return "an update of the object\n", nil
+		}
+		return "a create of the object\n", nil
+	case statusName:
+		next.subresource = statusName
+	case "object":
+		next.subresource = ""
+	default:
+		return "", fmt.Errorf(":as %s: %w", arg, errWrite)
+	}
+	s.toldStatus = false
+	return "", s.commit(&next, next.steps)
+}
