@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -110,26 +111,51 @@ func sortedCauses(causes []Cause) []Cause {
 	return out
 }
 
-// managed are the metadata that the server fills in, and those that a run
-// changes to keep cases apart.
-var managed = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
+// chosenByRun are the fields of metadata that differ between two servers, or between two runs: what only a server can
+// know, and what a run chooses to keep cases apart. Objects that were not persisted by the server at hand are compared
+// without them.
+var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 
-// comparable is an object without what may differ, as canonical JSON: keys
-// sorted, and numbers as they stand on the wire, where 1.0 and 1 are one.
-func comparable(object map[string]any) ([]byte, error) {
+// serverMetadata returns the fields of metadata that are not compared with the answer of the server at hand, because only
+// a server knows them (TestServerMetadata): always resourceVersion and managedFields, and of a new object also uid and
+// creationTimestamp. The random end of a generated name is not compared either.
+func serverMetadata(right, ours Answer) []string {
+	out := []string{"resourceVersion", "managedFields"}
+	if right.Code != http.StatusCreated {
+		return out
+	}
+	out = append(out, "uid", "creationTimestamp")
+	if base := generatedBase(right.Object); base != "" && base == generatedBase(ours.Object) {
+		out = append(out, "name")
+	}
+	return out
+}
+
+// generatedBase returns a generated name without its random end, or "" if the name was not generated.
+func generatedBase(object map[string]any) string {
+	const random = 5
+	from, _ := metadataOf(object)["generateName"].(string)
+	name := nameOf(object)
+	if from == "" || len(name) < random || !strings.HasPrefix(from, name[:len(name)-random]) {
+		return ""
+	}
+	return name[:len(name)-random]
+}
+
+// comparable is an object without what another server chooses, as canonical JSON: keys sorted, and numbers as they are
+// on the wire, where 1.0 and 1 are the same.
+func comparable(object map[string]any) ([]byte, error) { return withoutMetadata(object, chosenByRun) }
+
+// withoutMetadata encodes an object without some fields of its metadata.
+func withoutMetadata(object map[string]any, fields []string) ([]byte, error) {
 	if object == nil {
 		return nil, nil
 	}
-	out := make(map[string]any, len(object))
-	for k, v := range object {
-		out[k] = v
-	}
-	if metadata, ok := object["metadata"].(map[string]any); ok {
-		rest := make(map[string]any, len(metadata))
-		for k, v := range metadata {
-			if !slices.Contains(managed, k) {
-				rest[k] = v
-			}
+	out := maps.Clone(object)
+	if metadata := metadataOf(object); metadata != nil {
+		rest := maps.Clone(metadata)
+		for _, name := range fields {
+			delete(rest, name)
 		}
 		out["metadata"] = rest
 		if len(rest) == 0 {

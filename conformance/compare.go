@@ -22,6 +22,8 @@ type Difference struct {
 // aspects chooses what of two answers is compared beyond verdict and causes.
 type aspects struct {
 	code, warnings, object bool
+	// here is set if right is the answer of the server at hand to the same request, so that metadata is compared too.
+	here bool
 }
 
 // compare says how our answer differs from the right one.
@@ -41,7 +43,11 @@ func compare(right, ours Answer, what aspects) []Difference {
 		out = append(out, compareWarnings(right.Warnings, ours.Warnings)...)
 	}
 	if what.object && right.Allowed {
-		out = append(out, compareObjects("persisted object", right.Object, ours.Object)...)
+		fields := chosenByRun
+		if what.here {
+			fields = serverMetadata(right, ours)
+		}
+		out = append(out, compareObjects("persisted object", right.Object, ours.Object, fields)...)
 	}
 	return out
 }
@@ -103,12 +109,13 @@ func compareWarnings(right, ours []string) []Difference {
 	return []Difference{{"warnings", diff(right, ours)}}
 }
 
-func compareObjects(name string, right, ours map[string]any) []Difference {
-	a, err := comparable(right)
+// compareObjects compares objects without some fields of their metadata.
+func compareObjects(name string, right, ours map[string]any, without []string) []Difference {
+	a, err := withoutMetadata(right, without)
 	if err != nil {
 		return []Difference{{name, err.Error()}}
 	}
-	b, err := comparable(ours)
+	b, err := withoutMetadata(ours, without)
 	if err != nil {
 		return []Difference{{name, err.Error()}}
 	}

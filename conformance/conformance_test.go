@@ -79,7 +79,9 @@ func TestMutants(t *testing.T) {
 // that nobody wrote. -seed and -worlds choose others.
 func TestWorldsOnServer(t *testing.T) {
 	report := NewReport("worlds")
-	startServer(t).Sweep(t.Context(), Worlds(*firstWorld, *worlds), report)
+	groups := Worlds(*firstWorld, *worlds)
+	BreakRules(groups, *firstWorld)
+	startServer(t).Sweep(t.Context(), groups, report)
 	finish(t, report)
 }
 

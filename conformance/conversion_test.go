@@ -308,13 +308,13 @@ func (c *converted) sameStored(t *testing.T, res *engine.Result, name string) {
 	}
 }
 
-// unmanaged is an object's JSON, sorted, without what only a server fills in.
+// unmanaged returns an object's sorted JSON without the metadata that only a server knows (TestServerMetadata).
 func unmanaged(t *testing.T, obj map[string]any) []byte {
 	t.Helper()
 	obj = maps.Clone(obj)
 	if m, ok := obj["metadata"].(map[string]any); ok {
 		m = maps.Clone(m)
-		for _, name := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"} {
+		for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 			delete(m, name)
 		}
 		obj["metadata"] = m

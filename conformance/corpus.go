@@ -144,11 +144,11 @@ func (d *document) newCase(id, project string) (*Case, error) {
 	return c, nil
 }
 
-// dropServerMetadata drops what a test recorded from some other server: it
-// would conflict with what this one fills in.
+// dropServerMetadata drops metadata that a test recorded from another server and that this server would reject, because
+// it conflicts with its own, or keep (managedFields). The server ignores the rest, and so must the engine.
 func dropServerMetadata(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
-	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 		delete(metadata, key)
 	}
 }

@@ -88,10 +88,10 @@ func demanded(c *Case, right *Answer, ours Answer) []Difference {
 		return out
 	}
 	const name = "maintainers' expected object"
-	if right != nil && len(compareObjects(name, c.ExpectObject, right.Object)) > 0 {
+	if right != nil && len(compareObjects(name, c.ExpectObject, right.Object, chosenByRun)) > 0 {
 		return out
 	}
-	return append(out, compareObjects(name, c.ExpectObject, ours.Object)...)
+	return append(out, compareObjects(name, c.ExpectObject, ours.Object, chosenByRun)...)
 }
 
 // judge holds our answer to all that is known without a server.

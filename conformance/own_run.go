@@ -61,7 +61,7 @@ func (s *Server) tryOne(ctx context.Context, o *Own, update bool) ([]Difference,
 	if err != nil {
 		return out, err
 	}
-	return append(out, compare(t.answer, ours, aspects{code: true, warnings: true, object: true})...), nil
+	return append(out, compare(t.answer, ours, everything)...), nil
 }
 
 // serveOwn serves a case's CRD; one of v1beta1 as the server that it is stored in,

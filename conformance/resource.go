@@ -142,6 +142,7 @@ type call struct {
 	method, version              string
 	namespace, name, subresource string
 	fieldValidation              string
+	fieldManager                 string
 	body                         []byte
 }
 
@@ -246,9 +247,15 @@ func (r *Resource) path(c call) string {
 		parts = append(parts, "namespaces", c.namespace)
 	}
 	parts = append(parts, r.crd.Spec.Names.Plural, c.name, c.subresource)
-	query := ""
+	query := url.Values{}
 	if c.fieldValidation != "" {
-		query = "?fieldValidation=" + url.QueryEscape(c.fieldValidation)
+		query.Set("fieldValidation", c.fieldValidation)
 	}
-	return path.Join(parts...) + query
+	if c.fieldManager != "" {
+		query.Set("fieldManager", c.fieldManager)
+	}
+	if len(query) == 0 {
+		return path.Join(parts...)
+	}
+	return path.Join(parts...) + "?" + query.Encode()
 }

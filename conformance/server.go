@@ -39,22 +39,26 @@ const (
 // inside this process. It needs nothing from outside: no binaries, no network
 // but the loopback device, no files but a temporary folder.
 type Server struct {
-	dir      string
-	etcd     *embed.Etcd
-	store    *clientv3.Client
-	tearDown func()
-	host     string
-	client   *http.Client
-	crds     clientset.Interface
-	config   *rest.Config
+	requestBytes uint // etcd's limit
+	dir          string
+	etcd         *embed.Etcd
+	store        *clientv3.Client
+	tearDown     func()
+	host         string
+	client       *http.Client
+	crds         clientset.Interface
+	config       *rest.Config
 }
 
 // Start starts etcd and the API server; it takes about a second. Only one may
 // be starting at a time in a process, because the fixtures read etcd's address
 // from the environment.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return startWith(etcdRequestBytes) }
+
+// startWith starts a server whose etcd accepts requests of at most that many bytes.
+func startWith(requestBytes uint) (*Server, error) {
 	silenceLogs()
-	s := &Server{}
+	s := &Server{requestBytes: requestBytes}
 	if err := s.start(); err != nil {
 		s.Stop()
 		return nil, err
@@ -66,7 +70,7 @@ func (s *Server) start() (err error) {
 	if s.dir, err = os.MkdirTemp("", "celadon-conformance"); err != nil {
 		return err
 	}
-	if s.etcd, err = startEtcd(s.dir); err != nil {
+	if s.etcd, err = startEtcd(s.dir, s.requestBytes); err != nil {
 		return err
 	}
 	s.store = v3client.New(s.etcd.Server)
@@ -122,11 +126,11 @@ func (s *Server) Stop() {
 	}
 }
 
-func startEtcd(dir string) (*embed.Etcd, error) {
+func startEtcd(dir string, requestBytes uint) (*embed.Etcd, error) {
 	config := embed.NewConfig()
 	config.Dir = dir
 	config.UnsafeNoFsync = true
-	config.MaxRequestBytes = etcdRequestBytes
+	config.MaxRequestBytes = requestBytes
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	anyPort := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	config.ListenClientUrls = []url.URL{anyPort}

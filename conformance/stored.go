@@ -81,6 +81,7 @@ func (r *Resource) put(ctx context.Context, namespace, name string, object map[s
 func (r *Resource) asStored(object map[string]any) map[string]any {
 	object = inNamespace(object, "")
 	object["apiVersion"] = r.crd.Spec.Group + "/" + r.storageVersion()
+	delete(metadataOf(object), "selfLink") // every server clears it before it stores an object
 	setDefault(object, "uid", string(uuid.NewUUID()))
 	setDefault(object, "generation", int64(1))
 	setDefault(object, "creationTimestamp", time.Now().UTC().Format(time.RFC3339))

@@ -153,7 +153,7 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 	report.Add(c.ID, out...)
 }
 
-var everything = aspects{code: true, warnings: true, object: true}
+var everything = aspects{code: true, warnings: true, object: true, here: true}
 
 // varies says whether the server's own answer changes from one time to the
 // next, and ours is one that it gives.

@@ -3,6 +3,11 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
 	"github.com/celadon-cel/celadon/engine"
@@ -33,6 +38,47 @@ func Worlds(first, n uint64) []*Group {
 		out = append(out, g)
 	}
 	return out
+}
+
+// BreakRules replaces a rule, or a part of one, in every eighth CRD by one that does not compile: the server refuses such
+// a CRD, but serves a stored one.
+func BreakRules(groups []*Group, seed uint64) {
+	for i, g := range groups {
+		if i%8 != 3 {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		for _, v := range g.CRD.Definition.Spec.Versions {
+			breakRule(v.Schema.OpenAPIV3Schema, rng)
+		}
+	}
+}
+
+// breakRule breaks one rule of a schema, and reports whether it found one.
+func breakRule(s *apiextensionsv1.JSONSchemaProps, rng *rand.Rand) bool {
+	if n := len(s.XValidations); n > 0 && rng.IntN(3) > 0 {
+		rule := &s.XValidations[rng.IntN(n)]
+		switch rng.IntN(6) {
+		case 0:
+			rule.MessageExpression = "nope + 1"
+		case 1:
+			rule.FieldPath = ".nope.nope"
+		default:
+			rule.Rule = []string{"self.nope(", "1 + 'a' == 2", "nope == self", "oldSelf.nope() == 1"}[rng.IntN(4)]
+		}
+		return true
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		if breakRule(&p, rng) {
+			s.Properties[name] = p
+			return true
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil && breakRule(s.Items.Schema, rng) {
+		return true
+	}
+	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && breakRule(s.AdditionalProperties.Schema, rng)
 }
 
 // decoded is a made-up object as a server reads it: 1e18 is an integer there.

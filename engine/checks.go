@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -131,7 +132,7 @@ func (w *write) unchangedMetadata() bool {
 	}
 	was, _ := old[generation].(int64)
 	is, _ := meta[generation].(int64)
-	return is >= was && meta["resourceVersion"] != nil
+	return is >= was
 }
 
 const rulesSkipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
@@ -193,6 +194,7 @@ func (w *write) objectMeta(op operation.Type) field.ErrorList {
 		if old, errs = metadataOf(w.old); len(errs) > 0 {
 			return errs
 		}
+		meta.ResourceVersion = someVersion(meta.ResourceVersion)
 	}
 	beta := utilfeature.DefaultFeatureGate.Enabled(features.DeclarativeValidationBeta)
 	return metavalidation.ValidateObjectMetaDeclaratively(w.ctx, op, meta, old, w.engine.namespaced, name, metadataPath, beta)
@@ -217,8 +219,17 @@ func metadataOf(u *unstructured.Unstructured) (*metav1.ObjectMeta, field.ErrorLi
 // commonMeta checks the metadata as the server does for every resource.
 func (w *write) commonMeta() field.ErrorList {
 	errs := metavalidation.ValidateObjectMetaAccessor(w.obj, w.engine.namespaced, pathSegment, metadataPath)
-	return append(errs, metavalidation.ValidateObjectMetaAccessorUpdate(w.obj, w.old, metadataPath)...)
+	return append(errs, metavalidation.ValidateObjectMetaAccessorUpdate(versioned{w.obj}, w.old, metadataPath)...)
 }
+
+// versioned is an object whose metadata validation finds a resourceVersion. Validation requires one on update, but
+// objects from files have none, and apply sends none.
+type versioned struct{ metav1.Object }
+
+func (v versioned) GetResourceVersion() string { return someVersion(v.Object.GetResourceVersion()) }
+
+// someVersion returns version, or an arbitrary version if it is empty.
+func someVersion(version string) string { return cmp.Or(version, "1") }
 
 func pathSegment(name string, prefix bool) []string {
 	if prefix {

@@ -62,3 +62,134 @@ func TestManagedFieldsOfStatusWrites(t *testing.T) {
 		})
 	}
 }
+
+const reordered = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gizmos.example.org}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {plural: gizmos, singular: gizmo, kind: Gizmo, listKind: GizmoList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        x-kubernetes-validations: [{rule: self.metadata == oldSelf.metadata}]
+        properties:
+          spec: {type: object, properties: {a: {type: integer}}}
+          status:
+            type: object
+            properties:
+              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+              steps: {type: array, items: {type: string}}
+              load: {type: number}
+              pair: {type: object, x-kubernetes-map-type: atomic, properties: {tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}}}
+              open: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              parts:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name, port]
+                items:
+                  type: object
+                  properties:
+                    name: {type: string}
+                    port: {type: integer}
+                    tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+`
+
+// TestReorderedStatusWrites checks which status writes change managedFields: not those that only reorder lists of type set
+// and map. The conformance cases managed-fields-status-* are the same on a real server.
+func TestReorderedStatusWrites(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, reordered)
+	for name, tt := range map[string]struct {
+		old, sent string
+		same      bool
+	}{
+		"set":                   {`{tags: [a, b, c]}`, `{tags: [c, a, b]}`, true},
+		"set, another item":     {`{tags: [a, b]}`, `{tags: [c, a]}`, false},
+		"set, one item less":    {`{tags: [a, b]}`, `{tags: [b]}`, false},
+		"atomic list":           {`{steps: [a, b]}`, `{steps: [b, a]}`, false},
+		"set in an atomic map":  {`{pair: {tags: [a, b]}}`, `{pair: {tags: [b, a]}}`, false},
+		"list without a schema": {`{open: {tags: [a, b]}}`, `{open: {tags: [b, a]}}`, false},
+		"map list":              {`{parts: [{name: a, port: 1, tags: [s, t]}, {name: a}]}`, `{parts: [{name: a}, {name: a, port: 1, tags: [t, s]}]}`, true},
+		"map list, another key": {`{parts: [{name: a, port: 1}, {name: a}]}`, `{parts: [{name: a}, {name: a, port: 2}]}`, false},
+		"map list, a field":     {`{parts: [{name: a, tags: [x]}]}`, `{parts: [{name: a}]}`, false},
+		"number":                {`{load: 1}`, `{load: 1.0}`, true},
+		"another number":        {`{load: 1}`, `{load: 1.5}`, false},
+		"empty and null":        {`{open: {a: []}}`, `{open: {a: null}}`, false},
+		"nothing":               {`{}`, `{tags: []}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gizmo := func(status string) map[string]any {
+				return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: 1}, status: `+status+`}`)
+			}
+			sent := gizmo(tt.sent)
+			if status := sent["status"].(map[string]any); tt.sent == `{load: 1.0}` {
+				status["load"] = float64(1)
+			}
+			res, err := e.Validate(t.Context(), engine.Request{Object: sent, OldObject: gizmo(tt.old), Subresource: "status"})
+			if err != nil || res.Allowed != tt.same {
+				t.Errorf("managedFields are the same: want %v, got %+v (%v)", tt.same, res, err)
+			}
+		})
+	}
+	// The field manager cannot read a spec of the wrong type, which no check sees, and keeps what it had.
+	res, err := e.Validate(t.Context(), engine.Request{
+		Object:      object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: text}, status: {steps: [b]}}`),
+		OldObject:   object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: 1}, status: {steps: [a]}}`),
+		Subresource: "status",
+	})
+	if err != nil || !res.Allowed {
+		t.Errorf("with a spec of the wrong type: %+v, %v", res, err)
+	}
+}
+
+// TestServerFieldsOfUpdates checks that nothing is made up that only a server knows, and that rules see a selfLink that is
+// not stored.
+func TestServerFieldsOfUpdates(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, reordered)
+	gizmo := func(metadata, spec string) map[string]any {
+		return object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d`+metadata+`}, spec: {a: `+spec+`}}`)
+	}
+	for name, tt := range map[string]struct {
+		old, sent, version string
+	}{
+		"from files":               {``, ``, ``},
+		"only the new one has it":  {``, `, resourceVersion: "7"`, ``},
+		"of a server":              {`, resourceVersion: "7"`, ``, `7`},
+		"labels, not plainly read": {`, finalizers: [example.org/a]`, `, finalizers: [example.org/a]`, ``},
+		"selfLink in the old":      {`, selfLink: /a`, ``, ``},
+	} {
+		res, err := e.Validate(t.Context(), engine.Request{Object: gizmo(tt.sent, "1"), OldObject: gizmo(tt.old, "1")})
+		if err != nil || !res.Allowed {
+			t.Errorf("%s: %+v, %v", name, res, err)
+			continue
+		}
+		for _, obj := range []map[string]any{res.Object, res.Stored} {
+			meta := obj["metadata"].(map[string]any)
+			if got, _ := meta["resourceVersion"].(string); got != tt.version || meta["selfLink"] != nil {
+				t.Errorf("%s: stored with %v", name, meta)
+			}
+		}
+	}
+	res, err := e.Validate(t.Context(), engine.Request{Object: gizmo(`, selfLink: /a`, "1"), OldObject: gizmo(``, "1")})
+	if err != nil || res.Allowed {
+		t.Errorf("rules do not see selfLink: %+v, %v", res, err)
+	}
+	e = mustCompile(t, tracked)
+	res, err = e.Validate(t.Context(), engine.Request{Object: gizmo(``, "1"), OldObject: gizmo(``, "1")})
+	if err != nil || !res.Allowed {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if got := res.Object["metadata"]; got.(map[string]any)["resourceVersion"] != nil {
+		t.Errorf("stored with %v", got)
+	}
+}

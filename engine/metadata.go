@@ -37,7 +37,7 @@ func fillCreate(u *unstructured.Unstructured) {
 }
 
 // filledIn are the fields of a new object's metadata that are the server's own.
-var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "resourceVersion"}
+var filledIn = []string{"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", selfLink, managedFields, "resourceVersion"}
 
 // fillUpdate takes from the old object what a client cannot set, so that the
 // update is the one that apply would make.
@@ -83,60 +83,10 @@ func hasMetadata(u *unstructured.Unstructured, name string) bool {
 	return meta[name] != nil
 }
 
-// managed are the managedFields that the object has on the server when rules
-// compare it with the old one: those of before where nothing changed, and others
-// where something did. It is not ok where it has none, or rules see no metadata.
-func (w *write) managed() (fields any, ok bool) {
-	if root := w.version.rules.root; w.unmanaged || root == nil || !root.usesOld && len(root.allOf) == 0 {
-		return nil, false
-	}
-	_, ok = w.obj.Object["metadata"].(map[string]any)
-	was, had := w.old.Object["metadata"].(map[string]any)
-	switch {
-	case !ok || !had:
-		return nil, false
-	case w.bodyChanged:
-		return []any{}, true
-	}
-	fields = was[managedFields]
-	return fields, fields != nil
-}
-
-// unmanaged says whether an old object has no managedFields on the server: it
-// came from a file, it says so by an empty list, or nothing in it was to be
-// noted when it was created, and the server never begins later. Who shows
-// objects mostly hides the list, so that its absence says nothing.
-func unmanaged(given map[string]any, old *unstructured.Unstructured) bool {
-	meta, _ := given["metadata"].(map[string]any)
-	if fields, ok := meta[managedFields].([]any); ok {
-		return len(fields) == 0
-	}
-	return old.GetResourceVersion() == "" || !noted(given, meta)
-}
-
-// noted says whether an object has fields of which the server notes who wrote
-// them.
-func noted(object, meta map[string]any) bool {
-	for name := range object {
-		if name != "apiVersion" && name != "kind" && name != "metadata" {
-			return true
-		}
-	}
-	return meta["labels"] != nil || meta["annotations"] != nil || meta["finalizers"] != nil || meta["ownerReferences"] != nil
-}
-
-// manage gives them to the object, unmanage takes them away again.
-func (w *write) manage() (unmanage func()) {
-	fields, ok := w.managed()
-	if !ok {
-		return func() {}
-	}
-	meta := w.obj.Object["metadata"].(map[string]any)
-	meta[managedFields] = fields
-	return func() { delete(meta, managedFields) }
-}
-
-const managedFields = "managedFields"
+const (
+	managedFields = "managedFields"
+	selfLink      = "selfLink"
+)
 
 // dedupOwners drops owner references that stand twice, and warns.
 func (w *write) dedupOwners() {

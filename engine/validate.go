@@ -103,10 +103,9 @@ type write struct {
 
 	version  *crdVersion
 	obj, old *unstructured.Unstructured
-	// unmanaged: the server notes of nobody that he wrote the old object.
+	// unmanaged is set if the server tracks no managers of the old object.
 	unmanaged bool
-	// bodyChanged: an update asks for a change of more than metadata, of which
-	// the server notes who asked.
+	// bodyChanged is set if an update sends a change of more than metadata, whose manager the server tracks.
 	bodyChanged bool
 	// unprepared: storage fills in what the object has no default of yet.
 	unprepared bool
@@ -263,8 +262,8 @@ func (w *write) readOld() error {
 	}
 	w.old = owned(old, w.req.OldObject)
 	w.unmanaged = unmanaged(w.req.OldObject, w.old)
-	if w.old.GetResourceVersion() == "" {
-		w.old.SetResourceVersion("1")
+	if hasMetadata(w.old, selfLink) { // no server stores it
+		w.old.SetSelfLink("")
 	}
 	if w.engine.namespaced && w.old.GetNamespace() == "" {
 		w.old.SetNamespace(w.obj.GetNamespace())
@@ -297,9 +296,8 @@ func (w *write) updateStatus() error {
 	if !w.version.hasStatus {
 		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
 	}
-	// The server notes who asked for other fields before it puts them back;
-	// of spec it does not even note that.
-	w.bodyChanged = !sameBut("spec", w.obj.Object, w.old.Object)
+	// The server tracks the manager of what was sent before it restores all but the status.
+	w.bodyChanged = w.comparesOld() && !w.version.sameStatusOwners(w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
 	w.obj = owned(w.old.Object, w.old.Object)
 	w.obj.SetManagedFields(nil)
@@ -347,6 +345,9 @@ func (w *write) fail(errs field.ErrorList) {
 func (w *write) result() (*Result, error) {
 	res := &Result{Cost: w.cost, Warnings: w.warnings.Sent(), Strict: w.strict, Unread: w.unread, Rules: w.tally.results(), Undecided: w.unknown}
 	if !w.refused() {
+		if hasMetadata(w.obj, selfLink) { // rules see it, storage does not
+			w.obj.SetSelfLink("")
+		}
 		var err error
 		if res.Object, res.Stored, err = w.engine.persisted(w.ctx, w.obj.Object, w.version, !w.unprepared); err == nil {
 			res.Allowed = true

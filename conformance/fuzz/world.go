@@ -28,11 +28,13 @@ type World struct {
 func NewWorld(seed uint64, lib *Library) *World {
 	c := newChoice(seed)
 	w := &World{seed: seed, props: c.rootSchema()}
+	c.keyedStatus(w.props)
 	if w.schema = c.withRules(lib, w.props); w.schema == nil {
 		return nil
 	}
 	w.objects(c)
 	w.second = c.rootSchema()
+	c.keyedStatus(w.second)
 	if !c.one(3) {
 		spec := w.props.Properties["spec"]
 		w.second.Properties["spec"] = *spec.DeepCopy()
@@ -50,7 +52,26 @@ func (c choice) withRules(lib *Library, p *props) *schema.Structural {
 		return nil
 	}
 	c.addRules(lib, p, types.FromSchema(bare, types.ResourceRoot), 0)
+	if c.one(5) {
+		p.XValidations = append(p.XValidations, apiextensionsv1.ValidationRule{Rule: pick(c, []string{
+			"self.metadata == oldSelf.metadata", "self.metadata != oldSelf.metadata", "self == oldSelf",
+		})})
+	}
 	return structural(p)
+}
+
+// keyedStatus adds lists of type set and map to the status: writes that reorder them change nothing.
+func (c choice) keyedStatus(s *props) {
+	if c.one(2) {
+		return
+	}
+	status, ok := s.Properties["status"]
+	if !ok || status.Properties == nil {
+		status = props{Type: "object", Properties: map[string]props{}}
+	}
+	status.Properties["tags"] = props{Type: "array", XListType: text("set"), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &props{Type: "string"}}}
+	status.Properties["parts"] = *c.mapList(1)
+	s.Properties["status"] = status
 }
 
 func (w *World) objects(c choice) {
@@ -153,10 +174,13 @@ func (c choice) rule(lib *Library, d *types.Decl) apiextensionsv1.ValidationRule
 	if transition && !w.mentionsOld(r.Rule) {
 		r.Rule = "(" + r.Rule + ") || self == oldSelf"
 	}
-	if transition && c.one(4) {
-		yes := true
+	yes := true
+	switch {
+	case transition && c.one(4):
 		r.OptionalOldSelf = &yes
 		r.Rule = "!oldSelf.hasValue() || (" + optionalForm(r.Rule) + ")"
+	case !transition && c.one(16): // no CRD may have it, but a stored one may
+		r.OptionalOldSelf = &yes
 	}
 	if c.one(2) {
 		r.Message = pick(c, []string{"no", " spaced ", "must be so"})
@@ -208,17 +232,59 @@ func (w *World) write(c choice) Write {
 	wrong := pick(c, []int{0, 0, 0, 40, 12})
 	one.Object = c.resource(c.fields(schema, wrong), w.group()+"/"+one.Version, wrong)
 	if c.one(3) {
+		one.mistype(c)
 		return one
 	}
 	if old, ok := c.mutate(one.Object, schema, pick(c, []int{6, 20, 1000})).(map[string]any); ok {
 		// Of any other version than these two something may be pruned.
 		one.OldVersion = pick(c, []string{one.Version, w.storage()})
+		if c.one(4) {
+			old, _ = c.reorder(one.Object, schema).(map[string]any)
+		}
 		one.Old = c.resource(old, w.group()+"/"+one.OldVersion, 0)
 	}
-	if one.Old != nil && w.hasStatus() && c.one(3) {
+	if one.Old != nil && w.hasStatus() && c.one(2) {
 		one.Subresource = "status"
 	}
+	one.mistype(c)
 	return one
+}
+
+// mistype gives some objects an apiVersion or kind that is not theirs, or not even a string.
+func (w *Write) mistype(c choice) {
+	if c.one(20) {
+		w.Object[pick(c, []string{"apiVersion", "kind"})] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
+	}
+}
+
+// reorder returns a copy of a value in which lists of type set and map have another order.
+func (c choice) reorder(v any, s *props) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			var sub *props
+			if s != nil {
+				sub = below(s, name)
+			}
+			out[name] = c.reorder(v[name], sub)
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		var sub *props
+		if s != nil && s.Items != nil {
+			sub = s.Items.Schema
+		}
+		for i := range out {
+			out[i] = c.reorder(out[i], sub)
+		}
+		if s != nil && s.XListType != nil && *s.XListType != "atomic" {
+			c.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+		}
+		return out
+	}
+	return v
 }
 
 // resource is an identified object with metadata as people write it, and at
@@ -237,9 +303,6 @@ func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[s
 	if c.one(8) {
 		obj[pick(c, names[:17])] = c.anything(1) // not metadata
 	}
-	if _, ok := obj["items"].([]any); ok {
-		delete(obj, "items") // a server takes it for a list of objects
-	}
 	obj["apiVersion"], obj["kind"] = apiVersion, kind
 	return obj
 }
@@ -252,7 +315,9 @@ var metadataValues = map[string][]any{
 		[]any{owner("1", false)}, []any{owner("1", false), owner("1", false)}, []any{owner("1", true), owner("2", true)},
 		[]any{map[string]any{"name": "x"}},
 	},
-	"unknown": {"x", int64(1)},
+	"selfLink":   {"/apis/example.com/v1/things/thing", "", int64(1)},
+	"generation": {int64(77), int64(0)},
+	"unknown":    {"x", int64(1)},
 }
 
 func owner(uid string, controller bool) map[string]any {

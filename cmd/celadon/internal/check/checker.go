@@ -124,13 +124,13 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		rep.Template = true
 		return rep
 	}
-	if err := readable(doc); err != nil {
+	def, typed := c.crds.addressee(doc.Object)
+	if err := readable(doc); err != nil && (typed || def == nil) {
 		rep.Verdict, rep.Problem = report.Unreadable, err.Error()
 		return rep
 	}
 	id := report.Identify(doc.Object)
 	rep.Identity = id
-	def := c.crds.find(id.GroupKind())
 	if def == nil {
 		rep.Verdict, rep.Problem = report.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
 		return rep
@@ -138,10 +138,10 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	if def.engine.Namespaced() && rep.Namespace == "" {
 		rep.Namespace = metav1.NamespaceDefault
 	}
-	if c.before != nil {
+	if c.before != nil && typed {
 		c.upgrade(ctx, def, doc, rep)
 		c.choose(def, doc.Object, rep)
-	} else if unserved(def.engine, rep) {
+	} else if typed && unserved(def.engine, rep) {
 		c.choose(def, doc.Object, rep)
 	} else {
 		c.choose(def, c.write(ctx, def, doc, rep), rep)
@@ -160,10 +160,14 @@ func readable(doc *input.Document) error {
 	if doc.Err != nil {
 		return doc.Err
 	}
-	if id := report.Identify(doc.Object); id.APIVersion == "" || id.Kind == "" {
-		return errors.New("not a Kubernetes object: apiVersion or kind is missing")
+	id := report.Identify(doc.Object)
+	switch {
+	case id.APIVersion != "" && id.Kind != "":
+		return nil
+	case mistyped(doc.Object):
+		return errors.New("not a Kubernetes object: apiVersion or kind is not a string")
 	}
-	return nil
+	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
 }
 
 // unserved refuses an object of a version that the CRD does not serve: clients
@@ -232,6 +236,9 @@ func (c *checker) request(ctx context.Context, def *definition, req engine.Reque
 	rep.Cost, rep.Rules = res.Cost, res.Rules
 	rep.Warnings = append(rep.Warnings, res.Warnings...)
 	if res.Allowed {
+		if couldBeTooLarge(doc) {
+			rep.Warnings = append(rep.Warnings, tooLarge(doc.JSON, res)...)
+		}
 		c.show(def, req, doc, res, rep)
 		return res.Object
 	}

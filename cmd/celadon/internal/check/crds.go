@@ -14,6 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -175,6 +176,44 @@ func (d *definitions) find(gk schema.GroupKind) *definition {
 		return nil
 	}
 	return def
+}
+
+// addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
+// apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
+// because every endpoint rejects it in nearly the same words.
+func (d *definitions) addressee(obj map[string]any) (def *definition, typed bool) {
+	id := report.Identify(obj)
+	if !mistyped(obj) {
+		return d.find(id.GroupKind()), true
+	}
+	group := id.GroupKind().Group
+	var only *definition
+	for _, def := range d.all {
+		spec := def.crd.Spec
+		if (id.Kind == "" || spec.Names.Kind != id.Kind) && (id.Kind != "" || group == "" || spec.Group != group) {
+			continue
+		}
+		if only != nil {
+			return nil, false
+		}
+		only = def
+	}
+	if only == nil {
+		return nil, false
+	}
+	return d.find(only.entry.Kind), false
+}
+
+// mistyped reports whether the apiVersion or the kind of an object is there and not a string.
+func mistyped(obj map[string]any) bool {
+	for _, name := range []string{"apiVersion", "kind"} {
+		if v, ok := obj[name]; ok {
+			if _, ok := v.(string); !ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // found are all problems, those of CRDs that no object asked for left out.

@@ -76,7 +76,8 @@ type reply struct {
 	Cost     int64          `json:"cost"`
 	// Object is what would be persisted.
 	Object map[string]any `json:"object,omitempty"`
-	// Problem says why there is no verdict.
+	// Problem is why there is no verdict, or which rules of the CRD do not compile: like the API server, a verdict
+	// rejects what these rules would decide, and is otherwise that of the other checks.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -181,22 +182,26 @@ func (c *checker) answer(ctx context.Context, text []byte) *reply {
 		return unanswered(report.Unreadable, fmt.Errorf("object: %w", err))
 	}
 	id := report.Identify(obj)
-	def := c.crds.find(id.GroupKind())
+	def, typed := c.crds.addressee(obj)
 	if def == nil {
 		return unanswered(report.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
 	}
-	if len(def.problems) > 0 {
-		return unanswered(report.Unreadable, errors.Join(def.problems...))
-	}
 	rep := &report.Object{Identity: id}
-	if unserved(def.engine, rep) {
+	if typed && unserved(def.engine, rep) {
 		return &reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []report.Cause{}, Warnings: []string{}}
 	}
 	res, ok := validate(ctx, def.engine, *req, rep)
 	if !ok {
 		return unanswered(rep.Verdict, errors.New(rep.Problem))
 	}
-	return said(ctx, def, res)
+	out := said(ctx, def, res)
+	if res.Allowed && len(req.Raw) > fitsBelow {
+		out.Warnings = append(out.Warnings, tooLarge(func() ([]byte, error) { return req.Raw, nil }, res)...)
+	}
+	if out.Problem == "" && len(def.problems) > 0 {
+		out.Problem = errors.Join(def.problems...).Error()
+	}
+	return out
 }
 
 // said is the answer to what was decided.

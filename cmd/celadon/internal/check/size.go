@@ -1,0 +1,63 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+)
+
+const (
+	// maxBody is the size of a request body that the API server accepts.
+	maxBody = 3 << 20
+	// maxStored is the size of a request that etcd accepts by default. The API server adds to what is counted here, so
+	// an object may be too large although it is some hundred bytes smaller.
+	maxStored = 3 << 19
+	// fitsBelow is the size of an input that is not measured. Encoding makes at most six bytes of one, for example of
+	// "<". Defaults and YAML aliases could make more, but are not worth measuring every object.
+	fitsBelow = maxStored / 6
+)
+
+// couldBeTooLarge reports whether it is worth measuring what is stored of doc.
+func couldBeTooLarge(doc *input.Document) bool {
+	if text := doc.FromJSON(); text != nil {
+		return len(text) > fitsBelow
+	}
+	source, _, inList := doc.Source()
+	return len(source) > fitsBelow && (!inList || weigh(doc.Object, fitsBelow) <= 0)
+}
+
+// weigh returns what is left of a number of bytes after v is taken from it, roughly. It stops when nothing is left.
+func weigh(v any, left int) int {
+	left--
+	switch v := v.(type) {
+	case string:
+		return left - len(v)
+	case map[string]any:
+		for name, field := range v {
+			if left = weigh(field, left-len(name)); left <= 0 {
+				return left
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if left = weigh(item, left); left <= 0 {
+				return left
+			}
+		}
+	}
+	return left
+}
+
+// tooLarge returns a warning if an object that passes all checks is too large to be sent or stored; sent returns the
+// request's body.
+func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
+	if body, err := sent(); err == nil && len(body) > maxBody {
+		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}
+	}
+	if stored, err := json.Marshal(res.Stored); err == nil && len(stored) > maxStored {
+		return []string{fmt.Sprintf("the object has %d bytes in storage, more than the %d (1.5 MiB) that etcd accepts by default: the API server answers 500 (etcdserver: request is too large)", len(stored), maxStored)}
+	}
+	return nil
+}

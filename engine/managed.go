@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"encoding/json"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Rules cannot select metadata.managedFields, but a rule that compares self or self.metadata with its old value compares
+// it too. So the engine must find out whether the server's field manager changes it.
+
+// comparesOld reports whether a rule at the root may compare managedFields with those of the old object, and the server
+// tracks them.
+func (w *write) comparesOld() bool {
+	root := w.version.rules.root
+	return !w.unmanaged && root != nil && (root.usesOld || len(root.allOf) > 0)
+}
+
+// managed returns the managedFields that the object has on the server while rules compare it with the old object: the
+// old ones if the field manager finds no change, others if it finds one. It returns false if the object has none, or if
+// no rule sees them.
+func (w *write) managed() (fields any, ok bool) {
+	if !w.comparesOld() {
+		return nil, false
+	}
+	_, ok = w.obj.Object["metadata"].(map[string]any)
+	was, had := w.old.Object["metadata"].(map[string]any)
+	switch {
+	case !ok || !had:
+		return nil, false
+	case w.bodyChanged:
+		return []any{}, true
+	}
+	fields = was[managedFields]
+	return fields, fields != nil
+}
+
+// unmanaged reports whether the server tracks no managers of an old object: because it came from a file, has an empty
+// list, or had nothing to track when it was created (the server does not start later). A missing list proves nothing,
+// because most tools hide it.
+func unmanaged(given map[string]any, old *unstructured.Unstructured) bool {
+	meta, _ := given["metadata"].(map[string]any)
+	if fields, ok := meta[managedFields].([]any); ok {
+		return len(fields) == 0
+	}
+	return old.GetResourceVersion() == "" || !noted(given, meta)
+}
+
+// noted reports whether an object has fields whose managers the server tracks.
+func noted(object, meta map[string]any) bool {
+	for name := range object {
+		if name != "apiVersion" && name != "kind" && name != "metadata" {
+			return true
+		}
+	}
+	return meta["labels"] != nil || meta["annotations"] != nil || meta["finalizers"] != nil || meta["ownerReferences"] != nil
+}
+
+// manage sets the object's managedFields until unmanage is called.
+func (w *write) manage() (unmanage func()) {
+	fields, ok := w.managed()
+	if !ok {
+		return func() {}
+	}
+	meta := w.obj.Object["metadata"].(map[string]any)
+	meta[managedFields] = fields
+	return func() { delete(meta, managedFields) }
+}
+
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares what was
+// sent with the old object by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
+// nothing, if one of the two does not have the types of the schema.
+func (v *crdVersion) sameStatusOwners(sent, old map[string]any) bool {
+	if sameBut("spec", sent, old) || !v.typed(sent) || !v.typed(old) {
+		return true
+	}
+	if (sent["metadata"] == nil) != (old["metadata"] == nil) || without("spec", sent) != without("spec", old) {
+		return false
+	}
+	for name, value := range sent {
+		if name == "metadata" || name == "spec" {
+			continue
+		}
+		was, ok := old[name]
+		if !ok || !sameOwned(propertyOf(v.schema, name), value, was) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameOwned reports whether structured-merge-diff finds no difference between two values of s. Lists of type set and map
+// have no order, and numbers are compared by value. A nil schema is that of values without types, whose lists and maps
+// are compared as a whole.
+func sameOwned(s *structuralschema.Structural, a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && sameFields(s, a, b)
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && sameElements(s, a, b)
+	case int64:
+		if b, ok := b.(float64); ok {
+			return float64(a) == b
+		}
+	case float64:
+		if b, ok := b.(int64); ok {
+			return a == float64(b)
+		}
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+func sameFields(s *structuralschema.Structural, a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if s != nil && s.XMapType != nil && *s.XMapType == "atomic" {
+		s = nil
+	}
+	for name, value := range a {
+		was, ok := b[name]
+		if !ok || !sameOwned(propertyOf(s, name), value, was) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameElements compares lists of the same length. Elements that occur several times under one key are compared as they
+// are, in their order.
+func sameElements(s *structuralschema.Structural, a, b []any) bool {
+	if !associative(s) {
+		for i := range a {
+			if !sameOwned(nil, a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	byKey := elementsByKey(s, b)
+	for key, elements := range elementsByKey(s, a) {
+		was := byKey[key]
+		if len(was) != len(elements) {
+			return false
+		}
+		items := s.Items
+		if len(elements) > 1 {
+			items = nil
+		}
+		for i := range elements {
+			if !sameOwned(items, elements[i], was[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func elementsByKey(s *structuralschema.Structural, list []any) map[string][]any {
+	out := make(map[string][]any, len(list))
+	for _, element := range list {
+		key, _ := elementKey(s, element)
+		out[key] = append(out[key], element)
+	}
+	return out
+}
+
+// elementKey returns the key of an element of a list of type set or map, or false if it has none.
+func elementKey(s *structuralschema.Structural, element any) (key string, ok bool) {
+	fields, isMap := element.(map[string]any)
+	if *s.XListType == "set" {
+		_, isList := element.([]any)
+		if isMap || isList || element == nil {
+			return "", false
+		}
+		return asJSON(element), true
+	}
+	keys := map[string]any{}
+	for _, name := range s.XListMapKeys {
+		if v, ok := fields[name]; ok {
+			keys[name] = v
+		}
+	}
+	return asJSON(keys), len(keys) > 0
+}
+
+// asJSON returns decoded JSON as text, in which 1 and 1.0 are the same.
+func asJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // decoded JSON can be encoded
+	}
+	return string(data)
+}
+
+func associative(s *structuralschema.Structural) bool {
+	return s != nil && s.XListType != nil && (*s.XListType == "set" || *s.XListType == "map")
+}
+
+// propertyOf returns the schema of a field, or nil if the field has no types.
+func propertyOf(s *structuralschema.Structural, name string) *structuralschema.Structural {
+	if s == nil {
+		return nil
+	}
+	if p, ok := s.Properties[name]; ok {
+		return &p
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Structural
+	}
+	return nil
+}
+
+// typed reports whether an object has the types by which the field manager can read it.
+func (v *crdVersion) typed(obj map[string]any) bool {
+	return typedFields(v.schema, obj, v.preserve || v.schema.XPreserveUnknownFields, true)
+}
+
+// typedValue reports whether a value has the types of s. Below open schemas, fields may be undeclared.
+func typedValue(s *structuralschema.Structural, v any, open bool) bool {
+	if s == nil || v == nil {
+		return true
+	}
+	open = open || s.XPreserveUnknownFields
+	switch v := v.(type) {
+	case map[string]any:
+		return (s.Type == "" || s.Type == "object") && typedFields(s, v, open, s.XEmbeddedResource)
+	case []any:
+		return (s.Type == "" || s.Type == "array") && typedElements(s, v, open)
+	}
+	return typedScalar(s, v)
+}
+
+// typedFields reports whether the fields of an object have the types of s. Those of a resource's metadata always have
+// theirs: decoding sees to it.
+func typedFields(s *structuralschema.Structural, fields map[string]any, open, resource bool) bool {
+	for name, v := range fields {
+		if resource && (name == "apiVersion" || name == "kind" || name == "metadata") {
+			continue
+		}
+		if !declared(s, name, open || len(s.Properties) == 0 && !resource) || !typedValue(propertyOf(s, name), v, open) {
+			return false
+		}
+	}
+	return true
+}
+
+func declared(s *structuralschema.Structural, name string, open bool) bool {
+	if _, ok := s.Properties[name]; ok {
+		return true
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Bool || s.AdditionalProperties.Structural != nil
+	}
+	return open
+}
+
+func typedElements(s *structuralschema.Structural, list []any, open bool) bool {
+	for _, v := range list {
+		if associative(s) {
+			if _, ok := elementKey(s, v); !ok {
+				return false
+			}
+		}
+		if !typedValue(s.Items, v, open) {
+			return false
+		}
+	}
+	return true
+}
+
+func typedScalar(s *structuralschema.Structural, v any) bool {
+	ok := true
+	switch s.Type {
+	case "integer", "number":
+		switch v.(type) {
+		case int64, float64:
+		default:
+			ok = false
+		}
+	case "boolean":
+		_, ok = v.(bool)
+	case "string":
+		if s.ValueValidation == nil || s.ValueValidation.Format == "" || s.ValueValidation.Format == "byte" {
+			_, ok = v.(string)
+		}
+	case "object", "array":
+		ok = false
+	}
+	return ok
+}
