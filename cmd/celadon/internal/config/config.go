@@ -20,6 +20,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
@@ -126,7 +127,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	case c.NoTree:
 		return nil, nil
 	}
-	tree, err := gitbase.Top(".")
+	tree, err := worktree.Top(".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
@@ -186,7 +187,7 @@ func nearest(tree string) (*file, error) {
 		path = filepath.Join("..", path)
 	}
 	found := &file{path: path, name: path, tree: tree}
-	if !gitbase.Inside(tree, path) {
+	if !worktree.Inside(tree, path) {
 		return found, fmt.Errorf("%s: a link out of the tree %s", path, tree)
 	}
 	if found.data, err = input.ReadFile(path, Most); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 )
 
 // Class says who may set a flag in a file.
@@ -268,7 +268,7 @@ func (f *file) paths(key string, values []string) ([]string, error) {
 		if out[i] = path; path != "-" && !filepath.IsAbs(path) {
 			out[i] = filepath.Join(filepath.Dir(f.path), path)
 		}
-		if f.tree != "" && (path == "-" || !gitbase.Inside(f.tree, out[i])) {
+		if f.tree != "" && (path == "-" || !worktree.Inside(f.tree, out[i])) {
 			return nil, fmt.Errorf("%s: not in the tree %s: give it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,7 +93,7 @@ func (o *options) publish(s cli.Streams, crds []*apiextensionsv1.CustomResourceD
 		return err
 	}
 	if o.out != "" {
-		if err := os.MkdirAll(o.out, 0o777); err != nil {
+		if err := wholefile.MkdirAll(o.out, 0o777); err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
