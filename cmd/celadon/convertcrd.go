@@ -10,7 +10,7 @@ import (
 )
 
 func convertCRDCommand(s cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "convert-crd FILE...",
 		Short: "Rewrite CRDs of apiextensions.k8s.io/v1beta1 as v1",
 		Long: `Convert-crd prints files with their CRDs of v1beta1 rewritten as v1: what stands
@@ -31,4 +31,6 @@ such CRD, 3 a bug in celadon, 130 interrupted.`,
 			return convertcrd.Run(cmd.Context(), s, paths)
 		},
 	}
+	cli.Operands(cmd, true)
+	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 )
@@ -75,6 +76,9 @@ func MkdirAll(name string, mode fs.FileMode) error {
 	rel, err := filepath.Rel(at.Tree, at.Path)
 	if err == nil {
 		err = root.MkdirAll(rel, mode)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = syscall.ENOTDIR // as from os.MkdirAll
 	}
 	return plain(name, err)
 }

@@ -71,6 +71,7 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 	f.StringVar(&o.groupVersion, "group-version", "", "the document of one `GROUP/VERSION`")
 	f.BoolVar(&o.v2, "v2", false, "OpenAPI v2: one document of all CRDs")
 	f.StringVar(&o.out, "out", "", "a file for each document in the folder `DIR`, which is made")
+	cli.Operands(cmd, false, "crd")
 	cli.Complete(cmd)
 	return cmd
 }
