@@ -41,6 +41,7 @@ var storeys = [][]string{
 	{"internal/crdedit", "engine/lint"},
 	{"engine/assist", "internal/markervet"},
 	{"repl"},
+	{"cmd/celadon/internal/worktree"},
 	{"cmd/celadon/internal/ordered", "cmd/celadon/internal/garbage", "cmd/celadon/internal/wholefile", "cmd/celadon/internal/report/reporttest", "cmd/celadon/internal/cluster/clustertest"},
 	{"cmd/celadon/internal/input", "cmd/celadon/internal/report"},
 	{"cmd/celadon/internal/gitbase", "cmd/celadon/internal/intake", "cmd/celadon/internal/cli", "cmd/celadon/internal/progress", "cmd/celadon/internal/fix", "cmd/celadon/internal/watching"},

@@ -79,6 +79,7 @@ func checkCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
 	cli.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	cli.Values(cmd, "validate", "strict", "warn", "ignore")
 	cli.Values(cmd, "subresource", "status", "scale")

@@ -40,6 +40,7 @@ func convertCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "crd", "convert-ca")
 	for _, flag := range []string{"to", "convert", "exec", "timeout"} {
 		cli.Values(cmd, flag)
 	}
@@ -86,6 +87,7 @@ func convertTestCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "convert-ca", "config")
 	cli.Values(cmd, "output", convert.Outputs...)
 	for _, flag := range []string{"convert", "exec", "timeout", "objects", "seed", "ignore"} {
 		cli.Values(cmd, flag)

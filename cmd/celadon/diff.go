@@ -52,6 +52,7 @@ func diffCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "objects", "allow", "convert-ca", "config")
 	cli.Values(cmd, "output", diff.Outputs...)
 	cluster.Complete(cmd)
 	cli.KubeVersions(cmd)

@@ -30,6 +30,7 @@ interrupted, without a page.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd")
 	cli.Values(cmd, "output", publishing.DocsOutputs...)
 	for _, flag := range []string{"steps", "seed"} {
 		cli.Values(cmd, flag)

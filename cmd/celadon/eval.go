@@ -51,6 +51,7 @@ func evalCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "object", "old", "config")
 	cli.Values(cmd, "output", "text", "json")
 	shell.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)

@@ -31,6 +31,7 @@ there.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd")
 	cli.Values(cmd, "output", publishing.ExplainOutputs...)
 	for _, flag := range []string{"api-version", "max-depth"} {
 		cli.Values(cmd, flag)

@@ -40,6 +40,7 @@ or unreadable input (2 wins over 1), 130 interrupted with what was known.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "config")
 	cli.Values(cmd, "want", find.Wants...)
 	cli.Values(cmd, "output", find.Outputs...)
 	for _, flag := range []string{"version", "at", "rule", "steps", "seed", "solver"} {

@@ -33,6 +33,7 @@ func manifestsCommand(s cli.Streams) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return manifests.Job(cmd.Context(), s, &o) },
 	}
 	o.Flags(job.Flags())
+	cli.Operands(job, false, "crd")
 	for _, flag := range []string{"shards", "parallelism", "image", "name", "namespace", "reports"} {
 		cli.Values(job, flag)
 	}

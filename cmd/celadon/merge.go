@@ -39,6 +39,7 @@ func mergeCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "baseline")
 	cli.Values(cmd, "output", "text", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	for _, flag := range []string{"source", "max-findings", "findings-exit-code"} {
 		cli.Values(cmd, flag)

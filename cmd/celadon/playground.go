@@ -27,6 +27,7 @@ command is ended.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "object", "old")
 	cli.KubeVersions(cmd)
 	cli.Values(cmd, "listen")
 	return cmd

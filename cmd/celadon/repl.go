@@ -39,6 +39,7 @@ func replCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "object", "old", "config")
 	shell.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
 	return cmd

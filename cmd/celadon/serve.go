@@ -34,6 +34,7 @@ then open requests are answered, then the process ends with exit code 0.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crds", "tls-cert", "tls-key", "client-ca", "convert-ca")
 	cli.Values(cmd, "mode", "enforce", "warn", "audit")
 	cli.Values(cmd, "unknown-crd", "allow", "refuse")
 	cli.KubeVersions(cmd)

@@ -64,6 +64,7 @@ func testCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "crd", "convert-ca", "config")
 	cli.Values(cmd, "output", testrun.Outputs...)
 	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout"} {
 		cli.Values(cmd, flag)
@@ -94,6 +95,7 @@ A file that is there already is not touched.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, false, "crd", "from")
 	cli.Values(cmd, "steps")
 	return cmd
 }

@@ -50,6 +50,7 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 		},
 	}
 	o.Flags(cmd.Flags())
+	cli.Operands(cmd, true, "crd", "old", "config")
 	cli.Values(cmd, "output", vetting.Outputs()...)
 	cli.Values(cmd, "kube-version", vetting.KubeVersions()...)
 	cli.Values(cmd, "no-lint", vetting.LintNames()...)

@@ -19,6 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
@@ -130,11 +131,11 @@ func readBaseline(ctx context.Context, o *Options, complain func(error)) (*basel
 }
 
 func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte, error) {
-	tree, err := gitbase.Top(".")
+	tree, err := worktree.Top(".")
 	if err != nil {
 		return nil, err
 	}
-	if o.Base == "" || tree == "" || !gitbase.Inside(tree, o.Baseline) {
+	if o.Base == "" || tree == "" || !worktree.Inside(tree, o.Baseline) {
 		data, err := input.ReadFile(o.Baseline, input.MaxFile)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", o.Baseline, err)

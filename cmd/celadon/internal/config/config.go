@@ -20,6 +20,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/internal/yamldoc"
 )
 
@@ -79,9 +80,15 @@ func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []stri
 			err = f.allows(section, key, values)
 		}
 		if err == nil {
-			values, err = f.paths(key, values)
+			values, err = f.paths(cmd.Flags(), key, values)
 		}
+		var older *olderVersionError
 		switch {
+		case errors.As(err, &older):
+			if !cmd.Flags().Changed(key) {
+				fmt.Fprintf(stderr, "celadon: %s: %s.%s: %s\n", f.name, section, key, older)
+			}
+			continue
 		case err != nil:
 		case slices.Contains(positional, key):
 			arguments = values
@@ -126,7 +133,7 @@ func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
 	case c.NoTree:
 		return nil, nil
 	}
-	tree, err := gitbase.Top(".")
+	tree, err := worktree.Top(".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
@@ -186,7 +193,7 @@ func nearest(tree string) (*file, error) {
 		path = filepath.Join("..", path)
 	}
 	found := &file{path: path, name: path, tree: tree}
-	if !gitbase.Inside(tree, path) {
+	if !worktree.Inside(tree, path) {
 		return found, fmt.Errorf("%s: a link out of the tree %s", path, tree)
 	}
 	if found.data, err = input.ReadFile(path, Most); err != nil {
@@ -220,22 +227,28 @@ func (f *file) settings(command string) (map[string]any, error) {
 	return settings, nil
 }
 
-// KubeVersion is the Kubernetes version that a file's data names for a command; "" is
-// none.
-func KubeVersion(data []byte, command string) (string, error) {
-	const key = "kube-version"
+// KubeVersion returns the Kubernetes version that data, a file in a tree, sets for a command, or "" if it sets none. If the
+// version is ignored, note is the reason.
+func KubeVersion(data []byte, command string) (version, note string, err error) {
 	settings, err := (&file{data: data}).settings(command)
-	if err != nil || settings[key] == nil {
-		return "", err
+	if err != nil || settings[kubeVersion] == nil {
+		return "", "", err
 	}
-	values, err := valuesOf(key, settings[key])
+	values, err := valuesOf(kubeVersion, settings[kubeVersion])
 	if err == nil && len(values) != 1 {
 		err = fmt.Errorf("%d values: want one", len(values))
 	}
-	if err != nil {
-		return "", fmt.Errorf("%s.%s: %w", command, key, err)
+	if err == nil {
+		err = stricter(kubeVersion, values)
 	}
-	return values[0], nil
+	var older *olderVersionError
+	switch {
+	case errors.As(err, &older):
+		return "", fmt.Sprintf("%s.%s: %s", command, kubeVersion, older), nil
+	case err != nil:
+		return "", "", fmt.Errorf("%s.%s: %w", command, kubeVersion, err)
+	}
+	return values[0], "", nil
 }
 
 // valuesOf are one or more values of a flag.
@@ -244,7 +257,7 @@ func valuesOf(name string, v any) ([]string, error) {
 	case string, bool, int64:
 		return []string{fmt.Sprint(v)}, nil
 	case float64:
-		if name == "kube-version" {
+		if name == kubeVersion {
 			return nil, errors.New(`want a string in quotes, such as "1.30": without them it is the number 1.3`)
 		}
 		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil

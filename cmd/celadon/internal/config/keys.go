@@ -8,33 +8,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
+	"github.com/celadon-cel/celadon/types"
 )
 
-// Class says who may set a flag in a file.
+// A Class determines which files may set a flag.
 type Class uint8
 
 const (
-	// FromTree is what a file in the tree under check may set, whoever wrote it:
-	// it says what is checked and how it is shown.
+	// FromTree keys may be set by a file in the tree under check, whose author may be hostile. They select what is
+	// checked and how it is shown. No value of them weakens a check.
 	FromTree Class = iota + 1
-	// ByHand is what only a file counts for that the user named with --config:
-	// it runs, connects, writes, weakens a check, hides findings, or brings old
-	// objects, beside which what is wrong may stay.
+	// Stricter keys may be set by a file in the tree, but only to values that cannot weaken a check: see stricter.
+	Stricter
+	// ByHand keys may only be set by a file that the user named with --config. They run programs, open connections,
+	// write files, weaken a check, hide findings, or supply old objects, next to which an error may be tolerated.
 	ByHand
 	// Never is what no file sets.
 	Never
 )
 
-// keys are all flags of the commands that a file serves, and what stands for their
-// arguments. What a tree may set is a matter of each command: a new flag is by
-// hand until someone has thought of a hostile tree.
+// keys are all flags of the commands that read a file, and the keys for their arguments. A key can have another class in
+// another command. A new flag is ByHand until its author has considered a hostile tree and added it to the attack test.
 var keys = map[string]map[string]Class{
 	"check": {
 		"objects":      FromTree,
 		"crd":          FromTree,
-		"kube-version": FromTree,
-		"validate":     FromTree, // only strict
+		"kube-version": Stricter,
+		"validate":     Stricter,
 		"strict-kinds": FromTree,
 		"output":       FromTree,
 		"quiet":        FromTree,
@@ -74,12 +78,13 @@ var keys = map[string]map[string]Class{
 		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"vet": {
 		"crds":         FromTree,
 		"crd":          FromTree,
-		"kube-version": FromTree,
+		"kube-version": Stricter,
 		"output":       FromTree,
 		"explain":      FromTree,
 		"all":          FromTree,
@@ -92,6 +97,7 @@ var keys = map[string]map[string]Class{
 
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"test": {
@@ -119,13 +125,14 @@ var keys = map[string]map[string]Class{
 		"watch":     Never,
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"diff": {
 		"crds":         FromTree,
 		"output":       FromTree,
 		"strict":       FromTree,
-		"kube-version": FromTree,
+		"kube-version": Stricter,
 
 		"base":       ByHand,
 		"allow":      ByHand,
@@ -141,6 +148,7 @@ var keys = map[string]map[string]Class{
 		"selector":  Never,
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"convert-test": {
@@ -158,11 +166,12 @@ var keys = map[string]map[string]Class{
 
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"eval": {
 		"crd":          FromTree,
-		"kube-version": FromTree,
+		"kube-version": Stricter,
 		"output":       FromTree,
 
 		"object":      ByHand,
@@ -177,6 +186,7 @@ var keys = map[string]map[string]Class{
 		"namespace": Never,
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"find": {
@@ -195,11 +205,12 @@ var keys = map[string]map[string]Class{
 		"solver":    Never,
 		"config":    Never,
 		"no-config": Never,
+		"follow":    Never, // reads out of the tree
 		"help":      Never,
 	},
 	"repl": {
 		"crd":          FromTree,
-		"kube-version": FromTree,
+		"kube-version": Stricter,
 
 		"object": ByHand,
 		"name":   ByHand,
@@ -212,6 +223,7 @@ var keys = map[string]map[string]Class{
 		"namespace":  Never,
 		"config":     Never,
 		"no-config":  Never,
+		"follow":     Never,
 		"help":       Never,
 	},
 }
@@ -222,9 +234,11 @@ func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
 // positional are the keys for what stands on a command line without a flag.
 var positional = []string{"objects", "crds", "suites"}
 
-// pathKeys are the keys whose values are paths, which a file gives from its own
-// folder.
-var pathKeys = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "cover-out", "mutate-out", "convert-ca", "cases-out", "baseline", "baseline-out", "out"}
+// The values of these keys are paths, relative to the folder of the file. The package wholefile checks links in outputPaths.
+var (
+	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
+	outputPaths = []string{"cover-out", "mutate-out", "cases-out", "baseline-out", "out"}
+)
 
 // commands are those that a file serves, for messages.
 func commands() string {
@@ -233,7 +247,7 @@ func commands() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// allows says what is wrong with a key of the file.
+// allows returns an error if the file may not set the key to the values.
 func (f *file) allows(command, key string, values []string) error {
 	switch class := keys[command][key]; {
 	case class == 0 || class == Never:
@@ -242,10 +256,42 @@ func (f *file) allows(command, key string, values []string) error {
 		return nil
 	case class == ByHand:
 		return fmt.Errorf("not taken from a file in the tree under check: give --%s, or name the file with --config", key)
-	case key == "validate" && !slices.Equal(values, []string{"strict"}) && !slices.Equal(values, []string{"true"}):
-		return errors.New("a file in the tree under check may only say strict: give --validate, or name the file with --config")
+	case class == Stricter:
+		return stricter(key, values)
 	}
 	return nil
+}
+
+const kubeVersion = "kube-version"
+
+// An olderVersionError reports a kube-version that a file in the tree may not set. It is a note: the key is ignored.
+type olderVersionError struct{ version types.Version }
+
+func (e *olderVersionError) Error() string {
+	return fmt.Sprintf("%s is ignored: it is older than the default, 1.%d, and could accept more: pass --kube-version %[1]s, or name the file with --config", e.version, types.Newest)
+}
+
+// stricter returns an error if the values could weaken a check.
+func stricter(key string, values []string) error {
+	switch key {
+	case "validate":
+		if !slices.Equal(values, []string{"strict"}) && !slices.Equal(values, []string{"true"}) {
+			return errors.New("a file in the tree under check may only say strict: give --validate, or name the file with --config")
+		}
+		return nil
+	case kubeVersion:
+		for _, value := range values {
+			v, err := types.ParseVersion(value)
+			if err != nil {
+				return err
+			}
+			if v.Minor < types.Newest {
+				return &olderVersionError{v}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("no value is known to be safe: give --%s, or name the file with --config", key)
 }
 
 func unknownKey(command string) error {
@@ -257,10 +303,11 @@ func unknownKey(command string) error {
 	return fmt.Errorf("no such setting: want a flag of celadon %s", command)
 }
 
-// paths are the values of a key, where they are paths, as they are from here.
-// In the tree's own file they must stay in the tree.
-func (f *file) paths(key string, values []string) ([]string, error) {
-	if !slices.Contains(pathKeys, key) {
+// paths returns the values of a key, relative to the working directory if they are paths. Paths from the tree's own file must
+// stay in the tree. Paths from a file that the user named follow the rules of the command line.
+func (f *file) paths(flags *pflag.FlagSet, key string, values []string) ([]string, error) {
+	reads := slices.Contains(inputPaths, key)
+	if !reads && !slices.Contains(outputPaths, key) {
 		return values, nil
 	}
 	out := make([]string, len(values))
@@ -268,9 +315,12 @@ func (f *file) paths(key string, values []string) ([]string, error) {
 		if out[i] = path; path != "-" && !filepath.IsAbs(path) {
 			out[i] = filepath.Join(filepath.Dir(f.path), path)
 		}
-		if f.tree != "" && (path == "-" || !gitbase.Inside(f.tree, out[i])) {
+		if f.tree != "" && (path == "-" || !worktree.Inside(f.tree, out[i])) {
 			return nil, fmt.Errorf("%s: not in the tree %s: give it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
 		}
+	}
+	if reads {
+		return out, cli.CheckPaths(flags, out...)
 	}
 	return out, nil
 }

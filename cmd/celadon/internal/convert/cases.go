@@ -35,15 +35,15 @@ func writeCases(s cli.Streams, o *TestOptions, r *Report) error {
 }
 
 func (o *TestOptions) write(s cli.Streams, c *CRD, version string, findings []*Finding) error {
+	if err := wholefile.MkdirAll(o.CasesOut, 0o755); err != nil {
+		return err
+	}
 	path := filepath.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --cases-out", path)
 	}
 	data, err := suite(c, version, findings, o.Seed)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(o.CasesOut, 0o755); err != nil {
 		return err
 	}
 	if err := wholefile.Write(path, data); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/engine/compare"
 )
 
@@ -37,7 +38,7 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 		if err == nil && len(docs) == 0 {
 			err = fmt.Errorf("there is no such file at %s", o.Base)
 		}
-	} else if gitbase.Inside(paths[1], o.Allow) {
+	} else if worktree.Inside(paths[1], o.Allow) {
 		err = errors.New("stands among the new CRDs: want a file that the change cannot write")
 	} else {
 		input.Selection{}.Scan(nil, []string{o.Allow}, func() {}, each)

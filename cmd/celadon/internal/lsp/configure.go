@@ -12,7 +12,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/types"
 )
 
 // versions are the Kubernetes versions that objects and CRDs are looked at with; "" is
@@ -74,10 +73,10 @@ func (s *server) versionsOf(now settings, was versions) versions {
 		}
 		var v versions
 		if err == nil {
-			v.objects, err = fileVersion(data, "check")
+			v.objects, err = s.fileVersion(root, data, "check")
 		}
 		if err == nil {
-			v.crds, err = fileVersion(data, "vet")
+			v.crds, err = s.fileVersion(root, data, "vet")
 		}
 		if err != nil {
 			s.log(protocol.Error, fmt.Sprintf("%s: %v", filepath.Join(root, config.Name), err))
@@ -103,10 +102,12 @@ func onTop(root string) ([]byte, error) {
 	return input.ReadAll(f, config.Most)
 }
 
-func fileVersion(data []byte, command string) (string, error) {
-	version, err := config.KubeVersion(data, command)
-	if err == nil && version != "" {
-		_, err = types.ParseVersion(version)
+// fileVersion returns the Kubernetes version that the file in root sets for a command. An older version does not count, as in
+// CI: the editor's settings can name it.
+func (s *server) fileVersion(root string, data []byte, command string) (string, error) {
+	version, note, err := config.KubeVersion(data, command)
+	if note != "" {
+		s.log(protocol.Warning, filepath.Join(root, config.Name)+": "+note)
 	}
 	return version, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -154,7 +153,7 @@ func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResou
 // write writes the pages there are, and tells why the missing are.
 func (o *DocsOptions) write(s cli.Streams, pages []made) (missing bool, err error) {
 	if o.Out != "" {
-		if err := os.MkdirAll(o.Out, 0o777); err != nil {
+		if err := wholefile.MkdirAll(o.Out, 0o777); err != nil {
 			return false, err
 		}
 	}

@@ -22,7 +22,7 @@ func CompleteInputs(cmd *cobra.Command, s cli.Streams, in *Inputs) {
 		if in.Object == "-" || in.Cluster.On {
 			return nil, cobra.ShellCompDirectiveNoFileComp // nobody has written it yet
 		}
-		docs, err := (&host{s}).load(cmd.Context(), in.Object)
+		docs, err := (&host{s, in.given}).load(cmd.Context(), in.Object)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -37,7 +37,7 @@ func CompletePlaces(cmd *cobra.Command, s cli.Streams, o *EvalOptions) {
 		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
 			return nil
 		}
-		opened, err := (&host{s}).session(cmd.Context(), &o.Inputs, cost.Limits{})
+		opened, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
 		if err != nil {
 			return nil
 		}

@@ -48,7 +48,7 @@ type evaluation struct {
 
 // Eval is celadon eval.
 func Eval(ctx context.Context, streams cli.Streams, o *EvalOptions, src string) error {
-	e := &evaluation{host{streams}, o}
+	e := &evaluation{host{streams, o.given}, o}
 	switch {
 	case o.CRD == "" && !o.Cluster.On:
 		return errors.New("no CRD given: want --crd PATH (see celadon eval --help)")

@@ -31,7 +31,7 @@ func openHistory() *history {
 		state = filepath.Join(home, ".local", "state")
 	}
 	folder := filepath.Join(state, "celadon")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := wholefile.MkdirAll(folder, 0o700); err != nil {
 		return &history{}
 	}
 	return &history{filepath.Join(folder, "history")}
@@ -78,7 +78,7 @@ func (h *history) remember(entry string) {
 	if h.path == "" {
 		return
 	}
-	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := wholefile.Append(h.path, 0o600)
 	if err != nil {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
@@ -16,17 +18,23 @@ import (
 )
 
 // host gives a session files and the report of check.
-type host struct{ cli.Streams }
+type host struct {
+	cli.Streams
+	given *pflag.FlagSet // the command line
+}
 
 func (h *host) ofSession() repl.Host {
 	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
 	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status")}
 }
 
-// load reads what a path holds; of "", nothing.
+// load reads the documents of a file or folder. It returns nil if path is empty.
 func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err error) {
 	if path == "" {
 		return nil, nil
+	}
+	if err := cli.CheckPaths(h.given, path); err != nil {
+		return nil, err
 	}
 	err = sweep.All(ctx, h.Stdin, []string{path}, editable, func(e editableRead) error {
 		docs = append(docs, e.doc)

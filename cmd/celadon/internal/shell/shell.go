@@ -42,9 +42,12 @@ type Inputs struct {
 	// Subresource is "status" to evaluate a write of the status.
 	Subresource string
 	Cluster     cluster.Flags
+
+	given *pflag.FlagSet
 }
 
 func (in *Inputs) flags(f *pflag.FlagSet) {
+	in.given = f
 	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder or -")
 	f.StringVar(&in.Object, "object", "", "the object: a `FILE`")
 	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
@@ -64,7 +67,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 
 // Run is celadon repl.
 func Run(ctx context.Context, streams cli.Streams, o *Options) error {
-	h := &host{streams}
+	h := &host{streams, o.given}
 	s, err := h.session(ctx, &o.Inputs, o.Limits)
 	if err != nil {
 		return err

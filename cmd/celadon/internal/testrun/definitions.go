@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/ruletest"
 	"github.com/celadon-cel/celadon/internal/spell"
@@ -196,7 +196,7 @@ func collect(all *[]*definition) func(*input.Document) bool {
 }
 
 func (d *definitions) mayRead(path string) bool {
-	return slices.ContainsFunc(d.roots, func(root string) bool { return gitbase.Inside(root, path) })
+	return slices.ContainsFunc(d.roots, func(root string) bool { return worktree.Inside(root, path) })
 }
 
 // laidOut are the CRDs in the nearest folder that has the one.
@@ -221,7 +221,7 @@ func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*d
 // above are a folder and those above it, up to the top of the repository, or, where
 // there is none, as far as a layout goes.
 func above(dir string) (dirs []string) {
-	top, err := gitbase.Top(dir)
+	top, err := worktree.Top(dir)
 	if err != nil {
 		return []string{dir}
 	}
@@ -245,7 +245,7 @@ func (d *definitions) folder(path, top string) []*definition {
 	}
 	var all []*definition
 	entries, err := os.ReadDir(path)
-	if err != nil || !gitbase.Inside(top, path) {
+	if err != nil || !worktree.Inside(top, path) {
 		entries = nil
 	}
 	for _, e := range entries {

@@ -8,8 +8,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 )
 
 // OpenShift generates several CRDs of one name: one for each set of feature gates,
@@ -69,7 +69,7 @@ func (d *definitions) tableFor(dirs []string) table {
 		t, known := d.tables[dir]
 		if !known {
 			file := filepath.Join(dir, tableName)
-			if text, err := input.ReadFile(file, maxTable); err == nil && gitbase.Inside(dir, file) {
+			if text, err := input.ReadFile(file, maxTable); err == nil && worktree.Inside(dir, file) {
 				t = parseTable(string(text))
 			}
 			d.tables[dir] = t

@@ -216,12 +216,12 @@ func (i *initial) write(name string, made *ruletest.Started) error {
 		_, err := foreign.NewWriter(i.Stdout).Write(made.Text)
 		return err
 	}
+	if err := wholefile.MkdirAll(i.o.Out, 0o755); err != nil {
+		return err
+	}
 	path := filepath.Join(i.o.Out, name)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --out", path)
-	}
-	if err := os.MkdirAll(i.o.Out, 0o755); err != nil {
-		return err
 	}
 	if err := wholefile.Write(path, made.Text); err != nil {
 		return err

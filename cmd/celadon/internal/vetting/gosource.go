@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
 	"github.com/celadon-cel/celadon/internal/gomarkers"
 	"github.com/celadon-cel/celadon/internal/gotree"
 )
@@ -125,7 +125,7 @@ func locate(dir string) (*goSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := gitbase.Top(at)
+	top, err := worktree.Top(at)
 	if top == "" && err == nil {
 		top, err = gotree.Root(at)
 	}

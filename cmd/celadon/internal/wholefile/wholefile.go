@@ -1,9 +1,13 @@
-// Package wholefile writes files whole or not at all: whoever reads one sees what
-// it held before or what it holds now, after a crash too.
+// Package wholefile writes output files. All commands use it, so that no author of a commit can redirect an output with a
+// link, and so that readers see the old or the new content of a file, also after a crash.
 //
-//	err := wholefile.Replace("crd.yaml", before, after) // still what was read?
+//	err := wholefile.Replace("crd.yaml", before, after) // fails if the file has changed
 //	err := wholefile.Write("new.yaml", data)
-//	f, err := wholefile.Create("report.json")           // written as it comes
+//	f, err := wholefile.Create("report.json")           // for content that arrives in parts
+//	err := wholefile.MkdirAll("site", 0o777)            // a folder for output files
+//
+// A path may go through links inside its git work tree (without git: inside the working directory), but not through a link
+// that leads out of it. Links that are above or outside of the tree are the user's own and are followed.
 package wholefile
 
 import (
@@ -14,14 +18,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
-// ErrChanged says that a file no longer holds what was read from it.
+// ErrChanged reports that a file does not hold the expected content.
 var ErrChanged = errors.New("the file has changed since it was read")
 
-// Replace writes after into a file that holds before; the error is ErrChanged
-// where it holds something else by now.
+// Replace writes after to the file name. The error is ErrChanged if the file does not hold before.
 func Replace(name string, before, after []byte) error {
+	f, err := Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
 	now, err := os.ReadFile(name)
 	if err != nil {
 		return plain(name, err)
@@ -29,117 +38,158 @@ func Replace(name string, before, after []byte) error {
 	if !bytes.Equal(now, before) {
 		return fmt.Errorf("%s: %w", name, ErrChanged)
 	}
-	return Write(name, after)
+	return f.all(after)
 }
 
-// Write makes data all that a file holds, and the file where there is none. A link
-// stays, and what it leads to is written; the file's mode stays.
+// Write replaces the content of the file name, which is created if it does not exist. If name is a link, its target is
+// written and the link stays. The file keeps its mode.
 func Write(name string, data []byte) error {
 	f, err := Create(name)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
+	return f.all(data)
+}
+
+func (f *File) all(data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
 	return f.Commit()
 }
 
-// File is what a file will hold. It stands beside it under another name.
+// A File is the future content of a file. Until Commit, it is stored in the same folder under another name. A device or
+// pipe is written directly.
 type File struct {
-	name, target string
-	temp         *os.File // nil when it is done
-	mode         fs.FileMode
+	name   string // as the user wrote it
+	at     *target
+	temp   *os.File // nil after Commit and Discard
+	mode   fs.FileMode
+	direct bool // temp is the device or pipe itself
 }
 
-// Create begins what Write does at once: the file is as it was until Commit.
+// Create starts to write the file name, which does not change until Commit.
 func Create(name string) (*File, error) {
-	f := &File{name: name, target: name, mode: 0o644}
-	if to, err := filepath.EvalSymlinks(name); err == nil {
-		f.target = to
-	} else if _, err := os.Lstat(name); err == nil {
-		return nil, fmt.Errorf("%s: a link that leads nowhere: want a file", name)
-	}
-	if info, err := os.Stat(f.target); err == nil {
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: not a regular file", name)
+	if system(name) {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return nil, plain(name, err)
 		}
-		f.mode = info.Mode().Perm()
+		return &File{name: name, temp: f, direct: true}, nil
 	}
-	temp, err := os.CreateTemp(filepath.Dir(f.target), beside(f.target)+"*")
+	at, err := locate(name)
 	if err != nil {
-		return nil, plain(name, err)
+		return nil, err
 	}
-	f.temp = temp
+	f := &File{name: name, at: at, mode: 0o644}
+	if err := f.open(); err != nil {
+		at.close()
+		return nil, err
+	}
 	return f, nil
 }
 
-// maxName is how much of a file's name that beside it begins with.
-const maxName = 100
-
-// beside is how the name of a file begins that stands beside another until that is
-// whole. Digits follow.
-func beside(target string) string {
-	name := filepath.Base(target)
-	return ".celadon-" + name[:min(len(name), maxName)] + "-"
+func (f *File) open() (err error) {
+	info, err := f.at.root.Lstat(f.at.rel)
+	switch {
+	case err != nil && isLink(f.name):
+		return errNowhere(f.name)
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return plain(f.name, err)
+	case info.Mode().IsRegular():
+		f.mode = info.Mode().Perm()
+	case f.at.inTree || info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0:
+		return fmt.Errorf("%s: not a regular file", f.name)
+	default:
+		f.direct = true
+		f.temp, err = f.at.root.OpenFile(f.at.rel, os.O_WRONLY, 0)
+		return plain(f.name, err)
+	}
+	f.temp, err = f.at.createTemp()
+	return plain(f.name, err)
 }
 
-// Clean removes what was left beside a file by those who were killed while they wrote
-// it. Who still does fails.
-func Clean(name string) {
-	entries, err := os.ReadDir(filepath.Dir(name))
-	if err != nil {
-		return // which Create tells
+// system reports whether name is a device, pipe, or descriptor of the system. /dev/stdout, for example, is a link to
+// something that may have no path. Files in /dev/shm are files like any others.
+func system(name string) bool {
+	name = filepath.Clean(name)
+	if !strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/dev/shm/") {
+		return false
 	}
-	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), beside(name))
-		if ok && rest != "" && strings.Trim(rest, "0123456789") == "" && e.Type().IsRegular() {
-			_ = os.Remove(filepath.Join(filepath.Dir(name), e.Name()))
-		}
-	}
+	info, err := os.Lstat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+func errNowhere(name string) error {
+	return fmt.Errorf("%s: a link that leads nowhere: want a file", name)
 }
 
 func (f *File) Write(data []byte) (int, error) {
 	n, err := f.temp.Write(data)
-	if err != nil {
-		err = plain(f.name, err)
-	}
-	return n, err
+	return n, plain(f.name, err)
 }
 
-// Commit gives what was written the file's name.
+// Commit makes the written content that of the file.
 func (f *File) Commit() error {
 	temp := f.temp
 	f.temp = nil
+	if f.direct {
+		f.at.close()
+		return plain(f.name, temp.Close())
+	}
+	defer f.at.close()
 	err := errors.Join(temp.Chmod(f.mode), temp.Sync(), temp.Close())
 	if err == nil {
-		err = os.Rename(temp.Name(), f.target)
+		err = f.at.root.Rename(f.at.beside(temp), f.at.rel)
 	}
 	if err != nil {
-		_ = os.Remove(temp.Name())
+		_ = f.at.root.Remove(f.at.beside(temp))
 		return plain(f.name, err)
 	}
-	// The name is safe once the folder is; not every file system can do it.
-	if dir, err := os.Open(filepath.Dir(f.target)); err == nil {
+	// The rename is durable once the folder is synced. Not every file system supports that.
+	if dir, err := f.at.root.Open(filepath.Dir(f.at.rel)); err == nil {
 		_ = dir.Sync()
 		_ = dir.Close()
 	}
 	return nil
 }
 
-// Discard drops what was not committed.
+// Discard drops content that was not committed.
 func (f *File) Discard() {
-	if f.temp != nil {
-		_ = f.temp.Close()
-		_ = os.Remove(f.temp.Name())
-		f.temp = nil
+	if f.temp == nil {
+		return
 	}
+	_ = f.temp.Close()
+	if !f.direct {
+		_ = f.at.root.Remove(f.at.beside(f.temp))
+	}
+	f.temp = nil
+	f.at.close()
 }
 
-// plain is an error under the name that the user knows: that of the file beside
-// it says nothing.
+// Append opens the file name for appending. It is created with mode if it does not exist.
+func Append(name string, mode fs.FileMode) (*os.File, error) {
+	at, err := locate(name)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	f, err := at.root.OpenFile(at.rel, os.O_APPEND|os.O_CREATE|os.O_WRONLY, mode)
+	return f, plain(name, err)
+}
+
+// plain returns err with the name that the user wrote instead of the path in err, which can be that of a temporary file.
 func plain(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
@@ -148,11 +198,13 @@ func plain(name string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
+	if errors.Is(err, syscall.ELOOP) {
+		return errNowhere(name)
+	}
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// LineStart is where a line begins in a text, from 1; the text's end where there is
-// none.
+// LineStart returns the offset of a line, counted from 1, or the length of text if it has fewer lines.
 func LineStart(text []byte, line int) int {
 	offset := 0
 	for ; line > 1; line-- {

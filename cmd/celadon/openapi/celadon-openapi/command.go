@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +71,7 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 	f.StringVar(&o.groupVersion, "group-version", "", "the document of one `GROUP/VERSION`")
 	f.BoolVar(&o.v2, "v2", false, "OpenAPI v2: one document of all CRDs")
 	f.StringVar(&o.out, "out", "", "a file for each document in the folder `DIR`, which is made")
+	cli.Operands(cmd, false, "crd")
 	cli.Complete(cmd)
 	return cmd
 }
@@ -94,7 +94,7 @@ func (o *options) publish(s cli.Streams, crds []*apiextensionsv1.CustomResourceD
 		return err
 	}
 	if o.out != "" {
-		if err := os.MkdirAll(o.out, 0o777); err != nil {
+		if err := wholefile.MkdirAll(o.out, 0o777); err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writing are the functions of os that create or change files. Those in inRoot are also methods of *os.Root, with names that
+// nothing else in the command has.
+var (
+	inRoot  = []string{"WriteFile", "Create", "OpenFile", "Mkdir", "MkdirAll"}
+	writing = append([]string{"CreateTemp", "MkdirTemp", "Rename", "Symlink", "Link", "CopyFS", "Truncate"}, inRoot...)
+)
+
+// mayWrite are the only files that use them, each with the reason.
+var mayWrite = map[string]string{
+	"internal/wholefile/wholefile.go":        "all output files",
+	"internal/wholefile/target.go":           "all output files",
+	"internal/report/spool.go":               "a temporary file, in the system's folder and without a name",
+	"internal/input/open.go":                 "opens for reading alone, without waiting for a pipe",
+	"internal/cluster/clustertest/server.go": "serves tests alone",
+}
+
+// TestOneWriter fails if a command writes files without the package wholefile, which refuses links out of the work tree.
+func TestOneWriter(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !slices.Contains(writing, f.Sel.Name) {
+				return true
+			}
+			from, _ := f.X.(*ast.Ident)
+			if from != nil && from.Name == "wholefile" || (from == nil || from.Name != "os") && !slices.Contains(inRoot, f.Sel.Name) {
+				return true
+			}
+			name := filepath.ToSlash(path)
+			used[name] = true
+			if mayWrite[name] == "" {
+				t.Errorf("%s: %s: write files with the package wholefile", set.Position(n.Pos()), f.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range mayWrite {
+		if !used[name] {
+			t.Errorf("%s writes nothing: remove it from the list", name)
+		}
+	}
+}
