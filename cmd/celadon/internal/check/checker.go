@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -33,6 +34,8 @@ type checker struct {
 	width     int // of excerpts; 0 is the usual one
 	// observe is told of each run of a rule; nil is nobody.
 	observe func(engine.RuleRun)
+	// explained is the work that the explanations of the objects took that were tallied.
+	explained atomic.Uint64
 }
 
 // engine is how objects are decided.

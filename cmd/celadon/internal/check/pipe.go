@@ -214,7 +214,7 @@ func said(ctx context.Context, def *definition, res *engine.Result) *reply {
 		}
 		out.Causes = append(out.Causes, r)
 	}
-	if err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, nil); err != nil {
+	if _, err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, nil); err != nil {
 		out.Problem = err.Error()
 	}
 	if res.Undecided != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // tally counts and prints what was decided, in the order of the input.
@@ -133,6 +135,7 @@ func (t *tally) take(r *report.Object) error {
 	if r == nil {
 		return sweep.ErrStopped // the context is cancelled: the object was not decided
 	}
+	t.limitExplanations(r)
 	if r.Source = t.options.Source; t.to.head != nil {
 		t.seen.add(r)
 	}
@@ -157,6 +160,19 @@ func (t *tally) take(r *report.Object) error {
 		t.tables.Add(r)
 	}
 	return t.object(r)
+}
+
+// limitExplanations drops what explains an object beyond what a run spends on
+// explanations. It depends on the objects before and not on which goroutine was faster.
+func (t *tally) limitExplanations(r *report.Object) {
+	if t.checker.explained.Add(r.Explained) <= trace.MaxRunWork || !t.options.explains() {
+		return
+	}
+	for i := range r.Causes {
+		if c := &r.Causes[i]; c.Rule != "" && i < where.Shown {
+			c.Values, c.NotShown = nil, trace.NotShown
+		}
+	}
 }
 
 func (t *tally) object(r *report.Object) error {
