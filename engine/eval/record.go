@@ -188,13 +188,21 @@ func (r *Record) Failed(step int64) bool {
 	return true
 }
 
-// begin forgets what the element before left in the body, and notes what the
+// tooManyElements is what an evaluation panics with whose macro has more elements than a
+// Recorder takes. How much work was done until then is the same each time.
+type tooManyElements int
+
+func (n tooManyElements) overwork() *OverworkError {
+	return &OverworkError{Why: fmt.Sprintf("a macro goes over more than %d elements: too many to record each", int(n))}
+}
+
+// beginElement forgets what the element before left in the body, and notes what the
 // variables hold now.
 func (f *frame) beginElement(b *body) {
 	r := f.record
 	t := &r.turns[b.number]
 	if t.number >= r.plan.elements {
-		f.overwork(fmt.Sprintf("a macro goes over more than %d elements: too many to record each", r.plan.elements))
+		panic(tooManyElements(r.plan.elements))
 	}
 	f.work(perNote + (b.nodes.to - b.nodes.from) + (b.bodies.to - b.bodies.from))
 	for i := b.nodes.from; i < b.nodes.to; i++ {
