@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/preview"
 )
@@ -20,7 +21,7 @@ func (v verdict) why() string {
 	var b strings.Builder
 	causes := said(v.result)
 	shown := causes[:min(len(causes), maxShown)]
-	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown)
+	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown, new(trace.Run).Allowance())
 	for i := range shown {
 		foreign.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {

@@ -147,8 +147,7 @@ func (r *CaseReport) remark(text string) {
 }
 
 // report tells of a case that was run.
-// explained is the work that was spent on explanations.
-func (c *Case) report(ctx context.Context, t *trial, explained *uint64) *CaseReport {
+func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
 	r := c.unrun(Passed, "")
 	r.trial, r.Remarks, r.Mismatches, r.Bug = t, t.remarks, t.wrong, t.bug
 	switch {
@@ -194,25 +193,13 @@ func got(res *engine.Result) *Got {
 // maxExplained is how many causes of a case are.
 const maxExplained = 10
 
-// maxSuiteWork is the work of all explanations of one suite.
-const maxSuiteWork = trace.MaxRunWork / 4
-
 // explain adds the positions of causes that were not expected, and the values in their
 // rules, without passwords.
-func (r *CaseReport) explain(ctx context.Context, t *trial, explained *uint64) {
+func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	n := min(len(r.Got.Causes), maxExplained)
 	seen := t.result.Prepared()
-	whys := make([]trace.Explanation, n)
-	if *explained < maxSuiteWork {
-		all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n])
-		whys, *explained = all.Causes, *explained+all.Work
-	} else {
-		for i, cause := range t.result.Causes[:n] {
-			if cause.Rule != nil {
-				whys[i].NotShown = trace.NotShown
-			}
-		}
-	}
+	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
+	explained.Settle(all.Work) // cases run one after the other: what was found can be shown
 	var mask secret.Mask
 	if seen != nil {
 		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())
@@ -220,8 +207,8 @@ func (r *CaseReport) explain(ctx context.Context, t *trial, explained *uint64) {
 	for i := range n {
 		at := t.where(r.Got.Causes[i].Field)
 		r.Got.Causes[i].Place = &at
-		r.Got.Causes[i].NotShown = whys[i].NotShown
-		for _, v := range whys[i].Values {
+		r.Got.Causes[i].NotShown = all.Causes[i].NotShown
+		for _, v := range all.Causes[i].Values {
 			v.Value = mask.Piece(v.Value)
 			r.Got.Causes[i].Values = append(r.Got.Causes[i].Values, v)
 		}

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // Config is how suites are run; with the zero value all of their cases are.
@@ -84,7 +85,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	}
 	alone := s.alone()
 	changed := map[string]bool{}
-	var explained uint64
+	var explained trace.Run
 	for _, c := range s.Cases {
 		if !r.selects(s, c) {
 			continue
@@ -207,7 +208,7 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 }
 
 // run runs a case on all that it has to hold for, up to the first that it does not.
-func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *uint64) *CaseReport {
+func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMuch("different initialCRDPatches", changed, maxChanged))
 	}

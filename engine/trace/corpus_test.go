@@ -91,7 +91,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 			continue
 		}
 		explained++
-		tr, err := x.trace(context.Background(), res.Prepared(), cause, tracing.NewBudget())
+		tr, err := x.trace(context.Background(), res.Prepared(), cause, tracing.NewBudget(tracing.MaxObjectWork))
 		if err != nil {
 			t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
 		} else if tr.Err == nil && tr.Value != celtypes.False {

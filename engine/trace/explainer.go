@@ -28,36 +28,6 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Value is a part of a rule and what it was, in the form of decoded JSON.
-type Value struct {
-	Expr  string
-	Value any
-}
-
-// An Explanation is what decided one cause.
-type Explanation struct {
-	// Values are in the order of the rule. There are none if no rule made the cause.
-	Values []Value
-	// NotShown is why values are missing; "" if none are.
-	NotShown string
-}
-
-// Explanations are those of one object.
-type Explanations struct {
-	Causes []Explanation
-	// Work is what explaining took, in units of about a nanosecond. It depends only on
-	// the object and the CRD.
-	Work uint64
-}
-
-// MaxRunWork is the work that all explanations of one run should take. A caller that
-// explains many objects sums their Work in a fixed order, and shows no explanation of the
-// objects beyond it.
-const MaxRunWork = 1 << 30
-
-// NotShown is the reason of explanations that are not shown because of MaxRunWork.
-const NotShown = "the explanations before this one took too much work"
-
 // Explainer explains why the rules of one CRD rejected an object. It is safe for
 // concurrent use and remembers what it compiled.
 type Explainer struct {
@@ -76,7 +46,7 @@ func NewExplainer(e *engine.Engine) *Explainer {
 // Why returns the Values of Explain: nil for a cause that no rule made, or whose
 // explanation would take too much work.
 func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
-	all, err := x.Explain(ctx, seen, causes)
+	all, err := x.Explain(ctx, seen, causes, tracing.MaxObjectWork)
 	whys = make([][]Value, len(causes))
 	for i := range whys {
 		whys[i] = all.Causes[i].Values
@@ -85,17 +55,17 @@ func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []eng
 }
 
 // Explain explains the causes of a rejection, of whose result seen is: one Explanation
-// for each cause. All of them share a limit on work; beyond it, values are not shown.
-// Explain ends early if ctx is done.
+// for each cause. All of them share an allowance of work, which is at most that of a new
+// Run; beyond it, values are not shown. Explain ends early if ctx is done.
 //
 // The error is of bugs in Celadon, each an *engine.InternalError: all other causes are
 // explained nevertheless.
-func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (all Explanations, err error) {
+func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes []engine.Cause, allowance uint64) (all Explanations, err error) {
 	all.Causes = make([]Explanation, len(causes))
 	if seen == nil {
 		return all, nil
 	}
-	budget := tracing.NewBudget()
+	budget := tracing.NewBudget(allowance)
 	var bugs []error
 	for i, cause := range causes {
 		if cause.Rule == nil || ctx.Err() != nil {

@@ -2,7 +2,7 @@
 // gave and cost, and which values decided the whole:
 //
 //	p, err := tracing.New(desk, x.AST(), x.Source(), false)
-//	t, err := p.Run(ctx, self, old, tracing.NewBudget())
+//	t, err := p.Run(ctx, self, old, tracing.NewBudget(tracing.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //
 // It serves explanations (engine/trace) and the shell.
@@ -72,17 +72,19 @@ func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 // The error is an *eval.OverworkError if that takes more work than the budget allows,
 // and an *eval.InternalError for a bug in Celadon.
 func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
-	limit, err := budget.limit()
-	if err != nil {
-		return nil, err
-	}
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
 		vars = vars.Optional()
 	}
-	vars.LimitWork(limit)
-	out, record := p.recorder.Eval(ctx, vars)
-	budget.spend(vars.Work())
+	var record *eval.Record
+	out, err := budget.run(func(limit uint64) (out eval.Outcome, work uint64) {
+		vars.LimitWork(limit)
+		out, record = p.recorder.Eval(ctx, vars)
+		return out, vars.Work()
+	})
+	if err != nil {
+		return nil, err
+	}
 	switch out.Err.(type) {
 	case *eval.OverworkError, *eval.InternalError:
 		return nil, out.Err
@@ -106,7 +108,7 @@ type Trace struct {
 }
 
 // Cut reports whether the budget ended before all parts were returned.
-func (t *Trace) Cut() bool { return t.budget.cut }
+func (t *Trace) Cut() bool { return t.budget.ended }
 
 // at returns the value of a node, and its cost with all its operands, summed over
 // the elements of a macro. It is false for a node that did not run. A link of a chain

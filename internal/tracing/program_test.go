@@ -47,7 +47,7 @@ func TestTraceCosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := p.Run(context.Background(), obj, obj, NewBudget())
+			got, err := p.Run(context.Background(), obj, obj, NewBudget(MaxObjectWork))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestTraceEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.Run(context.Background(), map[string]any{}, nil, NewBudget())
+		_, err = p.Run(context.Background(), map[string]any{}, nil, NewBudget(MaxObjectWork))
 		var over *eval.OverworkError
 		if errors.As(err, &over) != ends {
 			t.Errorf("%s: %v, want that it ends: %v", src, err, ends)

@@ -97,7 +97,7 @@ func againstReference(t *testing.T, desk *expr.Desk, src string, optional bool, 
 	if err != nil {
 		return // too much for cel-go
 	}
-	got, err := ours.Run(context.Background(), self, old, NewBudget())
+	got, err := ours.Run(context.Background(), self, old, NewBudget(MaxObjectWork))
 	var over *eval.OverworkError
 	if errors.As(err, &over) {
 		return

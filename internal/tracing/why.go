@@ -43,7 +43,7 @@ func (t *Trace) Tree() []Part {
 	var all func(e ast.Expr, depth int)
 	all = func(e ast.Expr, depth int) {
 		v, units, ok := t.at(e)
-		if !t.budget.take(t.program.perPart) {
+		if !t.budget.part(t.program.perPart) {
 			return
 		}
 		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: t.shown(v), Cost: units, Ran: ok})
@@ -302,7 +302,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 // add is part with the text and the cost of a node; what a macro made up has no
 // text, and is left out.
 func (w *why) add(e ast.Expr, p Part) {
-	if !w.budget.take(w.program.perPart) {
+	if !w.budget.part(w.program.perPart) {
 		return
 	}
 	if p.Text = w.program.source.Of(e); p.Text != "" {
@@ -345,9 +345,8 @@ func (t *Trace) shown(v ref.Val) ref.Val {
 	if v == nil {
 		return nil
 	}
-	bytes, fits := eval.Weigh(v, min(maxNative, t.budget.bytes()))
-	t.budget.spend(perByte * uint64(bytes))
-	if !fits {
+	bytes, fits := eval.Weigh(v, t.budget.bytes())
+	if t.budget.show(bytes, fits); !fits {
 		return celtypes.String(tooLarge)
 	}
 	return v

@@ -81,5 +81,5 @@ func traceRun(ctx context.Context, o *check.Answer, n int) (*tracing.Trace, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, ran.Self, ran.Old, tracing.NewBudget())
+	return p.Run(ctx, ran.Self, ran.Old, tracing.NewBudget(tracing.MaxObjectWork))
 }

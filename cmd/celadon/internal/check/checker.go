@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/secret"
 )
 
@@ -34,8 +34,8 @@ type checker struct {
 	width     int // of excerpts; 0 is the usual one
 	// observe is told of each run of a rule; nil is nobody.
 	observe func(engine.RuleRun)
-	// explained is the work that the explanations of the objects took that were tallied.
-	explained atomic.Uint64
+	// explained limits the explanations; the tally settles them.
+	explained trace.Run
 }
 
 // engine is how objects are decided.

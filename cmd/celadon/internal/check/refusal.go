@@ -7,7 +7,6 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/secret"
 )
 
@@ -50,20 +49,17 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 	return doc.Locate(fields)
 }
 
-// explain adds the values in the rules that failed, unless the objects before took all
-// the work that a run may spend on explanations: the tally then drops what is found.
+// explain adds the values in the rules that failed, which the tally drops if the objects
+// before took too much of the work of the run.
 func (c *checker) explain(ctx context.Context, def *definition, res *engine.Result, rep *report.Object, secrets secret.Texts) (err error) {
-	if c.explained.Load() > trace.MaxRunWork {
-		return nil
-	}
 	n := min(where.Shown, len(res.Causes))
-	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, secrets)
+	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.explained.Allowance(), secrets)
 	return err
 }
 
 // explain adds the values in the rules that failed, and returns the work that it took.
-func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, secrets secret.Texts) (work uint64, err error) {
-	all, err := def.explainer.Explain(ctx, seen, causes)
+func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
+	all, err := def.explainer.Explain(ctx, seen, causes, allowance)
 	for i, why := range all.Causes {
 		to[i].NotShown = why.NotShown
 		for _, v := range why.Values {

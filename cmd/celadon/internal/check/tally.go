@@ -135,7 +135,7 @@ func (t *tally) take(r *report.Object) error {
 	if r == nil {
 		return sweep.ErrStopped // the context is cancelled: the object was not decided
 	}
-	t.limitExplanations(r)
+	t.settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
 		t.seen.add(r)
 	}
@@ -162,10 +162,9 @@ func (t *tally) take(r *report.Object) error {
 	return t.object(r)
 }
 
-// limitExplanations drops what explains an object beyond what a run spends on
-// explanations. It depends on the objects before and not on which goroutine was faster.
-func (t *tally) limitExplanations(r *report.Object) {
-	if t.checker.explained.Add(r.Explained) <= trace.MaxRunWork || !t.options.explains() {
+// settle drops the explanations of an object if they take too much of the work of the run.
+func (t *tally) settle(r *report.Object) {
+	if r.Explained == 0 || t.checker.explained.Settle(r.Explained) {
 		return
 	}
 	for i := range r.Causes {
