@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/preview"
 )
@@ -20,7 +21,7 @@ func (v verdict) why() string {
 	var b strings.Builder
 	causes := said(v.result)
 	shown := causes[:min(len(causes), maxShown)]
-	values, _ := v.write.crds.set.explainer(v.engine).Why(context.Background(), v.result.Prepared(), shown)
+	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown, new(trace.Run).Allowance())
 	for i := range shown {
 		foreign.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {
@@ -30,10 +31,11 @@ func (v verdict) why() string {
 				head = "      "
 			}
 		}
-		if i < len(values) {
-			for _, value := range values[i] {
-				foreign.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
-			}
+		for _, value := range explained.Causes[i].Values {
+			foreign.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
+		}
+		if why := explained.Causes[i].NotShown; why != "" {
+			foreign.Fprintf(&b, "\n      values not shown: %s", why)
 		}
 	}
 	if more := len(causes) - len(shown); more > 0 {

@@ -114,7 +114,7 @@ func (s *Session) trace(ctx context.Context, x *expr.Expr) (*tracing.Trace, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, here.self, here.old)
+	return p.Run(ctx, here.self, here.old, tracing.NewBudget(tracing.MaxObjectWork))
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {

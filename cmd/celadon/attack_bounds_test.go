@@ -29,10 +29,16 @@ const (
 // takes more than an attack may; resting is what a run takes in any case.
 func attacked(t *testing.T, dir string, resting int64, args ...string) (out string, code int, peak int64) {
 	t.Helper()
+	return attackedThrough(t, dir, resting, "", args...)
+}
+
+// attackedThrough is attacked with a standard input.
+func attackedThrough(t *testing.T, dir string, resting int64, stdin string, args ...string) (out string, code int, peak int64) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "celadon", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	if err := cmd.Start(); err != nil {

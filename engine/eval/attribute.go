@@ -22,6 +22,7 @@ type attribute struct {
 	operand    *code     // or
 	cond       testFunc
 	yes, no    *attribute
+	branch     int64 // the ID of the node that it is as a condition's branch, or 0
 	qualifiers []qualifier
 
 	has bool // the last qualifier is has()
@@ -42,6 +43,7 @@ func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
 		a.qualifiers = append(a.qualifiers, q)
 		return
 	}
+	a.yes.branch, a.no.branch = 0, 0
 	a.yes.qualify(q, e, t)
 	a.no.qualify(q, e, t)
 }
@@ -69,7 +71,7 @@ func (p *planner) key(e ast.Expr) (*code, error) {
 		return nil, err
 	}
 	a.setKey()
-	return p.resolve(a, false), nil
+	return p.watchedPart(p.resolve(a, false), e.ID()), nil
 }
 
 func (a *attribute) setKey() {
@@ -174,16 +176,25 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 // branch plans one of a condition's two.
 func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	if p.probes[e.ID()] == nil {
-		return p.attribute(e)
+		a, err := p.attribute(e)
+		if a != nil && a.plainOperand() == nil {
+			a.branch = e.ID()
+		}
+		return a, err
 	}
 	c, err := p.plan(e)
 	return &attribute{operand: c, typ: p.typeOf(e)}, err
 }
 
+// resolveBranch is the code of a condition's branch.
+func (p *planner) resolveBranch(a *attribute) *code {
+	return p.watchedPart(p.resolve(a, false), a.branch)
+}
+
 // resolve is the code of an attribute, with or without its own step.
 func (p *planner) resolve(a *attribute, counted bool) *code {
 	if a.cond != nil {
-		c := ternary(a.cond, p.resolve(a.yes, false), p.resolve(a.no, false))
+		c := ternary(a.cond, p.resolveBranch(a.yes), p.resolveBranch(a.no))
 		if counted && a.has {
 			c = boxedCode(asPath, testOfCondition(c))
 		}

@@ -122,7 +122,7 @@ func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, e
 
 func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFunc, error) {
 	for _, arg := range e.AsCall().Args() {
-		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil {
+		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function && p.probes[arg.ID()] == nil && p.recording == nil {
 			var err error
 			if terms, err = p.terms(arg, function, terms); err != nil {
 				return nil, err

@@ -132,6 +132,7 @@ func (r *corpusRun) rule(t *testing.T, path, src string, d *types.Decl, env *cel
 		t.Errorf("%s: %s: %v", path, src, err)
 		return
 	}
+	recorded := s.recorded(t, optional)
 	hash := fnv.New64()
 	fmt.Fprint(hash, path, src)
 	for i := range 24 {
@@ -148,6 +149,9 @@ func (r *corpusRun) rule(t *testing.T, path, src string, d *types.Decl, env *cel
 			return a
 		}
 		r.compare(t, s, theirs, bind, path, src, noLimit)
+		if diff := s.otherRecorded(recorded, bind, noLimit); diff != "" {
+			t.Errorf("%s: %s\n%s", path, src, diff)
+		}
 	}
 }
 

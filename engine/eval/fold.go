@@ -71,11 +71,16 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 		{loop, x.LoopStep(), &fo.step},
 		{vars, x.Result(), &fo.result},
 	} {
+		var body *body
+		if part.val == &fo.step {
+			body = p.watchBody(x, loop)
+		}
 		c, err := p.within(part.vars, part.e)
 		if err != nil {
 			return nil, err
 		}
-		*part.val = c.boxed()
+		p.endBody(body)
+		*part.val = body.val(c.boxed(), true, !p.isAttribute(part.e))
 	}
 	return boxedCode(asFold, fo.run), nil
 }

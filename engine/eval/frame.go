@@ -63,6 +63,8 @@ type frame struct {
 	made                float64 // memory
 	calling             string  // the function whose work is being added
 
+	record *Record // of a recording plan
+
 	done        <-chan struct{}
 	steps       uint
 	interrupted bool

@@ -32,13 +32,15 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 		return nil, err
 	}
 	vars := l.variables(x)
+	body := p.watchBody(x, vars)
+	defer p.endBody(body)
 	var pred testFunc
 	if m.pred != nil {
 		c, err := p.within(vars, m.pred)
 		if err != nil {
 			return nil, err
 		}
-		pred = c.truth()
+		pred = body.test(c.truth(), true, m.name == operators.All || m.name == operators.Exists)
 	}
 	switch m.name {
 	case operators.All:
@@ -53,14 +55,14 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 		return nil, err
 	}
 	if item.raw != nil && item.decl != nil {
-		return listCode(l.collect(pred, item.raw), item.decl), nil
+		return listCode(l.collect(pred, body.raw(item.raw, pred == nil)), item.decl), nil
 	}
 	// A list of a constant is a constant too, and costs nothing to make.
 	price := uint64(common.ListCreateBaseCost)
 	if item.isConst() {
 		price = 0
 	}
-	return boxedCode(asLoop, l.collectBoxed(pred, item.boxed(), price)), nil
+	return boxedCode(asLoop, l.collectBoxed(pred, body.val(item.boxed(), pred == nil, true), price)), nil
 }
 
 // recognized is a macro with its predicate and its new item.

@@ -37,6 +37,8 @@ type planner struct {
 	notes map[int64]*code
 	// probes are told of conditions, by node; see probe.go.
 	probes map[int64]Probe
+	// recording is of a plan that records its nodes; see record.go.
+	recording *recording
 }
 
 func (p *planner) plan(e ast.Expr) (*code, error) {
@@ -47,6 +49,7 @@ func (p *planner) plan(e ast.Expr) (*code, error) {
 	if probe := p.probes[e.ID()]; probe != nil {
 		c = probed(c, probe)
 	}
+	c = p.watched(c, e.ID())
 	c.typ = p.typeOf(e)
 	if p.notes != nil {
 		p.notes[e.ID()] = c

@@ -55,16 +55,16 @@ func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, 
 // is for activations of the same ones, in the same order. It panics with an
 // *InternalError for a bug of ours.
 func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (*Program, error) {
-	return p.program(checked, checked.NativeRep().Expr(), roots, limit, nil)
+	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(*planner) {})
 }
 
 // PlanPart is PlanWith for a part of a checked expression; the variables of the
 // macros around it are roots of it.
 func (p *Planner) PlanPart(checked *cel.Ast, part ast.Expr, roots []types.Root, limit int64) (*Program, error) {
-	return p.program(checked, part, roots, limit, nil)
+	return p.program(checked, part, roots, limit, func(*planner) {})
 }
 
-func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limit int64, probes map[int64]Probe) (_ *Program, err error) {
+func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limit int64, prepare func(*planner)) (_ *Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			bug := panicked(r)
@@ -75,7 +75,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limi
 		}
 	}()
 	one := p.planner(checked.NativeRep(), roots)
-	one.probes = probes
+	prepare(one)
 	c, err := one.plan(e)
 	if err != nil {
 		return unplanned(p.env, checked)

@@ -32,7 +32,7 @@ const (
 // the whole. The program counts a step less here and there, and is not for use
 // by several goroutines.
 func (p *Planner) PlanProbed(checked *cel.Ast, roots []types.Root, limit int64, probes map[int64]Probe) (*Program, error) {
-	return p.program(checked, checked.NativeRep().Expr(), roots, limit, probes)
+	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(one *planner) { one.probes = probes })
 }
 
 func probed(c *code, probe Probe) *code {

@@ -94,6 +94,8 @@ func (f *frame) recovered(ctx context.Context, r any) Outcome {
 	case *OverworkError:
 		f.worked = f.began + f.workLimit() // how far it got may depend on the order of a map
 		return Outcome{Err: r, Cost: f.cost}
+	case tooManyElements:
+		return Outcome{Err: r.overwork(), Cost: f.cost}
 	case cancelled:
 		return f.wasCancelled(ctx)
 	}

@@ -21,19 +21,27 @@ func (f *frame) weigh(v ref.Val, per float64) float64 {
 	return w.bytes
 }
 
-// Fits is false for a value that would take more than so many bytes to write
-// out, as where its parts share what they are made of.
-func Fits(v ref.Val, bytes int) (fits bool) {
-	f := &frame{act: &Activation{work: uint64(bytes)}}
+// Fits reports whether a value takes at most so many bytes to write out. It takes more
+// where its parts share what they are made of.
+func Fits(v ref.Val, bytes int) bool {
+	_, fits := Weigh(v, bytes)
+	return fits
+}
+
+// Weigh returns how many bytes a value takes to write out, and whether these are at
+// most limit; of a larger value it looks at no more than limit bytes.
+func Weigh(v ref.Val, limit int) (bytes int, fits bool) {
+	f := &frame{act: &Activation{work: uint64(max(limit, 1))}}
 	defer func() {
 		switch p := recover().(type) {
-		case nil, *OverworkError:
+		case nil:
+		case *OverworkError:
+			bytes, fits = limit, false
 		default:
 			panic(p)
 		}
 	}()
-	f.weigh(v, 1)
-	return true
+	return int(f.weigh(v, 1)), true
 }
 
 // weighing stops where the work of what follows is too much already.

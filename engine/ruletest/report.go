@@ -121,6 +121,8 @@ type Cause struct {
 	*Place
 	// Values are those in the rule.
 	Values []trace.Value `json:"-"`
+	// NotShown is why values are missing; "" if none are.
+	NotShown string `json:"-"`
 }
 
 func newSuiteReport(s *Suite) *SuiteReport {
@@ -145,7 +147,7 @@ func (r *CaseReport) remark(text string) {
 }
 
 // report tells of a case that was run.
-func (c *Case) report(ctx context.Context, t *trial) *CaseReport {
+func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
 	r := c.unrun(Passed, "")
 	r.trial, r.Remarks, r.Mismatches, r.Bug = t, t.remarks, t.wrong, t.bug
 	switch {
@@ -163,7 +165,7 @@ func (c *Case) report(ctx context.Context, t *trial) *CaseReport {
 		r.Got = got(t.result)
 	}
 	if r.Outcome == Failed && t.result != nil {
-		r.explain(ctx, t)
+		r.explain(ctx, t, explained)
 	} else {
 		r.trial = nil
 	}
@@ -191,11 +193,13 @@ func got(res *engine.Result) *Got {
 // maxExplained is how many causes of a case are.
 const maxExplained = 10
 
-// explain adds places to what was not expected, and values, without passwords.
-func (r *CaseReport) explain(ctx context.Context, t *trial) {
+// explain adds the positions of causes that were not expected, and the values in their
+// rules, without passwords.
+func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
 	n := min(len(r.Got.Causes), maxExplained)
 	seen := t.result.Prepared()
-	whys, _ := t.on.explain.Why(ctx, seen, t.result.Causes[:n])
+	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
+	explained.Settle(all.Work) // cases run one after the other: what was found can be shown
 	var mask secret.Mask
 	if seen != nil {
 		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())
@@ -203,10 +207,8 @@ func (r *CaseReport) explain(ctx context.Context, t *trial) {
 	for i := range n {
 		at := t.where(r.Got.Causes[i].Field)
 		r.Got.Causes[i].Place = &at
-		if i >= len(whys) {
-			continue
-		}
-		for _, v := range whys[i] {
+		r.Got.Causes[i].NotShown = all.Causes[i].NotShown
+		for _, v := range all.Causes[i].Values {
 			v.Value = mask.Piece(v.Value)
 			r.Got.Causes[i].Values = append(r.Got.Causes[i].Values, v)
 		}

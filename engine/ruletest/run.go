@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // Config is how suites are run; with the zero value all of their cases are.
@@ -84,6 +85,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 	}
 	alone := s.alone()
 	changed := map[string]bool{}
+	var explained trace.Run
 	for _, c := range s.Cases {
 		if !r.selects(s, c) {
 			continue
@@ -103,7 +105,7 @@ func (r *Runner) Run(ctx context.Context, s *Suite, crds []*CRD, unresolved erro
 			if patches := c.body.patches(); len(patches) > 0 {
 				changed[string(patches)] = true
 			}
-			one = r.run(ctx, s, c, crds, on, len(changed))
+			one = r.run(ctx, s, c, crds, on, len(changed), &explained)
 		}
 		report.Cases = append(report.Cases, one)
 		if ctx.Err() != nil || r.cfg.FailFast && (one.Outcome == Failed || one.Outcome == Error) {
@@ -206,7 +208,7 @@ func (r *Runner) pairs(s *Suite, c *Case, crds []*CRD, on []aim) (all []pair, er
 }
 
 // run runs a case on all that it has to hold for, up to the first that it does not.
-func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int) *CaseReport {
+func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []aim, changed int, explained *trace.Run) *CaseReport {
 	if changed > maxChanged {
 		return c.unrun(Error, tooMuch("different initialCRDPatches", changed, maxChanged))
 	}
@@ -220,7 +222,7 @@ func (r *Runner) run(ctx context.Context, s *Suite, c *Case, crds []*CRD, on []a
 		if c.body.run(t); c.open && !t.staged && t.result != nil {
 			t.wrong = []Mismatch{{c.Place, "an expectation", "none"}}
 		}
-		one := c.report(ctx, t)
+		one := c.report(ctx, t, explained)
 		if one.Outcome != Passed {
 			if len(pairs) > 1 {
 				one.Against = p.on.version()

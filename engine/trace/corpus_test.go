@@ -13,6 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/tracing"
 )
 
 // corpusCase is what this test needs of a case of CELADON_CORPUS.
@@ -90,7 +91,7 @@ func explainCase(t *testing.T, x *Explainer, c *corpusCase) (explained, silent i
 			continue
 		}
 		explained++
-		tr, err := x.trace(context.Background(), res.Prepared(), cause)
+		tr, err := x.trace(context.Background(), res.Prepared(), cause, tracing.NewBudget(tracing.MaxObjectWork))
 		if err != nil {
 			t.Errorf("%s: %s: %v", c.Name, cause.Rule.Rule, err)
 		} else if tr.Err == nil && tr.Value != celtypes.False {

@@ -1,11 +1,16 @@
-// Package trace tells why an object was refused: of each cause that a rule made,
-// the values in the rule that decided.
+// Package trace explains why an object was rejected: for each cause that a rule made, it
+// returns the values in the rule that decided.
 //
 //	res, err := e.Validate(ctx, req)
 //	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
 //
-// Objects are decided without it: it is far slower than what evaluates rules.
+// Explaining never changes what was decided. It is bounded: see Explainer.Explain.
 package trace
+
+// How it works: the rule of a cause is evaluated once more where it failed, by the
+// evaluator that decided, with a plan that records each node (internal/tracing). The
+// same limits apply: the CEL cost limit, the cost of a call before the call is made, and
+// a limit on work, which all explanations of an object share.
 
 import (
 	"context"
@@ -23,13 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Value is a part of a rule and what it was, in the form of decoded JSON.
-type Value struct {
-	Expr  string
-	Value any
-}
-
-// Explainer tells why the rules of one CRD refused an object. It is safe for
+// Explainer explains why the rules of one CRD rejected an object. It is safe for
 // concurrent use and remembers what it compiled.
 type Explainer struct {
 	engine *engine.Engine
@@ -44,46 +43,66 @@ func NewExplainer(e *engine.Engine) *Explainer {
 	return &Explainer{engine: e, desks: map[string]*expr.Desk{}, programs: map[engine.RuleRef]*tracing.Program{}}
 }
 
-// Why explains the causes of a refusal, whose result says what its rules saw: for
-// each the values that decided, in the order of its rule; nil where no rule made
-// the cause, or where it cannot be told, as where that is too much work. The
-// error is of bugs of ours, each an *engine.InternalError: all other causes are
-// explained beside it. It never changes what was decided.
+// Why returns the Values of Explain: nil for a cause that no rule made, or whose
+// explanation would take too much work.
 func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
+	all, err := x.Explain(ctx, seen, causes, tracing.MaxObjectWork)
 	whys = make([][]Value, len(causes))
-	if seen == nil {
-		return whys, nil
+	for i := range whys {
+		whys[i] = all.Causes[i].Values
 	}
-	var bugs []error
-	for i, cause := range causes {
-		if cause.Rule == nil {
-			continue
-		}
-		why, err := x.why(ctx, seen, cause)
-		if err != nil {
-			bugs = append(bugs, err)
-		}
-		whys[i] = why
-	}
-	return whys, errors.Join(bugs...)
+	return whys, err
 }
 
-// why explains one cause; the error is a bug of ours, and names the rule.
-func (x *Explainer) why(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (why []Value, err error) {
+// Explain explains the causes of a rejection, of whose result seen is: one Explanation
+// for each cause. All of them share an allowance of work, which is at most that of a new
+// Run; beyond it, values are not shown. Explain ends early if ctx is done.
+//
+// The error is of bugs in Celadon, each an *engine.InternalError: all other causes are
+// explained nevertheless.
+func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes []engine.Cause, allowance uint64) (all Explanations, err error) {
+	all.Causes = make([]Explanation, len(causes))
+	if seen == nil {
+		return all, nil
+	}
+	budget := tracing.NewBudget(allowance)
+	var bugs []error
+	for i, cause := range causes {
+		if cause.Rule == nil || ctx.Err() != nil {
+			continue
+		}
+		var err error
+		if all.Causes[i], err = x.explain(ctx, seen, cause, budget); err != nil {
+			bugs = append(bugs, err)
+		}
+	}
+	all.Work = budget.Spent()
+	return all, errors.Join(bugs...)
+}
+
+// explain explains one cause; the error is a bug in Celadon, and names the rule.
+func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *tracing.Budget) (why Explanation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			why, err = nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p), Stack: debug.Stack()}
+			why, err = Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p), Stack: debug.Stack()}
 		}
 	}()
-	t, err := x.trace(ctx, seen, cause)
+	t, err := x.trace(ctx, seen, cause, budget)
 	var broken *eval.InternalError
-	if errors.As(err, &broken) {
-		return nil, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}
+	var over *eval.OverworkError
+	switch {
+	case errors.As(err, &broken):
+		return Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}
+	case errors.As(err, &over):
+		return Explanation{NotShown: over.Error()}, nil
+	case err != nil || ctx.Err() != nil:
+		return Explanation{}, nil // the path is not found, or nobody waits for it
 	}
-	if err != nil {
-		return nil, nil // it is too much, or nowhere to be found
+	why.Values = values(t.Why())
+	if t.Cut() {
+		why.NotShown = "the rest takes too much work"
 	}
-	return values(t.Why()), nil
+	return why, nil
 }
 
 // values leaves the steps between out.
@@ -104,7 +123,7 @@ func values(parts []tracing.Part) (out []Value) {
 var errNotFound = errors.New("the cause's place is not found in the object")
 
 // trace evaluates a cause's rule once more, where it failed.
-func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause) (*tracing.Trace, error) {
+func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *tracing.Budget) (*tracing.Trace, error) {
 	steps, err := placeOf(cause)
 	if err != nil {
 		return nil, err
@@ -117,7 +136,7 @@ func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engi
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, at, before)
+	return p.Run(ctx, at, before, budget)
 }
 
 // placeOf is the rule's path with the indexes and keys of the cause's field.

@@ -1,32 +1,27 @@
-// Package tracing evaluates an expression node by node, and tells what each node
+// Package tracing evaluates an expression node by node, and reports what each node
 // gave and cost, and which values decided the whole:
 //
 //	p, err := tracing.New(desk, x.AST(), x.Source(), false)
-//	t, err := p.Run(ctx, self, old)
+//	t, err := p.Run(ctx, self, old, tracing.NewBudget(tracing.MaxObjectWork))
 //	for _, part := range t.Why() { … }
 //
 // It serves explanations (engine/trace) and the shell.
 package tracing
 
-// How it works: cel-go's planner makes the plan, and a decorator puts a recorder
-// around every node (program.go, record.go). What the recorder noted is a Trace,
-// which is arranged as the reasons for a value (why.go) or as a tree (tree.go).
+// How it works: the evaluator that decides objects also explains them, with a plan
+// that records each node (eval.Recorder). So an explanation ends where the
+// evaluation ended: by the cost limit, before a call that costs too much, or when
+// its context is done. What was recorded is a Trace, which is arranged as the
+// reasons for a value (why.go) or as a tree (tree.go).
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
-	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/internal/expr"
@@ -35,226 +30,111 @@ import (
 
 // Program is an expression that can be traced. It is safe for concurrent use.
 type Program struct {
-	env      *cel.Env
 	checked  *cel.Ast
 	source   *lex.Source
 	decl     *types.Decl
-	limit    int64
 	optional bool
-	elements int // that one macro may go over
-	rehearse *eval.Program
-	idle     sync.Pool // of *recorder
+	recorder *eval.Recorder
+	varying  map[int64]bool // by node: it reads a variable
+	perPart  uint64         // the work of showing one part
 }
 
-// New makes a program of an expression that was checked at the desk, where
-// oldSelf is what optionalOldSelf says.
+// New returns the program of an expression that was checked at the desk with the same
+// optionalOldSelf. The error is an *eval.OverworkError if a constant is a pattern too
+// large to be compiled a second time.
 func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
+	return newProgram(d, checked, src, optionalOldSelf, maxElements)
+}
+
+func newProgram(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
-		return nil, err
-	}
-	p := &Program{
-		env: env, checked: checked, source: lex.NewSource(src, checked),
-		decl: d.Decl(), limit: d.Limit(), optional: optionalOldSelf, elements: maxElements,
-	}
-	if p.rehearse, err = eval.New(env, checked, p.decl, p.limit); err != nil {
 		return nil, err
 	}
 	if types.LargePattern(checked) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
 	}
-	r, err := p.plan()
-	if err != nil {
-		return nil, err
+	p := &Program{
+		checked: checked, source: lex.NewSource(src, checked), decl: d.Decl(), optional: optionalOldSelf,
+		varying: variablesIn(checked.NativeRep().Expr()), perPart: uint64(perPart + perByte*len(src)),
 	}
-	p.idle.Put(r)
-	return p, nil
+	roots := types.RuleRoots(d.Decl(), optionalOldSelf)
+	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, roots, d.Limit(), elements)
+	return p, err
 }
+
+// constant reports whether e reads no variable.
+func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
 
 func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
 
-// maxElements is how many elements of one macro are traced: cel-go's cost
-// tracker takes longer for each than for the one before.
-const maxElements = 20_000
-
-// ErrTooManyElements is the error of Run where a macro goes over more elements
-// than can be traced.
-var ErrTooManyElements error = tooManyElements{}
-
-type tooManyElements struct{}
-
-func (tooManyElements) Error() string {
-	return fmt.Sprintf("a macro goes over more than %d elements: too many to tell of each", maxElements)
-}
-
-// maxWork is what an evaluation may take that is traced: cel-go's planner knows
-// no limit of work, and takes several times as long.
-const maxWork = eval.MaxWork / 64
-
-// Run evaluates the expression as rules are evaluated; old is nil when there is
-// none. The error is an *eval.OverworkError where that takes too much work to
-// be done once more, and an *eval.InternalError for a bug of ours.
-func (p *Program) Run(ctx context.Context, self, old any) (*Trace, error) {
-	known, err := p.rehearsed(ctx, self, old)
-	if err != nil {
-		return nil, err
-	}
-	r, _ := p.idle.Get().(*recorder)
-	if r == nil {
-		var err error
-		if r, err = p.plan(); err != nil {
-			return nil, err
-		}
-	}
-	defer func() {
-		r.trace, r.tracker, r.running = nil, nil, 0
-		p.idle.Put(r)
-	}()
+// Run evaluates the expression as rules are evaluated; old is nil if there is none.
+// The error is an *eval.OverworkError if that takes more work than the budget allows,
+// and an *eval.InternalError for a bug in Celadon.
+func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
 	vars := eval.BindOld(p.decl, self, old)
 	if p.optional {
 		vars = vars.Optional()
 	}
-	frame, err := interpreter.NewExecutionFrame(vars)
+	var record *eval.Record
+	out, err := budget.run(func(limit uint64) (out eval.Outcome, work uint64) {
+		vars.LimitWork(limit)
+		out, record = p.recorder.Eval(ctx, vars)
+		return out, vars.Work()
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer frame.Close()
-	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
-		return nil, err
-	}
-	t := &Trace{program: p, vars: vars, seen: map[int64]observed{}, chains: map[int64]observed{}, last: map[int64]element{}, failed: map[int64]*moment{}}
-	r.trace = t
-	if err := r.run(frame, known); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// rehearsed evaluates with the engine's own evaluator, which counts its work and
-// knows the panics that a server makes a rule's failure: known is that failure.
-func (p *Program) rehearsed(ctx context.Context, self, old any) (known, err error) {
-	vars := eval.BindOld(p.decl, self, old)
-	if p.optional {
-		vars = vars.Optional()
-	}
-	vars.LimitWork(maxWork)
-	out := p.rehearse.Eval(ctx, vars)
 	switch out.Err.(type) {
 	case *eval.OverworkError, *eval.InternalError:
 		return nil, out.Err
 	}
-	return out.Err, nil
+	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
 }
 
-// plan is cel-go's own, whatever evaluates the rules themselves, with a recorder
-// around each node.
-func (p *Program) plan() (r *recorder, err error) {
-	dispatcher := interpreter.NewDispatcher()
-	for _, f := range p.env.Functions() {
-		bindings, err := f.Bindings()
-		if err != nil {
-			return nil, err
-		}
-		if err := dispatcher.Add(bindings...); err != nil {
-			return nil, err
-		}
-	}
-	adapter, provider := p.env.CELTypeAdapter(), p.env.CELTypeProvider()
-	attrs := interpreter.NewAttributeFactory(p.env.Container, adapter, provider)
-	interp := interpreter.NewInterpreter(dispatcher, p.env.Container, provider, adapter, attrs)
-	r = &recorder{loops: loopBodies(p.root()), elements: p.elements}
-	newTracker := func() (tracker *interpreter.CostTracker, err error) {
-		r.tracker, err = interpreter.NewCostTracker(cost.Estimator(p.decl), interpreter.PresenceTestHasCost(false), interpreter.CostTrackerLimit(uint64(p.limit)))
-		return r.tracker, err
-	}
-	r.plan, err = interp.NewInterpretable(p.checked.NativeRep(),
-		interpreter.CustomDecoratorV2(unwatch),
-		interpreter.CustomDecoratorV2(orElse),
-		interpreter.InterruptableEval(),
-		interpreter.Optimize(),
-		interpreter.CompileRegexConstants(interpreter.MatchesRegexOptimization),
-		interpreter.CostObserver(interpreter.CostTrackerFactory(newTracker)),
-		interpreter.CustomDecoratorV2(r.watch)) // last, so that costs are counted inside
-	return r, err
+// Trace is what happened at each node of an expression in one evaluation. In a
+// macro's body it is what happened for the last element, the one that decided.
+type Trace struct {
+	// Value and Err are the outcome; Cost is that of the whole, in CEL cost
+	// units.
+	Value ref.Val
+	Err   error
+	Cost  uint64
+
+	program *Program
+	vars    *eval.Activation
+	record  *eval.Record
+	budget  *Budget
 }
 
-// run evaluates. A panic that is known is the rule's own failure; the error is of
-// any other, and of too many elements.
-func (r *recorder) run(frame *interpreter.ExecutionFrame, known error) (err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case interpreter.EvalCancelledError:
-			r.trace.Err = p
-		case tooManyElements:
-			err = p
-		default:
-			if text := fmt.Sprintf("internal error: %v", p); known == nil || known.Error() != text {
-				err = &eval.InternalError{Panic: p, Stack: debug.Stack()}
-				break
-			}
-			r.trace.Err = known
+// Cut reports whether the budget ended before all parts were returned.
+func (t *Trace) Cut() bool { return t.budget.ended }
+
+// at returns the value of a node, and its cost with all its operands, summed over
+// the elements of a macro. It is false for a node that did not run. A link of a chain
+// of selections and indexes has no value of its own, only the whole chain has.
+func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
+	if e.Kind() == ast.LiteralKind {
+		return e.AsLiteral(), 0, true
+	}
+	if v := t.record.Value(e.ID()); v != nil {
+		return v, t.record.Cost(e.ID()), true
+	}
+	return nil, 0, false
+}
+
+// chained is what a selection or an index is taken from, else nil.
+func chained(e ast.Expr) ast.Expr {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if !e.AsSelect().IsTestOnly() {
+			return e.AsSelect().Operand()
 		}
-		r.trace.Cost = r.units()
-	}()
-	var v ref.Val
-	if o, ok := r.plan.(*interpreter.ObservableInterpretable); ok {
-		v = o.ObserveExec(frame, func(any) {}) // starts the cost tracker
-	} else {
-		v = r.plan.Exec(frame)
+	case ast.CallKind:
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return e.AsCall().Args()[0]
+		}
 	}
-	if e, ok := v.(*celtypes.Err); ok {
-		r.trace.Err = e
-		return nil
-	}
-	r.trace.Value = v
 	return nil
-}
-
-// unwatch shows the planner's own type to the other decorators: an attribute
-// passes them again with each selection.
-func unwatch(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
-	if w, ok := i.(*watchedAttribute); ok {
-		return w.InterpretableAttribute, nil
-	}
-	return i, nil
-}
-
-// orElse gives optional's or() and orValue() their meaning, which cel-go adds
-// where a program is made.
-func orElse(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
-	call, ok := i.(interpreter.InterpretableCall)
-	if !ok || len(call.Args()) != 2 {
-		return i, nil
-	}
-	switch call.OverloadID() {
-	case "optional_or_optional":
-		return &alternative{InterpretableV2: i, args: call.Args()}, nil
-	case "optional_orValue_value":
-		return &alternative{InterpretableV2: i, args: call.Args(), unwrap: true}, nil
-	}
-	return i, nil
-}
-
-// alternative is an optional, or what stands in for it when it is empty.
-type alternative struct {
-	interpreter.InterpretableV2
-	args   []interpreter.InterpretableV2
-	unwrap bool
-}
-
-func (a *alternative) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	v := a.args[0].Exec(frame)
-	o, ok := v.(*celtypes.Optional)
-	switch {
-	case ok && !o.HasValue():
-		return a.args[1].Exec(frame)
-	case ok && a.unwrap:
-		return o.GetValue()
-	}
-	return v
-}
-
-func (a *alternative) Eval(vars interpreter.Activation) ref.Val {
-	return a.Exec(interpreter.AsFrame(vars))
 }

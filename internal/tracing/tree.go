@@ -143,7 +143,14 @@ func simple(e ast.Expr) bool {
 	return false
 }
 
-// constant is true for what reads no variable, and so is the same each time.
-func constant(e ast.Expr) bool {
-	return len(ast.MatchDescendants(ast.NavigateExpr(nil, e), ast.KindMatcher(ast.IdentKind))) == 0
+// variablesIn returns the IDs of the nodes that read a variable: others have the same
+// value each time.
+func variablesIn(e ast.Expr) map[int64]bool {
+	reads := map[int64]bool{}
+	for _, variable := range ast.MatchDescendants(ast.NavigateExpr(nil, e), ast.KindMatcher(ast.IdentKind)) {
+		for at, ok := variable, true; ok && !reads[at.ID()]; at, ok = at.Parent() {
+			reads[at.ID()] = true
+		}
+	}
+	return reads
 }

@@ -36,13 +36,17 @@ type Part struct {
 	Ran bool
 }
 
-// Tree is every node with its value and cost, outermost first.
+// Tree returns every node with its value and cost, outermost first, up to where the
+// budget ends.
 func (t *Trace) Tree() []Part {
 	var parts []Part
 	var all func(e ast.Expr, depth int)
 	all = func(e ast.Expr, depth int) {
 		v, units, ok := t.at(e)
-		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: shown(v), Cost: units, Ran: ok})
+		if !t.budget.part(t.program.perPart) {
+			return
+		}
+		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: t.shown(v), Cost: units, Ran: ok})
 		for _, child := range children(e) {
 			if !simple(child) {
 				all(child, depth+1)
@@ -53,9 +57,9 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why are the values that made the expression what it is, in its own order: of
+// Why returns the values that made the expression what it is, in its own order: of
 // && the side that was false, of a macro the element that decided, of what was
-// compared its value and what that was made of.
+// compared its value and what that was made of. It ends where the budget ends.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
@@ -189,7 +193,7 @@ func (w *why) operandsOf(args []ast.Expr, depth int) {
 
 // operand shows a value, and below it what that was made of.
 func (w *why) operand(e ast.Expr, depth int) {
-	if constant(e) {
+	if w.program.constant(e) {
 		return
 	}
 	v := w.value(e)
@@ -227,17 +231,15 @@ func (w *why) loop(e ast.Expr, depth int) {
 	}
 	over, v := w.value(l.Over), w.value(e)
 	step := e.AsComprehension().LoopStep().ID()
-	if celtypes.IsError(v) {
-		w.recall(step)
-	}
-	last, size := w.last[step], sizeOf(over)
-	decided := l.Settled != nil && v == l.Settled || celtypes.IsError(v) && w.failed[step] != nil
+	failed := celtypes.IsError(v) && w.record.Failed(step)
+	number, vars := w.record.Element(step)
+	size := sizeOf(over)
 	switch {
 	case over == nil:
-	case decided && last.number > 0:
-		w.element(l, last, size, depth)
+	case number > 0 && (failed || l.Settled != nil && v == l.Settled):
+		w.element(l, element{number, vars}, size, depth)
 		return
-	case constant(l.Over):
+	case w.program.constant(l.Over):
 		return
 	case size == 0:
 		w.add(l.Over, Part{Depth: depth, Value: over, Note: "has no element"})
@@ -247,6 +249,12 @@ func (w *why) loop(e ast.Expr, depth int) {
 		return
 	}
 	w.operand(l.Over, depth)
+}
+
+// element is a macro's turn, from 1, and the values of its variables.
+type element struct {
+	number int
+	values map[string]ref.Val
 }
 
 // element shows the variables of a macro at the element that ended it.
@@ -274,7 +282,7 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 		return false
 	}
 	var first valuediff.Change
-	for first = range valuediff.Values(expr.Native(shown(a)), expr.Native(shown(b))) {
+	for first = range valuediff.Values(expr.Native(w.shown(a)), expr.Native(w.shown(b))) {
 		break
 	}
 	if len(first.Path) == 0 {
@@ -294,6 +302,9 @@ func (w *why) difference(args []ast.Expr, depth int) bool {
 // add is part with the text and the cost of a node; what a macro made up has no
 // text, and is left out.
 func (w *why) add(e ast.Expr, p Part) {
+	if !w.budget.part(w.program.perPart) {
+		return
+	}
 	if p.Text = w.program.source.Of(e); p.Text != "" {
 		_, p.Cost, _ = w.at(e)
 		w.part(p)
@@ -310,7 +321,7 @@ func (w *why) part(p Part) {
 	if p.At != "" {
 		w.seen[p.Text+"\n"] = true // the variable by itself says no more
 	}
-	p.Ran, p.Value = true, shown(p.Value)
+	p.Ran, p.Value = true, w.shown(p.Value)
 	w.parts = append(w.parts, p)
 }
 
@@ -329,9 +340,13 @@ const maxNative = 4 << 20
 // tooLarge stands for a value that is not.
 const tooLarge = "(too large to show)"
 
-// shown is a value, or a text that says why it is not shown.
-func shown(v ref.Val) ref.Val {
-	if v != nil && !eval.Fits(v, maxNative) {
+// shown returns a value, or a string that says why it is not shown.
+func (t *Trace) shown(v ref.Val) ref.Val {
+	if v == nil {
+		return nil
+	}
+	bytes, fits := eval.Weigh(v, t.budget.bytes())
+	if t.budget.show(bytes, fits); !fits {
 		return celtypes.String(tooLarge)
 	}
 	return v

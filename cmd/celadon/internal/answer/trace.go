@@ -44,7 +44,7 @@ func (r *Room) trace(ctx context.Context, req *Request) (any, error) {
 	t, err := traceRun(ctx, o, req.Run)
 	var over *eval.OverworkError
 	switch {
-	case errors.As(err, &over), errors.Is(err, tracing.ErrTooManyElements):
+	case errors.As(err, &over):
 		return nil, fmt.Errorf("too much to be told: %w", err)
 	case err != nil:
 		return nil, err
@@ -81,5 +81,5 @@ func traceRun(ctx context.Context, o *check.Answer, n int) (*tracing.Trace, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, ran.Self, ran.Old)
+	return p.Run(ctx, ran.Self, ran.Old, tracing.NewBudget(tracing.MaxObjectWork))
 }

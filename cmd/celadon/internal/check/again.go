@@ -111,7 +111,7 @@ func (t *tally) again(r *report.Object) error {
 	t.to.bar.Add(1)
 	if !t.options.explains() {
 		for i := range r.Causes {
-			r.Causes[i].Values = nil
+			r.Causes[i].Values, r.Causes[i].NotShown = nil, ""
 		}
 	}
 	return t.object(r)

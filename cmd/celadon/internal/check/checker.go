@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/secret"
 )
 
@@ -33,6 +34,8 @@ type checker struct {
 	width     int // of excerpts; 0 is the usual one
 	// observe is told of each run of a rule; nil is nobody.
 	observe func(engine.RuleRun)
+	// explained limits the explanations; the tally settles them.
+	explained trace.Run
 }
 
 // engine is how objects are decided.

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/trace"
 	"github.com/celadon-cel/celadon/internal/foreign"
 )
 
@@ -219,7 +220,7 @@ func said(ctx context.Context, def *definition, res *engine.Result) *reply {
 		}
 		out.Causes = append(out.Causes, r)
 	}
-	if err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, nil); err != nil {
+	if _, err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
 		out.Problem = err.Error()
 	}
 	if res.Undecided != nil {

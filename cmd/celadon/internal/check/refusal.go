@@ -31,7 +31,7 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		rep.Causes = append(rep.Causes, r)
 	}
 	if c.options.explains() {
-		rep.Bug = explain(ctx, def, res.Prepared(), res.Causes[:min(where.Shown, len(res.Causes))], rep.Causes, excerpts.Texts)
+		rep.Bug = c.explain(ctx, def, res, rep, excerpts.Texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
 		rep.Strict = where.Strict(doc, res.Strict, excerpts)
@@ -49,13 +49,22 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 	return doc.Locate(fields)
 }
 
-// explain adds the values in the rules that failed.
-func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, secrets secret.Texts) error {
-	whys, err := def.explainer.Why(ctx, seen, causes)
-	for i, why := range whys {
-		for _, v := range why {
+// explain adds the values in the rules that failed, which the tally drops if the objects
+// before took too much of the work of the run.
+func (c *checker) explain(ctx context.Context, def *definition, res *engine.Result, rep *report.Object, secrets secret.Texts) (err error) {
+	n := min(where.Shown, len(res.Causes))
+	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.explained.Allowance(), secrets)
+	return err
+}
+
+// explain adds the values in the rules that failed, and returns the work that it took.
+func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
+	all, err := def.explainer.Explain(ctx, seen, causes, allowance)
+	for i, why := range all.Causes {
+		to[i].NotShown = why.NotShown
+		for _, v := range why.Values {
 			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
 		}
 	}
-	return err
+	return all.Work, err
 }

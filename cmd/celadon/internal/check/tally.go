@@ -8,6 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
 // tally counts and prints what was decided, in the order of the input.
@@ -133,6 +135,7 @@ func (t *tally) take(r *report.Object) error {
 	if r == nil {
 		return sweep.ErrStopped // the context is cancelled: the object was not decided
 	}
+	t.settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
 		t.seen.add(r)
 	}
@@ -157,6 +160,18 @@ func (t *tally) take(r *report.Object) error {
 		t.tables.Add(r)
 	}
 	return t.object(r)
+}
+
+// settle drops the explanations of an object if they take too much of the work of the run.
+func (t *tally) settle(r *report.Object) {
+	if r.Explained == 0 || t.checker.explained.Settle(r.Explained) {
+		return
+	}
+	for i := range r.Causes {
+		if c := &r.Causes[i]; c.Rule != "" && i < where.Shown {
+			c.Values, c.NotShown = nil, trace.NotShown
+		}
+	}
 }
 
 func (t *tally) object(r *report.Object) error {

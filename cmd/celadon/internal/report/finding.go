@@ -88,5 +88,8 @@ func (c *Cause) text() string {
 	for _, v := range c.Values {
 		text += "\n  " + v.Expr + ": " + v.Text
 	}
+	if c.NotShown != "" {
+		text += "\n  values not shown: " + c.NotShown
+	}
 	return text
 }

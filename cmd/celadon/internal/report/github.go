@@ -77,6 +77,9 @@ func (c *Cause) annotation() foreign.Own {
 	for _, v := range c.Values {
 		foreign.Fprintf(&b, "  %s: %s\n", v.Expr, v.Text)
 	}
+	if c.NotShown != "" {
+		foreign.Fprintf(&b, "  values not shown: %s\n", c.NotShown)
+	}
 	return foreign.Own(strings.TrimSuffix(b.String(), "\n"))
 }
 

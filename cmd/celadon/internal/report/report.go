@@ -69,6 +69,8 @@ type Object struct {
 	Duplicate bool `json:"-"`
 	// Bug is a failure of ours, not of the object.
 	Bug error `json:"-"`
+	// Explained is the work that finding the values took.
+	Explained uint64 `json:"-"`
 	// Limit is what an undecided object meets.
 	Limit *engine.WorkLimitError `json:"-"`
 	// Rules tells of each rule that ran, where that was asked for.
@@ -98,6 +100,8 @@ type Cause struct {
 	Column  int    `json:"column,omitempty"`
 	// Values are the values in the rule, where they were asked for.
 	Values []Value `json:"values,omitempty"`
+	// NotShown is why values are missing; "" if none are.
+	NotShown string `json:"valuesNotShown,omitempty"`
 
 	Ref     *engine.RuleRef `json:"-"`
 	Excerpt Excerpt         `json:"-"`

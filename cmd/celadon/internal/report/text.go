@@ -213,6 +213,14 @@ func why(b *strings.Builder, causes []*Cause) {
 		for _, v := range c.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
 		}
+		ShowMissing(b, c.NotShown)
+	}
+}
+
+// ShowMissing shows why values of a rule are missing, below those that are shown.
+func ShowMissing(b *strings.Builder, why string) {
+	if why != "" {
+		foreign.Fprintf(b, "          values not shown: %s\n", why)
 	}
 }
 

@@ -96,6 +96,7 @@ func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseRepor
 		for _, v := range cause.Values {
 			foreign.Fprintf(b, "          %s: %s\n", v.Expr, report.Preview(v.Value, nil))
 		}
+		report.ShowMissing(b, cause.NotShown)
 	}
 }
 

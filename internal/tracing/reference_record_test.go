@@ -4,29 +4,28 @@ import (
 	"maps"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 )
 
-// Trace is what happened at each node of an expression in one evaluation. In a
+// refTrace is what happened at each node of an expression in one evaluation. In a
 // macro's body it is what happened for the last element, the one that decided.
-type Trace struct {
+type refTrace struct {
 	// Value and Err are the outcome; Cost is that of the whole, in CEL cost
 	// units.
 	Value ref.Val
 	Err   error
 	Cost  uint64
 
-	program *Program
+	program *refProgram
 	vars    interpreter.Activation
 	seen    map[int64]observed
 	// chains are the values of a.b.c as a whole, by the id of one of its links.
 	chains map[int64]observed
 	// last is where each macro stood last, by the id of its step; failed is
 	// what there was where its body first failed.
-	last   map[int64]element
+	last   map[int64]refElement
 	failed map[int64]*moment
 }
 
@@ -37,8 +36,8 @@ type observed struct {
 	cost  uint64
 }
 
-// element is a macro's turn, from 1, and what its variables were.
-type element struct {
+// refElement is a macro's turn, from 1, and what its variables were.
+type refElement struct {
 	number int
 	values map[string]ref.Val
 }
@@ -46,7 +45,7 @@ type element struct {
 // at is the value of a node, and its cost with all its operands, summed over
 // the elements of a macro. It is false for a node that did not run. Of a chain
 // of selections and indexes only the whole can be asked for.
-func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
+func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), 0, true
 	}
@@ -64,16 +63,16 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 // moment is what the nodes of a macro's body gave for one element.
 type moment struct {
 	seen, chains map[int64]ref.Val
-	last         map[int64]element
+	last         map[int64]refElement
 }
 
 // keep notes what there is when a macro's body first fails: the macro may go on
 // to other elements, and still fail for this one.
-func (t *Trace) keep(id int64, inner []int64) {
+func (t *refTrace) keep(id int64, inner []int64) {
 	if t.failed[id] != nil {
 		return
 	}
-	m := &moment{map[int64]ref.Val{}, map[int64]ref.Val{}, map[int64]element{}}
+	m := &moment{map[int64]ref.Val{}, map[int64]ref.Val{}, map[int64]refElement{}}
 	for _, at := range inner {
 		if s, ok := t.seen[at]; ok {
 			m.seen[at] = s.value
@@ -89,7 +88,7 @@ func (t *Trace) keep(id int64, inner []int64) {
 }
 
 // recall makes what was kept of a macro that failed what the trace tells.
-func (t *Trace) recall(id int64) {
+func (t *refTrace) recall(id int64) {
 	m := t.failed[id]
 	if m == nil {
 		return
@@ -103,26 +102,10 @@ func (t *Trace) recall(id int64) {
 	maps.Copy(t.last, m.last)
 }
 
-// chained is what a selection or an index is taken from, else nil.
-func chained(e ast.Expr) ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		if !e.AsSelect().IsTestOnly() {
-			return e.AsSelect().Operand()
-		}
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
-			return e.AsCall().Args()[0]
-		}
-	}
-	return nil
-}
-
 // recorder notes what the nodes of one plan give.
 type recorder struct {
 	plan    interpreter.InterpretableV2
-	trace   *Trace
+	trace   *refTrace
 	tracker *interpreter.CostTracker
 	loops   map[int64]loopBody
 	// elements is how many one macro may go over.
@@ -188,9 +171,9 @@ func (r *recorder) begin(id int64, vars interpreter.Activation) {
 	}
 	number := r.trace.last[id].number + 1
 	if number > r.elements {
-		panic(ErrTooManyElements)
+		panic(refErrTooManyElements)
 	}
-	r.trace.last[id] = element{number, values}
+	r.trace.last[id] = refElement{number, values}
 }
 
 // enter begins a node; done notes what it gave, nil for nothing. Of a node that

@@ -1,0 +1,229 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// How it works: a wrapper stands around each function of a node's code, and notes
+// what the function returned. A parent calls one function of its operand, so each
+// run is noted once, whatever form the parent asked for.
+
+// perNote is the work of noting one value.
+const perNote = 24
+
+// node numbers the node of an ID. One that is planned again has a new number.
+func (r *recording) node(id int64) int {
+	r.nodes++
+	r.numbers[id] = r.nodes - 1
+	return r.nodes - 1
+}
+
+// watched is the code of a node that is recorded. The value of a constant is known
+// already.
+func (p *planner) watched(c *code, id int64) *code {
+	if p.recording == nil || c.isConst() {
+		return c
+	}
+	return p.recording.watch(c, id, true)
+}
+
+// watchedPart is watched for an index, or a branch of a condition, without a step of
+// its own: it has no value where it fails.
+func (p *planner) watchedPart(c *code, id int64) *code {
+	if p.recording == nil || c.isConst() || id == 0 {
+		return c
+	}
+	return p.recording.watch(c, id, false)
+}
+
+func (r *recording) watch(c *code, id int64, errors bool) *code {
+	n := watcher{r.node(id), errors}
+	w := *c
+	w.split = nil // reads the text, and not the code
+	decl, elem := c.decl, c.elem
+	if c.test != nil {
+		w.test = n.test(c.test)
+	}
+	if c.num != nil {
+		w.num = watchTyped(n, c.num, func(v int64) held { return held{kind: intKind, num: v} })
+	}
+	if c.dbl != nil {
+		w.dbl = watchTyped(n, c.dbl, func(v float64) held { return held{kind: doubleKind, dbl: v} })
+	}
+	if c.str != nil {
+		w.str = watchTyped(n, c.str, func(v string) held { return held{kind: stringKind, text: v} })
+	}
+	if c.raw != nil {
+		w.raw = watchTyped(n, c.raw, func(v any) held { return held{kind: rawKind, raw: v, decl: decl} })
+	}
+	if c.list != nil {
+		list := c.list
+		w.list = watchTyped(n, func(f *frame) ([]any, bool) {
+			items, ok := list(f)
+			f.work(perItem * len(items)) // to copy them, and to box them when they are shown
+			return items, ok
+		}, func(v []any) held { return held{kind: listKind, raw: slices.Clone(v), decl: elem} })
+	}
+	if c.opt != nil {
+		w.opt = n.opt(c)
+	}
+	if c.val != nil {
+		w.val = n.val(c.val)
+	}
+	return &w
+}
+
+// watcher notes the values of one node.
+type watcher struct {
+	node   int
+	errors bool // are noted too
+}
+
+// note notes a value and what it cost.
+func (w watcher) note(f *frame, before uint64, h held) {
+	f.work(perNote)
+	o := &f.record.nodes[w.node]
+	o.value, o.ran = h, true
+	o.cost += f.cost - before
+}
+
+func (w watcher) failed(f *frame, before uint64) {
+	if w.errors && f.err != nil {
+		w.note(f, before, held{val: f.err})
+	}
+}
+
+func (w watcher) test(run testFunc) testFunc {
+	return func(f *frame) truth {
+		before := f.cost
+		t := run(f)
+		switch t {
+		case yes:
+			w.note(f, before, held{val: celtypes.True})
+		case no:
+			w.note(f, before, held{val: celtypes.False})
+		default:
+			w.failed(f, before)
+		}
+		return t
+	}
+}
+
+func watchTyped[T any](w watcher, run func(*frame) (T, bool), hold func(T) held) func(*frame) (T, bool) {
+	return func(f *frame) (T, bool) {
+		before := f.cost
+		v, ok := run(f)
+		if ok {
+			w.note(f, before, hold(v))
+		} else {
+			w.failed(f, before)
+		}
+		return v, ok
+	}
+}
+
+func (w watcher) opt(c *code) optFunc {
+	run, decl := c.opt, c.decl
+	return func(f *frame) (any, truth) {
+		before := f.cost
+		v, t := run(f)
+		switch t {
+		case yes:
+			w.note(f, before, held{kind: optionalKind, raw: v, decl: decl})
+		case no:
+			w.note(f, before, held{val: celtypes.OptionalNone})
+		default:
+			w.failed(f, before)
+		}
+		return v, t
+	}
+}
+
+func (w watcher) val(run valFunc) valFunc {
+	return func(f *frame) ref.Val {
+		before := f.cost
+		v := run(f)
+		if w.errors || !celtypes.IsError(v) {
+			w.note(f, before, held{val: v})
+		}
+		return v
+	}
+}
+
+// watchBody plans the body of a macro: what is planned by it is forgotten when the
+// next element begins. It is nil where nothing is recorded.
+func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
+	r := p.recording
+	if r == nil {
+		return nil
+	}
+	b := &body{number: len(r.bodies)}
+	for _, v := range vars {
+		if v.form != resultForm && v.form != lazyForm && (v.name == x.IterVar() || v.name == x.IterVar2()) {
+			b.vars = append(b.vars, v)
+		}
+	}
+	r.bodies = append(r.bodies, b)
+	r.steps[x.LoopStep().ID()] = b.number
+	b.nodes.from, b.bodies.from = r.nodes, len(r.bodies)
+	return b
+}
+
+// endBody ends what watchBody began.
+func (p *planner) endBody(b *body) {
+	if b != nil {
+		b.nodes.to, b.bodies.to = p.recording.nodes, len(p.recording.bodies)
+	}
+}
+
+// test is run as a part of the body. The first part begins an element, and one that
+// decides fails it.
+func (b *body) test(run testFunc, first, decides bool) testFunc {
+	if b == nil {
+		return run
+	}
+	return func(f *frame) truth {
+		if first {
+			f.beginElement(b)
+		}
+		t := run(f)
+		if t == bad && decides {
+			f.failElement(b)
+		}
+		return t
+	}
+}
+
+// raw is test for a part that is JSON.
+func (b *body) raw(run rawFunc, first bool) rawFunc {
+	if b == nil || !first {
+		return run
+	}
+	return func(f *frame) (any, bool) {
+		f.beginElement(b)
+		v, ok := run(f)
+		if !ok {
+			f.failElement(b)
+		}
+		return v, ok
+	}
+}
+
+// val is test for a part that is a value of CEL's own.
+func (b *body) val(run valFunc, first, decides bool) valFunc {
+	if b == nil || !first {
+		return run
+	}
+	return func(f *frame) ref.Val {
+		f.beginElement(b)
+		v := run(f)
+		if decides && celtypes.IsError(v) {
+			f.failElement(b)
+		}
+		return v
+	}
+}
