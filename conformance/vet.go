@@ -12,6 +12,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
@@ -112,8 +113,8 @@ func (s *Server) atRevision(ctx context.Context, key string, body []byte) ([]byt
 	if len(current.Kvs) == 0 {
 		return nil, errors.New("the old CRD is not in etcd")
 	}
-	var crd map[string]any
-	if err := json.Unmarshal(body, &crd); err != nil {
+	crd, err := engine.Decode(body) // which keeps integers: defaults can be large
+	if err != nil {
 		return nil, err
 	}
 	metadata, ok := crd["metadata"].(map[string]any)

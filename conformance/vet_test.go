@@ -137,13 +137,27 @@ func ofSlips(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	return cases
 }
 
+// newVetCase makes a case of CRDs as the server decodes them, for example without a default that
+// is null.
 func newVetCase(t *testing.T, id string, crd, old *apiextensionsv1.CustomResourceDefinition) *vetCase {
 	t.Helper()
 	body, err := json.Marshal(crd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &vetCase{id: id, name: crd.Name, body: body, old: old}
+	c := &vetCase{id: id, name: crd.Name, body: body}
+	if old == nil {
+		return c
+	}
+	data, err := json.Marshal(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.old = &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(data, c.old); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // TestVetLongPath: a path of more than 64 KiB is too long for the scanner of the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 
@@ -105,9 +106,9 @@ func plan(env *cel.Env, checked *cel.Ast) (err error) {
 	return err
 }
 
-// planCanFail is true when planning looks into a constant: it converts them,
-// compiles them as regular expressions, and builds maps of them. What else
-// checks can be planned.
+// planCanFail reports whether planning depends on the value of a constant: the planner converts
+// constants, compiles them as regular expressions, builds maps of them, and uses them as an index.
+// Any other expression that checks can be planned.
 func planCanFail(checked *cel.Ast) bool {
 	found := false
 	a := checked.NativeRep()
@@ -146,9 +147,21 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 			return !celcheck.Takes(overloads.Matches, pattern)
 		}
 		return mayBeConstant(a, pattern)
+	case operators.Index, operators.OptIndex:
+		return !isKey(a.GetType(args[1].ID())) && mayBeConstant(a, args[1])
 	default:
 		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !celcheck.Takes(name, args[0])
 	}
+}
+
+// isKey reports whether constants of a type can be an index. The type of an empty map's key is not
+// known, so the checker accepts constants of any type there.
+func isKey(t *celtypes.Type) bool {
+	switch t.Kind() {
+	case celtypes.StringKind, celtypes.IntKind, celtypes.UintKind, celtypes.BoolKind, celtypes.DoubleKind:
+		return true
+	}
+	return false
 }
 
 func mayBeConstant(a *ast.AST, e ast.Expr) bool {

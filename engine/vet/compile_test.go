@@ -25,6 +25,7 @@ func TestPlanned(t *testing.T) {
 		"duration('1h') > duration('2h')", "duration('x') > duration('2h')", "duration(self.a) > duration('1d')",
 		"timestamp('2020-01-01T00:00:00Z') > timestamp('x')", "timestamp('2020-01-01T00:00:00Z') > timestamp('9999-12-31T23:59:59-01:00')", "timestamp(self.b) > timestamp(1)",
 		"int('x') == 1", "int('1') == 1", "int ( 'x') == 1", "type(1) == int", "type('a') == string", "uint(-1) == 1u", "double('x') == 1.0", "bytes('a') == b'a'", "string(self.b) == '1'", "bool('x')", "dyn(self.b) == 1",
+		"{}[b'a'] == 1", "{}[duration('1h')] == 1", "{}[int] == 1", "{}[null] == 1", "{}[[1]] == 1", "dyn(self)[[1]] == 1", "{}['a'] == 1", "dyn(self)[self] == 1",
 		"{self.a: 1} == {}", "{b'a': 1} == {}", "[1, self.b] == []", "self.b == 1",
 	} {
 		env, checked, err := types.NewRulesEnv(types.Version{Minor: types.Oldest}).Compile(d, false, src)

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/celadon-cel/celadon/internal/mutant"
 )
@@ -42,8 +44,16 @@ func upstream(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) 
 	}
 	prepareOld(before)
 	prepareUpdate(now, before)
-	errs = genericvalidation.ValidateObjectMetaAccessorUpdate(&now.ObjectMeta, &before.ObjectMeta, field.NewPath("metadata"))
-	return append(errs, validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
+	return rest.ValidateUpdate(context.Background(), now, before, updateStrategy{})
+}
+
+// updateStrategy is the part of the API server's strategy for CRDs that validates updates.
+type updateStrategy struct{ rest.RESTUpdateStrategy }
+
+func (updateStrategy) NamespaceScoped() bool { return false }
+
+func (updateStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	return validation.ValidateCustomResourceDefinitionUpdate(ctx, obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))
 }
 
 func ours(t testing.TB, crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {

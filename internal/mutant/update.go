@@ -29,21 +29,25 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	if m.IntN(8) > 0 {
 		m.describe()
 	}
-	m.make(u, m.IntN(4), shared)
+	before, after, spoil := shared, changed, true
+	if m.IntN(2) == 0 { // nothing but the cost of a rule can be wrong
+		before, after, spoil = before[:mildShared], after[:mildChanged], false
+	}
+	m.make(u, m.IntN(4), before, spoil)
 	m.crd.Name = crd.Name
 	u.Old = m.crd.DeepCopy()
 	u.Changes = append(u.Changes, "to")
-	m.make(u, m.IntN(3), changed)
+	m.make(u, m.IntN(3), after, spoil)
 	m.crd.Name = crd.Name
 	u.New = m.crd
 	return u
 }
 
-// make makes n changes of a list, and at times one that spoils any CRD.
-func (m *maker) make(u *Update, n int, list []change) {
+// make makes n changes of a list or, with spoil, at times a change that spoils any CRD.
+func (m *maker) make(u *Update, n int, list []change, spoil bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {
 		c := list[m.IntN(len(list))]
-		if m.IntN(6) == 0 {
+		if spoil && m.IntN(6) == 0 {
 			c = changes[m.IntN(len(changes))]
 		}
 		if c.apply(m) {
@@ -53,17 +57,25 @@ func (m *maker) make(u *Update, n int, list []change) {
 	}
 }
 
-// shared are changes to the CRD before and after the update.
+// shared are changes to the CRD before and after the update. Of a valid CRD, the first of them
+// make one that is valid but for the cost of a rule.
 var shared = []change{
-	{"rule with all fields", (*maker).fullRule},
-	{"rule with all fields", (*maker).fullRule},
-	{"far too expensive", (*maker).expensive},
-	{"far too expensive", (*maker).expensive},
-	{"description in a junctor", (*maker).describeJunctor},
+	{"too expensive", (*maker).tooExpensive},
 	{"one schema for all versions", (*maker).oneSchema},
+	{"far too expensive", (*maker).expensive},
+	{"far too expensive", (*maker).expensive},
+	{"rule with all fields", (*maker).fullRule},
+	{"rule with all fields", (*maker).fullRule},
+	{"description in a junctor", (*maker).describeJunctor},
 	{"another version", (*maker).anotherVersion},
 	{"metadata", (*maker).spoilMetadata},
 }
+
+// mildShared and mildChanged are how many of the first changes keep a CRD valid but for cost.
+const (
+	mildShared  = 2
+	mildChanged = 4
+)
 
 // changed are changes to the CRD after the update.
 var changed = []change{
@@ -157,6 +169,17 @@ func (m *maker) fieldPath(s *schemaProps) string {
 		path += "." + names[m.IntN(len(names))]
 	}
 	return path
+}
+
+// tooExpensive adds a list whose rule costs 4.3 times the limit.
+func (m *maker) tooExpensive() bool {
+	return m.change(object, func(s *schemaProps) {
+		s.Properties["expensive"] = schemaProps{
+			Type: "array", MaxItems: ptr(int64(2680)), Description: pick(m, "", m.description()),
+			Items:        &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{Type: "string", MaxLength: ptr(int64(5))}},
+			XValidations: []aRule{{Rule: "self.all(x, self.exists_one(y, x == y))"}},
+		}
+	})
 }
 
 // expensive adds a list whose rule costs more than the limit, at times also more than the limit

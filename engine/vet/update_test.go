@@ -1,0 +1,31 @@
+package vet
+
+import (
+	"testing"
+
+	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/mutant"
+)
+
+// TestUpdateVerdicts compares generated updates with the API server's own functions: with
+// descriptions that change or do not, rules over the cost limit, and invalid metadata.
+func TestUpdateVerdicts(t *testing.T) {
+	t.Parallel()
+	files := smaller(t, corpus.CRDFiles(t), 60)
+	n, accepted := 300, 0
+	for seed := range n {
+		crd := corpus.ReadCRD(t, files[seed%len(files)])
+		u := mutant.UpdateOf(crd, uint64(seed))
+		want, got := upstream(t, u.New, u.Old), ours(t, u.New, u.Old)
+		if len(want) == 0 {
+			accepted++
+		}
+		if d := compare(got, want); d != "" {
+			t.Errorf("seed %d (%q) of %s:%s", seed, u.Changes, crd.Name, d)
+		}
+	}
+	t.Logf("%d updates of %d CRDs, %d accepted", n, len(files), accepted)
+	if accepted == 0 || accepted == n {
+		t.Error("want accepted and rejected updates")
+	}
+}
