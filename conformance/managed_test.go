@@ -26,8 +26,8 @@ spec:
       openAPIV3Schema:
         type: object
         x-kubernetes-validations:
-        - {rule: "!has(oldSelf.status) || self.status.n < 2 || self.metadata == oldSelf.metadata", message: managedFields changed}
-        properties: {status: {type: object, required: [n], properties: {n: {type: integer}}}}
+        - {rule: "!has(oldSelf.status) || self.status.count < 2 || self.metadata == oldSelf.metadata", message: managedFields changed}
+        properties: {status: {type: object, required: [count], properties: {count: {type: integer}}}}
 `
 
 // TestManagedTimes checks that the server leaves managedFields as they are if a manager writes the same fields twice within
@@ -52,7 +52,7 @@ func TestManagedTimes(t *testing.T) {
 	send := func(method, subresource string, n int64) (int, map[string]any) {
 		c := call{method: method, version: "v1", namespace: "default", subresource: subresource}
 		if method == http.MethodPut {
-			c.name, object["status"] = "a", map[string]any{"n": n}
+			c.name, object["status"] = "a", map[string]any{"count": n}
 		}
 		if c.body, err = json.Marshal(object); err != nil {
 			t.Fatal(err)

@@ -263,8 +263,11 @@ func (w *World) write(c choice) Write {
 // mistype gives some objects an apiVersion or kind that is not theirs, or not even a string.
 func (w *Write) mistype(c choice) {
 	if c.one(20) {
-		w.Version = other // the preferred version, which an object without one is taken for
-		w.Object[pick(c, []string{"apiVersion", "kind"})] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
+		name := pick(c, []string{"apiVersion", "kind"})
+		if name == "apiVersion" {
+			w.Version = other // the preferred version, which an object without one is taken for
+		}
+		w.Object[name] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
 	}
 }
 
