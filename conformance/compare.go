@@ -33,7 +33,7 @@ func compare(right, ours Answer, what aspects) []Difference {
 	}
 	var out []Difference
 	if what.code && right.Code != ours.Code {
-		out = append(out, Difference{"HTTP code", fmt.Sprintf("want %d, got %d", right.Code, ours.Code)})
+		out = append(out, Difference{"HTTP code", lines(fmt.Sprintf("want %d, got %d", right.Code, ours.Code), right.Message)})
 	}
 	out = append(out, compareCauses(right.Causes, ours.Causes)...)
 	if len(out) == 0 && len(right.Causes) < 2 && right.Message != ours.Message {

@@ -322,6 +322,19 @@ func TestServerMetadata(t *testing.T) {
 	if name := metadata["name"]; name != "a-00000" {
 		t.Errorf("generated name %q, want a-00000", name)
 	}
+	for _, version := range []string{"", "resourceVersion: '7'"} {
+		old, object := goodThing(t, "{name: a, "+version+"}"), goodThing(t, "{name: a, resourceVersion: '9', selfLink: /a, managedFields: []}")
+		result := validate(t, differencesEngine(t, engine.Config{}), engine.Request{Object: object, OldObject: old})
+		metadata := metadataOf(result.Object)
+		for _, key := range []string{"uid", "creationTimestamp", "managedFields", "selfLink"} {
+			if value, ok := metadata[key]; ok && value != nil {
+				t.Errorf("updated: metadata.%s is %v, want none", key, value)
+			}
+		}
+		if got, want := metadata["resourceVersion"], metadataOf(old)["resourceVersion"]; got != want {
+			t.Errorf("updated: resourceVersion %v, want that of the old object, %v", got, want)
+		}
+	}
 }
 
 // TestApplyNotPut: an update is the one that apply would make, so what apply

@@ -71,8 +71,8 @@ func (r *Resource) tryUpdate(ctx context.Context, c *Case, namespace, name strin
 		return nil, err
 	}
 	if seeded {
-		// The engine gets both as if from files: the verdict does not depend on the resourceVersion, and none is made up.
-		t.request.Object, t.request.OldObject = withoutVersion(object), withoutVersion(old)
+		// The engine gets the old object as if from a file: the verdict does not depend on its resourceVersion.
+		t.request.OldObject = withoutVersion(old)
 	}
 	return r.send(ctx, c, t, call{
 		method: http.MethodPut, namespace: namespace, name: name, subresource: c.Subresource, body: body,

@@ -87,9 +87,10 @@ type Result struct {
 	Strict []StrictError
 	// Cost is the number of CEL cost units spent on this object.
 	Cost int64
-	// Object is what would be persisted, less what only a server fills in
-	// (uid, creationTimestamp, resourceVersion, managedFields). It may share
-	// memory with the request: treat both as read-only. Nil when refused.
+	// Object is the object as it would be persisted, without metadata that only a
+	// server can fill in: managedFields, and uid, creationTimestamp, and
+	// resourceVersion unless OldObject has them. It may share memory with the
+	// request: treat both as read-only. Object is nil if the write is rejected.
 	Object map[string]any
 	// Stored is the form that Object has in storage, before that version's
 	// defaults. Where a webhook converts and there is no Config.Converter it is in

@@ -52,12 +52,19 @@ func (c choice) withRules(lib *Library, p *props) *schema.Structural {
 		return nil
 	}
 	c.addRules(lib, p, types.FromSchema(bare, types.ResourceRoot), 0)
-	if c.one(5) {
-		p.XValidations = append(p.XValidations, apiextensionsv1.ValidationRule{Rule: pick(c, []string{
-			"self.metadata == oldSelf.metadata", "self.metadata != oldSelf.metadata", "self == oldSelf",
-		})})
+	if c.one(3) {
+		p.XValidations = append(p.XValidations, apiextensionsv1.ValidationRule{Rule: c.comparison(p)})
 	}
 	return structural(p)
+}
+
+// comparison returns a root rule that compares more than an author can select: metadata with managedFields and selfLink.
+func (c choice) comparison(p *props) string {
+	rule := pick(c, []string{"self.metadata == oldSelf.metadata", "self.metadata != oldSelf.metadata", "self == oldSelf"})
+	if _, ok := p.Properties["status"]; ok { // so that a status can be written at all
+		rule = "!has(oldSelf.status) || " + rule
+	}
+	return rule
 }
 
 // keyedStatus adds lists of type set and map to the status: writes that reorder them change nothing.
@@ -215,7 +222,7 @@ type Write struct {
 // Writes are requests of every kind, for either version.
 func (w *World) Writes(n int) []Write {
 	c := newChoice(^w.seed)
-	c.lenient = w.seed%4 == 1
+	c.lenient = isLenient(w.seed)
 	out := make([]Write, n)
 	for i := range out {
 		out[i] = w.write(c)
@@ -230,6 +237,9 @@ func (w *World) write(c choice) Write {
 		one.Version, schema = other, w.second
 	}
 	wrong := pick(c, []int{0, 0, 0, 40, 12})
+	if c.lenient {
+		wrong = pick(c, []int{0, 0, 0, 0, 40})
+	}
 	one.Object = c.resource(c.fields(schema, wrong), w.group()+"/"+one.Version, wrong)
 	if c.one(3) {
 		one.mistype(c)
@@ -253,7 +263,11 @@ func (w *World) write(c choice) Write {
 // mistype gives some objects an apiVersion or kind that is not theirs, or not even a string.
 func (w *Write) mistype(c choice) {
 	if c.one(20) {
-		w.Object[pick(c, []string{"apiVersion", "kind"})] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
+		name := pick(c, []string{"apiVersion", "kind"})
+		if name == "apiVersion" {
+			w.Version = other // the preferred version, which an object without one is taken for
+		}
+		w.Object[name] = pick(c, []any{nil, int64(1), 1.5, true, []any{}, map[string]any{}, "", "other", "a/b/c"})
 	}
 }
 
@@ -292,8 +306,12 @@ func (c choice) reorder(v any, s *props) any {
 func (c choice) resource(obj map[string]any, apiVersion string, wrong int) map[string]any {
 	obj = identified(obj, apiVersion, c)
 	metadata := obj["metadata"].(map[string]any)
+	often := 12
+	if c.lenient {
+		often = 40
+	}
 	for _, name := range slices.Sorted(maps.Keys(metadataValues)) {
-		if c.one(12) {
+		if c.one(often) || name == "selfLink" && c.one(12) {
 			metadata[name] = pick(c, metadataValues[name])
 		}
 		if wrong > 0 && c.one(wrong*8) {

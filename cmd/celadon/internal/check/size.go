@@ -57,7 +57,7 @@ func tooLarge(sent func() ([]byte, error), res *engine.Result) []string {
 		return []string{fmt.Sprintf("the object has %d bytes as JSON, more than the %d (3 MiB) of a request body: the API server answers 413 (Request entity too large)", len(body), maxBody)}
 	}
 	if stored, err := json.Marshal(res.Stored); err == nil && len(stored) > maxStored {
-		return []string{fmt.Sprintf("the object has %d bytes in storage, more than the %d (1.5 MiB) that etcd accepts by default: the API server answers 500 (etcdserver: request is too large)", len(stored), maxStored)}
+		return []string{fmt.Sprintf("the object has %d bytes in storage, more than the %d (1.5 MiB) that etcd accepts by default: the API server answers 500 (etcdserver: request is too large; above 2 MiB: trying to send message larger than max)", len(stored), maxStored)}
 	}
 	return nil
 }
