@@ -114,6 +114,9 @@ func (n *Node) Desk() (*expr.Desk, error) {
 	return expr.NewDesk(env, n.decl, n.engine.limits.PerCall, n.badRule)
 }
 
+// PerCallLimit is what one evaluation of a rule may cost.
+func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
+
 // Env is for Celadon's own rooms, as Desk is: what the engine's rules know.
 func (e *Engine) Env() (*types.Env, error) { return envOf(e.config) }
 

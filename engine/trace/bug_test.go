@@ -23,7 +23,7 @@ func TestWhyTellsOfBugs(t *testing.T) {
 	broken := good
 	broken.Rule = &engine.RuleRef{Version: "v1", Path: "spec", Index: 99, Rule: "true"}
 	x := NewExplainer(e)
-	x.programs[*broken.Rule] = &tracing.Program{} // has no plan
+	x.programs[*broken.Rule] = compiled{program: &tracing.Program{}} // has no plan
 	whys, err := x.Why(t.Context(), res.Prepared(), []engine.Cause{broken, good, broken, good})
 	var bug *engine.InternalError
 	if !errors.As(err, &bug) || bug.Rule == nil || *bug.Rule != *broken.Rule || strings.Count(err.Error(), "spec: x-kubernetes-validations[99]") != 2 {

@@ -34,13 +34,13 @@ type Explainer struct {
 	engine *engine.Engine
 
 	mu       sync.Mutex
-	desks    map[string]*expr.Desk // by version and path
-	programs map[engine.RuleRef]*tracing.Program
+	scope    *types.Scope // nil before the first rule
+	programs map[engine.RuleRef]compiled
 }
 
 // NewExplainer makes an explainer.
 func NewExplainer(e *engine.Engine) *Explainer {
-	return &Explainer{engine: e, desks: map[string]*expr.Desk{}, programs: map[engine.RuleRef]*tracing.Program{}}
+	return &Explainer{engine: e, programs: map[engine.RuleRef]compiled{}}
 }
 
 // Why returns the Values of Explain: nil for a cause that no rule made, or whose
@@ -90,11 +90,14 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	t, err := x.trace(ctx, seen, cause, budget)
 	var broken *eval.InternalError
 	var over *eval.OverworkError
+	var complex *types.ComplexError
 	switch {
 	case errors.As(err, &broken):
 		return Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}
 	case errors.As(err, &over):
 		return Explanation{NotShown: over.Error()}, nil
+	case errors.As(err, &complex):
+		return Explanation{NotShown: complex.Error()}, nil
 	case err != nil || ctx.Err() != nil:
 		return Explanation{}, nil // the path is not found, or nobody waits for it
 	}
@@ -160,43 +163,36 @@ func placeOf(cause engine.Cause) ([]engine.Step, error) {
 	return steps, nil
 }
 
+// compiled is a rule, or why it cannot be compiled a second time.
+type compiled struct {
+	program *tracing.Program
+	err     error
+}
+
 func (x *Explainer) program(rule engine.RuleRef) (*tracing.Program, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p, ok := x.programs[rule]; ok {
-		return p, nil
+	c, ok := x.programs[rule]
+	if !ok {
+		c.program, c.err = x.compile(rule)
+		x.programs[rule] = c
 	}
-	d, err := x.desk(rule)
-	if err != nil {
-		return nil, err
-	}
-	env, err := d.Env(rule.OptionalOldSelf)
-	if err != nil {
-		return nil, err
-	}
-	checked, err := types.Check(env, rule.Rule)
-	if err != nil {
-		return nil, err
-	}
-	p, err := tracing.New(d, checked, rule.Rule, rule.OptionalOldSelf)
-	if err == nil {
-		x.programs[rule] = p
-	}
-	return p, err
+	return c.program, c.err
 }
 
-func (x *Explainer) desk(rule engine.RuleRef) (*expr.Desk, error) {
-	key := rule.Version + " " + rule.Path
-	if d, ok := x.desks[key]; ok {
-		return d, nil
-	}
+func (x *Explainer) compile(rule engine.RuleRef) (*tracing.Program, error) {
 	node, err := x.engine.At(rule.Version, rule.Path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := node.Desk()
-	if err == nil {
-		x.desks[key] = d
+	if x.scope == nil {
+		env, err := x.engine.Env()
+		if err != nil {
+			return nil, err
+		}
+		if x.scope, err = env.Scope(); err != nil {
+			return nil, err
+		}
 	}
-	return d, err
+	return tracing.Compile(x.scope, node.Decl(), node.PerCallLimit(), rule.Rule, rule.OptionalOldSelf)
 }

@@ -43,23 +43,33 @@ type Program struct {
 // optionalOldSelf. The error is an *eval.OverworkError if a constant is a pattern too
 // large to be compiled a second time.
 func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
-	return newProgram(d, checked, src, optionalOldSelf, maxElements)
-}
-
-func newProgram(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
+	return newProgram(env, d.Decl(), d.Limit(), checked, src, optionalOldSelf, maxElements)
+}
+
+// Compile compiles a rule whose self is declared as d, and of which one evaluation may
+// cost limit. The error is New's, or one of Scope.Compile.
+func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
+	checked, err := scope.Compile(d, optionalOldSelf, src)
+	if err != nil {
+		return nil, err
+	}
+	return newProgram(scope.Env(), d, limit, checked, src, optionalOldSelf, maxElements)
+}
+
+func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
 	if types.LargePattern(checked) {
 		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
 	}
 	p := &Program{
-		checked: checked, source: lex.NewSource(src, checked), decl: d.Decl(), optional: optionalOldSelf,
+		checked: checked, source: lex.NewSource(src, checked), decl: d, optional: optionalOldSelf,
 		varying: variablesIn(checked.NativeRep().Expr()), perPart: uint64(perPart + perByte*len(src)),
 	}
-	roots := types.RuleRoots(d.Decl(), optionalOldSelf)
-	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, roots, d.Limit(), elements)
+	var err error
+	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, types.RuleRoots(d, optionalOldSelf), limit, elements)
 	return p, err
 }
 

@@ -122,7 +122,11 @@ func TestTraceEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProgram(desk, x.AST(), src, false, 20)
+		env, err := desk.Env(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newProgram(env, desk.Decl(), desk.Limit(), x.AST(), src, false, 20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,15 +69,15 @@ func traceRun(ctx context.Context, o *check.Answer, n int) (*tracing.Trace, erro
 	if err != nil {
 		return nil, err
 	}
-	desk, err := node.Desk()
+	env, err := o.Engine.Env()
 	if err != nil {
 		return nil, err
 	}
-	x, err := desk.Compile(ran.Rule.Rule, ran.Rule.OptionalOldSelf)
+	scope, err := env.Scope()
 	if err != nil {
 		return nil, err
 	}
-	p, err := tracing.New(desk, x.AST(), ran.Rule.Rule, ran.Rule.OptionalOldSelf)
+	p, err := tracing.Compile(scope, node.Decl(), node.PerCallLimit(), ran.Rule.Rule, ran.Rule.OptionalOldSelf)
 	if err != nil {
 		return nil, err
 	}
