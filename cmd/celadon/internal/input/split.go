@@ -166,7 +166,7 @@ func (s *splitter) json() bool {
 		if s.inVain(end) {
 			return true
 		}
-		return s.notJSON(err, first)
+		return s.notJSON(end, err, first)
 	case o.streamed:
 		return true
 	}
@@ -201,8 +201,8 @@ func (s *splitter) flow(end int) bool {
 	return !ok || s.separatorAt(i)
 }
 
-// notJSON reports a value without an end, unless it is YAML.
-func (s *splitter) notJSON(err error, first bool) bool {
+// notJSON reports that the value at the window's start is not JSON at an offset, unless it is YAML.
+func (s *splitter) notJSON(end int, err error, first bool) bool {
 	line, _ := s.w.place(0)
 	if s.w.err != nil && err == errCut {
 		s.w.skip(len(s.w.rest()))
@@ -221,7 +221,8 @@ func (s *splitter) notJSON(err error, first bool) bool {
 			}
 		}
 	}
-	return s.bad(line, fmt.Errorf("not JSON: %w", err))
+	at, _ := s.w.place(min(end, len(s.w.rest())))
+	return s.bad(line, &SyntaxError{at, fmt.Sprintf("not JSON: %v", err)})
 }
 
 // bad reports what stands at the window's start, and goes to the next line that

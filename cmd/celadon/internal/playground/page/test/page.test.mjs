@@ -81,6 +81,53 @@ for (const engine of [native, ...(hasSite ? [inBrowser] : [])]) {
 			assert.match(await textIn(one.page, "crd"), /maxItems: \d+/);
 		});
 
+		// Each of these once ended in "Cannot read properties of null" next to the verdict on the CRD before it.
+		const spec = "spec:\n  group: example.com\n  names: {kind: Lamp, plural: lamps}\n  scope: Namespaced\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
+		const bare = `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: lamps.example.com}\n${spec}`;
+		for (const { name, crd, vet, problem, line } of [
+			{ name: "without rules", crd: bare, vet: /The CRD would be accepted: lamps\.example\.com[^]*v1: 0 rules/ },
+			{ name: "with a misspelt key", crd: bare.replace("scope:", "scoop:"), vet: /The CRD would be refused/, problem: /unknown field "spec\.scoop"/, line: 7 },
+			{ name: "empty", crd: "", vet: /There is no CRD to judge/, problem: /the text is empty/, line: 1 },
+			{ name: "broken", crd: bare.replace("scope:", "scope"), vet: /The CRD cannot be judged/, problem: /yaml: line 8/, line: 8 },
+			{ name: "of another kind", crd: bare.replace("kind: Custom", "kind: Costume"), vet: /There is no CRD to judge/, problem: /kind is "CostumeResourceDefinition"/, line: 2 },
+		]) {
+			test(`a CRD ${name} has a verdict of its own`, async () => {
+				const { page } = one;
+				await choose(page, "A certificate");
+				assert.match(await words(page, "#vet"), /The CRD would be accepted: certificates/);
+				await page.evaluate(() => { delete document.documentElement.dataset.vet; });
+				await set(page, "crd", crd);
+				await settled(page);
+				assert.doesNotMatch(await page.$eval("body", (e) => e.innerText), /Cannot read properties/);
+				assert.match(await words(page, "#vet"), vet);
+				assert.doesNotMatch(await words(page, "#vet"), /certificates/);
+				const marks = () => page.evaluate(() => document.getElementById("editor-crd").shadowRoot.querySelectorAll(".cm-lintRange-error, .cm-lintPoint-error").length);
+				assert.equal((await marks()) > 0, line !== undefined, "marks in the CRD");
+				if (!line) return;
+				assert.match(await words(page, "#vet"), problem);
+				await press(page, "#vet button", `CRD, line ${line}`);
+				assert.equal(await page.evaluate(() => [...document.getElementById("editor-crd").shadowRoot.querySelectorAll(".cm-line")].findIndex((l) => l.classList.contains("cm-activeLine")) + 1), line);
+			});
+		}
+
+		test("a failed answer leaves no verdict of an earlier CRD", async () => {
+			await choose(one.page, "A certificate");
+			assert.match(await words(one.page, "#vet"), /The CRD would be accepted/);
+			await one.page.evaluate((hash) => {
+				delete document.documentElement.dataset.vet;
+				location.hash = hash;
+			}, link({ crd: bare, object: "", old: "", kubeVersion: "9.99", subresource: "" })); // which no server has
+			await settled(one.page);
+			assert.match(await words(one.page, "#verdict"), /No answer/);
+			assert.match(await words(one.page, "#vet"), /No answer/);
+			assert.doesNotMatch(await one.page.$eval("#result", (e) => e.innerText), /would be accepted|Refused|rules ran/);
+			await one.page.evaluate(() => {
+				const kube = document.getElementById("kube");
+				kube.value = "";
+				kube.dispatchEvent(new Event("change"));
+			});
+		});
+
 		test("an object is found that a rule refuses", async () => {
 			await choose(one.page, "A cluster");
 			await one.page.evaluate(() => { document.querySelector("#rules > section > ul > li > details").open = true; });
