@@ -18,7 +18,7 @@ const module = "github.com/celadon-cel/celadon"
 // stands before it, and nothing else of the house. Packages on one line do not
 // know each other.
 var storeys = [][]string{
-	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "examples/conversion"},
+	{"internal/phrase", "internal/preview", "internal/screen", "internal/crdfields", "internal/work", "examples/conversion"},
 	{"internal/schemawords", "internal/automaton", "internal/sat", "internal/smtlib", "internal/regex", "internal/panicking", "internal/spell", "internal/yamlpos", "internal/foreign", "internal/foreign/attack", "internal/mutant", "internal/reword", "internal/corpus", "internal/celscan", "internal/yamldoc", "internal/gomarkers", "internal/gomod"},
 	{"internal/linediff", "internal/celparse", "internal/celcheck", "internal/celtexts", "internal/gotree"},
 	{"types"},

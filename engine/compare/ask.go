@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // answer is what became of a goal.
@@ -15,6 +18,7 @@ type answer struct {
 	proof    string // that there is none
 	searched int
 	reason   string // why there is no answer
+	limited  bool   // because the work budget is used up
 }
 
 // nothingAsked is the answer where a side asks for nothing that the other does
@@ -23,14 +27,16 @@ var nothingAsked = answer{proof: "it asks for less"}
 
 // pursue looks for an object that base admits and other refuses, or keeps less
 // of, because of what the goal says.
-func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
+func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
 	switch {
 	case g == nil:
 		return nothingAsked, nil
 	case !base.version.Served && !base.version.Storage:
 		return answer{proof: unserved}, nil
+	case m.Empty():
+		return answer{reason: m.Reason(), limited: true}, nil
 	}
-	a := &asking{comparison: c, goal: g, base: base, other: other, relabel: relabelling(base, other)}
+	a := &asking{comparison: c, work: m, goal: g, base: base, other: other, relabel: relabelling(base, other)}
 	err := a.ask()
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return answer{}, err
@@ -42,6 +48,9 @@ func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
 	if err != nil {
 		a.reason = err.Error()
 	}
+	if m.Empty() {
+		a.limited, a.reason = true, m.Reason()
+	}
 	return a.answer, nil
 }
 
@@ -49,6 +58,7 @@ func (c *comparison) pursue(g *goal, base, other *side) (answer, error) {
 type asking struct {
 	*comparison
 	*goal
+	work *work.Meter
 	answer
 	base, other *side
 	relabel     bool // the other side's version has another name
@@ -119,12 +129,12 @@ func (a *asking) findBeside() error {
 		return nil
 	}
 	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
-	base, err := search.New(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
+	base, err := a.newSearch(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
 	if err != nil {
 		return err
 	}
 	cfg.Beside = base
-	s, err := search.New(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
+	s, err := a.newSearch(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
 	if err != nil {
 		return err
 	}
@@ -137,6 +147,10 @@ func (a *asking) findBeside() error {
 
 // search prepares one in a hybrid; the error is of a rule that does not compile.
 func (a *asking) search(h *hybrid) (*search.Search, error) {
+	a.work.Spend(a.base.size)
+	if a.work.Empty() {
+		return nil, errors.New(a.work.Reason())
+	}
 	e, err := engine.Compile(h.crd, a.cfg.engine())
 	var broken *engine.CompileErrors
 	if errors.As(err, &broken) {
@@ -152,7 +166,26 @@ func (a *asking) search(h *hybrid) (*search.Search, error) {
 	if a.from == nil {
 		steps *= schemaSteps
 	}
-	return search.New(h.crd, e, h.ref.Version, search.Config{Steps: steps, Seed: a.cfg.Seed})
+	return a.newSearch(h.crd, e, h.ref.Version, search.Config{Steps: steps, Seed: a.cfg.Seed})
+}
+
+// newSearch returns a search that charges the meter of the question.
+func (a *asking) newSearch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg search.Config) (*search.Search, error) {
+	s, err := search.New(crd, e, version, cfg)
+	if err == nil {
+		s.Charge(a.work)
+	}
+	return s, err
+}
+
+// newProver returns a prover that charges the meter of the question.
+func (a *asking) newProver(version *apiextensionsv1.CustomResourceDefinitionVersion) (*prove.Prover, error) {
+	a.work.Spend(a.base.size / 4)
+	p, err := prove.New(version, a.cfg.prover())
+	if err == nil {
+		p.Charge(a.work)
+	}
+	return p, err
 }
 
 // schemaSteps is how much more is tried for what a schema asks: a text of the
@@ -167,7 +200,7 @@ func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
 	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
 	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the place
 	if nowhere || a.values == nil && !a.kept && alike {
-		p, err := prove.New(&h.crd.Spec.Versions[0], a.cfg.prover())
+		p, err := a.newProver(&h.crd.Spec.Versions[0])
 		if err != nil {
 			return nil, err
 		}
@@ -186,11 +219,11 @@ func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
 	if a.base.crd.Spec.PreserveUnknownFields {
 		return nil, nil // new fields may have had values before, of which a version says nothing
 	}
-	p, err := prove.New(a.base.version, a.cfg.prover())
+	p, err := a.newProver(a.base.version)
 	if err != nil {
 		return nil, err
 	}
-	next, err := prove.New(a.other.version, a.cfg.prover())
+	next, err := a.newProver(a.other.version)
 	if err != nil {
 		return nil, err
 	}

@@ -2,16 +2,14 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Config is how long is looked. The same configuration and the same CRDs always
@@ -89,6 +87,8 @@ type CRDChange struct {
 	Reason string
 	// Searched is how many objects were tried.
 	Searched int
+	// Limited is set if nothing is known because the work budget is used up.
+	Limited bool
 	// Refused is served by the old CRD and not by the new one, Admitted the other
 	// way round. Kept is served by both, and gets values from the new one.
 	Refused, Admitted, Kept *Witness
@@ -104,6 +104,7 @@ type side struct {
 	engine  *engine.Engine
 	version *apiextensionsv1.CustomResourceDefinitionVersion
 	index   int // in spec.versions
+	size    int // the work of compiling the CRD
 }
 
 func (s *side) schema() *props {
@@ -123,6 +124,9 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	}()
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
+	}
+	if depth := max(depthOf(before), depthOf(after)); depth > work.MaxDepth {
+		return nil, fmt.Errorf("the schema is too deep: %s", work.TooDeep(depth))
 	}
 	c := &comparison{ctx: ctx, cfg: cfg}
 	if c.before, err = compiled(before, cfg); err != nil {
@@ -148,7 +152,7 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side,
 	if e == nil {
 		return nil, err
 	}
-	return &side{crd: crd, engine: e}, nil
+	return &side{crd: crd, engine: e, size: sizeOf(crd)}, nil
 }
 
 // comparison is the work on one pair of CRDs.
@@ -168,55 +172,45 @@ type change struct {
 	breaks, loosens *goal
 }
 
-// settle looks into all changes, as many at once as there are cores: no answer
-// depends on another.
+// settle looks into all changes. Except for the budget of its lane, no answer depends on
+// another.
 func (c *comparison) settle() error {
-	queue := make(chan *change, len(c.changes))
-	for _, ch := range c.changes {
-		queue <- ch
-	}
-	close(queue)
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(c.changes)))
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
-				}
-			}()
-			for ch := range queue {
-				if errs[i] = c.decide(ch); errs[i] != nil {
-					return
-				}
+	meters := work.Split(len(c.changes))
+	return work.InLanes(func(lane int) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
 			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+		}()
+		for i := lane; i < len(c.changes) && err == nil; i += work.Lanes {
+			err = c.decide(c.changes[i], meters[lane])
+		}
+		return err
+	})
 }
 
 // decide finds out what a change does.
-func (c *comparison) decide(ch *change) error {
+func (c *comparison) decide(ch *change, m *work.Meter) error {
 	if ch.Effect != "" {
 		return nil // known as it stands
 	}
-	breaks, err := c.pursue(ch.breaks, ch.before, ch.after)
+	breaks, err := c.pursue(ch.breaks, ch.before, ch.after, m)
 	if err != nil {
 		return err
 	}
-	loosens, err := c.pursue(ch.loosens, ch.after, ch.before)
+	loosens, err := c.pursue(ch.loosens, ch.after, ch.before, m)
 	if err != nil {
 		return err
 	}
 	if ch.breaks != nil && ch.breaks.defaulted && (breaks.witness == nil || !breaks.witness.loses()) {
 		ch.Kept, breaks.witness = breaks.witness, nil
-		if breaks.proof, err = c.untouched(ch); err != nil {
+		if breaks.proof, err = c.untouched(ch, m); err != nil {
 			return err
 		}
 	}
 	ch.Refused, ch.Admitted = breaks.witness, loosens.witness
 	ch.Searched, ch.Proof, ch.Reason = breaks.searched, breaks.proof, breaks.reason
+	ch.Limited = breaks.limited && breaks.witness == nil && breaks.proof == ""
 	switch {
 	case breaks.witness != nil:
 		ch.By = ByWitness
@@ -245,8 +239,8 @@ func (c *comparison) decide(ch *change) error {
 
 // untouched shows that no rule of the new side, nor of the old that it keeps,
 // minds a default: "" is no proof.
-func (c *comparison) untouched(ch *change) (proof string, err error) {
-	a := &asking{comparison: c, base: ch.before, other: ch.after}
+func (c *comparison) untouched(ch *change, m *work.Meter) (proof string, err error) {
+	a := &asking{comparison: c, work: m, base: ch.before, other: ch.after}
 	for s, steps, i := ch.after.schema(), ch.breaks.at.steps, 0; i <= len(steps); i++ {
 		here := at(s, steps[:i])
 		if here == nil {

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // fact lists a change that takes no object to know.
@@ -97,7 +98,7 @@ func (c *comparison) versions() {
 
 // at is a CRD's version of an index, named one of a name; nil where there is none.
 func (s *side) at(i int) *side {
-	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i}
+	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size}
 }
 
 func (s *side) named(name string) *side {
@@ -146,6 +147,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	if err != nil {
 		return
 	}
+	s.Charge(work.NewRun(1))
 	if found, err := s.Sample(c.ctx, false); err == nil && found.Witness != nil {
 		ch.By, ch.Searched = ByWitness, found.Searched
 		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}

@@ -10,6 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Never is the status of a question for which there is a proof that nothing can
@@ -30,6 +31,7 @@ type Answer struct {
 type Asker struct {
 	search *search.Search
 	prover *prove.Prover // nil where no object can be written
+	work   *work.Meter
 }
 
 // NewAsker is for a version of a CRD that the engine was compiled from; "" is the
@@ -39,11 +41,14 @@ func NewAsker(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, v
 	if err != nil {
 		return nil, err
 	}
-	a := &Asker{search: s}
+	a := &Asker{search: s, work: cfg.work}
+	s.Charge(a.work)
 	for i := range crd.Spec.Versions {
 		of := &crd.Spec.Versions[i]
 		if (of.Name == version || version == "" && of.Storage) && of.Served {
-			a.prover, err = prove.New(of, prove.Config{KubeVersion: cfg.KubeVersion})
+			if a.prover, err = prove.New(of, prove.Config{KubeVersion: cfg.KubeVersion}); err == nil {
+				a.prover.Charge(a.work)
+			}
 		}
 	}
 	return a, err
@@ -96,7 +101,11 @@ func (a *Answer) Words(want search.Want) string {
 	case Never:
 		return fmt.Sprintf("%s: proved (%s)", impossible[want], a.Proof)
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s", wanted[want], phrase.Searched(a.Searched, a.Lists))
+		found := phrase.Searched(a.Searched, a.Lists)
+		if a.Limited {
+			found += "; " + a.Reason
+		}
+		return fmt.Sprintf("none found%s: %s", wanted[want], found)
 	}
 	text := fmt.Sprintf("%s: this object (%s)", found[want], a.Witness.Operation)
 	if want == search.Refused && !a.Witness.Alone {

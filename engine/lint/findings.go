@@ -20,6 +20,9 @@ func (f *finder) acceptsNothing() {
 	}
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
+		if f.cfg.work.Empty() {
+			return
+		}
 		if r.Broken || f.isClosed(r.Path) || i > 0 && f.unit.rules[i-1].Path == r.Path {
 			continue
 		}
@@ -78,7 +81,7 @@ func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
 		return all
 	}
 	for _, r := range slices.Backward(f.unit.rules) {
-		if r.Broken || f.isClosed(r.Path) || f.told("constant-rule", &r) {
+		if f.cfg.work.Empty() || r.Broken || f.isClosed(r.Path) || f.told("constant-rule", &r) {
 			continue
 		}
 		ref := f.ref(&r)

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Config is how long is looked and for what. The same configuration and the same
@@ -27,6 +28,8 @@ type Config struct {
 	Seed uint64
 	// Without names lints that are switched off.
 	Without []string
+
+	work *work.Meter // of one schema; nil if it has no limit
 }
 
 // DefaultSteps finds nearly all that more steps find: where a rule fails on any
@@ -76,14 +79,26 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 		return all, nil // the report says why
 	}
 	for _, u := range units(crd, report) {
+		cfg.work = work.NewRun(len(u.rules))
 		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
 		if err := f.find(); err != nil {
 			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
 		}
 		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })
 		all = append(all, f.lints...)
+		if cfg.work.Empty() {
+			err = cmp.Or(err, error(&LimitError{Version: u.version, Reason: cfg.work.Reason()}))
+		}
 	}
-	return all, nil
+	return all, err
+}
+
+// LimitError reports that not all lints of a version were looked for, because the work
+// budget is used up.
+type LimitError struct{ Version, Reason string }
+
+func (e *LimitError) Error() string {
+	return "version " + e.Version + ": not all lints were looked for: " + e.Reason
 }
 
 // Of are a report's lints, which took no object.
@@ -138,6 +153,7 @@ type finder struct {
 	// they fail to evaluate.
 	settled map[string]bool
 	lints   []Lint
+	refs    map[engine.RuleRef]engine.RuleRef // the asker's rules, by path and index
 }
 
 func (f *finder) find() (err error) {
@@ -148,6 +164,9 @@ func (f *finder) find() (err error) {
 	redundant := f.redundant()
 	for i := range f.unit.rules {
 		r := &f.unit.rules[i]
+		if f.cfg.work.Empty() {
+			break
+		}
 		if r.Broken || f.isClosed(r.Path) && !f.closed[r.Path] {
 			continue
 		}
@@ -162,12 +181,16 @@ func (f *finder) find() (err error) {
 func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, name) }
 
 func (f *finder) ref(r *vet.Rule) engine.RuleRef {
-	refs := f.asker.Rules()
-	i := slices.IndexFunc(refs, func(ref engine.RuleRef) bool { return ref.Path == r.Path && ref.Index == r.Index })
-	if i < 0 {
-		return engine.RuleRef{Version: f.unit.version, Path: r.Path, Index: r.Index, Rule: r.Rule}
+	if f.refs == nil {
+		f.refs = map[engine.RuleRef]engine.RuleRef{}
+		for _, ref := range f.asker.Rules() {
+			f.refs[engine.RuleRef{Path: ref.Path, Index: ref.Index}] = ref
+		}
 	}
-	return refs[i]
+	if ref, ok := f.refs[engine.RuleRef{Path: r.Path, Index: r.Index}]; ok {
+		return ref
+	}
+	return engine.RuleRef{Version: f.unit.version, Path: r.Path, Index: r.Index, Rule: r.Rule}
 }
 
 func (f *finder) lint(name string, r *vet.Rule, message string) Lint {

@@ -130,9 +130,11 @@ func compareRefs(a, b engine.RuleRef) int {
 
 // impossible: there is no example, not even one whose strings do not exist.
 func (w *world) impossible(assumed []sat.Lit) bool {
-	for w.rounds < maxRounds {
+	for w.rounds < maxRounds && !w.meter.Empty() {
 		w.rounds++
-		switch w.sat.Solve(sat.DefaultSteps, assumed...) {
+		answer := w.sat.Solve(sat.DefaultSteps, assumed...)
+		w.meter.Spend(w.sat.Spent())
+		switch answer {
 		case sat.Unsatisfiable:
 			return true
 		case sat.Unknown:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/internal/sat"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // gates builds propositions from others, and equal ones once.
@@ -14,10 +15,11 @@ type gates struct {
 	// clauses are kept where an external solver is to see them.
 	keep    bool
 	clauses [][]sat.Lit
+	meter   *work.Meter
 }
 
-func newGates(keep bool) gates {
-	g := gates{sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, keep: keep}
+func newGates(keep bool, m *work.Meter) gates {
+	g := gates{meter: m, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, keep: keep}
 	g.yes = g.sat.Var()
 	g.clause(g.yes)
 	return g
@@ -25,6 +27,7 @@ func newGates(keep bool) gates {
 
 // clause says that one of some propositions is true.
 func (g *gates) clause(lits ...sat.Lit) {
+	g.meter.Spend(4 + len(lits))
 	g.sat.Add(lits...)
 	if g.keep {
 		g.clauses = append(g.clauses, slices.Clone(lits))

@@ -44,6 +44,7 @@ func (w *world) newPlace(p place) *place {
 	}
 	p.world, p.below = w, map[string]*place{}
 	w.made++
+	w.meter.Spend(perStep)
 	p.key = "@" + strconv.Itoa(w.made)
 	if p.parent != nil {
 		w.implies(p.parent.present, p.present)

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/rule"
 	"github.com/celadon-cel/celadon/engine/internal/structural"
+	"github.com/celadon-cel/celadon/internal/work"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -46,6 +47,7 @@ type Prover struct {
 	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
 	oddities
 	closed map[string]closed // by path
+	work   *work.Meter       // of the run; nil if it has no limit
 }
 
 // one is a rule that compiles.
@@ -77,12 +79,19 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}, nil
 }
 
+// Charge lets the questions that follow charge a meter. There is no proof for a
+// question that uses it up.
+func (p *Prover) Charge(m *work.Meter) { p.work = m }
+
 // ErrNotAnalysed is a rule of which nothing can be said.
 var ErrNotAnalysed = errors.New("not analysed")
 
 // Never proves that a rule cannot do something on any object; it is nil where
 // there is no proof. Rules are named by path and index.
 func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
+		return nil, err
+	}
 	proof, err := p.never(ref, what)
 	if proof != nil || err != nil {
 		return proof, err
@@ -139,7 +148,7 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 // rules accept; "" is the root. It is nil where there is no proof.
 func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
 	steps, err := engine.ParsePath(path)
-	if err != nil {
+	if err != nil || len(steps) > work.MaxDepth {
 		return nil, err
 	}
 	return p.acceptsNothing(steps)

@@ -139,6 +139,7 @@ func (w *world) noText(parts []part) bool {
 	}
 	found := all.Find(search)
 	w.steps += aSearch + found.Spent
+	w.meter.Spend(aSearch + found.Spent)
 	return found.Complete && len(found.Texts) == 0
 }
 

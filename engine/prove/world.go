@@ -53,18 +53,22 @@ type sibling struct {
 }
 
 func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
+	w := &world{gates: newGates(p.outside != nil, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
 
 // spend counts expressions, and says when there are too many.
 func (w *world) spend(n int) bool {
-	if w.work += n; w.work > maxWork {
+	w.meter.Spend(perStep * n)
+	if w.work += n; w.work > maxWork || w.meter.Empty() {
 		w.tooMuch = true
 	}
 	return w.tooMuch
 }
+
+// perStep is the work of one expression, or of what is as much.
+const perStep = 50
 
 // term is a short name for a text, so that what is made of names stays short, too.
 func (w *world) term(text string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/foreign"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Config says what a page is made with. The same configuration and the same CRD
@@ -92,6 +93,7 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		v.Examples = []Example{{Title: "Example", Missing: "none: " + err.Error()}}
 		return nil
 	}
+	s.Charge(work.NewRun(1))
 	for _, one := range []struct {
 		title string
 		full  bool

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Starter makes a first suite for a version of a CRD: for each rule an object that
@@ -42,6 +41,8 @@ type Started struct {
 	// Rules is how many the version has, Accepted and Refused for how many there is
 	// such an object, Alone how many refuse one that nothing else refuses.
 	Rules, Accepted, Refused, Alone int
+	// Limited says why not all rules were looked at; "" if they were.
+	Limited string
 }
 
 // Suite makes the suite. Each of its cases has passed; a rule for which nothing was
@@ -68,12 +69,13 @@ func (s *Starter) Suite(ctx context.Context) (*Started, error) {
 // starting is the work on one suite.
 type starting struct {
 	*Starter
-	ctx    context.Context
-	search *search.Search
-	refs   []engine.RuleRef
-	base   map[string]any // accepted; nil where there is none
-	why    string         // there is none
-	shown  []*evidence    // of each rule
+	ctx     context.Context
+	search  *search.Search
+	refs    []engine.RuleRef
+	base    map[string]any // accepted; nil where there is none
+	why     string         // there is none
+	shown   []*evidence    // of each rule
+	limited string         // why not all was asked
 }
 
 // evidence is what was found for one rule.
@@ -117,40 +119,49 @@ func (w *starting) ask() error {
 		}
 		places[ref.Path] = append(places[ref.Path], i)
 	}
-	queue := make(chan []int, len(order))
-	for _, path := range order {
-		queue <- places[path]
+	var lanes [work.Lanes][]int
+	for i, path := range order {
+		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
 	}
-	close(queue)
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(order)))
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
-				}
-			}()
-			errs[i] = w.work(queue)
-		})
+	meters := work.Split(2 * len(w.refs))
+	err := work.InLanes(func(i int) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+			}
+		}()
+		return w.askLane(lanes[i], meters[i])
+	})
+	for _, m := range meters {
+		w.limited = cmp.Or(w.limited, m.Reason())
 	}
-	all.Wait()
-	return cmp.Or(errs...)
+	return err
 }
 
-// work asks about places, each by a search of its own: what one has found, and which
-// core asked, has no say in what the next finds.
-func (w *starting) work(queue <-chan []int) error {
+// askLane asks about rules, one after another. Each path has a search of its own: what
+// was found for one path does not change what is found for the next.
+func (w *starting) askLane(rules []int, m *work.Meter) error {
 	p := w.prover()
-	for rules := range queue {
-		s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
-		if err != nil {
-			return err
+	if p != nil {
+		p.Charge(m)
+	}
+	var s *search.Search
+	for n, i := range rules {
+		if m.Empty() {
+			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
+			continue
 		}
-		for _, i := range rules {
-			if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
+		if n == 0 || w.refs[rules[n-1]].Path != w.refs[i].Path {
+			var err error
+			if s, err = search.New(w.Definition, w.Engine, w.Version, w.Search); err != nil {
 				return err
 			}
+			m.Spend(len(w.refs))
+			s.Charge(m)
+		}
+		var err error
+		if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -326,7 +337,7 @@ func firstLine(text string) string {
 }
 
 func (w *starting) count(text []byte, cases []*started) *Started {
-	out := &Started{Text: text, Rules: len(w.refs)}
+	out := &Started{Text: text, Rules: len(w.refs), Limited: w.limited}
 	gone := map[string]bool{}
 	for _, c := range cases {
 		gone[c.name] = c.skip != ""

@@ -91,10 +91,11 @@ func (b *bender) rename(p place, name string) bool {
 
 // ensure makes a place be there, with what leads to it.
 func (b *bender) ensure(p place) bool {
+	b.m.work.Spend(len(p.path))
 	if v, ok := b.w.get(p); ok && v != nil {
 		return true
 	}
-	if !b.ensureParent(p) {
+	if b.m.work.Empty() || !b.ensureParent(p) {
 		return false
 	}
 	if len(p.path) > 0 && p.path[len(p.path)-1].Item && p.path[len(p.path)-1].Name == "" && !p.parent(b.s.root).node.isMap() {

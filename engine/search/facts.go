@@ -21,6 +21,7 @@ type facts struct {
 	minProperties              int
 	maxProperties              int
 	required                   []string
+	requires                   map[string]bool // the same
 	excluded                   map[string]bool
 	// deeper are validations for what stands below.
 	deeper []*nested
@@ -43,8 +44,12 @@ func (m *maker) facts(n node, more []*nested) *facts {
 }
 
 func (f *facts) require(name string) {
-	if !slices.Contains(f.required, name) {
+	if !f.requires[name] {
 		f.required = append(f.required, name)
+		if f.requires == nil {
+			f.requires = map[string]bool{}
+		}
+		f.requires[name] = true
 	}
 	delete(f.excluded, name)
 }
@@ -60,8 +65,12 @@ func (m *maker) add(f *facts, v *nested) {
 }
 
 func (m *maker) collect(f *facts, v *schema.ValueValidation) {
+	if m.work.Spend(1 + len(v.OneOf)); m.work.Empty() {
+		return
+	}
 	f.numbers(v)
 	f.sizes(v)
+	m.work.Spend(len(v.Enum))
 	f.words(v)
 	for _, name := range v.Required {
 		f.require(name)
@@ -105,14 +114,18 @@ func (m *maker) not(f *facts, v *nested) {
 			f.text.avoid = append(f.text.avoid, exactly(s))
 		}
 	}
-	f.enum = slices.DeleteFunc(slices.Clone(f.enum), func(e any) bool {
-		return slices.ContainsFunc(v.Enum, func(bad schema.JSON) bool { return equalJSON(e, bad.Object) })
-	})
+	if len(v.Enum) > 0 {
+		bad := make([]any, len(v.Enum))
+		for i, e := range v.Enum {
+			bad[i] = e.Object
+		}
+		f.enum = slices.DeleteFunc(slices.Clone(f.enum), scalars(bad).has)
+	}
 }
 
 func (f *facts) exclude(names []string) {
 	for _, name := range names {
-		if !slices.Contains(f.required, name) {
+		if !f.requires[name] {
 			f.excluded[name] = true
 		}
 	}
@@ -167,12 +180,48 @@ func (f *facts) words(v *schema.ValueValidation) {
 		return
 	}
 	var both []any
+	had := scalars(f.enum)
 	for _, e := range v.Enum {
-		if len(f.enum) == 0 || slices.ContainsFunc(f.enum, func(had any) bool { return equalJSON(had, e.Object) }) {
+		if len(f.enum) == 0 || had.has(e.Object) {
 			both = append(both, e.Object)
 		}
 	}
 	f.enum = both
+}
+
+// values is a set of JSON values.
+type values struct {
+	scalar map[any]bool
+	others []any
+}
+
+func scalars(all []any) values {
+	s := values{scalar: make(map[any]bool, len(all))}
+	for _, v := range all {
+		switch v := v.(type) {
+		case map[string]any, []any:
+			s.others = append(s.others, v)
+		default:
+			s.scalar[number(v)] = true
+		}
+	}
+	return s
+}
+
+func (s values) has(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return slices.ContainsFunc(s.others, func(had any) bool { return equalJSON(had, v) })
+	}
+	return s.scalar[number(v)]
+}
+
+// number returns the float that equals an integer, and other scalars as they are.
+func number(v any) any {
+	if i, ok := v.(int64); ok {
+		return float64(i)
+	}
+	return v
 }
 
 // below are the validations for a property.

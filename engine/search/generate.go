@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // maker makes values of a schema. What it makes is a proposal: the engine says
@@ -15,6 +17,7 @@ import (
 type maker struct {
 	rng   *rand.Rand
 	texts *texts
+	work  *work.Meter
 	// density is how likely an optional field is there.
 	density float64
 	// plain: texts are a word where they may be, not the shortest.
@@ -35,7 +38,8 @@ type nested = schema.NestedValueValidation
 
 // value makes a value; more are the validations that stand above it for it.
 func (m *maker) value(n node, more []*nested, depth int) any {
-	if m.left--; m.left < 0 || depth > maxDepth {
+	m.work.Spend(perValue + n.breadth())
+	if m.left--; m.left < 0 || depth > maxDepth || m.work.Empty() {
 		return nil
 	}
 	f := m.facts(n, more)
@@ -67,7 +71,33 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 	return map[string]any{} // anything goes
 }
 
+// perValue is the work of making one value.
+const perValue = 20
+
+// breadth returns the length of the lists that a schema has for one value.
+func (n node) breadth() int {
+	if n.s == nil {
+		return 0
+	}
+	b := len(n.s.Properties)
+	if v := n.s.ValueValidation; v != nil {
+		b += len(v.Enum) + len(v.Required) + len(v.AllOf) + len(v.AnyOf) + len(v.OneOf)
+	}
+	return b
+}
+
+// text makes a string, which counts like as many values as its length is worth.
 func (m *maker) text(f *facts) any {
+	s := m.anyText(f)
+	m.left -= len(s) / bytesPerValue
+	m.work.Spend(len(s) / 16)
+	return s
+}
+
+// bytesPerValue bounds the text of an object by maxValues, too.
+const bytesPerValue = 256
+
+func (m *maker) anyText(f *facts) string {
 	w := f.text
 	if m.plain && m.texts.has(w, word) {
 		return word

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // growSteps is how many writes the engine is asked about for a full sample.
@@ -94,17 +96,25 @@ func (h *hunt) mended(w *world, repairs bool) (*verdict, error) {
 // missing are the fields that an object could have besides, and the lists and
 // maps that are empty, of the level next to the root first.
 func (h *hunt) missing(w *world, tried map[string]bool) []place {
-	level := []place{{node: h.root}}
-	for len(level) > 0 {
-		var found, next []place
-		for _, p := range level {
-			for _, below := range h.below(w, p) {
-				v, ok := w.get(below)
+	level := []reached{{node: h.root, v: w.obj}}
+	for len(level) > 0 && !h.work.Empty() {
+		var found []place
+		var next []reached
+		for _, at := range level {
+			if at.length() >= work.MaxDepth {
+				continue
+			}
+			for _, below := range h.below(w, at) {
+				h.work.Spend(10)
 				switch {
-				case ok && v != nil:
+				case below.v != nil:
 					next = append(next, below)
-				case below.node.known() && !tried[handle{place: below}.id()]:
-					found = append(found, below)
+				case below.node.known():
+					p := place{path: below.path(), node: below.node}
+					h.work.Spend(len(p.path))
+					if !tried[handle{place: p}.id()] {
+						found = append(found, p)
+					}
 				}
 			}
 		}
@@ -116,28 +126,37 @@ func (h *hunt) missing(w *world, tried map[string]bool) []place {
 	return nil
 }
 
+// reached is a value of an object, or nil where there is none, and its schema.
+type reached struct {
+	*trail
+	node node
+	v    any
+}
+
 // below is all that can stand in a value.
-func (h *hunt) below(w *world, p place) (all []place) {
-	v, _ := w.get(p)
-	switch v := v.(type) {
+func (h *hunt) below(w *world, at reached) (all []reached) {
+	switch v := at.v.(type) {
 	case map[string]any:
-		for _, name := range p.node.names() {
-			if len(p.path) > 0 || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
-				all = append(all, p.field(name))
+		for _, name := range at.node.names() {
+			if at.trail != nil || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
+				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
 			}
 		}
-		if p.node.isMap() {
+		if at.node.isMap() {
 			names := sortedKeys(v)
 			if len(names) == 0 {
 				names = []string{mapKey(0)}
 			}
 			for _, name := range names {
-				all = append(all, p.field(name))
+				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
 			}
 		}
 	case []any:
-		for i := range max(len(v), 1) {
-			all = append(all, p.item(i))
+		for i, item := range v {
+			all = append(all, reached{at.item(i), at.node.items(), item})
+		}
+		if len(v) == 0 {
+			all = append(all, reached{at.item(0), at.node.items(), nil})
 		}
 	}
 	return all

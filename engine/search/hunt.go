@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // hunt is the work on one question. Its Search is the form of the CRD by which
@@ -19,7 +20,8 @@ type hunt struct {
 	ctx   context.Context
 	judge *judge
 	maker *maker
-	rule  *rule // nil: the whole CRD
+	work  *work.Meter // of this question
+	rule  *rule       // nil: the whole CRD
 	want  Want
 	full  bool     // of a sample: as many fields as can stand together
 	hold  *holding // what an object is to have at a place, too
@@ -69,7 +71,7 @@ func (h *hunt) run() (*Answer, error) {
 	if h.second != nil {
 		return h.answer(h.second, false)
 	}
-	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists}, nil
+	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
 }
 
 // answer shrinks what was found and asks the engine for the last time.

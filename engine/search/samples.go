@@ -84,7 +84,7 @@ func (h *hunt) vary(w *world) (*world, error) {
 func leaves(obj map[string]any) (all [][]engine.Step) {
 	w := world{obj: obj}
 	for n := range maxVaried {
-		path, ok := nth(obj, n)
+		path, _, ok := nth(obj, n)
 		if !ok {
 			break
 		}

@@ -98,6 +98,10 @@ func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
 	}
 	b.fuel--
 	b.judge.evaluated++
+	b.m.work.Spend(b.r.program.size(e))
+	if b.m.work.Empty() {
+		return celtypes.NewErr("%s", b.m.work.Reason())
+	}
 	self, ok := b.w.get(b.in.self)
 	if !ok {
 		return celtypes.NewErr("self is gone")
@@ -131,7 +135,8 @@ func (b *bender) native(e ast.Expr, sc *scope) (any, bool) {
 // spent takes a step of what one change may take.
 func (b *bender) spent() bool {
 	b.fuel--
-	return b.fuel < 0
+	b.m.work.Spend(1 + len(b.in.self.path))
+	return b.fuel < 0 || b.m.work.Empty()
 }
 
 // locate finds what a part of the rule reads, there or not.

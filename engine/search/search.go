@@ -10,6 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/internal/structural"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // Config is how long and from where is searched. The same configuration and the
@@ -68,6 +69,8 @@ type Answer struct {
 	Searched int
 	// Lists is how many items the longest list in them had.
 	Lists int
+	// Limited is set if the work budget is used up; Reason then says which one.
+	Limited bool
 	// Reason says why nothing was found or analysed; "" where there is no more
 	// to say.
 	Reason string
@@ -110,6 +113,7 @@ type Search struct {
 	byRef      map[engine.RuleRef]*rule
 	texts      *texts
 	pools      map[string][]*world // admitted objects, by the place where rules ran
+	work       *work.Meter         // of the run; nil if it has no limit
 }
 
 // New prepares a search in a version of a CRD that the engine was compiled from;
@@ -146,6 +150,10 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	return s, nil
 }
 
+// Charge lets the questions that follow charge a meter, too. A question that uses it
+// up, or that takes more than work.QuestionLimit, is answered with Unknown.
+func (s *Search) Charge(m *work.Meter) { s.work = m }
+
 // Rules are the version's rules, by place.
 func (s *Search) Rules() []engine.RuleRef {
 	refs := make([]engine.RuleRef, len(s.rules))
@@ -164,6 +172,9 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	}
 	if !s.served {
 		return s.unserved(), nil
+	}
+	if len(r.steps) > work.MaxDepth {
+		return &Answer{Status: Unknown, Limited: true, Reason: work.TooDeep(len(r.steps))}, nil
 	}
 	if err := r.compile(s.engine); err != nil {
 		return &Answer{Status: NotAnalysed, Reason: unanalysed(err)}, nil
@@ -198,7 +209,8 @@ func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
-	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, maker: &maker{rng: rng, texts: s.texts.forQuestion()}, known: map[string]textWant{}}
+	meter := s.work.Within(work.QuestionLimit)
+	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
 	h.judge = h.newJudge(steps)
 	return h
 }

@@ -58,8 +58,8 @@ type shrinker struct {
 func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (changed bool, err error) {
 	for _, old := range []bool{false, true} {
 		for at := 0; ; {
-			path, ok := nth(s.w.root(old), at)
-			if !ok {
+			path, visited, ok := nth(s.w.root(old), at)
+			if s.work.Spend(visited); !ok || s.work.Empty() {
 				break
 			}
 			held, gone, err := change(place{old: old, path: path})
@@ -88,6 +88,7 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 	for _, step := range p.path {
 		at = at.step(step)
 	}
+	s.work.Spend(len(p.path))
 	for _, small := range s.maker.smaller(at.node, v) {
 		held, err = s.try(p, func(w *world, p place) bool {
 			now, ok := w.get(p)
@@ -195,35 +196,61 @@ func (m *maker) smallerTexts(n node, s string) []string {
 	})
 }
 
-// nth is the nth value of an object that may go, from the outside inwards.
-func nth(obj map[string]any, n int) ([]engine.Step, bool) {
-	type level struct {
-		path []engine.Step
-		v    any
+// nth returns the path of the nth value of an object that may go, from the outside
+// inwards, and how many values it visited.
+func nth(obj map[string]any, n int) (path []engine.Step, visited int, ok bool) {
+	type value struct {
+		*trail
+		v any
 	}
-	queue := []level{{nil, obj}}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		if len(at.path) > 0 {
-			if n == 0 {
-				return at.path, true
-			}
-			n--
+	queue := []value{{nil, obj}}
+	for ; visited < len(queue); visited++ {
+		at := queue[visited]
+		if visited == n+1 {
+			return at.path(), visited, true
 		}
 		switch v := at.v.(type) {
 		case map[string]any:
 			for _, name := range sortedKeys(v) {
-				if len(at.path) == 0 && (name == "apiVersion" || name == "kind" || name == "metadata") {
+				if at.trail == nil && (name == "apiVersion" || name == "kind" || name == "metadata") {
 					continue
 				}
-				queue = append(queue, level{append(slices.Clip(at.path), engine.Step{Name: name}), v[name]})
+				queue = append(queue, value{at.field(name), v[name]})
 			}
 		case []any:
 			for i := len(v) - 1; i >= 0; i-- {
-				queue = append(queue, level{append(slices.Clip(at.path), engine.Step{Item: true, Index: i}), v[i]})
+				queue = append(queue, value{at.item(i), v[i]})
 			}
 		}
 	}
-	return nil, false
+	return nil, visited, false
+}
+
+// A trail is a path that shares its beginning with others, so that it takes no copy
+// to go down. A nil trail is the root.
+type trail struct {
+	above *trail
+	step  engine.Step
+	depth int
+}
+
+func (t *trail) field(name string) *trail { return t.below(engine.Step{Name: name}) }
+
+func (t *trail) item(i int) *trail { return t.below(engine.Step{Item: true, Index: i}) }
+
+func (t *trail) below(s engine.Step) *trail { return &trail{above: t, step: s, depth: t.length() + 1} }
+
+func (t *trail) length() int {
+	if t == nil {
+		return 0
+	}
+	return t.depth
+}
+
+func (t *trail) path() []engine.Step {
+	steps := make([]engine.Step, t.length())
+	for ; t != nil; t = t.above {
+		steps[t.depth-1] = t.step
+	}
+	return steps
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/internal/automaton"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // textWant is what a string must be like.
@@ -61,7 +62,9 @@ func (t *texts) has(w textWant, s string) bool {
 	if n < w.min || w.max >= 0 && n > w.max {
 		return false
 	}
+	t.work.Spend(len(s) / 16)
 	for _, p := range w.match {
+		t.work.Spend((len(p) + len(s)*(1+len(p)/16)) / 16)
 		if re := t.regexp(p); re == nil || !re.MatchString(s) {
 			return false
 		}
@@ -89,10 +92,12 @@ type texts struct {
 	patterns map[string]*automaton.Language
 	regexps  map[string]*regexp.Regexp
 	found    map[string]*foundTexts
+	kept     *int // bytes of found
 	// spent is the work for one question, in steps. What was found for another one
 	// counts too, once, so that an answer depends on nothing else.
 	spent   int
 	charged map[string]bool
+	work    *work.Meter
 }
 
 type foundTexts struct {
@@ -101,14 +106,31 @@ type foundTexts struct {
 }
 
 func newTexts() *texts {
-	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, charged: map[string]bool{}}
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
 }
 
-// forQuestion shares what was found, and counts anew.
-func (t *texts) forQuestion() *texts {
+// forQuestion shares the texts that were found, and counts the work of a question.
+func (t *texts) forQuestion(m *work.Meter) *texts {
 	fresh := *t
-	fresh.spent, fresh.charged = 0, map[string]bool{}
+	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m
 	return &fresh
+}
+
+// maxKept bounds the text that is kept for later questions, in bytes.
+const maxKept = 8 << 20
+
+// keep remembers the texts of a want. All are forgotten if they become too many; a
+// question that finds them again is charged the same.
+func (t *texts) keep(key string, found *foundTexts) {
+	size := len(key)
+	for _, s := range found.texts {
+		size += len(s)
+	}
+	if *t.kept += size; *t.kept > maxKept {
+		clear(t.found)
+		*t.kept = size
+	}
+	t.found[key] = found
 }
 
 // samples is how many texts are found for one want: there is choice, and lists
@@ -138,6 +160,7 @@ func (t *texts) all(w textWant) []string {
 	if !t.charged[key] {
 		t.charged[key] = true
 		t.spent += found.steps
+		t.work.Spend(found.steps)
 	}
 	return found.texts
 }
@@ -157,7 +180,7 @@ func (t *texts) lookup(key string, w textWant) *foundTexts {
 	if !ok {
 		found = &foundTexts{}
 		found.texts, found.steps = t.find(w)
-		t.found[key] = found
+		t.keep(key, found)
 	}
 	return found
 }

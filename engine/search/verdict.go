@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/ast"
+
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/eval"
 	"github.com/celadon-cel/celadon/internal/expr"
 	"github.com/celadon-cel/celadon/internal/tracing"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // All that is asked of the engine is asked here.
@@ -22,6 +25,8 @@ type judge struct {
 	other  *engine.Engine // nil where there is none
 	asked  int
 	limit  int
+	work   *work.Meter
+	root   node
 	// weight is what large objects cost beside being asked about.
 	weight int
 	// lists is the length of the longest list that was asked about.
@@ -68,6 +73,51 @@ func longest(v any) (n int) {
 		}
 	}
 	return n
+}
+
+// The work of a write: in any case, for each value of the object and each property
+// of the schema that is looked at, and for the cost of the rules.
+const (
+	perAsk   = 500
+	perVisit = 10
+)
+
+// visits returns how many values and properties are looked at in a value.
+func (n node) visits(v any) (sum int) {
+	switch v := v.(type) {
+	case map[string]any:
+		if n.s != nil {
+			sum = len(n.s.Properties) / 4
+		}
+		for name, below := range v {
+			sum += n.property(name).visits(below)
+		}
+	case []any:
+		items := node{}
+		if n.s != nil {
+			items.s = n.s.Items
+		}
+		for _, below := range v {
+			sum += items.visits(below)
+		}
+	case string:
+		sum = len(v) / 64
+	}
+	return sum + 1
+}
+
+// property returns the schema of a field, without its declaration.
+func (n node) property(name string) node {
+	if n.s == nil {
+		return node{}
+	}
+	if prop, ok := n.s.Properties[name]; ok {
+		return node{s: &prop}
+	}
+	if n.s.AdditionalProperties != nil {
+		return node{s: n.s.AdditionalProperties.Structural}
+	}
+	return node{}
 }
 
 // overBudget: rules stopped because all together cost too much.
@@ -124,7 +174,7 @@ func (w *world) request() engine.Request {
 // newJudge asks the hunt's forms of the CRD.
 func (h *hunt) newJudge(limit int) *judge {
 	h.maker.texts.spent = 0
-	j := &judge{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit}
+	j := &judge{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, root: h.root}
 	if h.other != nil {
 		j.other = h.other.engine
 	}
@@ -187,13 +237,17 @@ func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
 }
 
 func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
-	if j.spent() >= j.limit {
+	if j.spent() >= j.limit || j.work.Empty() {
 		return nil, errSpent
 	}
 	j.asked++
 	j.weight += count(req.Object) / perWeight
+	j.work.Spend(perAsk + perVisit*j.root.visits(req.Object))
 	j.lists = max(j.lists, longest(req.Object))
 	res, err := e.Validate(j.ctx, req)
+	if res != nil {
+		j.work.Spend(int(res.Cost)/2 + 4*len(res.Rules))
+	}
 	var overwork *engine.WorkLimitError
 	if errors.As(err, &overwork) {
 		v.undecided = true
@@ -237,6 +291,7 @@ type program struct {
 	expr  *expr.Expr
 	desk  *expr.Desk
 	parts *tracing.Parts
+	sizes map[int64]int // of the parts, by id
 }
 
 // compileRule compiles a rule once more, with its parts.
@@ -257,8 +312,23 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	if err != nil {
 		return nil, err
 	}
-	return &program{x, desk, parts}, nil
+	return &program{expr: x, desk: desk, parts: parts, sizes: map[int64]int{}}, nil
 }
+
+// size returns the number of expressions in a part. The first time it is larger,
+// because the part is then planned.
+func (p *program) size(e ast.Expr) int {
+	if n, ok := p.sizes[e.ID()]; ok {
+		return n
+	}
+	n := 0
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(ast.Expr) { n++ }))
+	p.sizes[e.ID()] = n
+	return n * planned
+}
+
+// planned is the work of planning an expression, which is evaluated for 1.
+const planned = 20
 
 // cheap is true where the estimate of one evaluation is so far below what it may
 // cost that it would have to be quite wrong, which it is by a few units at most.

@@ -65,12 +65,13 @@ type Solver struct {
 	limits []int // of the trail, where each level begins
 	head   int   // of the trail: what is propagated
 
-	order  order
-	seen   []bool
-	broken bool // the clauses alone cannot be true
-	model  []value
-	core   []Lit
-	steps  int
+	order   order
+	seen    []bool
+	broken  bool // the clauses alone cannot be true
+	model   []value
+	core    []Lit
+	steps   int // left
+	allowed int // at the beginning
 }
 
 // New is a solver without clauses.
@@ -120,7 +121,7 @@ func (s *Solver) watch(c *clause) {
 // a number of steps at most.
 func (s *Solver) Solve(steps int, assumptions ...Lit) Answer {
 	s.cancel(0)
-	s.core, s.model, s.steps = nil, nil, steps
+	s.core, s.model, s.steps, s.allowed = nil, nil, steps, steps
 	for restart := 0; ; restart++ {
 		if s.broken {
 			return Unsatisfiable
@@ -194,6 +195,9 @@ func (s *Solver) decide(assumptions []Lit) (next Lit, ok bool) {
 		return l, true
 	}
 }
+
+// Spent returns the steps that the last Solve took.
+func (s *Solver) Spent() int { return s.allowed - s.steps }
 
 // Core are assumptions that cannot be true together with the clauses, after
 // Unsatisfiable.

@@ -54,6 +54,9 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 	olds, news := p.before.doc.Locate(oldFields), p.after.doc.Locate(newFields)
 	for i := range r.Changes {
 		change := p.change(&r.Changes[i])
+		if r.Changes[i].Limited {
+			crd.limited++
+		}
 		change.OldLine, change.NewLine = olds[i].Line, news[i].Line
 		crd.Changes = append(crd.Changes, change)
 	}

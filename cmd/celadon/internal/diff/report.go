@@ -59,6 +59,8 @@ type CRD struct {
 	// Update is what the server says to the CRD itself, in the place of the old.
 	Update  *report.CRD `json:"update,omitempty"`
 	Changes []*Change   `json:"changes"`
+
+	limited int // changes for which the work budget was too small
 }
 
 // Change is one change of a CRD.

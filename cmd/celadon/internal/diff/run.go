@@ -18,6 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // Run is the whole of celadon diff. Its error carries the exit code.
@@ -105,6 +106,9 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		}
 		if crd.Update != nil && crd.Update.Undecided {
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: the update of the CRD is undecided: %s", p.name, crd.Update.Problem))
+		}
+		if crd.limited > 0 {
+			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %s not known: the work budget is used up", p.name, phrase.Count(crd.limited, "change")))
 		}
 		d.report.CRDs = append(d.report.CRDs, crd)
 		if err := take(crd); err != nil {

@@ -2,7 +2,6 @@ package find
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // answered is what became of one CRD; the part is nil where an interrupt came
@@ -109,11 +109,13 @@ func (v *asking) ask() (*VersionPart, error) {
 			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule, ref: ref})
 		}
 	}
+	lanes := work.Split(len(part.Rules) * len(v.o.wants()))
 	if v.o.samples() || v.o.whole() {
+		s.Charge(lanes[0])
 		a, err := s.Sample(v.ctx, v.o.Full)
 		switch {
 		case err == nil:
-			part.Accepted = v.sample(s, a)
+			part.Accepted = v.sample(s, a, lanes[0])
 			if err := v.outside(part.Accepted, search.Accepted, nil); err != nil {
 				return nil, err
 			}
@@ -125,12 +127,13 @@ func (v *asking) ask() (*VersionPart, error) {
 	if len(part.Rules) == 0 && part.Accepted == nil {
 		return nil, nil
 	}
-	return part, v.askRules(part)
+	return part, v.askRules(part, lanes)
 }
 
-// askRules shares the rules out among the cores, those of one place to one: an
-// answer does not depend on what else is asked.
-func (v *asking) askRules(part *VersionPart) error {
+// askRules divides the rules among the lanes, those of one path to one lane, and runs
+// the lanes on all cores. Except for the budget of its lane, an answer does not depend
+// on other questions.
+func (v *asking) askRules(part *VersionPart, meters [work.Lanes]*work.Meter) error {
 	places := map[string][]*RulePart{}
 	var order []string
 	for _, r := range part.Rules {
@@ -139,41 +142,41 @@ func (v *asking) askRules(part *VersionPart) error {
 		}
 		places[r.Path] = append(places[r.Path], r)
 	}
-	queue := make(chan []*RulePart, len(order))
-	for _, path := range order {
-		queue <- places[path]
+	var lanes [work.Lanes][]*RulePart
+	for i, path := range order {
+		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
 	}
-	close(queue)
-	workers := min(runtime.GOMAXPROCS(0), len(order))
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for i := range workers {
-		all.Go(func() { errs[i] = v.work(queue) })
-	}
-	all.Wait()
+	err := work.InLanes(func(i int) error { return v.askLane(lanes[i], meters[i]) })
 	part.Rules = slices.DeleteFunc(part.Rules, func(r *RulePart) bool { return len(r.answers()) == 0 }) // interrupted
-	return errors.Join(errs...)
+	return err
 }
 
-func (v *asking) work(queue <-chan []*RulePart) error {
+// askLane asks about rules, one after another. If the context is done, the report has
+// the answers until then.
+func (v *asking) askLane(rules []*RulePart, m *work.Meter) error {
+	if len(rules) == 0 {
+		return nil
+	}
 	s, err := v.search()
 	if err != nil {
 		return err
 	}
-	p := v.prover()
-	for rules := range queue {
-		for _, r := range rules {
-			for _, want := range v.o.wants() {
-				f, err := v.find(s, p, r.ref, want)
-				if v.ctx.Err() != nil {
-					return nil // what is known is told
-				}
-				if err != nil {
-					return err
-				}
-				r.set(want, f)
-				v.step()
+	s.Charge(m)
+	p := v.prover(m)
+	for _, r := range rules {
+		for _, want := range v.o.wants() {
+			f := &Finding{Status: search.Unknown, Reason: m.Reason(), limited: m.Empty()}
+			if !f.limited {
+				f, err = v.find(s, p, r.ref, want)
 			}
+			if v.ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			r.set(want, f)
+			v.step()
 		}
 	}
 	return nil
@@ -210,7 +213,13 @@ func (v *asking) find(s *search.Search, p *prove.Prover, ref engine.RuleRef, wan
 }
 
 // prover is nil for a version of which no object can be written.
-func (v *asking) prover() *prove.Prover { return v.proverWith(prove.Config{}) }
+func (v *asking) prover(m *work.Meter) *prove.Prover {
+	p := v.proverWith(prove.Config{})
+	if p != nil {
+		p.Charge(m)
+	}
+	return p
+}
 
 func (v *asking) proverWith(cfg prove.Config) *prove.Prover {
 	for i := range v.crd.crd.Spec.Versions {
@@ -223,9 +232,9 @@ func (v *asking) proverWith(cfg prove.Config) *prove.Prover {
 }
 
 // sample is what a version accepts, or the proof that that is nothing.
-func (v *asking) sample(s *search.Search, a *search.Answer) *Finding {
+func (v *asking) sample(s *search.Search, a *search.Answer, m *work.Meter) *Finding {
 	f := finding(s, search.Accepted, nil, a)
-	f.neverAccepted(v.prover(), "")
+	f.neverAccepted(v.prover(m), "")
 	return f
 }
 

@@ -129,7 +129,11 @@ func (f *Finding) words(want search.Want) string {
 		}
 		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
 	case search.Unknown:
-		return fmt.Sprintf("none found%s: %s%s", wanted[want], phrase.Searched(f.Searched, f.Lists), f.bySolver())
+		found := phrase.Searched(f.Searched, f.Lists)
+		if f.limited {
+			found += "; " + f.Reason
+		}
+		return fmt.Sprintf("none found%s: %s%s", wanted[want], found, f.bySolver())
 	}
 	switch want {
 	case search.Refused:

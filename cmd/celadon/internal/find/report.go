@@ -29,6 +29,8 @@ type Summary struct {
 	// Unserved are rules of versions in which no object can be written.
 	Unserved   int `json:"unserved,omitempty"`
 	Unreadable int `json:"unreadable,omitempty"`
+	// Undecided are those of Unknown for which the work budget was too small.
+	Undecided int `json:"undecided,omitempty"`
 	// Interrupted: not all was asked.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -87,11 +89,13 @@ type Finding struct {
 	Lists int `json:"lists,omitempty"`
 	// MadeUp are places of format password.
 	MadeUp []string `json:"madeUp,omitempty"`
+
+	limited bool // the work budget is used up
 }
 
 // finding puts an answer into the form of the report.
 func finding(s *search.Search, want search.Want, rule *engine.RuleRef, a *search.Answer) *Finding {
-	f := &Finding{Status: a.Status, Searched: a.Searched, Lists: a.Lists, Reason: a.Reason}
+	f := &Finding{Status: a.Status, Searched: a.Searched, Lists: a.Lists, Reason: a.Reason, limited: a.Limited}
 	w := a.Witness
 	if w == nil {
 		return f
@@ -143,6 +147,9 @@ func (s *Summary) add(part *CRDPart) {
 		nothing := v.Accepted.acceptsNothing()
 		if v.Accepted != nil && v.Accepted.Status == search.Unknown {
 			s.Unknown++
+			if v.Accepted.limited {
+				s.Undecided++
+			}
 		}
 		for _, r := range v.Rules {
 			s.count(r)
@@ -159,12 +166,12 @@ func (f *Finding) acceptsNothing() bool { return f != nil && f.Status == never &
 
 func (s *Summary) count(r *RulePart) {
 	s.Rules++
-	unknown, unserved, failing := false, false, false
+	unknown, unserved, failing, limited := false, false, false, false
 	for _, a := range r.answers() {
 		found := a.finding.Status == search.Found
 		switch a.finding.Status {
 		case search.Unknown, search.NotAnalysed:
-			unknown = true
+			unknown, limited = true, limited || a.finding.limited
 		case search.Unserved:
 			unserved = true
 		}
@@ -177,7 +184,7 @@ func (s *Summary) count(r *RulePart) {
 			failing = true
 		}
 	}
-	for n, is := range map[*int]bool{&s.Unknown: unknown, &s.Unserved: unserved, &s.Errors: failing} {
+	for n, is := range map[*int]bool{&s.Unknown: unknown, &s.Unserved: unserved, &s.Errors: failing, &s.Undecided: limited} {
 		if is {
 			*n++
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
 	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
 // definition is one CRD that is asked about.
@@ -44,6 +45,8 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
 	case o.strange.Load() != nil:
 		return &cli.ExitError{Code: cli.Usage, Err: *o.strange.Load()}
+	case sum.Undecided > 0:
+		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%s left open: the work budget is used up; narrow the question with --at and --rule", phrase.Count(sum.Undecided, "question"))}
 	case broken || sum.Unreadable > 0:
 		return &cli.ExitError{Code: cli.Usage}
 	case !sum.settled():

@@ -176,7 +176,7 @@ func Sentence(message string) foreign.Own { return foreign.Lines(message, " | ",
 // where shows the places of the causes, each once, and below each the rules
 // that failed there.
 func (o *Object) where(b *strings.Builder) {
-	places := o.Strict
+	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
 	rules := map[Place][]*Cause{}
 	for i := range o.Causes {
 		c := &o.Causes[i]
@@ -198,8 +198,15 @@ func (o *Object) where(b *strings.Builder) {
 		place.Show(b)
 		why(b, rules[place])
 	}
+	if more := len(o.Strict) - maxStrict; more > 0 {
+		foreign.Fprintf(b, "  … %s more: -o json has all of them\n", phrase.Count(more, "field"))
+	}
 	why(b, rules[Place{}])
 }
+
+// maxStrict is the number of unknown and duplicate fields of an object whose positions
+// are shown; the message names all of them.
+const maxStrict = 100
 
 // why shows each failed rule once, with the values in it.
 func why(b *strings.Builder, causes []*Cause) {

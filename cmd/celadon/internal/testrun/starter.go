@@ -162,6 +162,9 @@ func (i *initial) start(ctx context.Context, d *definition, step func()) (writte
 		if made == nil {
 			continue
 		}
+		if made.Limited != "" {
+			i.problems = append(i.problems, fmt.Errorf("%s: version %s: not all rules have cases: %s", d.file, v.Name, made.Limited))
+		}
 		if err := i.write(i.name(d, v.Name), made); err != nil {
 			return written, err
 		}

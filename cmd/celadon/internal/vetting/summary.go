@@ -20,7 +20,8 @@ type summary struct {
 	// Go counts what was mapped to Go packages; nil where none were named.
 	Go *goSummary `json:"go,omitempty"`
 
-	bug error
+	bug     error
+	limited bool // --find did not look for all lints
 }
 
 func (s *summary) count(one *vetted) {
@@ -39,6 +40,7 @@ func (s *summary) count(one *vetted) {
 		s.Refused++
 	}
 	s.CRDs++
+	s.limited = s.limited || one.limited != nil
 	s.Lints += len(one.lints)
 }
 
@@ -48,7 +50,7 @@ func (s *summary) verdict(paths []string) error {
 		return &cli.ExitError{Code: cli.Interrupted, Err: fmt.Errorf("interrupted: the report is of the CRDs before")}
 	case s.bug != nil:
 		return &cli.ExitError{Code: cli.Bug, Err: s.bug}
-	case s.Unreadable > 0 || s.Undecided > 0:
+	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
 		return &cli.ExitError{Code: cli.Usage}
 	case s.CRDs == 0:
 		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}

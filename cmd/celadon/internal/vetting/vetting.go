@@ -32,6 +32,8 @@ type vetted struct {
 	// problem says why there is no report.
 	problem error
 	bug     bool
+	// limited says why --find did not look for all lints; nil if it did.
+	limited *lint.LimitError
 	// source has the markers of the CRD's rules; nil where no Go was named.
 	source *markervet.CRD
 }
@@ -73,6 +75,9 @@ func Run(ctx context.Context, streams cli.Streams, o *Options, paths []string) e
 		}
 		bar.Add(1)
 		sum.count(one)
+		if one.limited != nil {
+			streams.Complain(fmt.Errorf("%s: %w", one.doc.Place(), one.limited))
+		}
 		return printer.crd(one)
 	}).Run(ctx)
 	bar.Done()
@@ -184,6 +189,9 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 	one.report, one.problem = vet.Vet(ctx, data, cfg)
 	if one.problem == nil {
 		one.lints, one.problem = v.lints(ctx, doc, one.report)
+	}
+	if errors.As(one.problem, &one.limited) {
+		one.problem = nil
 	}
 	one.bug = one.problem != nil
 	return one

@@ -1,0 +1,121 @@
+// Package work provides a meter for the work that an analysis may do.
+//
+// Work is counted, never timed, so the same input always gets the same answer. One
+// unit is about the work of visiting one value of an object.
+package work
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// A Meter holds what is left of a budget. A nil Meter has no limit. A Meter is not
+// safe for concurrent use: each lane of a run has its own.
+type Meter struct {
+	left, spent int64
+	outer       *Meter // also charged; nil if there is none
+}
+
+// NewMeter returns a meter with a limit.
+func NewMeter(limit int64) *Meter { return &Meter{left: limit} }
+
+// Within returns a meter with a limit of its own that also charges m.
+func (m *Meter) Within(limit int64) *Meter { return &Meter{left: limit, outer: m} }
+
+// Spend charges n units.
+func (m *Meter) Spend(n int) {
+	for ; m != nil; m = m.outer {
+		m.left -= int64(n)
+		m.spent += int64(n)
+	}
+}
+
+// Empty reports whether the budget of m, or of a meter that m charges, is used up.
+func (m *Meter) Empty() bool {
+	for ; m != nil; m = m.outer {
+		if m.left <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Spent returns the work that was charged so far.
+func (m *Meter) Spent() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.spent
+}
+
+// Reason returns why a question has no answer, or "" if the budget is not used up.
+func (m *Meter) Reason() string {
+	switch {
+	case !m.Empty():
+		return ""
+	case m.outer.Empty():
+		return "the work budget of this run is used up"
+	}
+	return "the work budget of one question is used up"
+}
+
+// MaxDepth is the depth to which paths are followed, because much of the work grows
+// with the square of the depth. Real schemas are 30 levels deep.
+const MaxDepth = 500
+
+// TooDeep returns why a path of a depth is not followed.
+func TooDeep(depth int) string {
+	return fmt.Sprintf("it is %d levels deep, and the analysis goes no deeper than %d", depth, MaxDepth)
+}
+
+// The budgets of one question and of a run. The largest real CRDs use less than half
+// of them; TestWorkOfRealCRDs measures it.
+const (
+	QuestionLimit  = 40_000_000
+	runLimit       = 60_000_000
+	runPerQuestion = 2_000_000
+	maxQuestions   = 400
+)
+
+// InLanes calls ask for each lane, on all cores, and returns the errors. A panic of ask
+// is the caller's to recover.
+func InLanes(ask func(lane int) error) error {
+	queue := make(chan int, Lanes)
+	for i := range Lanes {
+		queue <- i
+	}
+	close(queue)
+	var errs [Lanes]error
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), Lanes) {
+		workers.Go(func() {
+			for i := range queue {
+				errs[i] = ask(i)
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(errs[:]...)
+}
+
+// Lanes is the number of parts into which the questions of a run are divided. It
+// does not depend on the number of cores, because the answers must not.
+const Lanes = 4
+
+// NewRun returns the meter of a run that asks a number of questions, one after another.
+func NewRun(questions int) *Meter {
+	return NewMeter(runLimit + runPerQuestion*int64(min(questions, maxQuestions)))
+}
+
+// Split returns a meter for each lane of a run that asks a number of questions. A
+// lane asks its questions one after another.
+func Split(questions int) [Lanes]*Meter {
+	limit := NewRun(questions).left
+	var lanes [Lanes]*Meter
+	for i := range lanes {
+		lanes[i] = NewMeter(limit / Lanes)
+	}
+	return lanes
+}

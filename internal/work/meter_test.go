@@ -1,0 +1,40 @@
+package work
+
+import "testing"
+
+func TestMeter(t *testing.T) {
+	t.Parallel()
+	run := NewMeter(100)
+	question := run.Within(60)
+	if question.Spend(59); question.Empty() || question.Reason() != "" {
+		t.Error("59 of 60 units: the budget is used up")
+	}
+	if question.Spend(1); !question.Empty() || run.Empty() || question.Reason() != "the work budget of one question is used up" {
+		t.Errorf("60 of 60 units: %q", question.Reason())
+	}
+	next := run.Within(60)
+	if next.Spend(40); !next.Empty() || next.Reason() != "the work budget of this run is used up" {
+		t.Errorf("100 of 100 units: %q", next.Reason())
+	}
+	if run.Spent() != 100 || next.Spent() != 40 {
+		t.Errorf("spent %d and %d units, want 100 and 40", run.Spent(), next.Spent())
+	}
+}
+
+// TestNoMeter checks that no meter is no limit.
+func TestNoMeter(t *testing.T) {
+	t.Parallel()
+	var m *Meter
+	if m.Spend(1 << 40); m.Empty() || m.Spent() != 0 || m.Reason() != "" {
+		t.Error("a nil meter has a limit")
+	}
+}
+
+// TestSplit checks that a run has a bounded budget, however much it asks.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	few, many, more := Split(1)[0], Split(maxQuestions)[Lanes-1], Split(1 << 30)[0]
+	if few.left >= many.left || many.left != more.left {
+		t.Errorf("lanes have %d, %d and %d units", few.left, many.left, more.left)
+	}
+}
