@@ -236,7 +236,7 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	return s.withNote(s.answered(ctx, line))
 }
 
-// answered answers a line without what is added to every reply.
+// answered returns the reply to a line, without the note on a hidden status.
 func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case strings.HasPrefix(line, ":"):

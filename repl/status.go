@@ -14,7 +14,7 @@ import (
 )
 
 // A write of an object whose CRD has the status subresource does not change the status: rules see no status on a create, and
-// the old one on an update. A session that evaluates such a write says so when an expression or rule reads the status, and
+// the old one on an update. A session that evaluates such a write adds a note when an expression or rule reads the status, and
 // can evaluate a write of the status instead.
 
 // statusName is the name of the subresource, and of the field that it writes.

@@ -17,7 +17,7 @@ type vetted struct {
 	Kubectl []string `json:"kubectl"`
 	// Places are where rules and advice stand.
 	Places []vetting.Place `json:"places"`
-	// Problems are the reasons why there is no verdict, or a refusal without causes.
+	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []vetting.Problem `json:"problems"`
 }
 

@@ -43,7 +43,7 @@ func Beta(doc *input.Document) bool {
 }
 
 // FoundPatch reports whether doc is a patch of a CRD that was found in a folder instead of being named by the user. Commands
-// skip such documents: kustomize applies them, and nobody sends them to a server.
+// skip such documents: kustomize applies them, and they are never sent to a server.
 func FoundPatch(doc *input.Document, named []string) bool {
 	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
 }

@@ -23,7 +23,7 @@ type Vetted struct {
 	Refusals []string
 	// Places are where rules stand, and the schemas that advice is about.
 	Places []Place
-	// Problems are the reasons why there is no verdict, or a refusal without causes.
+	// Problems are the reasons for a missing verdict, or for a rejection without causes.
 	Problems []Problem
 
 	text []byte
