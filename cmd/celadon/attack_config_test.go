@@ -89,7 +89,7 @@ var failing = map[string][]string{
 	"eval":  {"--crd", "crd.yaml", "--exit-status", "isIP('x')"},
 }
 
-// TestAttackConfig commits a .celadon.yaml with each value of each key that it may set: what was wrong still is.
+// TestAttackConfig commits a .celadon.yaml with each value of each key that it may set. Each command still reports its findings.
 func TestAttackConfig(t *testing.T) {
 	t.Parallel()
 	for command, args := range failing {
@@ -121,7 +121,7 @@ func TestAttackConfig(t *testing.T) {
 			})
 		}
 	}
-	for command := range map[string]bool{"find": true, "repl": true, "convert-test": true} { // their exit code is no verdict, or a program is needed
+	for command := range map[string]bool{"find": true, "repl": true, "convert-test": true} { // the exit code is not a verdict, or the command needs a program
 		for key, class := range config.Keys(command) {
 			if (class == config.FromTree || class == config.Stricter) && hostileSettings[key] == nil {
 				t.Errorf("%s.%s: a file in the tree may set it: is that safe?", command, key)

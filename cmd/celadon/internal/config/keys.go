@@ -19,8 +19,8 @@ import (
 type Class uint8
 
 const (
-	// FromTree keys may be set by a file in the tree under check, whose author may be hostile. They select what is
-	// checked and how it is shown. No value of them weakens a check.
+	// FromTree keys may be set by a file in the tree under check, whose author may be hostile. They select the
+	// input and the form of the output. No value of them weakens a check.
 	FromTree Class = iota + 1
 	// Stricter keys may be set by a file in the tree, but only to values that cannot weaken a check: see stricter.
 	Stricter

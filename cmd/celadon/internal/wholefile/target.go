@@ -22,7 +22,7 @@ type target struct {
 	inTree bool
 }
 
-// locate finds the target of name. Its error tells the user how to get past a link that leads out of the tree.
+// locate finds the target of name. Its error includes a remedy for a link that leads out of the tree.
 func locate(name string) (*target, error) {
 	at, err := resolve(name)
 	if err != nil {
@@ -95,8 +95,8 @@ func (t *target) createTemp() (f *os.File, err error) {
 	return f, err
 }
 
-// beside returns the path of a file that createTemp made.
-func (t *target) beside(temp *os.File) string {
+// tempPath returns the path of a file that createTemp made.
+func (t *target) tempPath(temp *os.File) string {
 	return filepath.Join(filepath.Dir(t.rel), filepath.Base(temp.Name()))
 }
 

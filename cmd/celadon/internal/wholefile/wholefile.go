@@ -147,10 +147,10 @@ func (f *File) Commit() error {
 	defer f.at.close()
 	err := errors.Join(temp.Chmod(f.mode), temp.Sync(), temp.Close())
 	if err == nil {
-		err = f.at.root.Rename(f.at.beside(temp), f.at.rel)
+		err = f.at.root.Rename(f.at.tempPath(temp), f.at.rel)
 	}
 	if err != nil {
-		_ = f.at.root.Remove(f.at.beside(temp))
+		_ = f.at.root.Remove(f.at.tempPath(temp))
 		return plain(f.name, err)
 	}
 	// The rename is durable once the folder is synced. Not every file system supports that.
@@ -168,7 +168,7 @@ func (f *File) Discard() {
 	}
 	_ = f.temp.Close()
 	if !f.direct {
-		_ = f.at.root.Remove(f.at.beside(f.temp))
+		_ = f.at.root.Remove(f.at.tempPath(f.temp))
 	}
 	f.temp = nil
 	f.at.close()
