@@ -111,8 +111,8 @@ func sortedCauses(causes []Cause) []Cause {
 	return out
 }
 
-// chosenByRun are the fields of metadata that differ between two servers, or between two runs: what only a server can
-// know, and what a run chooses to keep cases apart. Objects that were not persisted by the server at hand are compared
+// chosenByRun are the fields of metadata that differ between two servers, or between two runs: only a server can know
+// them, or a run chooses them to keep cases apart. Objects that were not persisted by the server at hand are compared
 // without them.
 var chosenByRun = []string{"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}
 

@@ -54,7 +54,7 @@ func (e *Engine) decode(req *Request) (obj map[string]any, strict []StrictError,
 			return nil, nil, nil, fmt.Errorf("request: object: %w", err)
 		}
 	}
-	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()))
+	obj, strict, gvk, err := decodeBody(body, e.kindOf(e.preferred()), req.fieldValidation() != metav1.FieldValidationIgnore)
 	if err != nil {
 		return req.Object, nil, &unread{respond.Unreadable(gvk, e.kind, body, err), err}, nil
 	}
@@ -109,8 +109,8 @@ func interpret(body []byte) (gvk runtimeschema.GroupVersionKind, err error) {
 }
 
 // decodeBody reads a body as the server's serializer does; gvk is what it is
-// taken for where there is an error.
-func decodeBody(body []byte, want runtimeschema.GroupVersionKind) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
+// taken for if there is an error. A decoder that is not strict words a missing kind differently.
+func decodeBody(body []byte, want runtimeschema.GroupVersionKind, strictly bool) (obj map[string]any, strict []StrictError, gvk runtimeschema.GroupVersionKind, err error) {
 	if gvk, err = interpret(body); err != nil {
 		return nil, nil, gvk, err
 	}
@@ -125,7 +125,11 @@ func decodeBody(body []byte, want runtimeschema.GroupVersionKind) (obj map[strin
 	if err != nil {
 		return nil, nil, gvk, err
 	}
-	if gvk = (&unstructured.Unstructured{Object: obj}).GroupVersionKind(); gvk.Kind == "" {
+	got := (&unstructured.Unstructured{Object: obj}).GroupVersionKind()
+	if got.Kind != "" || strictly { // a decoder that is not strict fails before it reads the kind
+		gvk = got
+	}
+	if got.Kind == "" {
 		return nil, nil, gvk, runtime.NewMissingKindErr(string(body))
 	}
 	for _, err := range duplicates {

@@ -84,3 +84,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestMissingKind checks that the server words a missing kind otherwise if it does not look for unknown fields.
+func TestMissingKind(t *testing.T) {
+	t.Parallel()
+	e := mustCompile(t, widgets)
+	for validation, want := range map[string]string{
+		"Strict": "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing",
+		"Ignore": `Widget in version "v1" cannot be handled as a Widget: Object 'Kind' is missing`,
+	} {
+		res, err := e.Validate(t.Context(), engine.Request{Raw: []byte(`{"apiVersion":"example.org/v1","kind":null}`), FieldValidation: validation})
+		if err != nil || res.Allowed || !strings.HasPrefix(res.Failure.Message, want) {
+			t.Errorf("%s: %+v, %v", validation, res, err)
+		}
+	}
+}

@@ -68,8 +68,8 @@ func (w *write) manage() (unmanage func()) {
 	return func() { delete(meta, managedFields) }
 }
 
-// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares what was
-// sent with the old object by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
+// sameStatusOwners reports whether a status write leaves managedFields as they are. The field manager compares the
+// sent object with the old one by the rules of structured-merge-diff, and ignores metadata and spec. It fails, and so changes
 // nothing, if one of the two does not have the types of the schema.
 func (v *crdVersion) sameStatusOwners(sent, old map[string]any) bool {
 	if sameBut("spec", sent, old) || !v.typed(sent) || !v.typed(old) {
@@ -218,7 +218,7 @@ func propertyOf(s *structuralschema.Structural, name string) *structuralschema.S
 	return nil
 }
 
-// typed reports whether an object has the types by which the field manager can read it.
+// typed reports whether an object has the types that the field manager requires.
 func (v *crdVersion) typed(obj map[string]any) bool {
 	return typedFields(v.schema, obj, v.preserve || v.schema.XPreserveUnknownFields, true)
 }

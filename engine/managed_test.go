@@ -140,7 +140,7 @@ func TestReorderedStatusWrites(t *testing.T) {
 			}
 		})
 	}
-	// The field manager cannot read a spec of the wrong type, which no check sees, and keeps what it had.
+	// The field manager fails on a spec of the wrong type, which no check rejects, and keeps the old managedFields.
 	res, err := e.Validate(t.Context(), engine.Request{
 		Object:      object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: text}, status: {steps: [b]}}`),
 		OldObject:   object(t, `{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: a, namespace: d, resourceVersion: "2"}, spec: {a: 1}, status: {steps: [a]}}`),

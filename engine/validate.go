@@ -296,7 +296,7 @@ func (w *write) updateStatus() error {
 	if !w.version.hasStatus {
 		return fmt.Errorf("request: subresource status: version %s has none", w.version.name)
 	}
-	// The server tracks the manager of what was sent before it restores all but the status.
+	// The server tracks the manager of the sent object before it restores all fields but the status.
 	w.bodyChanged = w.comparesOld() && !w.version.sameStatusOwners(w.obj.Object, w.old.Object)
 	status, ok := w.obj.Object["status"]
 	w.obj = owned(w.old.Object, w.old.Object)

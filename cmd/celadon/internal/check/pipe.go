@@ -77,8 +77,8 @@ type reply struct {
 	Cost     int64          `json:"cost"`
 	// Object is what would be persisted.
 	Object map[string]any `json:"object,omitempty"`
-	// Problem is why there is no verdict, or which rules of the CRD do not compile: like the API server, a verdict
-	// rejects what these rules would decide, and is otherwise that of the other checks.
+	// Problem explains a missing verdict, or names the rules of the CRD that do not compile. As in the API server, such
+	// a rule rejects every value that it applies to, and the other checks are unaffected.
 	Problem string `json:"problem,omitempty"`
 }
 

@@ -11,15 +11,15 @@ import (
 const (
 	// maxBody is the size of a request body that the API server accepts.
 	maxBody = 3 << 20
-	// maxStored is the size of a request that etcd accepts by default. The API server adds to what is counted here, so
-	// an object may be too large although it is some hundred bytes smaller.
+	// maxStored is the size of a request that etcd accepts by default. The API server adds some hundred bytes to an
+	// object, which are not counted here.
 	maxStored = 3 << 19
 	// fitsBelow is the size of an input that is not measured. Encoding makes at most six bytes of one, for example of
 	// "<". Defaults and YAML aliases could make more, but are not worth measuring every object.
 	fitsBelow = maxStored / 6
 )
 
-// couldBeTooLarge reports whether it is worth measuring what is stored of doc.
+// couldBeTooLarge reports whether the stored form of doc must be measured.
 func couldBeTooLarge(doc *input.Document) bool {
 	if text := doc.FromJSON(); text != nil {
 		return len(text) > fitsBelow
@@ -28,7 +28,7 @@ func couldBeTooLarge(doc *input.Document) bool {
 	return len(source) > fitsBelow && (!inList || weigh(doc.Object, fitsBelow) <= 0)
 }
 
-// weigh returns what is left of a number of bytes after v is taken from it, roughly. It stops when nothing is left.
+// weigh subtracts the approximate size of v from a number of bytes and returns the rest. It stops below zero.
 func weigh(v any, left int) int {
 	left--
 	switch v := v.(type) {
