@@ -36,6 +36,7 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	m.make(u, m.IntN(4), before, spoil)
 	m.crd.Name = crd.Name
 	u.Old = m.crd.DeepCopy()
+	u.Old.Namespace, u.Old.Generation = "", 0 // the API server sets them when it stores a CRD
 	u.Changes = append(u.Changes, "to")
 	m.make(u, m.IntN(3), after, spoil)
 	m.crd.Name = crd.Name
