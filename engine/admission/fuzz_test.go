@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/trace"
 )
 
-// explainReview explains what a request is rejected for.
+// explainReview explains the causes of a rejected request.
 func explainReview(ctx context.Context, t *testing.T, set *admission.Set, req *admissionv1.AdmissionRequest) {
 	d, err := set.Validate(ctx, req)
 	if err != nil || d.Result == nil || d.Result.Allowed {

@@ -9,8 +9,8 @@ import (
 
 const attackLimit = 5 * time.Second
 
-// TestAttackExplanations: a file whose explanation asks for more than its verdict keeps
-// nobody from the diagnostics of the honest file opened after it.
+// TestAttackExplanations: a file whose explanation takes far more than its verdict does
+// not delay the diagnostics of the honest file that is opened after it.
 func TestAttackExplanations(t *testing.T) {
 	t.Parallel()
 	many, list := "", strings.Repeat("1, ", 19_990)
