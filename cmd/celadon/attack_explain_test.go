@@ -14,13 +14,13 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
 )
 
-// What explaining may take beside what any run takes.
+// The time of a command that explains, and its memory beyond that of a small run.
 const (
 	explainTime   = 5 * time.Second
 	explainMemory = 256 << 20
 )
 
-// explainAttack is a rejected object whose explanation asks for more than its verdict.
+// explainAttack is a rejected object whose explanation takes far more than its verdict.
 type explainAttack struct {
 	rules   []string       // of spec
 	spec    map[string]any // of the object
@@ -147,7 +147,7 @@ func TestAttackExplanations(t *testing.T) {
 	}
 }
 
-// playground asks the page's questions of one hostile object.
+// playground sends the page's requests for one hostile object.
 func (a *explainAttack) playground(t *testing.T, lines []string) {
 	t.Helper()
 	crontab, err := os.ReadFile(crontabCRD)

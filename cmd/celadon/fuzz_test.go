@@ -22,7 +22,7 @@ import (
 // fuzzArgs are command lines, of which the first byte of a fuzzed tree picks one.
 var fuzzArgs = [][]string{
 	{"--crd", "crds", "m"},
-	{"--crd", "crds", "-o", "json", "m"},
+	{"--crd", "crds", "-o", "json", "--verbose", "m"},
 	{"--crd", "crds", "-o", "jsonl", "--verbose", "m"},
 	{"--crd", "crds", "-o", "junit", "m"},
 	{"--crd", "crds", "-o", "sarif", "m"},
@@ -125,7 +125,7 @@ const fuzzHang = 20 * time.Second
 
 // FuzzCheck checks a small tree of any files, names, links, pipes and settings:
 // the command answers, with one of its exit codes, writes nothing and prints no
-// more than what it was given explains.
+// more than what it was given explains. Rejected objects are explained.
 func FuzzCheck(f *testing.F) {
 	crd, err := os.ReadFile(crontabCRD)
 	if err != nil {
@@ -187,7 +187,9 @@ func ranToAnEnd(t *testing.T, args []string) (out string, code int) {
 // fuzzSeeds are small forms of the attacks, one for each command line at least.
 func fuzzSeeds(crd string) [][]entry {
 	bomb := "x: &b \"" + strings.Repeat("x", 2000) + "\"\n"
+	rejected := strings.Replace(goodCronTab, "image: a", "image: a, replicas: 11, env: [{name: a}]", 1)
 	return [][]entry{
+		{{aFile, "a.yaml", rejected}, {aCRD, "c.yaml", strings.ReplaceAll(crd, "self.replicas <= self.maxReplicas", "lists.range(340000).distinct().size() > self.replicas")}},
 		{{aFile, "a.yaml", goodCronTab}, {aFile, "\x1b]0;x\a.yaml", "no object"}, {aFile, "b.json", `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"\u001b[31m"},"spec":{}}`}},
 		{{aFile, "\x1b]0;x\a.yaml", "no object"}, {aFile, "a\n::error::.yaml", "\xff"}},
 		{{aPipe, "a.yaml", ""}, {aLink, "b.yaml", "/dev/zero"}, {aLink, "c.yaml", "../crds/crd.yaml"}, {aLink, "d.yaml", "d.yaml"}},

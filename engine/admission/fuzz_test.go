@@ -9,14 +9,33 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/engine/trace"
 )
 
-// FuzzReview answers any bytes as an API server's request: with a decision that
-// can be sent, or with a RequestError, and never with an error of ours.
+// explainReview explains the causes of a rejected request.
+func explainReview(ctx context.Context, t *testing.T, set *admission.Set, req *admissionv1.AdmissionRequest) {
+	d, err := set.Validate(ctx, req)
+	if err != nil || d.Result == nil || d.Result.Allowed {
+		return
+	}
+	all, err := trace.NewExplainer(set.Engine(d.Kind)).Explain(ctx, d.Result.Prepared(), d.Result.Causes, new(trace.Run).Allowance())
+	if err != nil {
+		t.Errorf("explaining: %v", err)
+	}
+	for i, cause := range d.Result.Causes {
+		if why := all.Causes[i]; cause.Rule == nil && len(why.Values) > 0 {
+			t.Errorf("%s has values, and no rule made it: %v", cause.Field, why.Values)
+		}
+	}
+}
+
+// FuzzReview answers any bytes as an API server's request: with a decision that can be
+// sent, or with a RequestError, and never with another error. A rejection is explained.
 func FuzzReview(f *testing.F) {
 	data, err := os.ReadFile("../../examples/admission/crds/crontab.yaml")
 	if err != nil {
@@ -39,6 +58,7 @@ func FuzzReview(f *testing.F) {
 		{`"CREATE"`, `"UPDATE"`}, {`"CREATE"`, `"DELETE"`}, {`"spec"`, `"status"`}, {`"schedule"`, `"schedule": null, "x"`},
 		{`"image"`, `"image": "` + strings.Repeat("x", 1000) + `", "image"`}, {`"object"`, `"object": [], "oldObject"`},
 		{`{`, strings.Repeat(`{"a":`, 300) + `{`}, {`"replicas"`, `"replicas": 1e400, "y"`}, {`"metadata"`, `"metadata": {"name": 7}, "z"`},
+		{`"schedule"`, `"schedule": "* * *", "x"`}, {`"replicas"`, `"replicas": 1000, "y"`},
 	} {
 		f.Add([]byte(strings.Replace(string(review), change[0], change[1], 1)))
 	}
@@ -54,6 +74,7 @@ func FuzzReview(f *testing.F) {
 				}
 			}
 			if req, bad := admission.RequestOf(in); err == nil && bad == nil {
+				explainReview(ctx, t, set, req)
 				_, err = set.Mutate(ctx, req)
 			}
 		}

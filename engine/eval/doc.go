@@ -31,6 +31,9 @@ package eval
 // bytes, and for a library's call by the table of work_table.go. Its limit ends the
 // evaluation in the same way.
 //
+// A Recorder evaluates with the same code, in which each node notes its value and
+// its cost (record.go, watch.go).
+//
 // An error is kept in the frame, and code says by its result that there is one.
 // It is the same error as cel-go's also where two could be given: both sides of
 // an operator are evaluated, and the first one's error counts; the last error

@@ -11,11 +11,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a recording plan is the plan of the same planner, in which each
-// node's code is wrapped when it is planned (watch.go). The code inside is what it
-// is in an ordinary plan, so verdict, error, and cost are the same; only a nest of
-// && is not flattened, since each && in it has a value of its own. A program
-// without a recorder has no wrappers, and nothing in it looks for one.
+// How it works: the same planner makes a recording plan, in which each node's code is
+// wrapped when it is planned (watch.go). The code inside equals that of an ordinary
+// plan, so verdict, error, and cost are the same; only nested && and || are not
+// flattened, since each of them has a value of its own. An ordinary program has no
+// wrappers and no branch for them.
 //
 // Nodes are numbered in the order in which they are planned, so those of a macro's
 // body are consecutive: when the next element begins, they are forgotten together.
@@ -39,8 +39,8 @@ func (p *Planner) PlanRecorded(checked *cel.Ast, roots []types.Root, limit int64
 	return &Recorder{program, r}, nil
 }
 
-// Eval evaluates the expression as a Program does, and returns what was recorded up
-// to its end.
+// Eval evaluates the expression as a Program does, and returns the record up to where
+// the evaluation ended.
 func (r *Recorder) Eval(ctx context.Context, a *Activation) (Outcome, *Record) {
 	record := &Record{plan: r.plan, nodes: make([]observation, r.plan.nodes), turns: make([]turn, len(r.plan.bodies))}
 	f := a.ownFrame()
@@ -49,7 +49,7 @@ func (r *Recorder) Eval(ctx context.Context, a *Activation) (Outcome, *Record) {
 	return r.program.Eval(ctx, a), record
 }
 
-// recording is what a recording plan knows of the expression.
+// recording is the part of a recording plan that all evaluations share.
 type recording struct {
 	elements int // at most so many in a macro
 	nodes    int
@@ -76,7 +76,7 @@ type Record struct {
 	turns []turn // of the bodies
 }
 
-// observation is what a node came to last. Its cost is that of all its runs, with
+// observation is the last value of a node. Its cost is that of all its runs, with
 // its operands.
 type observation struct {
 	value held
@@ -196,8 +196,8 @@ func (n tooManyElements) overwork() *OverworkError {
 	return &OverworkError{Why: fmt.Sprintf("a macro goes over more than %d elements: too many to record each", int(n))}
 }
 
-// beginElement forgets what the element before left in the body, and notes what the
-// variables hold now.
+// beginElement forgets the values of the previous element in the body, and notes the
+// macro's variables.
 func (f *frame) beginElement(b *body) {
 	r := f.record
 	t := &r.turns[b.number]

@@ -8,9 +8,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: a wrapper stands around each function of a node's code, and notes
-// what the function returned. A parent calls one function of its operand, so each
-// run is noted once, whatever form the parent asked for.
+// How it works: each function of a node's code is wrapped by one that notes its result.
+// A parent calls one function of its operand, so each run is noted once, in the form
+// that the parent uses.
 
 // perNote is the work of noting one value.
 const perNote = 24
@@ -83,7 +83,7 @@ type watcher struct {
 	errors bool // are noted too
 }
 
-// note notes a value and what it cost.
+// note notes a value and its cost.
 func (w watcher) note(f *frame, before uint64, h held) {
 	f.work(perNote)
 	o := &f.record.nodes[w.node]
@@ -154,8 +154,9 @@ func (w watcher) val(run valFunc) valFunc {
 	}
 }
 
-// watchBody plans the body of a macro: what is planned by it is forgotten when the
-// next element begins. It is nil where nothing is recorded.
+// watchBody begins the body of a macro: the values of the nodes that are planned until
+// endBody are forgotten when the next element begins. It returns nil if nothing is
+// recorded.
 func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
 	r := p.recording
 	if r == nil {

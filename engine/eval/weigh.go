@@ -21,8 +21,8 @@ func (f *frame) weigh(v ref.Val, per float64) float64 {
 	return w.bytes
 }
 
-// Fits reports whether a value takes at most so many bytes to write out. It takes more
-// where its parts share what they are made of.
+// Fits reports whether a value takes at most so many bytes to write out: a part that
+// occurs several times counts each time.
 func Fits(v ref.Val, bytes int) bool {
 	_, fits := Weigh(v, bytes)
 	return fits

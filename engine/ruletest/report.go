@@ -199,7 +199,7 @@ func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run
 	n := min(len(r.Got.Causes), maxExplained)
 	seen := t.result.Prepared()
 	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
-	explained.Settle(all.Work) // cases run one after the other: what was found can be shown
+	explained.Settle(all.Work) // cases run in order, so each can be shown
 	var mask secret.Mask
 	if seen != nil {
 		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())

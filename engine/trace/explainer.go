@@ -4,7 +4,7 @@
 //	res, err := e.Validate(ctx, req)
 //	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
 //
-// Explaining never changes what was decided. It is bounded: see Explainer.Explain.
+// Explaining never changes a verdict. It is bounded: see Explainer.Explain.
 package trace
 
 // How it works: the rule of a cause is evaluated once more where it failed, by the
@@ -99,7 +99,7 @@ func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause en
 	case errors.As(err, &complex):
 		return Explanation{NotShown: complex.Error()}, nil
 	case err != nil || ctx.Err() != nil:
-		return Explanation{}, nil // the path is not found, or nobody waits for it
+		return Explanation{}, nil // the path is not found, or ctx is done
 	}
 	why.Values = values(t.Why())
 	if t.Cut() {

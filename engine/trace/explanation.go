@@ -14,7 +14,7 @@ type Value struct {
 
 // An Explanation is what decided one cause.
 type Explanation struct {
-	// Values are in the order of the rule. There are none if no rule made the cause.
+	// Values are in the order of the rule; nil if no rule made the cause.
 	Values []Value
 	// NotShown is why values are missing; "" if none are.
 	NotShown string
@@ -35,7 +35,7 @@ const NotShown = "the explanations of the objects before it took too much work"
 const (
 	// maxRunWork is the work of all explanations of a run.
 	maxRunWork = 1 << 30
-	// runShare is the part of what is left that one object may take.
+	// runShare divides the work that is left: one object may take that part of it.
 	runShare = 16
 	// leastObjectWork is what each object may take, however many came before it: it
 	// explains a simple rule, in about the time in which its object was decided.
@@ -46,8 +46,8 @@ const (
 // is left, so the explanations of hostile objects do not take everything from those
 // after them. The zero value is ready for use, by several goroutines.
 //
-// What is shown does not depend on which goroutine is faster: Allowance is asked before
-// an object is explained, at any time, and Settle is asked in the order of the input.
+// The report does not depend on the timing of goroutines if Allowance is called at any
+// time before an object is explained, and Settle in the order of the input.
 type Run struct{ spent atomic.Uint64 }
 
 // Allowance returns the work that explaining an object may take. It never grows.

@@ -9,21 +9,20 @@ import (
 const (
 	// maxElements is how many elements of one macro are recorded.
 	maxElements = 5_000
-	// maxWork is the work of one explanation: a fraction of what the verdict may take.
+	// maxWork is the work of one explanation: a fraction of the verdict's limit.
 	maxWork = eval.MaxWork / 64
 	// MaxObjectWork is the work of all explanations of one object.
 	MaxObjectWork = 2 * maxWork
-	// perByte is the work of showing a byte, perPart that of a part beside its text,
-	// which is searched for in the whole of the expression.
+	// perByte is the work of showing a byte. perPart is the work of showing a part, in
+	// addition to finding its text in the expression.
 	perByte = 4
 	perPart = 256
 )
 
 var errBudget = &eval.OverworkError{Why: "the explanations of the object take too much work"}
 
-// A Budget is what is left of the work that the explanations of one object may take. It
-// counts work, not time, so the same object always has the same explanations. It is not
-// safe for concurrent use.
+// A Budget limits the work of the explanations of one object. It counts work, not time,
+// so the same object always has the same explanations. It is not safe for concurrent use.
 type Budget struct {
 	total, left uint64
 	ended       bool // something was left out
@@ -44,7 +43,7 @@ func (b *Budget) Spent() uint64 {
 	return b.total - b.left
 }
 
-// run spends what an evaluation takes, at most what is left.
+// run evaluates under a limit and spends the work of the evaluation.
 func (b *Budget) run(evaluate func(limit uint64) (eval.Outcome, uint64)) (eval.Outcome, error) {
 	limit := min(b.left, maxWork)
 	if limit == 0 {
@@ -64,13 +63,13 @@ func (b *Budget) run(evaluate func(limit uint64) (eval.Outcome, uint64)) (eval.O
 // bytes returns how many bytes of a value can be shown.
 func (b *Budget) bytes() int { return int(min(maxNative, b.left/perByte)) }
 
-// show spends what showing a value takes.
+// show spends the work of showing a value.
 func (b *Budget) show(bytes int, fits bool) {
 	b.ended = b.ended || !fits && b.bytes() < maxNative
 	b.spend(perByte * uint64(bytes))
 }
 
-// part spends what a part takes, if there is as much left.
+// part spends the work of a part, and reports whether that was left.
 func (b *Budget) part(units uint64) bool {
 	if units > b.left {
 		b.left, b.ended = 0, true

@@ -11,7 +11,7 @@ package tracing
 // How it works: the evaluator that decides objects also explains them, with a plan
 // that records each node (eval.Recorder). So an explanation ends where the
 // evaluation ended: by the cost limit, before a call that costs too much, or when
-// its context is done. What was recorded is a Trace, which is arranged as the
+// its context is done. The record is a Trace, which is arranged as the
 // reasons for a value (why.go) or as a tree (tree.go).
 
 import (
@@ -50,8 +50,8 @@ func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Pro
 	return newProgram(env, d.Decl(), d.Limit(), checked, src, optionalOldSelf, maxElements)
 }
 
-// Compile compiles a rule whose self is declared as d, and of which one evaluation may
-// cost limit. The error is New's, or one of Scope.Compile.
+// Compile compiles a rule whose self is declared as d. limit is the CEL cost limit of one
+// evaluation. The error is New's, or one of Scope.Compile.
 func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
 	checked, err := scope.Compile(d, optionalOldSelf, src)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	return nil, 0, false
 }
 
-// chained is what a selection or an index is taken from, else nil.
+// chained returns the operand of a selection or an index, and nil for other nodes.
 func chained(e ast.Expr) ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:

@@ -100,8 +100,8 @@ var traced = []string{
 	"self.spec.env == oldSelf.spec.env",
 }
 
-// TestTraceEnds: of a macro over more elements than are recorded nothing is told. Few
-// stand here for many.
+// TestTraceEnds: a trace ends at a macro over more elements than are recorded. The limit
+// is a small one.
 func TestTraceEnds(t *testing.T) {
 	t.Parallel()
 	node, err := cronTab(t).At("v1", "")

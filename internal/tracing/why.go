@@ -57,9 +57,9 @@ func (t *Trace) Tree() []Part {
 	return parts
 }
 
-// Why returns the values that made the expression what it is, in its own order: of
-// && the side that was false, of a macro the element that decided, of what was
-// compared its value and what that was made of. It ends where the budget ends.
+// Why returns the values that decided the expression, in its own order: the false side of
+// &&, the element that decided a macro, and the values that were compared, with their
+// operands. It ends where the budget ends.
 func (t *Trace) Why() []Part {
 	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
 	w.decide(t.program.root(), 0)
