@@ -256,7 +256,7 @@ func (m *maker) spoilMetadata() bool {
 		case 3:
 			meta.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", Operation: pick(m, "Update", metav1.ManagedFieldsOperationType("Nope")), APIVersion: "a/b/c", FieldsType: pick(m, "FieldsV1", "x")}}
 		case 4:
-			meta.CreationTimestamp, meta.SelfLink = metav1.NewTime(time.Unix(1, 0)), "/x"
+			meta.CreationTimestamp = metav1.NewTime(time.Unix(1, 0))
 		}
 	}
 	return true
