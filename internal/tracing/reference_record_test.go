@@ -1,8 +1,6 @@
 package tracing
 
 import (
-	"maps"
-
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -85,21 +83,6 @@ func (t *refTrace) keep(id int64, inner []int64) {
 		}
 	}
 	t.failed[id] = m
-}
-
-// recall makes what was kept of a macro that failed what the trace tells.
-func (t *refTrace) recall(id int64) {
-	m := t.failed[id]
-	if m == nil {
-		return
-	}
-	for at, v := range m.seen {
-		t.seen[at] = observed{v, t.seen[at].cost}
-	}
-	for at, v := range m.chains {
-		t.chains[at] = observed{v, t.chains[at].cost}
-	}
-	maps.Copy(t.last, m.last)
 }
 
 // recorder notes what the nodes of one plan give.

@@ -111,7 +111,7 @@ func TestAttackExact(t *testing.T) {
 		}
 	}
 	unprinted := cmp.Options{
-		cmpopts.IgnoreFields(Object{}, "Bug", "Strict", "Rules", "Limit", "Diff", "Row", "Key", "At"),
+		cmpopts.IgnoreFields(Object{}, "Bug", "Strict", "Rules", "Explained", "Limit", "Diff", "Row", "Key", "At"),
 		cmpopts.IgnoreFields(Cause{}, "Ref", "Excerpt"),
 	}
 	for format, got := range map[string][]*Object{"json": whole.Objects, "jsonl": lines} {
