@@ -28,8 +28,8 @@ spec:
           map: {type: object, additionalProperties: {type: string, description: DROPPED}}
 `
 
-// TestDecodeTwice decodes a document in each way, in each order: none changes the document, or
-// what the other returns.
+// TestDecodeTwice decodes a document as a complete CRD and as a Compact, in each order. Neither
+// changes the document or the other result.
 func TestDecodeTwice(t *testing.T) {
 	t.Parallel()
 	var doc *input.Document
