@@ -183,7 +183,10 @@ func (c *comparison) settle() error {
 			}
 		}()
 		for i := lane; i < len(c.changes) && err == nil; i += work.Lanes {
-			err = c.decide(c.changes[i], meters[lane])
+			before := meters[lane].Spent()
+			if err = c.decide(c.changes[i], meters[lane]); c.changes[i].Effect == Unknown {
+				meters[lane].Unanswered(meters[lane].Spent() - before)
+			}
 		}
 		return err
 	})

@@ -60,12 +60,16 @@ func (a *Asker) Rules() []engine.RuleRef { return a.search.Rules() }
 // Ask says by which write a rule does what is wanted. The error is for a cancelled
 // context, a rule that the version does not have, or a bug of ours.
 func (a *Asker) Ask(ctx context.Context, rule engine.RuleRef, want search.Want) (*Answer, error) {
+	before := a.work.Spent()
 	if proof := a.never(rule, want); proof != nil {
 		return &Answer{Answer: search.Answer{Status: Never}, Proof: proof}, nil
 	}
 	found, err := a.search.Find(ctx, rule, want)
 	if err != nil {
 		return nil, err
+	}
+	if found.Status == search.Unknown {
+		a.work.Unanswered(a.work.Spent() - before)
 	}
 	answer := &Answer{Answer: *found}
 	if w := found.Witness; w != nil {

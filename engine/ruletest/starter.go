@@ -160,8 +160,12 @@ func (w *starting) askLane(rules []int, m *work.Meter) error {
 			s.Charge(m)
 		}
 		var err error
+		before := m.Spent()
 		if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
 			return err
+		}
+		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
+			m.Unanswered(m.Spent() - before)
 		}
 	}
 	return nil

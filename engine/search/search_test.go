@@ -379,7 +379,7 @@ properties:
 	}
 	w := &world{op: Create, obj: a.Witness.Object}
 	for at := 0; ; at++ {
-		path, ok := nth(w.obj, at)
+		path, _, ok := nth(w.obj, at)
 		if !ok {
 			break
 		}

@@ -62,9 +62,8 @@ func (t *texts) has(w textWant, s string) bool {
 	if n < w.min || w.max >= 0 && n > w.max {
 		return false
 	}
-	t.work.Spend(len(s) / 16)
+	t.work.Spend(1 + len(s)*(len(w.match)+len(w.avoid))/bytesPerUnit)
 	for _, p := range w.match {
-		t.work.Spend((len(p) + len(s)*(1+len(p)/16)) / 16)
 		if re := t.regexp(p); re == nil || !re.MatchString(s) {
 			return false
 		}
@@ -77,11 +76,24 @@ func (t *texts) has(w textWant, s string) bool {
 	return true
 }
 
-// regexp is nil where the pattern is none.
+// The work of texts: a step of an automaton and a byte that a pattern reads are less
+// than a unit.
+const (
+	stepsPerUnit = 4
+	bytesPerUnit = 16
+)
+
+// maxPattern bounds the patterns that are compiled, in bytes.
+const maxPattern = 1 << 20
+
+// regexp returns nil if the pattern does not compile.
 func (t *texts) regexp(p string) *regexp.Regexp {
 	re, ok := t.regexps[p]
 	if !ok {
-		re, _ = regexp.Compile(p)
+		if len(p) <= maxPattern {
+			re, _ = regexp.Compile(p)
+		}
+		t.work.Spend(len(p))
 		t.regexps[p] = re
 	}
 	return re
@@ -160,7 +172,7 @@ func (t *texts) all(w textWant) []string {
 	if !t.charged[key] {
 		t.charged[key] = true
 		t.spent += found.steps
-		t.work.Spend(found.steps)
+		t.work.Spend(found.steps / stepsPerUnit)
 	}
 	return found.texts
 }

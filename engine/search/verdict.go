@@ -25,6 +25,7 @@ type judge struct {
 	other  *engine.Engine // nil where there is none
 	asked  int
 	limit  int
+	judged bool
 	work   *work.Meter
 	root   node
 	// weight is what large objects cost beside being asked about.
@@ -80,6 +81,8 @@ func longest(v any) (n int) {
 const (
 	perAsk   = 500
 	perVisit = 10
+
+	costPerUnit = 16
 )
 
 // visits returns how many values and properties are looked at in a value.
@@ -184,6 +187,10 @@ func (h *hunt) newJudge(limit int) *judge {
 // judge decides the write, and those that lead to its old object, by each form of
 // the CRD.
 func (j *judge) judge(w *world) (*verdict, error) {
+	if j.judged && j.work.Empty() {
+		return nil, errSpent
+	}
+	j.judged = true // the first time in any case: a witness needs its verdict
 	v := &verdict{ran: map[engine.RuleRef]int{}}
 	var err error
 	if v.result, err = j.by(j.engine, w, v); err != nil {
@@ -237,7 +244,7 @@ func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
 }
 
 func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
-	if j.spent() >= j.limit || j.work.Empty() {
+	if j.spent() >= j.limit {
 		return nil, errSpent
 	}
 	j.asked++
@@ -246,7 +253,7 @@ func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) 
 	j.lists = max(j.lists, longest(req.Object))
 	res, err := e.Validate(j.ctx, req)
 	if res != nil {
-		j.work.Spend(int(res.Cost)/2 + 4*len(res.Rules))
+		j.work.Spend(int(res.Cost)/costPerUnit + 4*len(res.Rules))
 	}
 	var overwork *engine.WorkLimitError
 	if errors.As(err, &overwork) {

@@ -21,6 +21,19 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// TestUnanswered checks that questions without an answer have a smaller budget.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	run := NewRun(1)
+	run.Spend(unansweredLimit)
+	if run.Empty() {
+		t.Error("the budget of answered questions is used up")
+	}
+	if run.Unanswered(unansweredLimit + unansweredPerQuestion); !run.Empty() {
+		t.Error("the budget of questions without an answer is not used up")
+	}
+}
+
 // TestNoMeter checks that no meter is no limit.
 func TestNoMeter(t *testing.T) {
 	t.Parallel()

@@ -165,6 +165,7 @@ func (v *asking) askLane(rules []*RulePart, m *work.Meter) error {
 	p := v.prover(m)
 	for _, r := range rules {
 		for _, want := range v.o.wants() {
+			before := m.Spent()
 			f := &Finding{Status: search.Unknown, Reason: m.Reason(), limited: m.Empty()}
 			if !f.limited {
 				f, err = v.find(s, p, r.ref, want)
@@ -174,6 +175,9 @@ func (v *asking) askLane(rules []*RulePart, m *work.Meter) error {
 			}
 			if err != nil {
 				return err
+			}
+			if f.Status == search.Unknown {
+				m.Unanswered(m.Spent() - before)
 			}
 			r.set(want, f)
 			v.step()

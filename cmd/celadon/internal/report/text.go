@@ -199,7 +199,7 @@ func (o *Object) where(b *strings.Builder) {
 		why(b, rules[place])
 	}
 	if more := len(o.Strict) - maxStrict; more > 0 {
-		foreign.Fprintf(b, "  … %s more: -o json has all of them\n", phrase.Count(more, "field"))
+		foreign.Fprintf(b, "  … %s: -o json has all of them\n", phrase.Count(more, "more field"))
 	}
 	why(b, rules[Place{}])
 }
