@@ -62,6 +62,7 @@ function cause(c, rule, more, page) {
 		h("p", {}, h("code", { class: "field" }, c.field || "the whole object"), " ", message(c.message), " ", h("small", {}, c.reason)),
 		c.rule && h("pre", { class: "rule" }, c.rule.trim()),
 		c.values?.length > 0 && h("table", { class: "values" }, h("tbody", {}, c.values.map((v) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, v.expr)), h("td", {}, h("code", {}, v.value)))))),
+		c.valuesNotShown && h("p", { class: "wait" }, `Values not shown: ${c.valuesNotShown}`),
 		h("p", { class: "places" },
 			c.line > 0 && h("button", { type: "button", onclick: () => page.go("object", c.line, c.column) }, `Object, line ${c.line}`),
 			at?.line > 0 && h("button", { type: "button", onclick: () => page.go("crd", at.line, at.column) }, `Rule, line ${at.line}`)));
