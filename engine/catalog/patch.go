@@ -14,8 +14,11 @@ func IsPatch(crd *apiextensionsv1.CustomResourceDefinition) bool {
 }
 
 // IsPatchObject reports whether crd, the JSON value of an object of kind CustomResourceDefinition, is a patch. The value
-// may be invalid in other ways. A field of an unexpected type counts as given: the object is then a broken CRD, not a patch.
+// may be invalid in other ways. An unknown apiVersion, or a field of an unexpected type, makes it a broken CRD instead.
 func IsPatchObject(crd map[string]any) bool {
+	if v := crd["apiVersion"]; v != nil && v != apiVersion && v != APIVersionBeta {
+		return false
+	}
 	spec, ok := crd["spec"].(map[string]any)
 	if !ok {
 		return crd["spec"] == nil

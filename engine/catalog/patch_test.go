@@ -50,9 +50,12 @@ func TestIsPatchObject(t *testing.T) {
 			t.Errorf("%s: ReadFS: got %d CRDs, %v", test.name, len(crds), err)
 		}
 	}
+	if catalog.IsPatchObject(map[string]any{"apiVersion": "apiextensions.k8s.io/v1alpha1", "kind": "CustomResourceDefinition"}) {
+		t.Error("a CRD of an unknown version is a patch")
+	}
 	for name, text := range map[string]string{"a spec that is a list": "spec: [1]", "names that are a list": "spec: {names: [1]}", "a number": "spec: {group: 3}"} {
 		var value map[string]any
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		if err := yaml.Unmarshal([]byte(head+text), &value); err != nil {
 			t.Fatal(err)
 		}
 		if catalog.IsPatchObject(value) {

@@ -63,10 +63,12 @@ func CheckOperands(flags *pflag.FlagSet, paths []string) error {
 	return first
 }
 
-// CheckPaths is CheckOperands for paths that are in no flag.
+// CheckPaths is CheckOperands for paths that are in no flag. Links are not followed if flags is nil.
 func CheckPaths(flags *pflag.FlagSet, paths ...string) error {
-	if follow, err := flags.GetBool(FollowFlag); follow && err == nil {
-		return nil
+	if flags != nil {
+		if follow, err := flags.GetBool(FollowFlag); follow && err == nil {
+			return nil
+		}
 	}
 	err := worktree.CheckLinks(paths...)
 	if escape := new(worktree.EscapeError); errors.As(err, &escape) {

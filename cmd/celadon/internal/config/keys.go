@@ -179,6 +179,7 @@ var keys = map[string]map[string]Class{
 		"old":         ByHand,
 		"at":          ByHand,
 		"version":     ByHand,
+		"subresource": ByHand,
 		"exit-status": ByHand,
 
 		"cluster":   Never,
@@ -212,9 +213,10 @@ var keys = map[string]map[string]Class{
 		"crd":          FromTree,
 		"kube-version": Stricter,
 
-		"object": ByHand,
-		"name":   ByHand,
-		"old":    ByHand,
+		"object":      ByHand,
+		"name":        ByHand,
+		"old":         ByHand,
+		"subresource": ByHand,
 
 		"echo":       Never,
 		"no-history": ByHand,
