@@ -41,6 +41,13 @@ func (w *world) newContent(kind types.Kind) *content {
 	return c
 }
 
+// perInstruction is the work of compiling one instruction of a pattern;
+// maxInstructions bounds the patterns of one question, because they take memory.
+const (
+	perInstruction  = 2
+	maxInstructions = 1_000_000
+)
+
 // in is the proposition that a string is in a language, which key names.
 func (c *content) in(key string, language func() (*automaton.Language, error)) (sat.Lit, bool) {
 	if m := c.byKey[key]; m != nil {
@@ -48,6 +55,10 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	}
 	l, err := language()
 	if err != nil {
+		return 0, false
+	}
+	c.gates.meter.Spend(perInstruction * l.Size())
+	if c.gates.instructions += l.Size(); c.gates.instructions > maxInstructions {
 		return 0, false
 	}
 	m := &member{key: key, language: l, lit: c.gates.free()}

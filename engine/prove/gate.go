@@ -13,9 +13,10 @@ type gates struct {
 	yes sat.Lit
 	and map[[2]sat.Lit]sat.Lit
 	// clauses are kept where an external solver is to see them.
-	keep    bool
-	clauses [][]sat.Lit
-	meter   *work.Meter
+	keep         bool
+	clauses      [][]sat.Lit
+	meter        *work.Meter
+	instructions int // of the patterns
 }
 
 func newGates(keep bool, m *work.Meter) gates {

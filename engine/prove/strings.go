@@ -29,6 +29,7 @@ func (w *world) relate(c *content) {
 			if w.spend(1) {
 				return
 			}
+			w.meter.Spend(p.language.Size())
 			w.implies(literal(p.lit, p.language.Contains(m.text)), m.lit)
 		}
 		if w.spend(len(c.sizes.cuts) / 8) {
@@ -137,6 +138,7 @@ func (w *world) noText(parts []part) bool {
 	if search.MaxLength > 0 && search.MinLength > search.MaxLength {
 		return true
 	}
+	w.meter.Spend(all.Size())
 	found := all.Find(search)
 	w.steps += aSearch + found.Spent
 	w.meter.Spend(aSearch + found.Spent)

@@ -138,28 +138,26 @@ func (w *starting) ask() error {
 	return err
 }
 
-// askLane asks about rules, one after another. Each path has a search of its own: what
-// was found for one path does not change what is found for the next.
+// askLane asks about rules, one after another. What was found for one rule does not
+// change what is found for the next.
 func (w *starting) askLane(rules []int, m *work.Meter) error {
+	if len(rules) == 0 {
+		return nil
+	}
 	p := w.prover()
 	if p != nil {
 		p.Charge(m)
 	}
-	var s *search.Search
-	for n, i := range rules {
+	s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
+	if err != nil {
+		return err
+	}
+	s.Charge(m)
+	for _, i := range rules {
 		if m.Empty() {
 			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
 			continue
 		}
-		if n == 0 || w.refs[rules[n-1]].Path != w.refs[i].Path {
-			var err error
-			if s, err = search.New(w.Definition, w.Engine, w.Version, w.Search); err != nil {
-				return err
-			}
-			m.Spend(len(w.refs))
-			s.Charge(m)
-		}
-		var err error
 		before := m.Spent()
 		if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
 			return err

@@ -83,17 +83,23 @@ const (
 	bytesPerUnit = 16
 )
 
-// maxPattern bounds the patterns that are compiled, in bytes.
-const maxPattern = 1 << 20
+// perInstruction is the work of compiling one instruction of a pattern, and
+// largePattern that of a pattern that automata do not take.
+const (
+	perInstruction = 2
+	largePattern   = 200_000
+)
 
 // regexp returns nil if the pattern does not compile.
 func (t *texts) regexp(p string) *regexp.Regexp {
 	re, ok := t.regexps[p]
 	if !ok {
-		if len(p) <= maxPattern {
-			re, _ = regexp.Compile(p)
+		re, _ = regexp.Compile(p)
+		if l := t.language(p); l != nil {
+			t.work.Spend(perInstruction * l.Size())
+		} else {
+			t.work.Spend(largePattern)
 		}
-		t.work.Spend(len(p))
 		t.regexps[p] = re
 	}
 	return re
@@ -226,6 +232,7 @@ func (t *texts) find(w textWant) (texts []string, steps int) {
 	if w.min > shortText {
 		within.Count = 1 // others are varied from it
 	}
+	t.work.Spend(whole.Size())
 	found := whole.Find(within)
 	steps = found.Spent
 	if len(found.Texts) == 0 && !found.Complete {
@@ -281,6 +288,9 @@ func (t *texts) language(p string) *automaton.Language {
 	l, err := automaton.Compile(p)
 	if err != nil {
 		l = nil
+		t.work.Spend(largePattern)
+	} else {
+		t.work.Spend(perInstruction * l.Size())
 	}
 	t.patterns[p] = l
 	return l

@@ -104,6 +104,15 @@ const (
 	never
 )
 
+// Size returns the number of instructions of the patterns in l. To compile them, or to
+// begin a search in them, takes as much work.
+func (l *Language) Size() (n int) {
+	for _, p := range l.leaves(nil) {
+		n += len(p.Inst)
+	}
+	return n
+}
+
 // value is what is known of a language, given what is known of its leaves, in
 // their order; next is the index of the first leaf behind it.
 func (l *Language) value(leaves []truth, first int) (v truth, next int) {
