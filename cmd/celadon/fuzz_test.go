@@ -123,9 +123,9 @@ func listing(t *testing.T, dir string) string {
 
 const fuzzHang = 20 * time.Second
 
-// FuzzCheck checks a small tree of any files, names, links, pipes and settings:
-// the command answers, with one of its exit codes, writes nothing and prints no
-// more than what it was given explains. Rejected objects are explained.
+// FuzzCheck checks a small tree of any files, names, links, pipes, and settings. The
+// command must end with one of its exit codes, write no file, and print an amount that
+// is in proportion to its input. Rejected objects are explained.
 func FuzzCheck(f *testing.F) {
 	crd, err := os.ReadFile(crontabCRD)
 	if err != nil {

@@ -79,8 +79,7 @@ func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prov
 	}, nil
 }
 
-// Charge lets the questions that follow charge a meter. There is no proof for a
-// question that uses it up.
+// Charge makes the following questions charge m. A question that uses up m has no proof.
 func (p *Prover) Charge(m *work.Meter) { p.work = m }
 
 // ErrNotAnalysed is a rule of which nothing can be said.

@@ -67,7 +67,7 @@ func (w *world) spend(n int) bool {
 	return w.tooMuch
 }
 
-// perStep is the work of one expression, or of what is as much.
+// perStep is the work of planning one expression or making one place.
 const perStep = 50
 
 // term is a short name for a text, so that what is made of names stays short, too.

@@ -75,7 +75,7 @@ type starting struct {
 	base    map[string]any // accepted; nil where there is none
 	why     string         // there is none
 	shown   []*evidence    // of each rule
-	limited string         // why not all was asked
+	limited string         // why some rules were left out; "" if none was
 }
 
 // evidence is what was found for one rule.
@@ -138,8 +138,8 @@ func (w *starting) ask() error {
 	return err
 }
 
-// askLane asks about rules, one after another. What was found for one rule does not
-// change what is found for the next.
+// askLane looks for evidence for the rules, one after another. The result for one rule
+// does not depend on the rules before it.
 func (w *starting) askLane(rules []int, m *work.Meter) error {
 	if len(rules) == 0 {
 		return nil

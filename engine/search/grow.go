@@ -126,7 +126,7 @@ func (h *hunt) missing(w *world, tried map[string]bool) []place {
 	return nil
 }
 
-// reached is a value of an object, or nil where there is none, and its schema.
+// reached is a value of an object and its schema. The value is nil if the object has none at that path.
 type reached struct {
 	*trail
 	node node

@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/tracing"
 )
 
-// Value is a part of a rule and what it was, in the form of decoded JSON.
+// A Value is a part of a rule and its value, as decoded JSON.
 type Value struct {
 	Expr  string
 	Value any

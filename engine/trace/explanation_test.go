@@ -34,7 +34,7 @@ func explained(t *testing.T, rules, spec string, allowance uint64) trace.Explana
 	return all
 }
 
-// TestExplainIsBounded: what takes too much work is not shown, and says so.
+// TestExplainIsBounded checks that an explanation that takes too much work is left out, with the reason.
 func TestExplainIsBounded(t *testing.T) {
 	t.Parallel()
 	full := new(trace.Run).Allowance()

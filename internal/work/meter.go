@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// A Meter holds what is left of a budget. A nil Meter has no limit. A Meter is not
+// A Meter holds the rest of a budget. A nil Meter has no limit. A Meter is not
 // safe for concurrent use: each lane of a run has its own.
 type Meter struct {
 	left, spent int64
-	unanswered  int64  // what is left for questions without an answer
+	unanswered  int64  // the rest for questions without an answer
 	outer       *Meter // also charged; nil if there is none
 }
 
