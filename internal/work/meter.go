@@ -17,13 +17,20 @@ type Meter struct {
 	left, spent int64
 	unanswered  int64  // what is left for questions without an answer
 	outer       *Meter // also charged; nil if there is none
+	name        string // of the budget
 }
 
 // NewMeter returns a meter with a limit.
-func NewMeter(limit int64) *Meter { return &Meter{left: limit, unanswered: limit} }
+func NewMeter(limit int64) *Meter {
+	return &Meter{left: limit, unanswered: limit, name: run}
+}
 
 // Within returns a meter with a limit of its own that also charges m.
-func (m *Meter) Within(limit int64) *Meter { return &Meter{left: limit, unanswered: limit, outer: m} }
+func (m *Meter) Within(limit int64) *Meter {
+	return &Meter{left: limit, unanswered: limit, name: "one question", outer: m}
+}
+
+const run = "this run"
 
 // Spend charges n units.
 func (m *Meter) Spend(n int) {
@@ -61,13 +68,13 @@ func (m *Meter) Spent() int64 {
 
 // Reason returns why a question has no answer, or "" if the budget is not used up.
 func (m *Meter) Reason() string {
-	switch {
-	case !m.Empty():
+	if !m.Empty() {
 		return ""
-	case m.outer.Empty():
-		return "the work budget of this run is used up"
 	}
-	return "the work budget of one question is used up"
+	for m.outer.Empty() {
+		m = m.outer
+	}
+	return "the work budget of " + m.name + " is used up"
 }
 
 // MaxDepth is the depth to which paths are followed, because much of the work grows
@@ -124,16 +131,16 @@ const Lanes = 4
 // NewRun returns the meter of a run that asks a number of questions, one after another.
 func NewRun(questions int) *Meter {
 	n := int64(min(questions, maxQuestions))
-	return &Meter{left: runLimit + runPerQuestion*n, unanswered: unansweredLimit + unansweredPerQuestion*n}
+	return &Meter{left: runLimit + runPerQuestion*n, unanswered: unansweredLimit + unansweredPerQuestion*n, name: run}
 }
 
 // Split returns a meter for each lane of a run that asks a number of questions. A
 // lane asks its questions one after another.
 func Split(questions int) [Lanes]*Meter {
-	run := NewRun(questions)
+	whole := NewRun(questions)
 	var lanes [Lanes]*Meter
 	for i := range lanes {
-		lanes[i] = &Meter{left: run.left / Lanes, unanswered: run.unanswered / Lanes}
+		lanes[i] = &Meter{left: whole.left / Lanes, unanswered: whole.unanswered / Lanes, name: run}
 	}
 	return lanes
 }
