@@ -176,7 +176,7 @@ type change struct {
 // settle looks into all changes. Except for the budget of its lane, no answer depends on
 // another.
 func (c *comparison) settle() error {
-	meters := work.Split(len(c.changes))
+	meters := work.Split(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd)))
 	return work.InLanes(func(lane int) (err error) {
 		defer func() {
 			if p := recover(); p != nil {

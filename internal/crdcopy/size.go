@@ -38,6 +38,27 @@ func schemaWork(s *apiextensionsv1.JSONSchemaProps) int {
 	return units
 }
 
+// Nodes returns the number of schema nodes of the largest version of a CRD.
+func Nodes(crd *apiextensionsv1.CustomResourceDefinition) (nodes int) {
+	for i := range crd.Spec.Versions {
+		if s := crd.Spec.Versions[i].Schema; s != nil {
+			nodes = max(nodes, schemaNodes(s.OpenAPIV3Schema))
+		}
+	}
+	return nodes
+}
+
+func schemaNodes(s *apiextensionsv1.JSONSchemaProps) int {
+	if s == nil {
+		return 0
+	}
+	nodes := 1
+	for _, below := range children(s) {
+		nodes += schemaNodes(below)
+	}
+	return nodes
+}
+
 // textWork returns the work of compiling a rule or a pattern.
 func textWork(text string) int {
 	units := perByte * len(text)
