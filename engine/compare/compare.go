@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/internal/work"
 )
 
@@ -125,7 +126,7 @@ func CRDs(ctx context.Context, before, after *apiextensionsv1.CustomResourceDefi
 	if cfg.Steps == 0 {
 		cfg.Steps = DefaultSteps
 	}
-	if depth := max(depthOf(before), depthOf(after)); depth > work.MaxDepth {
+	if depth := max(crdcopy.Depth(before), crdcopy.Depth(after)); depth > work.MaxDepth {
 		return nil, fmt.Errorf("the schema is too deep: %s", work.TooDeep(depth))
 	}
 	c := &comparison{ctx: ctx, cfg: cfg}
@@ -152,7 +153,7 @@ func compiled(crd *apiextensionsv1.CustomResourceDefinition, cfg Config) (*side,
 	if e == nil {
 		return nil, err
 	}
-	return &side{crd: crd, engine: e, size: sizeOf(crd)}, nil
+	return &side{crd: crd, engine: e, size: crdcopy.CompileWork(crd)}, nil
 }
 
 // comparison is the work on one pair of CRDs.
@@ -175,7 +176,7 @@ type change struct {
 // settle looks into all changes. Except for the budget of its lane, no answer depends on
 // another.
 func (c *comparison) settle() error {
-	meters := work.Split(len(c.changes))
+	meters := work.Split(len(c.changes), max(crdcopy.Nodes(c.before.crd), crdcopy.Nodes(c.after.crd)))
 	return work.InLanes(func(lane int) (err error) {
 		defer func() {
 			if p := recover(); p != nil {

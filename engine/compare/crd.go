@@ -147,7 +147,7 @@ func (c *comparison) sample(ch *change, old *side) {
 	if err != nil {
 		return
 	}
-	s.Charge(work.NewRun(1))
+	s.Charge(work.NewRun(1, 1))
 	if found, err := s.Sample(c.ctx, false); err == nil && found.Witness != nil {
 		ch.By, ch.Searched = ByWitness, found.Searched
 		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/internal/phrase"
 )
 
@@ -175,6 +176,7 @@ const optionalRead = "optional-read"
 func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Answer, error) {
 	unknown := &Answer{Answer: search.Answer{Status: search.Unknown}}
 	without := *f
+	without.refs = nil
 	for i := range f.unit.rules {
 		if r := &f.unit.rules[i]; f.told(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
 			steps, err := engine.ParsePath(r.Path)
@@ -186,6 +188,9 @@ func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Ans
 	}
 	if without.crd == f.crd {
 		return f, before, nil
+	}
+	if f.cfg.work.Spend(crdcopy.CompileWork(without.crd)); f.cfg.work.Empty() {
+		return f, unknown, nil
 	}
 	var err error
 	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {

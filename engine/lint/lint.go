@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
 	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/internal/work"
 )
 
@@ -79,7 +80,7 @@ func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, re
 		return all, nil // the report says why
 	}
 	for _, u := range units(crd, report) {
-		cfg.work = work.NewRun(len(u.rules))
+		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
 		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
 		if err := f.find(); err != nil {
 			return append(all, f.lints...), cmp.Or(ctx.Err(), err)

@@ -148,6 +148,9 @@ type trial struct {
 func (m *mender) try(text string) (*trial, error) {
 	t := &trial{crd: withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), rule: m.rule}
 	t.rule.Rule = text
+	if m.cfg.work.Spend(crdcopy.CompileWork(t.crd)); m.cfg.work.Empty() {
+		return nil, nil
+	}
 	var err error
 	if t.engine, err = engine.Compile(t.crd, engine.Config{KubeVersion: m.cfg.KubeVersion}); t.engine == nil {
 		return nil, err
@@ -179,6 +182,7 @@ func (m *mender) judged(t *trial, mend *Mend) (*Mend, error) {
 			return nil, nil
 		}
 	}
+	m.cfg.work.Spend(crdcopy.CompileWork(t.crd))
 	report, err := vet.VetCRD(m.ctx, t.crd, vet.Config{KubeVersion: m.cfg.KubeVersion, VerdictOnly: mend.Proof != nil})
 	if err != nil || m.report.Accepted && !report.Accepted {
 		return nil, err

@@ -42,10 +42,12 @@ func (w *world) newContent(kind types.Kind) *content {
 }
 
 // perInstruction is the work of compiling one instruction of a pattern;
-// maxInstructions bounds the patterns of one question, because they take memory.
+// maxInstructions bounds the patterns of one question, because they take memory, and
+// minInstructions is what a pattern takes at least.
 const (
-	perInstruction  = 2
-	maxInstructions = 1_000_000
+	perInstruction  = 4
+	maxInstructions = 400_000
+	minInstructions = 20
 )
 
 // in is the proposition that a string is in a language, which key names.
@@ -57,8 +59,9 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 	if err != nil {
 		return 0, false
 	}
-	c.gates.meter.Spend(perInstruction * l.Size())
-	if c.gates.instructions += l.Size(); c.gates.instructions > maxInstructions {
+	size := minInstructions + l.Size()
+	c.gates.meter.Spend(perInstruction * size)
+	if c.gates.instructions += size; c.gates.instructions > maxInstructions {
 		return 0, false
 	}
 	m := &member{key: key, language: l, lit: c.gates.free()}

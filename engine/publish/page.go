@@ -93,7 +93,7 @@ func (v *Version) find(ctx context.Context, crd *apiextensionsv1.CustomResourceD
 		v.Examples = []Example{{Title: "Example", Missing: "none: " + err.Error()}}
 		return nil
 	}
-	s.Charge(work.NewRun(1))
+	s.Charge(work.NewRun(1, 1))
 	for _, one := range []struct {
 		title string
 		full  bool

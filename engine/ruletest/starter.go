@@ -14,6 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/internal/phrase"
 	"github.com/celadon-cel/celadon/internal/work"
 )
@@ -123,7 +124,7 @@ func (w *starting) ask() error {
 	for i, path := range order {
 		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
 	}
-	meters := work.Split(2 * len(w.refs))
+	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
 	err := work.InLanes(func(i int) (err error) {
 		defer func() {
 			if p := recover(); p != nil {

@@ -17,13 +17,20 @@ type Meter struct {
 	left, spent int64
 	unanswered  int64  // the rest for questions without an answer
 	outer       *Meter // also charged; nil if there is none
+	name        string // of the budget
 }
 
 // NewMeter returns a meter with a limit.
-func NewMeter(limit int64) *Meter { return &Meter{left: limit, unanswered: limit} }
+func NewMeter(limit int64) *Meter {
+	return &Meter{left: limit, unanswered: limit, name: run}
+}
 
 // Within returns a meter with a limit of its own that also charges m.
-func (m *Meter) Within(limit int64) *Meter { return &Meter{left: limit, unanswered: limit, outer: m} }
+func (m *Meter) Within(limit int64) *Meter {
+	return &Meter{left: limit, unanswered: limit, name: "one question", outer: m}
+}
+
+const run = "this run"
 
 // Spend charges n units.
 func (m *Meter) Spend(n int) {
@@ -61,13 +68,13 @@ func (m *Meter) Spent() int64 {
 
 // Reason returns why a question has no answer, or "" if the budget is not used up.
 func (m *Meter) Reason() string {
-	switch {
-	case !m.Empty():
+	if !m.Empty() {
 		return ""
-	case m.outer.Empty():
-		return "the work budget of this run is used up"
 	}
-	return "the work budget of one question is used up"
+	for m.outer.Empty() {
+		m = m.outer
+	}
+	return "the work budget of " + m.name + " is used up"
 }
 
 // MaxDepth is the depth to which paths are followed, because much of the work grows
@@ -79,21 +86,25 @@ func TooDeep(depth int) string {
 	return fmt.Sprintf("it is %d levels deep, and the analysis goes no deeper than %d", depth, MaxDepth)
 }
 
-// The budgets. Questions that are answered may take much more than those that are not,
-// because real CRDs have few questions without an answer. The largest real CRDs use
-// about half of each budget: 369 questions about HostedCluster take 1,100 million units,
-// 872 about HTTPRoute take 120 million without an answer, and one question takes 9
-// million.
+// The budgets. A question about a large schema takes more work than one about a small
+// schema, so a run gets more for each schema node. Questions that are answered may take
+// much more than those that are not, because real CRDs have few questions without an
+// answer. The largest real CRDs use up to two thirds of each budget: 369 questions about
+// the 1,114 nodes of HostedCluster take 1,100 million units, 436 about the 249 nodes of
+// HTTPRoute take 60 million without an answer, and one question takes 9 million.
 const (
 	QuestionLimit = 16_000_000
 
 	runLimit       = 60_000_000
-	runPerQuestion = 6_000_000
+	runPerQuestion = 100_000
+	runPerNode     = 4_000 // and question
 
-	unansweredLimit       = 60_000_000
-	unansweredPerQuestion = 400_000
+	unansweredLimit       = 40_000_000
+	unansweredPerQuestion = 50_000
+	unansweredPerNode     = 300 // and question
 
 	maxQuestions = 1000 // that make a budget larger
+	maxNodes     = 1500 // that do
 )
 
 // InLanes calls ask for each lane, on all cores, and returns the errors. A panic of ask
@@ -121,19 +132,24 @@ func InLanes(ask func(lane int) error) error {
 // does not depend on the number of cores, because the answers must not.
 const Lanes = 4
 
-// NewRun returns the meter of a run that asks a number of questions, one after another.
-func NewRun(questions int) *Meter {
-	n := int64(min(questions, maxQuestions))
-	return &Meter{left: runLimit + runPerQuestion*n, unanswered: unansweredLimit + unansweredPerQuestion*n}
+// NewRun returns the meter of a run that asks a number of questions about a schema, one
+// after another.
+func NewRun(questions, nodes int) *Meter {
+	q, n := int64(min(questions, maxQuestions)), int64(min(nodes, maxNodes))
+	return &Meter{
+		left:       runLimit + q*(runPerQuestion+runPerNode*n),
+		unanswered: unansweredLimit + q*(unansweredPerQuestion+unansweredPerNode*n),
+		name:       run,
+	}
 }
 
-// Split returns a meter for each lane of a run that asks a number of questions. A
-// lane asks its questions one after another.
-func Split(questions int) [Lanes]*Meter {
-	run := NewRun(questions)
+// Split returns a meter for each lane of such a run. A lane asks its questions one after
+// another.
+func Split(questions, nodes int) [Lanes]*Meter {
+	whole := NewRun(questions, nodes)
 	var lanes [Lanes]*Meter
 	for i := range lanes {
-		lanes[i] = &Meter{left: run.left / Lanes, unanswered: run.unanswered / Lanes}
+		lanes[i] = &Meter{left: whole.left / Lanes, unanswered: whole.unanswered / Lanes, name: run}
 	}
 	return lanes
 }

@@ -24,12 +24,12 @@ func TestMeter(t *testing.T) {
 // TestUnanswered checks that questions without an answer have a smaller budget.
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
-	run := NewRun(1)
+	run := NewRun(1, 1)
 	run.Spend(unansweredLimit)
 	if run.Empty() {
 		t.Error("the budget of answered questions is used up")
 	}
-	if run.Unanswered(unansweredLimit + unansweredPerQuestion); !run.Empty() {
+	if run.Unanswered(unansweredLimit + unansweredPerQuestion + unansweredPerNode); !run.Empty() {
 		t.Error("the budget of questions without an answer is not used up")
 	}
 }
@@ -46,7 +46,7 @@ func TestNoMeter(t *testing.T) {
 // TestSplit checks that a run has a bounded budget, however much it asks.
 func TestSplit(t *testing.T) {
 	t.Parallel()
-	few, many, more := Split(1)[0], Split(maxQuestions)[Lanes-1], Split(1 << 30)[0]
+	few, many, more := Split(1, 1)[0], Split(maxQuestions, maxNodes)[Lanes-1], Split(1<<30, 1<<30)[0]
 	if few.left >= many.left || many.left != more.left {
 		t.Errorf("lanes have %d, %d and %d units", few.left, many.left, more.left)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/prove"
 	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/internal/crdcopy"
 	"github.com/celadon-cel/celadon/internal/work"
 )
 
@@ -109,7 +110,7 @@ func (v *asking) ask() (*VersionPart, error) {
 			part.Rules = append(part.Rules, &RulePart{Path: ref.Path, Index: ref.Index, Rule: ref.Rule, ref: ref})
 		}
 	}
-	lanes := work.Split(len(part.Rules) * len(v.o.wants()))
+	lanes := work.Split(len(part.Rules)*len(v.o.wants()), crdcopy.Nodes(v.crd.crd))
 	if v.o.samples() || v.o.whole() {
 		s.Charge(lanes[0])
 		a, err := s.Sample(v.ctx, v.o.Full)
