@@ -15,6 +15,7 @@ SERVER_WORLDS ?= 500
 ATTACK ?= short
 FUZZTIME ?= 5m
 PARSES ?= 1000000
+TESTFLAGS = -timeout 30m
 CELADON_BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
 .PHONY: help
@@ -221,5 +222,5 @@ modules: ## Download what make ci needs into the module cache
 # would run some of its analyzers on all dependencies again.
 .PHONY: ci
 ci: export CELADON_ATTACK = $(ATTACK)
-ci: TESTFLAGS = -vet=off
+ci: TESTFLAGS = -vet=off -timeout 30m
 ci: lint test demo ## All that must pass before a change lands

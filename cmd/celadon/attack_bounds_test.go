@@ -21,7 +21,7 @@ import (
 
 // What an attack may cost beyond a run on one small object.
 const (
-	attackTime   = 10 * time.Second
+	attackTime   = 2 * time.Minute // less than 5 seconds on an idle machine; more means that it has no end
 	attackMemory = 512 << 20
 )
 
