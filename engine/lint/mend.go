@@ -38,6 +38,10 @@ func (l *Lint) Keeping() *Mend {
 	return &l.Mends[i]
 }
 
+// compileWork returns the work of compiling a rule. A long rule is mostly a deep tree, for
+// which that grows with the square of the length.
+func compileWork(text string) int { return len(text) * (20 + len(text)/100) }
+
 const (
 	// maxWitnesses is how many objects a rule may fail on, each for another reason.
 	maxWitnesses = 6
@@ -204,6 +208,9 @@ func (m *mender) guarded(text string, how guard.Way) string {
 		return ""
 	}
 	for range maxGuards {
+		if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+			return ""
+		}
 		x, err := m.site.compile(text)
 		if err != nil {
 			return ""
@@ -237,6 +244,9 @@ func (m *mender) guardAll(text string, how guard.Way) string {
 	}
 	for _, reason := range m.reasons {
 		for range maxGuards {
+			if m.cfg.work.Spend(compileWork(text)); m.cfg.work.Empty() {
+				return text
+			}
 			x, err := m.site.compile(text)
 			if err != nil {
 				return text

@@ -48,6 +48,7 @@ const (
 	perInstruction  = 4
 	maxInstructions = 400_000
 	minInstructions = 20
+	largePattern    = 1_000 // beyond which an instruction takes more
 )
 
 // in is the proposition that a string is in a language, which key names.
@@ -60,7 +61,7 @@ func (c *content) in(key string, language func() (*automaton.Language, error)) (
 		return 0, false
 	}
 	size := minInstructions + l.Size()
-	c.gates.meter.Spend(perInstruction * size)
+	c.gates.meter.Spend(perInstruction * (size + 2*max(0, size-largePattern)))
 	if c.gates.instructions += size; c.gates.instructions > maxInstructions {
 		return 0, false
 	}

@@ -72,7 +72,7 @@ func (m *maker) value(n node, more []*nested, depth int) any {
 }
 
 // perValue is the work of making one value.
-const perValue = 20
+const perValue = 60
 
 // breadth returns the length of the lists that a schema has for one value.
 func (n node) breadth() int {

@@ -193,7 +193,7 @@ func (h *hunt) targets(c complaint) bool {
 // others.
 func (h *hunt) showing(w *world) (shown bool) {
 	for _, in := range h.rule.instances(w, h.root, false) {
-		switch out := h.rule.at(h.ctx, w, in); {
+		switch out := h.rule.at(h.ctx, w, in, h.work); {
 		case out == h.goal():
 			shown = true
 		case out == errs && h.want == Refused:

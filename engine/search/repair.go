@@ -111,7 +111,7 @@ func (h *hunt) repairRule(w *world, c complaint, times int) {
 		return
 	}
 	for _, in := range r.instances(w, h.root, c.old) {
-		if r.at(h.ctx, w, in) == passes {
+		if r.at(h.ctx, w, in, h.work) == passes {
 			continue
 		}
 		b := h.bender(w, r, in)

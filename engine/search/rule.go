@@ -9,6 +9,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/internal/work"
 )
 
 // rule is one rule of a version.
@@ -134,7 +135,7 @@ func (w *world) sameKeys(n node, item, oldList place) (int, bool) {
 }
 
 // at evaluates the rule at one place.
-func (r *rule) at(ctx context.Context, w *world, in instance) outcome {
+func (r *rule) at(ctx context.Context, w *world, in instance, m *work.Meter) outcome {
 	self, ok := w.get(in.self)
 	if !ok {
 		return passes
@@ -143,7 +144,9 @@ func (r *rule) at(ctx context.Context, w *world, in instance) outcome {
 	if in.hasOld {
 		before, _ = w.get(in.before)
 	}
-	return r.program.outcome(ctx, r.optional, self, before)
+	out := r.program.outcome(ctx, r.optional, self, before)
+	m.Spend(r.program.cost / costPerUnit)
+	return out
 }
 
 // mentionsStatus: the rule, which stands at the root, reads the status.

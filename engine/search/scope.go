@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/expr"
@@ -110,12 +111,18 @@ func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
 	if b.in.hasOld {
 		before, _ = b.w.get(b.in.before)
 	}
-	return b.r.program.parts.Value(b.ctx, e, self, before, func(name string) ref.Val {
+	v := b.r.program.parts.Value(b.ctx, e, self, before, func(name string) ref.Val {
 		if at := sc.find(name); at != nil {
 			return b.bound(at.of)
 		}
 		return nil
 	})
+	if list, ok := v.(traits.Lister); ok {
+		if n, ok := list.Size().(celtypes.Int); ok {
+			b.m.work.Spend(int(n))
+		}
+	}
+	return v
 }
 
 func (b *bender) is(e ast.Expr, sc *scope, want bool) bool {

@@ -80,9 +80,9 @@ func longest(v any) (n int) {
 // of the schema that is looked at, and for the cost of the rules.
 const (
 	perAsk   = 500
-	perVisit = 10
+	perVisit = 40
 
-	costPerUnit = 16
+	costPerUnit = 4
 )
 
 // visits returns how many values and properties are looked at in a value.
@@ -299,6 +299,7 @@ type program struct {
 	desk  *expr.Desk
 	parts *tracing.Parts
 	sizes map[int64]int // of the parts, by id
+	cost  int           // of the last evaluation of the whole rule
 }
 
 // compileRule compiles a rule once more, with its parts.
@@ -322,10 +323,14 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	return &program{expr: x, desk: desk, parts: parts, sizes: map[int64]int{}}, nil
 }
 
-// size returns the number of expressions in a part. The first time it is larger,
-// because the part is then planned.
+// size returns the work of evaluating a part: its expressions and, of a macro, the cost
+// of the whole rule, which is about as much. The first time it is larger, because the
+// part is then planned.
 func (p *program) size(e ast.Expr) int {
 	if n, ok := p.sizes[e.ID()]; ok {
+		if e.Kind() == ast.ComprehensionKind {
+			n += p.cost / costPerUnit
+		}
 		return n
 	}
 	n := 0
@@ -346,6 +351,7 @@ func (p *program) cheap() bool {
 // outcome evaluates the whole rule; old is nil when there is none.
 func (p *program) outcome(ctx context.Context, optionalOldSelf bool, self, old any) outcome {
 	out := p.desk.Eval(ctx, p.expr, optionalOldSelf, self, old)
+	p.cost = int(out.Cost)
 	var overwork *eval.OverworkError
 	switch {
 	case out.Stopped:

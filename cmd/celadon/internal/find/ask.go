@@ -177,7 +177,7 @@ func (v *asking) askLane(rules []*RulePart, m *work.Meter) error {
 			if err != nil {
 				return err
 			}
-			if f.Status == search.Unknown {
+			if f.Status == search.Unknown && want != search.OverBudget { // whose objects are large
 				m.Unanswered(m.Spent() - before)
 			}
 			r.set(want, f)

@@ -17,7 +17,7 @@ func Strict(doc *input.Document, strict []engine.StrictError, excerpts *Excerpts
 	for i, e := range strict {
 		fields[i] = e.Field
 	}
-	var places []report.Place
+	places := make([]report.Place, 0, len(strict))
 	for i, at := range doc.Locate(fields) {
 		if at.Line == 0 || fields[i] == "" {
 			continue
