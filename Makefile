@@ -63,7 +63,7 @@ fuzz-inputs: ## Run each fuzz target (FUZZTIME each)
 
 .PHONY: parses
 parses: ## Parse and check made-up and mutated expressions with cel-go's code and ours (PARSES=n)
-	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/celparse ./internal/celcheck ./internal/celcost
+	CELADON_PARSES=$(PARSES) $(GO) test -v -count=1 -timeout 0 -run 'TestMadeUpExpressions|TestTolerant' ./internal/cel/parse ./internal/cel/check ./internal/cel/estimate
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known holes in what is linked; needs the network
@@ -72,15 +72,15 @@ vulnerabilities: ## Look for known holes in what is linked; needs the network
 .PHONY: nightly
 nightly: ## What takes too long for each change
 	$(MAKE) attack ATTACK=long
-	CELADON_SEARCH=long $(GO) test -timeout 120m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./engine/search
-	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./engine/lint
-	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./engine/conversion/roundtrip
-	CELADON_PROVE=long $(GO) test -timeout 240m -v ./engine/prove
-	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./engine/compare
+	CELADON_SEARCH=long $(GO) test -timeout 120m -run 'TestFindInCorpus|TestFindsWhatMaintainersRefuse' -v ./x/analysis/search
+	CELADON_SEARCH=long $(GO) test -timeout 60m -run TestLintCorpus -v ./x/analysis/lint
+	CELADON_SEARCH=long $(GO) test -timeout 60m -run 'TestPlanted|TestLossless' ./x/roundtrip
+	CELADON_PROVE=long $(GO) test -timeout 240m -v ./x/analysis/prove
+	CELADON_COMPARE=long $(GO) test -timeout 60m -run OfCorpus -v ./x/analysis/compare
 	cd cmd/celadon-gen && CELADON_MARKERS=long $(GO) test -timeout 60m -run TestMapping -v .
 	$(MAKE) conformance
 	CELADON_FULL=1 $(MAKE) explain
-	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./engine/assist ./internal/yamlpos ./repl
+	CELADON_FULL=1 $(GO) test -timeout 60m -v -run 'Corpus|Truncated|Outline' ./x/assist ./internal/yaml/position ./repl
 	$(MAKE) release-check
 	$(MAKE) e2e
 	$(MAKE) shown

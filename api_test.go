@@ -15,11 +15,9 @@ import (
 	"testing"
 )
 
-// public are the packages that other modules may import.
+// public are the packages that keep what they export. At most ten may.
 var public = []string{
-	"types", "cost", "engine", "engine/eval", "engine/schema", "engine/lex", "engine/trace", "engine/vet",
-	"engine/admission", "engine/assist", "engine/catalog", "engine/compare", "engine/lint", "engine/prove", "engine/publish", "engine/conversion", "engine/conversion/roundtrip",
-	"engine/ruletest", "engine/ruletest/coverage", "engine/ruletest/mutation", "engine/search", "repl", "celadontest",
+	"celadontest", "cost", "engine", "engine/admission", "engine/catalog", "engine/conversion", "engine/vet", "repl", "types",
 }
 
 // TestAPI holds what the public packages export in testdata/api, so that a
@@ -64,7 +62,7 @@ func TestStability(t *testing.T) {
 	}
 	for _, name := range public {
 		if !bytes.Contains(page, []byte("`"+name+"`")) {
-			t.Errorf("docs/stability.md says nothing of %s", name)
+			t.Errorf("docs/stability.md does not name %s", name)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Cause describes a cause of a refusal; what is empty matches any. A refusal
@@ -69,13 +69,13 @@ func mismatch(want []Cause, res *engine.Result) string {
 	var b strings.Builder
 	for _, w := range want {
 		if !slices.ContainsFunc(got, func(c engine.Cause) bool { return w.matches(&c) }) {
-			foreign.Fprintf(&b, "\n  not for: %s", w.String())
+			untrusted.Fprintf(&b, "\n  not for: %s", w.String())
 		}
 	}
 	for i := range got {
 		matched := slices.ContainsFunc(want, func(w Cause) bool { return w.matches(&got[i]) })
 		if !matched && (got[i].Rule != nil || !strings.HasPrefix(got[i].Detail, unchecked)) {
-			foreign.Fprintf(&b, "\n  and also for: %s", line(&got[i]))
+			untrusted.Fprintf(&b, "\n  and also for: %s", line(&got[i]))
 		}
 	}
 	return b.String()
@@ -85,7 +85,7 @@ func mismatch(want []Cause, res *engine.Result) string {
 func wanted(causes []Cause) string {
 	var b strings.Builder
 	for _, c := range causes {
-		foreign.Fprintf(&b, "\n  for: %s", c.String())
+		untrusted.Fprintf(&b, "\n  for: %s", c.String())
 	}
 	return b.String()
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
-	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
 // Converts fails the test for each thing that a converter of a kind loses: it sends
@@ -35,7 +35,7 @@ func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx co
 		t.Fatalf("celadontest: %s: %v", kind, err)
 	}
 	for _, f := range r.Findings {
-		shown, err := foreign.YAML(f.Object)
+		shown, err := untrusted.YAML(f.Object)
 		if err != nil {
 			t.Fatalf("celadontest: %v", err)
 		}

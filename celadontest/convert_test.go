@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/celadontest"
-	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
 // relabelled is conversion None for the crontab of examples/conversion, which

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/ruletest/coverage"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
 // watched counts what writes ask of the rules.
@@ -65,10 +65,10 @@ func gaps(report *coverage.Report) string {
 		if item.Ran == 0 {
 			what = "never ran"
 		}
-		foreign.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, place(item.Path), what, item.Rule)
+		untrusted.Fprintf(&b, "\n  %s %s %s: %s: %s", item.CRD, item.Version, place(item.Path), what, item.Rule)
 	}
 	if left > 0 {
-		foreign.Fprintf(&b, "\n  and %d more", left)
+		untrusted.Fprintf(&b, "\n  and %d more", left)
 	}
 	return b.String()
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/trace"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 const (
@@ -23,23 +23,23 @@ func (v verdict) why() string {
 	shown := causes[:min(len(causes), maxShown)]
 	explained, _ := v.write.crds.set.explainer(v.engine).Explain(context.Background(), v.result.Prepared(), shown, new(trace.Run).Allowance())
 	for i := range shown {
-		foreign.Fprintf(&b, "\n  %s", line(&shown[i]))
+		untrusted.Fprintf(&b, "\n  %s", line(&shown[i]))
 		if rule := shown[i].Rule; rule != nil {
 			head := "rule: "
 			for text := range strings.Lines(strings.TrimSpace(rule.Rule)) {
-				foreign.Fprintf(&b, "\n    %s%s", head, strings.TrimSuffix(text, "\n"))
+				untrusted.Fprintf(&b, "\n    %s%s", head, strings.TrimSuffix(text, "\n"))
 				head = "      "
 			}
 		}
 		for _, value := range explained.Causes[i].Values {
-			foreign.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
+			untrusted.Fprintf(&b, "\n      %s: %s", value.Expr, preview.JSON(value.Value, valueWidth))
 		}
 		if why := explained.Causes[i].NotShown; why != "" {
-			foreign.Fprintf(&b, "\n      values not shown: %s", why)
+			untrusted.Fprintf(&b, "\n      values not shown: %s", why)
 		}
 	}
 	if more := len(causes) - len(shown); more > 0 {
-		foreign.Fprintf(&b, "\n  and %d more", more)
+		untrusted.Fprintf(&b, "\n  and %d more", more)
 	}
 	return b.String()
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 // object is an object in the form of engine.Decode, as a client would send it.
@@ -65,7 +65,7 @@ func document(text []byte) (obj map[string]any, err error) {
 		case err != nil:
 			return nil, err
 		}
-		v, duplicate, err := yamldoc.Decode(doc)
+		v, duplicate, err := decode.Decode(doc)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("not YAML: %w", err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // set is the CRDs of some sources, compiled as far as objects have asked.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/celadon-cel/celadon/celadontest"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // TestSources: what a call of New is given, and what it says of what is nothing.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Write is a kind of write, of any object.
@@ -152,5 +152,5 @@ func (v verdict) String() string {
 		operation = "update"
 	}
 	u := &unstructured.Unstructured{Object: v.object}
-	return string(foreign.Sprintf("the %s of %s %q", operation, u.GetKind(), u.GetName()))
+	return string(untrusted.Sprintf("the %s of %s %q", operation, u.GetKind(), u.GetName()))
 }

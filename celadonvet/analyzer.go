@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
-	"github.com/celadon-cel/celadon/internal/gomarkers"
-	"github.com/celadon-cel/celadon/internal/markervet"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
 // Config is what the analyzer's flags say.
@@ -68,7 +68,7 @@ func (v *vetter) run(pass *analysis.Pass) (any, error) {
 		files[f.Name()] = f
 		for _, g := range tree.Comments {
 			for _, c := range g.List {
-				marked = marked || gomarkers.IsMarker(c.Text)
+				marked = marked || markers.IsMarker(c.Text)
 			}
 		}
 	}

@@ -15,11 +15,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/engine/lint"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/gomarkers"
-	"github.com/celadon-cel/celadon/internal/gotree"
-	"github.com/celadon-cel/celadon/internal/markervet"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/markers/gotree"
+	"github.com/celadon-cel/celadon/x/markers/markervet"
 )
 
 // module is one whose findings are known once.
@@ -77,7 +77,7 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := gomarkers.Parse(withMarkers(files), gomarkers.Config{Import: tree.Import})
+	src := markers.Parse(withMarkers(files), markers.Config{Import: tree.Import})
 	var paths []string
 	for _, p := range cfg.CRDs {
 		paths = append(paths, path.Join(at, filepath.ToSlash(p)))
@@ -111,12 +111,12 @@ func vetModule(dir string, cfg Config) ([]markervet.Finding, error) {
 
 // vetLints are those of the engine's that are named.
 func vetLints(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(gomarkers.LintNames(), name) })
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(markers.LintNames(), name) })
 }
 
 // withMarkers are the files of packages that have any: others are read when a type of
 // theirs is met.
-func withMarkers(files []gomarkers.File) []gomarkers.File {
+func withMarkers(files []markers.File) []markers.File {
 	marked := map[string]bool{}
 	for _, f := range files {
 		for _, marker := range []string{"+groupName=", "+kubebuilder:", "+k8s:"} {
@@ -125,7 +125,7 @@ func withMarkers(files []gomarkers.File) []gomarkers.File {
 			}
 		}
 	}
-	return slices.DeleteFunc(files, func(f gomarkers.File) bool { return !marked[f.Package] })
+	return slices.DeleteFunc(files, func(f markers.File) bool { return !marked[f.Package] })
 }
 
 // readCRDs gives the CRDs of files and folders of a repository.

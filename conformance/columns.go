@@ -15,7 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/crdfields"
+	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
 // asTable is what kubectl get asks for.

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/celadon-cel/celadon/internal/crdfields"
+	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
 // TestMadeColumnsOnServer compares columns of each type over values of each type

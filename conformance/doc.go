@@ -16,7 +16,7 @@
 //   - server (TestServer): a corpus on the server: a sample, or with
 //     CELADON_FULL all of it.
 //   - witnesses (TestWitnessesOnServer), world-witnesses (TestWitnessesOfWorlds):
-//     the writes that engine/search finds for the rules of a corpus, and of
+//     the writes that x/analysis/search finds for the rules of a corpus, and of
 //     made-up CRDs, with samples of each version. The server must answer what the
 //     search says, and have stored the old objects by itself: of some rules, or
 //     with CELADON_FULL of all.

@@ -22,13 +22,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/engine/publish"
+	"github.com/celadon-cel/celadon/x/publish"
 )
 
 var updateExplain = flag.Bool("update-explain", false, "record what kubectl explains")
 
 // TestExplainAsRecorded asks a real kubectl, named by CELADON_KUBECTL, of CRDs on
-// the real server, and holds the answers that engine/publish is tested with to
+// the real server, and holds the answers that x/publish is tested with to
 // what it says. make explain builds kubectl and runs it.
 func TestExplainAsRecorded(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")
@@ -36,7 +36,7 @@ func TestExplainAsRecorded(t *testing.T) {
 		t.Skip("CELADON_KUBECTL names no kubectl")
 	}
 	s := startServer(t)
-	files, err := filepath.Glob("../engine/publish/testdata/*.txtar")
+	files, err := filepath.Glob("../x/publish/testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -75,7 +75,7 @@ func TestExplainAsRecorded(t *testing.T) {
 }
 
 // TestExplainCorpus asks kubectl of the corpus's CRDs on the real server, and
-// engine/publish of the same: of the root, of all fields below it, and of a path
+// x/publish of the same: of the root, of all fields below it, and of a path
 // down to a leaf.
 func TestExplainCorpus(t *testing.T) {
 	kubectl := os.Getenv("CELADON_KUBECTL")

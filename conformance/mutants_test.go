@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/ruletest/mutation"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
 )
 
 // mutated are the projects whose rules are mutated.

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 const (
@@ -50,7 +50,7 @@ func TestOpenAPI(t *testing.T) {
 func openapiRounds(t *testing.T) (rounds [][]*crdFile) {
 	t.Helper()
 	var files []*crdFile
-	for _, path := range []string{"examples/crontab/crd.yaml", "engine/publish/testdata/everything.yaml"} {
+	for _, path := range []string{"examples/crontab/crd.yaml", "x/publish/testdata/everything.yaml"} {
 		crd, err := ReadCRD(filepath.Join("..", path))
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/prove"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
 )
 
 // TestProofs: what a case of a corpus shows, nothing proves to be impossible.

@@ -10,8 +10,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/ruletest"
-	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // SweepStarters tries on a server what the cases of starter suites write, and

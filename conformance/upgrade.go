@@ -14,11 +14,11 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/celadon-cel/celadon/engine"
-	changes "github.com/celadon-cel/celadon/engine/compare"
-	"github.com/celadon-cel/celadon/engine/search"
+	changes "github.com/celadon-cel/celadon/x/analysis/compare"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// This file replays what engine/compare claims of a change of a CRD: the old CRD
+// This file replays what x/analysis/compare claims of a change of a CRD: the old CRD
 // is served, the object stored, the CRD updated, and the object written again, as
 // a create and as an update that changes nothing.
 

@@ -8,14 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // historyVariable names a folder with groups/releases of CRDs: TestUpgrades
 // replays each upgrade with CELADON_FULL, otherwise a few.
 const historyVariable = "CELADON_HISTORY"
 
-// TestUpgrades replays the breaks that engine/compare shows of changes of CRDs.
+// TestUpgrades replays the breaks that x/analysis/compare shows of changes of CRDs.
 func TestUpgrades(t *testing.T) {
 	pairs := [][2]string{
 		{"../examples/crontab/crd.yaml", "../examples/crontab-next/crd.yaml"},

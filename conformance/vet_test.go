@@ -13,8 +13,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // vetSizes are how much of a corpus is tried.
@@ -106,7 +106,7 @@ func ofMutants(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 	t.Helper()
 	for seed := range n {
 		f := files[seed%len(files)]
-		m := mutant.Of(f.crd, uint64(seed))
+		m := brokencrd.Of(f.crd, uint64(seed))
 		id := fmt.Sprintf("%d %s %q", seed, f.id, m.Changes)
 		cases = append(cases, newVetCase(t, id, m.CRD, nil))
 		if m.CRD.Name != f.crd.Name {
@@ -130,7 +130,7 @@ func ofSlips(t *testing.T, files []*crdFile, n int) (cases []*vetCase) {
 		f := files[seed%len(files)]
 		c := newVetCase(t, f.id, f.crd, nil)
 		var slip string
-		c.body, slip = mutant.Text(c.body, uint64(seed))
+		c.body, slip = brokencrd.Text(c.body, uint64(seed))
 		c.id = fmt.Sprintf("%d %s %q", seed, f.id, slip)
 		cases = append(cases, c)
 	}

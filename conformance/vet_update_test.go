@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/conformance/fuzz"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
 // updatesSample and updatesFull are how many generated updates of CRDs TestVetUpdates tries.
@@ -39,7 +39,7 @@ func TestVetUpdates(t *testing.T) {
 		} else {
 			continue // no CRD can have its schema
 		}
-		u := mutant.UpdateOf(crd, seed)
+		u := brokencrd.UpdateOf(crd, seed)
 		cases = append(cases, newVetCase(t, fmt.Sprintf("%d %s %q", seed, id, u.Changes), u.New, u.Old))
 	}
 	report := NewReport("vet-updates")

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/prove"
-	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // asking is how much is asked of each CRD.
@@ -23,7 +23,7 @@ type asking struct {
 // atATime is of how many CRDs the witnesses are there before they are tried.
 const atATime = 24
 
-// SweepWitnesses tries on a server the writes by which engine/search shows what
+// SweepWitnesses tries on a server the writes by which x/analysis/search shows what
 // the rules of CRDs do, and samples of each version. A rule that variants of one
 // CRD share is asked about once.
 func (s *Server) SweepWitnesses(ctx context.Context, crds []*CRD, ask asking, report *Report) {

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// TestWitnessesOnServer tries what engine/search finds in the CRDs of a corpus on
+// TestWitnessesOnServer tries what x/analysis/search finds in the CRDs of a corpus on
 // a real server: verdict, causes, warnings and what is persisted are what the
 // search says. A sample is some rules of one CRD of each project.
 func TestWitnessesOnServer(t *testing.T) {

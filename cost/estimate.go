@@ -11,7 +11,6 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"github.com/celadon-cel/celadon/internal/celcost"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -88,7 +87,7 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 		return nil
 	}
 	for _, step := range path[1:] { // the first is the variable
-		if d = celcost.Child(d, step); d == nil {
+		if d = d.Child(step); d == nil {
 			return nil
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/celadon-cel/celadon/engine/internal/rule"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/engine/x/rule"
 )
 
 // minAhead is how many expressions are worth a second processor: a scope and a

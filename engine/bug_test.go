@@ -11,8 +11,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // brokenRule are two rules of which the second panics in a way that upstream's

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // checkCreate runs the checks of a create in the server's order.

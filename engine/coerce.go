@@ -14,7 +14,7 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // coercion is how an object is brought into the form of a schema.

@@ -3,9 +3,9 @@ package engine
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/internal/rule"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 

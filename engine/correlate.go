@@ -5,7 +5,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	valueschema "github.com/celadon-cel/celadon/engine/schema"
+	valueschema "github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // frame is a node on the way down an object with its old self, for ratcheting.

@@ -13,7 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // Decode reads one JSON object as the API server does: whole numbers as int64,

@@ -14,8 +14,8 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/celadon-cel/celadon/engine/internal/structural"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 

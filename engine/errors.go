@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -23,8 +23,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/internal/gomod"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/testing/gomod"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 )
 
 // Expr is one compiled expression at one place of a schema. It is immutable and

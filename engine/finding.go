@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/warning"
 
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"

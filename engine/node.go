@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // stored is the old object as the server reads it back from storage in version

@@ -7,7 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/engine/x/rule"
 )
 
 // How it works: an engine is immutable, and a tree. One that differs in a single

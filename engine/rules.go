@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/celadon-cel/celadon/engine/internal/rule"
+	"github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
 
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // How it works: a write to the scale subresource carries a Scale, of which the

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
 // tally counts what each rule did, for Request.Trace, and tells of each run, for

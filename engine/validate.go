@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine/internal/respond"
-	"github.com/celadon-cel/celadon/engine/schema"
+	"github.com/celadon-cel/celadon/engine/x/schema"
 )
 
 // NotCheckedError means that the engine cannot know the server's answer.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
 // run is one pass of the rules over one object.

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/lex"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // advice is what an API server would have against the CRD as it is now, the
@@ -41,7 +41,7 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	writeCauses(&b, r, func(cause engine.Cause) bool { return s.toldOf(cause, v, i) })
 	for _, rule := range v.Rules {
 		if bad := s.brokenAt(&rule); bad != nil {
-			fmt.Fprintf(&b, "%s: %s: %s\n", phrase.Rule(rule.Path, rule.Index), screen.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s: %s: %s\n", phrase.Rule(rule.Path, rule.Index), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 		if costly(&rule) {
 			writeOver(&b, &rule)
@@ -109,9 +109,9 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 // writeOver tells why a rule costs too much.
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
-	fmt.Fprintf(b, "%s: estimate %s, %s of the limit: %s\n", phrase.Rule(rule.Path, rule.Index), phrase.Number(total), phrase.Share(total, rule.Limit), screen.Cut(lex.Flat(rule.Rule), maxValue))
+	fmt.Fprintf(b, "%s: estimate %s, %s of the limit: %s\n", phrase.Rule(rule.Path, rule.Index), phrase.Number(total), phrase.Share(total, rule.Limit), termwidth.Cut(lex.Flat(rule.Rule), maxValue))
 	if part := lex.Flat(rule.Reason.Expression); part != "" && part != lex.Flat(rule.Rule) {
-		fmt.Fprintf(b, "  most of it: %s\n", screen.Cut(part, maxValue))
+		fmt.Fprintf(b, "  most of it: %s\n", termwidth.Cut(part, maxValue))
 	}
 	for _, f := range rule.Factors {
 		if f.Bounded && f.Max > 1 {

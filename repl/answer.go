@@ -13,12 +13,12 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/tracing"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
 // Answer is what an expression gave.
@@ -36,7 +36,7 @@ type Answer struct {
 	Limit       uint64
 	Cost        uint64
 	// Why are the values that made an expression false, or fail.
-	Why []tracing.Part
+	Why []record.Part
 	// Err is why there is no value: a run-time error, or nothing to evaluate
 	// over.
 	Err error
@@ -108,13 +108,13 @@ func internal(err error) error {
 	return &engine.InternalError{Reason: fmt.Sprint(bug.Panic), Stack: bug.Stack}
 }
 
-func (s *Session) trace(ctx context.Context, x *expr.Expr) (*tracing.Trace, error) {
+func (s *Session) trace(ctx context.Context, x *expr.Expr) (*record.Trace, error) {
 	here := s.state.place
-	p, err := tracing.New(here.desk, x.AST(), x.Source(), false)
+	p, err := record.New(here.desk, x.AST(), x.Source(), false)
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, here.self, here.old, tracing.NewBudget(tracing.MaxObjectWork))
+	return p.Run(ctx, here.self, here.old, record.NewBudget(record.MaxObjectWork))
 }
 
 func (s *Session) compile(src string, optionalOldSelf bool) (*expr.Expr, error) {

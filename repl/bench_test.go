@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // completed are lines whose end is completed, by what it takes.

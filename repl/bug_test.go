@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
 // TestBugIsNoVerdict holds that a bug of ours is told as one, and is never the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // command is one line of :help, and what it does.

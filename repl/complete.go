@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // Complete offers what fits at a position of a line, counted in code points. It

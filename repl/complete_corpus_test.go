@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // TestCompleteCorpus asks at random places of the corpus' rules what can stand there:

@@ -10,8 +10,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // TestCorpusSelf asks a session for whole objects of the corpora, as a user does

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // largeCRD is the size from which on few CRDs of the corpus are edited by a
@@ -112,21 +112,21 @@ func randomEdit(s *Session, random *rand.Rand) string {
 // withoutRules is a text without its lists of rules.
 func withoutRules(t *testing.T, text []byte) string {
 	t.Helper()
-	doc, err := yamlpos.Parse(text)
+	doc, err := position.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cuts []yamlpos.Change
-	var walk func(n *yamlpos.Node, path yamlpos.Path)
-	walk = func(n *yamlpos.Node, path yamlpos.Path) {
+	var cuts []position.Change
+	var walk func(n *position.Node, path position.Path)
+	walk = func(n *position.Node, path position.Path) {
 		for i, below := range n.Items {
-			step := yamlpos.Item(i)
-			if n.Kind == yamlpos.Mapping {
-				step = yamlpos.Key(n.Keys[i].Value)
+			step := position.Item(i)
+			if n.Kind == position.Mapping {
+				step = position.Key(n.Keys[i].Value)
 			}
 			to := append(path[:len(path):len(path)], step)
-			if step == yamlpos.Key("x-kubernetes-validations") {
-				cuts = append(cuts, yamlpos.Remove(to))
+			if step == position.Key("x-kubernetes-validations") {
+				cuts = append(cuts, position.Remove(to))
 				continue
 			}
 			walk(below, to)

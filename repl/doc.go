@@ -17,7 +17,7 @@ package repl
 // How it works: a Session is at one state, and a command makes the next one and
 // commits it, or fails and leaves the state alone; undo goes back over states
 // (session.go). Commands stand in one table (commands.go). An edit of a rule is
-// put into the CRD's text by internal/crdedit, and the text is read again and
+// put into the CRD's text by x/crdedit, and the text is read again and
 // compared before it counts (ruleedit.go). What needs no session, as what can stand
-// at a place of an expression, is engine/assist's; what takes an object,
-// engine/lint's.
+// at a place of an expression, is x/assist's; what takes an object,
+// x/analysis/lint's.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/crdedit"
-	"github.com/celadon-cel/celadon/internal/linediff"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/crdedit"
 	"github.com/google/cel-go/cel"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/lint"
-	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // wants are what can be found, as celadon find names it.

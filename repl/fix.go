@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // fix sets the bounds that vet advises in the CRD, in all its versions: a server

@@ -12,7 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 

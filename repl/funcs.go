@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
 // functions are what expressions here know; without a CRD, all there are.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // The colours of a terminal that has them, by what they are for.

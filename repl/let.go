@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // How it works: rules know no variables, so a name that was let, or _ for the
@@ -147,7 +147,7 @@ func letCommand(ctx context.Context, s *Session, arg string) (string, error) {
 func (s *Session) forget(name string) error {
 	i := s.letNamed(name)
 	if i < 0 {
-		return fmt.Errorf("%s: no such name (:let lists them)", screen.Cut(name, maxValue))
+		return fmt.Errorf("%s: no such name (:let lists them)", termwidth.Cut(name, maxValue))
 	}
 	s.lets = slices.Delete(s.lets, i, i+1)
 	return nil

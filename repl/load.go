@@ -10,9 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/screen"
-	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 func load(_ context.Context, s *Session, arg string) (string, error) {
@@ -111,7 +111,7 @@ func (c *choice) from(docs []Document) (Document, error) {
 		noun = "CRD"
 	}
 	if len(fit) > 1 {
-		hint = ", or --name NAME: " + screen.Cut(strings.Join(Names(fit), ", "), maxValue)
+		hint = ", or --name NAME: " + termwidth.Cut(strings.Join(Names(fit), ", "), maxValue)
 	}
 	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(fit), noun), hint)
 }

@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 func use(_ context.Context, s *Session, arg string) (string, error) {
@@ -53,7 +53,7 @@ func kube(_ context.Context, s *Session, arg string) (string, error) {
 	var b strings.Builder
 	if next.crd != nil {
 		for _, bad := range next.crd.broken {
-			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), screen.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
+			fmt.Fprintf(&b, "%s refuses a rule at %s: %s: %s\n", next.kube, phrase.Place(bad.Path), termwidth.Cut(lex.Flat(bad.Rule), maxValue), summary(bad)+s.hint(bad))
 		}
 	}
 	return b.String(), nil
@@ -217,7 +217,7 @@ func explain(ctx context.Context, s *Session, arg string) (string, error) {
 	for _, part := range t.Tree() {
 		units, value := "-", "not evaluated"
 		if part.Ran {
-			units, value = fmt.Sprint(part.Cost), screen.Cut(printable(Format(part.Value)), 32)
+			units, value = fmt.Sprint(part.Cost), termwidth.Cut(printable(Format(part.Value)), 32)
 		}
 		rows = append(rows, []string{units, value, strings.Repeat("  ", part.Depth) + part.Text})
 	}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -137,9 +137,9 @@ func decodeJSON(text string) (any, error) {
 	var raw json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		if text == "" || strings.ContainsRune(`{["-0123456789`, rune(text[0])) {
-			return nil, fmt.Errorf("value %s: not JSON: %w", screen.Cut(text, maxValue), err)
+			return nil, fmt.Errorf("value %s: not JSON: %w", termwidth.Cut(text, maxValue), err)
 		}
-		return nil, fmt.Errorf("value %s: want JSON, a text as %s", screen.Cut(text, maxValue), formatJSON(screen.Cut(text, maxValue)))
+		return nil, fmt.Errorf("value %s: want JSON, a text as %s", termwidth.Cut(text, maxValue), formatJSON(termwidth.Cut(text, maxValue)))
 	}
 	wrapped, err := engine.Decode([]byte(`{"value":` + text + `}`))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // page shows a text that is longer than the screen through the pager; false
@@ -38,7 +38,7 @@ func rows(text string, width int) int {
 	for line := range strings.Lines(text) {
 		n++
 		if width > 0 {
-			n += max(0, screen.Width(strings.TrimSuffix(line, "\n"))-1) / width
+			n += max(0, termwidth.Width(strings.TrimSuffix(line, "\n"))-1) / width
 		}
 	}
 	return n

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/crdfields"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/linediff"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/crdfields"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // persisted shows the object as a server would store it, without its passwords.
@@ -39,7 +39,7 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 		diff, err := linediff.Persisted(st.object.doc.File, mask.Object(req.Object), kept)
 		return printable(string(diff)), err
 	}
-	text, err := foreign.YAML(kept)
+	text, err := untrusted.YAML(kept)
 	return printable(string(text)) + s.selectable(kept), err
 }
 
@@ -62,5 +62,5 @@ func (s *Session) selectable(obj map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		pairs = append(pairs, name+"="+values[name])
 	}
-	return "# selectable fields: " + string(foreign.Line(strings.Join(pairs, ","))) + "\n"
+	return "# selectable fields: " + string(untrusted.Line(strings.Join(pairs, ","))) + "\n"
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/expr"
-	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // place is where expressions stand: a node of the schema, and the value there

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // Problem is what is wrong with an expression: its line with a caret, the
@@ -86,12 +86,12 @@ func caret(bad *engine.CompileError, width int) string {
 		before, after = before[:at], string(before[at:])
 	}
 	left := string(before)
-	if width > 2 && screen.Width(line) > width {
-		room := max(width-min(screen.Width(after), width/2)-2, 1)
-		if over := screen.Width(left) - room; over > 0 {
-			left = screen.CutLeft(left, over)
+	if width > 2 && termwidth.Width(line) > width {
+		room := max(width-min(termwidth.Width(after), width/2)-2, 1)
+		if over := termwidth.Width(left) - room; over > 0 {
+			left = termwidth.CutLeft(left, over)
 		}
-		after = fit(after, width-screen.Width(left))
+		after = fit(after, width-termwidth.Width(left))
 	}
-	return left + after + "\n" + strings.Repeat(" ", screen.Width(left)) + "^"
+	return left + after + "\n" + strings.Repeat(" ", termwidth.Width(left)) + "^"
 }

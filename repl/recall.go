@@ -6,7 +6,7 @@ import (
 
 	"github.com/chzyer/readline"
 
-	"github.com/celadon-cel/celadon/engine/lex"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
 // How it works: what was typed or pasted over several lines is one entry of the

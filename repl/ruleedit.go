@@ -3,7 +3,7 @@ package repl
 import (
 	"fmt"
 
-	"github.com/celadon-cel/celadon/internal/crdedit"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // ruleEdit is one change to the rules at one place of a CRD's text.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // LineReader gives one line after the other, without its end, and io.EOF after
@@ -289,7 +289,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 	case !ok:
 		return s.failed(noCommand(name))
 	case cmd.args == "" && arg != "":
-		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, screen.Cut(arg, maxValue), cmd.name))
+		return s.failed(fmt.Errorf(":%s %s: want nothing behind :%s", cmd.name, termwidth.Cut(arg, maxValue), cmd.name))
 	case arg == "" && cmd.args != "" && cmd.args[0] != '[':
 		return s.failed(fmt.Errorf("nothing given: want :%s %s", cmd.name, cmd.args))
 	case cmd.name == "quit":

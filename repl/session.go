@@ -8,11 +8,11 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // Config is what a session starts with. The zero value knows no files.
@@ -321,7 +321,7 @@ func changeText(made string) string {
 	if made == "" {
 		return "what was loaded\n"
 	}
-	return screen.Cut(lex.OneLine(made), maxValue) + "\n"
+	return termwidth.Cut(lex.OneLine(made), maxValue) + "\n"
 }
 
 func (s *Session) travel(from, to *[]*state, what string) error {
@@ -380,8 +380,8 @@ func (s *Session) Prompt() string {
 		if len(st.place.steps) > 0 {
 			text += " " + st.place.path()
 		}
-		if over := screen.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
-			text = screen.CutLeft(text, over)
+		if over := termwidth.Width(text) - s.Width/2; s.Width > 0 && over > 0 {
+			text = termwidth.CutLeft(text, over)
 		}
 		return text + "> "
 	}

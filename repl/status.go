@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/expr"
+	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/types"
 )
 

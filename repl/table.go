@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/screen"
-	"github.com/celadon-cel/celadon/internal/tracing"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
 // maxValue bounds the columns that one value may take in a list of values.
@@ -25,7 +25,7 @@ func table(rows [][]string, width int) string {
 				widths = append(widths, 0)
 			}
 			if i < len(row)-1 {
-				widths[i] = max(widths[i], screen.Width(cell))
+				widths[i] = max(widths[i], termwidth.Width(cell))
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func table(rows [][]string, width int) string {
 				line.Reset()
 				line.WriteString("    " + cell)
 			} else if line.WriteString(cell); !last {
-				line.WriteString(strings.Repeat(" ", widths[i]-screen.Width(cell)+2))
+				line.WriteString(strings.Repeat(" ", widths[i]-termwidth.Width(cell)+2))
 			}
 		}
 		if strings.TrimSpace(line.String()) != "" || !narrow {
@@ -61,33 +61,33 @@ func writeLine(b *strings.Builder, line string, width int) {
 
 // fit cuts a line at the end of the screen.
 func fit(line string, width int) string {
-	if width <= 0 || screen.Width(line) <= width {
+	if width <= 0 || termwidth.Width(line) <= width {
 		return line
 	}
-	return screen.Cut(line, width)
+	return termwidth.Cut(line, width)
 }
 
 // whyText is the values that decided, one a line. A value gives way to what is
 // said of it.
-func whyText(parts []tracing.Part, width int) string {
+func whyText(parts []record.Part, width int) string {
 	var texts []string
 	widest := 0
 	for _, p := range parts {
-		text := "  " + strings.Repeat("  ", p.Depth) + screen.Cut(p.Text, maxValue)
+		text := "  " + strings.Repeat("  ", p.Depth) + termwidth.Cut(p.Text, maxValue)
 		texts = append(texts, text)
-		widest = max(widest, screen.Width(text))
+		widest = max(widest, termwidth.Width(text))
 	}
 	var rows [][]string
 	for i, p := range parts {
-		note := strings.Join(slices.DeleteFunc([]string{screen.Cut(p.At, maxValue/2), p.Note}, func(s string) bool { return s == "" }), ", ")
+		note := strings.Join(slices.DeleteFunc([]string{termwidth.Cut(p.At, maxValue/2), p.Note}, func(s string) bool { return s == "" }), ", ")
 		if note != "" {
 			note = "  (" + note + ")"
 		}
 		room := maxValue
 		if width > 0 {
-			room = min(room, max(leastLast/2, width-widest-2-screen.Width(note)))
+			room = min(room, max(leastLast/2, width-widest-2-termwidth.Width(note)))
 		}
-		rows = append(rows, []string{texts[i], screen.Cut(printable(Format(p.Value)), room) + note})
+		rows = append(rows, []string{texts[i], termwidth.Cut(printable(Format(p.Value)), room) + note})
 	}
 	return table(rows, width)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/chzyer/readline"
 
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 // TerminalConfig is how a terminal behaves. The zero value has no colours and
@@ -185,7 +185,7 @@ func (t *Terminal) fitting(rest [][]rune, typed int) [][]rune {
 	}
 	widest := 0
 	for _, r := range rest {
-		widest = max(widest, screen.Width(string(r))+typed+1)
+		widest = max(widest, termwidth.Width(string(r))+typed+1)
 	}
 	perLine := (width - 1) / widest
 	if perLine == 0 {

@@ -3,8 +3,10 @@ package repl
 import (
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // printable escapes what came from a file and would steer a terminal.
-func printable(text string) string { return string(foreign.Text(strings.ReplaceAll(text, "\t", " "))) }
+func printable(text string) string {
+	return string(untrusted.Text(strings.ReplaceAll(text, "\t", " ")))
+}

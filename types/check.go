@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 
-	"github.com/celadon-cel/celadon/internal/celcheck"
-	"github.com/celadon-cel/celadon/internal/celparse"
+	"github.com/celadon-cel/celadon/internal/cel/check"
+	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
 // Check parses and checks one expression in an environment that For or Compile
@@ -23,8 +23,8 @@ func Check(env *cel.Env, src string) (*cel.Ast, error) {
 // concurrent use.
 type checks struct {
 	env     *cel.Env
-	parser  *celparse.Parser
-	checker *celcheck.Checker
+	parser  *parse.Parser
+	checker *check.Checker
 	// validators look at what is checked; config is what they tell each other.
 	validators []cel.ASTValidator
 	config     validatorConfig
@@ -53,7 +53,7 @@ func newChecks(env *cel.Env) (*checks, error) {
 	c := &checks{
 		env:    env,
 		parser: parser,
-		checker: celcheck.New(celcheck.Config{
+		checker: check.New(check.Config{
 			Functions:   slices.Collect(maps.Values(env.Functions())),
 			Variables:   env.Variables(),
 			SameNumbers: issues != nil,
@@ -73,7 +73,7 @@ func newChecks(env *cel.Env) (*checks, error) {
 
 // check checks a parsed expression in place. It is false where that takes cel-go's
 // checker: most often something is wrong.
-func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*celcheck.Variable) bool {
+func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), types, roots...)
 	if err != nil {
 		return false
@@ -143,7 +143,7 @@ func validatorOf(call ast.CallExpr) string {
 	if name == "" || function == "format" {
 		return name
 	}
-	if len(args) == 0 || args[0].Kind() != ast.LiteralKind || celcheck.Takes(function, args[0]) {
+	if len(args) == 0 || args[0].Kind() != ast.LiteralKind || check.Takes(function, args[0]) {
 		return ""
 	}
 	return name

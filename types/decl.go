@@ -69,6 +69,34 @@ type Decl struct {
 	names []string // of Fields, sorted
 }
 
+// Child returns the declaration one step below d, as cel-go's checker writes paths: at
+// an identifier, or at @items, @values or @keys. It returns nil where nothing is
+// declared.
+func (d *Decl) Child(step string) *Decl {
+	switch step {
+	case "@items", "@values":
+		if d.Kind == List || d.Kind == Map {
+			return d.Elem
+		}
+		return nil
+	case "@keys":
+		if d.Kind == Map {
+			return mapKey
+		}
+		return nil
+	}
+	if d.Kind != Object {
+		return nil
+	}
+	f, ok := d.ByIdent(step)
+	if !ok {
+		return nil
+	}
+	return f.Decl
+}
+
+var mapKey = &Decl{Kind: String, Max: Bound{Max: 0, Source: NoBound}}
+
 // Field is one property of an object.
 type Field struct {
 	// Name is the property's name; Escaped is its CEL identifier, "" when it

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 
-	"github.com/celadon-cel/celadon/internal/celparse"
+	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
 // Parse is env.Parse; all parsing goes through it. What our parser accepts has the
@@ -19,14 +19,14 @@ func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(parser, env, src)
+	return parseWith(parser, env, src)
 }
 
-func parse(parser *celparse.Parser, env *cel.Env, src string) (*cel.Ast, error) {
-	source := celparse.NewSource(src)
+func parseWith(parser *parse.Parser, env *cel.Env, src string) (*cel.Ast, error) {
+	source := parse.NewSource(src)
 	tree, err := parser.Parse(source)
 	switch {
-	case errors.Is(err, celparse.ErrFlood):
+	case errors.Is(err, parse.ErrFlood):
 		return nil, &ComplexError{flood: err}
 	case err != nil:
 		parsed, issues := env.Parse(src)
@@ -54,13 +54,13 @@ var parsers struct {
 type knownParser struct {
 	macros   []cel.Macro
 	optional bool
-	parser   *celparse.Parser
+	parser   *parse.Parser
 }
 
 // maxParsers bounds what is kept, whatever environments Check is given.
 const maxParsers = 64
 
-func parserOf(env *cel.Env) (*celparse.Parser, error) {
+func parserOf(env *cel.Env) (*parse.Parser, error) {
 	macros, optional := env.Macros(), env.HasLibrary(optionalTypes)
 	same := func(k knownParser) bool { return k.optional == optional && slices.Equal(k.macros, macros) }
 	parsers.RLock()
@@ -70,7 +70,7 @@ func parserOf(env *cel.Env) (*celparse.Parser, error) {
 	if i >= 0 {
 		return known[i].parser, nil
 	}
-	made, err := celparse.New(celparse.Config{Macros: macros, OptionalSyntax: optional})
+	made, err := parse.New(parse.Config{Macros: macros, OptionalSyntax: optional})
 	if err != nil {
 		return nil, err
 	}

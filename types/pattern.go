@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	celtypes "github.com/google/cel-go/common/types"
 
-	"github.com/celadon-cel/celadon/internal/panicking"
-	"github.com/celadon-cel/celadon/internal/regex"
+	"github.com/celadon-cel/celadon/internal/cel/panics"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
 // compile is env.Compile, but that it checks nothing too complex, and that no
@@ -25,7 +25,7 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 		return nil, err
 	}
 	hidden := hidePatterns(parsed.NativeRep().Expr())
-	checked, issues, err := check(env, parsed)
+	checked, issues, err := checkTree(env, parsed)
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,13 +36,13 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	return checked, nil
 }
 
-// check is env.Check; the error is a *PanicError.
-func check(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
+// checkTree is env.Check; the error is a *PanicError.
+func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer func() {
 		r := recover()
 		switch {
 		case r == nil:
-		case strings.HasPrefix(panicking.In(), "github.com/google/cel-go/"):
+		case strings.HasPrefix(panics.In(), "github.com/google/cel-go/"):
 			err = &PanicError{fmt.Sprint(r)}
 		default:
 			panic(r)
@@ -71,7 +71,7 @@ func hidePatterns(e ast.Expr) hiddenPatterns {
 			return
 		}
 		src, ok := last.AsLiteral().(celtypes.String)
-		if n, err := regex.States(string(src)); !ok || err != nil || n <= regex.MaxStates {
+		if n, err := regexcost.States(string(src)); !ok || err != nil || n <= regexcost.MaxStates {
 			return
 		}
 		if hidden == nil {
@@ -102,8 +102,8 @@ func LargePattern(checked *cel.Ast) (large bool) {
 			return
 		}
 		if text, ok := e.AsLiteral().(celtypes.String); ok {
-			n, err := regex.States(string(text))
-			large = err == nil && n > regex.MaxStates
+			n, err := regexcost.States(string(text))
+			large = err == nil && n > regexcost.MaxStates
 		}
 	}))
 	return large

@@ -4,7 +4,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/decls"
 
-	"github.com/celadon-cel/celadon/internal/celcheck"
+	"github.com/celadon-cel/celadon/internal/cel/check"
 )
 
 // Scope compiles expressions at many places, of one schema or several: an
@@ -17,7 +17,7 @@ type Scope struct {
 	env    *Env
 	checks *checks
 	types  *typeTable
-	roots  map[Root]*celcheck.Variable
+	roots  map[Root]*check.Variable
 	// complexity is that of all expressions so far.
 	complexity int
 }
@@ -32,7 +32,7 @@ func (e *Env) Scope() (*Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scope{env: e, checks: checks, types: types, roots: map[Root]*celcheck.Variable{}}, nil
+	return &Scope{env: e, checks: checks, types: types, roots: map[Root]*check.Variable{}}, nil
 }
 
 // Env is the environment to plan and price expressions with. It does not know
@@ -78,7 +78,7 @@ func (s *Scope) Forget() { s.complexity = 0 }
 
 // compile gives nil where the expression takes cel-go's checker.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
-	parsed, err := parse(s.checks.parser, s.env.base, src)
+	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {
 		return nil, err // which names no types
 	}
@@ -87,7 +87,7 @@ func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 		return nil, tooMuch
 	}
 	s.complexity += units
-	variables := make([]*celcheck.Variable, len(roots))
+	variables := make([]*check.Variable, len(roots))
 	for i, r := range roots {
 		variables[i] = s.root(r)
 	}
@@ -97,7 +97,7 @@ func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 	return parsed, nil
 }
 
-func (s *Scope) root(r Root) *celcheck.Variable {
+func (s *Scope) root(r Root) *check.Variable {
 	if known := s.roots[r]; known != nil {
 		return known
 	}
@@ -105,7 +105,7 @@ func (s *Scope) root(r Root) *celcheck.Variable {
 	if r.Decl != nil {
 		t = s.types.of(r.Decl)
 	}
-	v := celcheck.NewVariable(decls.NewVariable(r.Name, r.of(t)))
+	v := check.NewVariable(decls.NewVariable(r.Name, r.of(t)))
 	s.roots[r] = v
 	return v
 }

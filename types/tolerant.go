@@ -4,18 +4,18 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 
-	"github.com/celadon-cel/celadon/internal/celparse"
+	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// ParseTolerant gives the largest tree that a text makes sense as, whole or half
-// written, and what is wrong with it: nothing where Parse accepts it, and then both
-// trees are the same.
-func ParseTolerant(env *cel.Env, src string) (*ast.AST, []celparse.Hole) {
+// ParseTolerant returns the largest tree that a text makes sense as, whole or half
+// written. Where Parse accepts the text, both return the same tree.
+func ParseTolerant(env *cel.Env, src string) *ast.AST {
 	parser, err := parserOf(env)
 	if err != nil { // of a macro that Parse cannot take, either
-		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil)), []celparse.Hole{{ID: 1}}
+		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
 	}
-	return parser.Tolerant(celparse.NewSource(src))
+	tree, _ := parser.Tolerant(parse.NewSource(src))
+	return tree
 }
 
 // CheckTree checks an expression that was made of parts of trees, whose ids may
@@ -27,10 +27,10 @@ func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
 	if units, _ := complexity(e); units > maxComplexity {
 		return nil
 	}
-	parsed := cel.ParsedExprToAstWithSource(nil, celparse.NewSource(""))
+	parsed := cel.ParsedExprToAstWithSource(nil, parse.NewSource(""))
 	*parsed.NativeRep() = *ast.NewAST(e, ast.NewSourceInfo(nil))
 	hidePatterns(e)
-	checked, issues, err := check(env, parsed)
+	checked, issues, err := checkTree(env, parsed)
 	if err != nil || issues.Err() != nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/celadon-cel/celadon/internal/crdfields"
+	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
 // kind is what the server knows of a CRD.

@@ -16,9 +16,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/internal/gomarkers"
-	"github.com/celadon-cel/celadon/internal/gomod"
-	"github.com/celadon-cel/celadon/internal/gotree"
+	"github.com/celadon-cel/celadon/internal/testing/gomod"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/markers/gotree"
 )
 
 // api is a real API module.
@@ -41,7 +41,7 @@ var apis = []api{
 }
 
 // source is the module's Go.
-func (a *api) source(t *testing.T, dir string) *gomarkers.Source {
+func (a *api) source(t *testing.T, dir string) *markers.Source {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *api) source(t *testing.T, dir string) *gomarkers.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files []gomarkers.File
+	var files []markers.File
 	for _, p := range a.packages {
 		more, err := tree.Packages(p)
 		if err != nil {
@@ -60,7 +60,7 @@ func (a *api) source(t *testing.T, dir string) *gomarkers.Source {
 		}
 		files = append(files, more...)
 	}
-	return gomarkers.Parse(files, gomarkers.Config{Import: tree.Import})
+	return markers.Parse(files, markers.Config{Import: tree.Import})
 }
 
 func (a *api) read(t *testing.T, dir string) (crds []*apiextensionsv1.CustomResourceDefinition) {
@@ -120,7 +120,7 @@ func TestMapping(t *testing.T) {
 }
 
 // stands holds that the rule's text begins where its marker is said to have it.
-func stands(t *testing.T, r gomarkers.Rule) {
+func stands(t *testing.T, r markers.Rule) {
 	t.Helper()
 	at := r.Marker.At("rule", 1, 1)
 	data, err := os.ReadFile(at.File)
@@ -204,7 +204,7 @@ func TestMappingAsGenerated(t *testing.T) {
 
 // mark puts a number before the text of every rule; it gives files by their names in
 // the module.
-func mark(t *testing.T, src *gomarkers.Source, dir string) (texts map[string]string, marked []*gomarkers.Marker) {
+func mark(t *testing.T, src *markers.Source, dir string) (texts map[string]string, marked []*markers.Marker) {
 	t.Helper()
 	texts = map[string]string{}
 	lines := map[string][]string{}

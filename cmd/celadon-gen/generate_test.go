@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/crd/markers"
 	kbmarkers "sigs.k8s.io/controller-tools/pkg/markers"
 
-	"github.com/celadon-cel/celadon/internal/gomarkers"
+	"github.com/celadon-cel/celadon/x/markers"
 )
 
 // TestRun: CRDs of a package without any, and what cannot be made.
@@ -98,7 +98,7 @@ func TestMarkersAsControllerTools(t *testing.T) {
 		}
 		value, theirs := def.Parse(comment)
 		text := "package p\n\ntype T struct {\n\t// " + comment + "\n\tF string `json:\"f\"`\n}\n"
-		src := gomarkers.Parse([]gomarkers.File{{Name: "p.go", Package: "p", Text: []byte(text)}}, gomarkers.Config{})
+		src := markers.Parse([]markers.File{{Name: "p.go", Package: "p", Text: []byte(text)}}, markers.Config{})
 		if len(src.Problems()) > 0 || len(src.Markers()) != 1 {
 			t.Fatalf("%q: %v", comment, src.Problems())
 		}
@@ -111,8 +111,8 @@ func TestMarkersAsControllerTools(t *testing.T) {
 			continue
 		}
 		read++
-		if m := src.Lints(); slices.ContainsFunc(m, func(l gomarkers.Lint) bool {
-			return l.Name == gomarkers.CutShort && !strings.Contains(l.Message, "bare rule")
+		if m := src.Lints(); slices.ContainsFunc(m, func(l markers.Lint) bool {
+			return l.Name == markers.CutShort && !strings.Contains(l.Message, "bare rule")
 		}) {
 			t.Errorf("%q: controller-tools reads it; ours: %v", comment, m[0].Message)
 		}
@@ -127,9 +127,9 @@ func TestMarkersAsControllerTools(t *testing.T) {
 	}
 }
 
-func cutShort(src *gomarkers.Source) bool {
+func cutShort(src *markers.Source) bool {
 	for _, l := range src.Lints() {
-		if l.Name == gomarkers.CutShort {
+		if l.Name == markers.CutShort {
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 const usage = `usage: celadon-gen PACKAGES
@@ -37,7 +37,7 @@ func main() {
 
 // run is the whole command; it returns the exit code.
 func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
-	stderr = foreign.NewWriter(stderr)
+	stderr = untrusted.NewWriter(stderr)
 	if slices.Contains(patterns, "--help") || slices.Contains(patterns, "-h") {
 		fmt.Fprint(stdout, usage)
 		return 0
@@ -48,17 +48,17 @@ func run(ctx context.Context, patterns []string, stdout, stderr io.Writer) int {
 	}
 	made, err := generate(ctx, "", patterns)
 	if err != nil {
-		foreign.Fprintf(stderr, "celadon-gen: %s\n", foreign.Lines(err.Error(), "  "))
+		untrusted.Fprintf(stderr, "celadon-gen: %s\n", untrusted.Lines(err.Error(), "  "))
 		return 2
 	}
 	for _, problem := range made.problems {
-		foreign.Fprintf(stderr, "%s\n", problem)
+		untrusted.Fprintf(stderr, "%s\n", problem)
 	}
 	if len(made.problems) > 0 {
 		return 2 // half of the CRDs would look like all
 	}
 	if len(made.crds) == 0 {
-		foreign.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))
+		untrusted.Fprintf(stderr, "celadon-gen: no kinds in %s: want packages with types that have +kubebuilder:object:root=true or +kubebuilder:resource markers\n", strings.Join(patterns, " "))
 		return 2
 	}
 	fmt.Fprintf(stdout, "# As controller-gen %s makes it; the project's own generator may differ.\n", toolsVersion)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // app is the command with its streams, so that tests run it in-process.
@@ -17,15 +17,15 @@ type app struct {
 	name           string // what it was called; "" is celadon
 }
 
-func (a *app) streams() cli.Streams {
-	return cli.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Name: a.name}
+func (a *app) streams() command.Streams {
+	return command.Streams{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Name: a.name}
 }
 
 // run executes one command line and returns its exit code.
 func (a *app) run(ctx context.Context, args []string) (code int) {
 	s := a.streams().Guarded()
 	a = &app{stdin: s.Stdin, stdout: s.Stdout, stderr: s.Stderr, name: a.name}
-	return cli.Execute(ctx, s, a.root(), args)
+	return command.Execute(ctx, s, a.root(), args)
 }
 
 func (a *app) root() *cobra.Command {
@@ -56,18 +56,18 @@ Kubernetes API server does, and helps to write the CEL rules in them.`,
 	root.AddCommand(serveCommand(s))
 	root.AddCommand(testCommand(s))
 	root.AddCommand(vetCommand(s))
-	cli.Complete(root)
-	cli.Rename(root, a.name)
+	command.Complete(root)
+	command.Rename(root, a.name)
 	return root
 }
 
-func versionCommand(s cli.Streams) *cobra.Command {
+func versionCommand(s command.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of Celadon, Kubernetes and CEL",
-		Args:  cli.NoArguments,
+		Args:  command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(s.Stdout, cli.Versions())
+			_, err := fmt.Fprint(s.Stdout, command.Versions())
 			return err
 		},
 	}

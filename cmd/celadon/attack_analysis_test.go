@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // analysisAttacks are schemas of spec for which the search, the proofs, or the
@@ -67,7 +67,7 @@ func TestAttackAnalysis(t *testing.T) {
 				start := time.Now()
 				out, code, peak := attacked(t, dir, resting, args...)
 				t.Logf("%s: exit code %d, %.1fs, %d MiB beyond %d", strings.Join(args, " "), code, time.Since(start).Seconds(), (peak-resting)>>20, resting>>20)
-				if code < cli.OK || code > cli.Usage || strings.Contains(out, "internal error") {
+				if code < command.OK || code > command.Usage || strings.Contains(out, "internal error") {
 					t.Errorf("%s: exit code %d: %.1000s", args[0], code, out)
 				}
 				if args[len(args)-1] == "crds" && !strings.Contains(out, "crontabs.stable.example.com v1") {
@@ -96,7 +96,7 @@ func TestAttackUnknownFields(t *testing.T) {
 			t.Errorf("not in the report: %q", want)
 		}
 	}
-	if n := strings.Count(out, "  --> "); code != cli.Findings || n != 100 {
-		t.Errorf("exit code %d and %d positions, want %d and 100", code, n, cli.Findings)
+	if n := strings.Count(out, "  --> "); code != command.Findings || n != 100 {
+		t.Errorf("exit code %d and %d positions, want %d and 100", code, n, command.Findings)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
 // What an attack may cost beyond a run on one small object.
@@ -267,7 +267,7 @@ func manyFiles(folder string, n int) func(string) error {
 func TestAttackTree(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")
-	if code != cli.OK {
+	if code != command.OK {
 		t.Fatalf("exit code %d", code)
 	}
 	for name, make := range attacks() {

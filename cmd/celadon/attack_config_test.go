@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -92,15 +92,15 @@ var failing = map[string][]string{
 // TestAttackConfig commits a .celadon.yaml with each value of each key that it may set. Each command still reports its findings.
 func TestAttackConfig(t *testing.T) {
 	t.Parallel()
-	for command, args := range failing {
-		for key, class := range config.Keys(command) {
+	for name, args := range failing {
+		for key, class := range config.Keys(name) {
 			if class != config.FromTree && class != config.Stricter {
 				continue
 			}
 			if hostileSettings[key] == nil {
-				t.Errorf("%s.%s: a file in the tree may set it: add the values that could weaken the check", command, key)
+				t.Errorf("%s.%s: a file in the tree may set it: add the values that could weaken the check", name, key)
 			}
-			t.Run(command+"."+key, func(t *testing.T) {
+			t.Run(name+"."+key, func(t *testing.T) {
 				t.Parallel()
 				dir := tree(t, map[string]string{
 					".git/HEAD": "", "crd.yaml": shortName, "lax/crd.yaml": strings.Replace(shortName, ", format: k8s-short-name", "", 1),
@@ -111,20 +111,20 @@ func TestAttackConfig(t *testing.T) {
 				for _, value := range append([]string{""}, hostileSettings[key]...) {
 					text := "" // without the key
 					if value != "" {
-						text = command + ": {" + key + ": " + value + "}\n"
+						text = name + ": {" + key + ": " + value + "}\n"
 					}
 					plant(t, dir, map[string]string{config.Name: text})
-					if out, code := in(t, dir, slices.Concat([]string{"celadon", command}, args)...); code != cli.Findings && (value == "" || code != cli.Usage) {
-						t.Errorf("%s.%s: %s: exit code %d: %s", command, key, value, code, out)
+					if out, code := in(t, dir, slices.Concat([]string{"celadon", name}, args)...); code != command.Findings && (value == "" || code != command.Usage) {
+						t.Errorf("%s.%s: %s: exit code %d: %s", name, key, value, code, out)
 					}
 				}
 			})
 		}
 	}
-	for command := range map[string]bool{"find": true, "repl": true, "convert-test": true} { // the exit code is not a verdict, or the command needs a program
-		for key, class := range config.Keys(command) {
+	for name := range map[string]bool{"find": true, "repl": true, "convert-test": true} { // the exit code is not a verdict, or the command needs a program
+		for key, class := range config.Keys(name) {
 			if (class == config.FromTree || class == config.Stricter) && hostileSettings[key] == nil {
-				t.Errorf("%s.%s: a file in the tree may set it: is that safe?", command, key)
+				t.Errorf("%s.%s: a file in the tree may set it: is that safe?", name, key)
 			}
 		}
 	}
@@ -141,12 +141,12 @@ func TestAttackKubeVersion(t *testing.T) {
 		code int
 		note bool
 	}{
-		"found":        {nil, cli.Findings, true},
-		"of the base":  {[]string{"--base", "HEAD"}, cli.Findings, true},
-		"given":        {[]string{"--kube-version", "1.30"}, cli.OK, false},
-		"given newest": {[]string{"--kube-version", types.Version{Minor: types.Newest}.String()}, cli.Findings, false},
-		"named":        {[]string{"--config", "file.yaml"}, cli.OK, false},
-		"none":         {[]string{"--no-config"}, cli.Findings, false},
+		"found":        {nil, command.Findings, true},
+		"of the base":  {[]string{"--base", "HEAD"}, command.Findings, true},
+		"given":        {[]string{"--kube-version", "1.30"}, command.OK, false},
+		"given newest": {[]string{"--kube-version", types.Version{Minor: types.Newest}.String()}, command.Findings, false},
+		"named":        {[]string{"--config", "file.yaml"}, command.OK, false},
+		"none":         {[]string{"--no-config"}, command.Findings, false},
 	} {
 		out, code := in(t, filepath.Join(dir), slices.Concat([]string{"celadon", "check", "--crd", "host.yaml", "bad"}, test.args)...)
 		note := strings.Contains(out, ".celadon.yaml") && strings.Contains(out, "check.kube-version: 1.30 is ignored: it is older than the default, 1.37, and could accept more: pass --kube-version 1.30, or name the file with --config")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // crdAttacks are rules, or a schema, that a CRD of the most that is read can
@@ -65,7 +65,7 @@ func TestAttackCRDs(t *testing.T) {
 				start := time.Now()
 				out, code, peak := attacked(t, dir, resting, args...)
 				t.Logf("%s: exit code %d, %.1fs, %d MiB beyond %d, %d bytes", args[0], code, time.Since(start).Seconds(), (peak-resting)>>20, resting>>20, len(out))
-				if code < cli.OK || code > cli.Usage || strings.Contains(out, "internal error") {
+				if code < command.OK || code > command.Usage || strings.Contains(out, "internal error") {
 					t.Errorf("%s: exit code %d: %.1000s", args[0], code, out)
 				}
 				if args[0] == "check" && !strings.Contains(out, "object") {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
 // Limits of a command that explains: its time, and its memory beyond that of a small run. On an idle machine each takes
@@ -102,7 +102,7 @@ const (
 func TestAttackExplanations(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": badCronTab})
 	_, code, resting := attacked(t, small, 0, "check", "--no-vet", "--crd", "crds", "m")
-	if code != cli.Findings {
+	if code != command.Findings {
 		t.Fatalf("exit code %d", code)
 	}
 	for name, a := range explainAttacks() {
@@ -120,23 +120,23 @@ func TestAttackExplanations(t *testing.T) {
 				"tests/a.testsuite.yaml": cases,
 				"tests/b.testsuite.yaml": "kind: RuleTest\napiVersion: celadon/v1\nname: honest\ncrd: ../crds/crd.yaml\ntests:\n- {name: n, object: " + badCronTab + ", expect: valid}\n",
 			})
-			for what, command := range map[string]struct {
+			for what, line := range map[string]struct {
 				stdin string
 				args  []string
 				want  string
 				code  int
 			}{
-				"check":        {"", []string{"check", "--no-vet", "--crd", "crds", "m"}, explained, cli.Findings},
-				"check -q":     {"", []string{"check", "-q", "--no-vet", "--crd", "crds", "m"}, `The T "hostile-0" is invalid`, cli.Findings},
-				"check --pipe": {requests, []string{"check", "--pipe", "--crd", "crds"}, `{"expr":"self.replicas","value":"11"}`, cli.OK},
-				"test":         {"", []string{"test", "--crd", "crds", "tests"}, explained, cli.Findings},
+				"check":        {"", []string{"check", "--no-vet", "--crd", "crds", "m"}, explained, command.Findings},
+				"check -q":     {"", []string{"check", "-q", "--no-vet", "--crd", "crds", "m"}, `The T "hostile-0" is invalid`, command.Findings},
+				"check --pipe": {requests, []string{"check", "--pipe", "--crd", "crds"}, `{"expr":"self.replicas","value":"11"}`, command.OK},
+				"test":         {"", []string{"test", "--crd", "crds", "tests"}, explained, command.Findings},
 			} {
 				start := time.Now()
-				out, code, peak := attackedThrough(t, dir, resting, command.stdin, command.args...)
+				out, code, peak := attackedThrough(t, dir, resting, line.stdin, line.args...)
 				took := time.Since(start)
 				t.Logf("%s: %.1fs, %d MiB beyond %d", what, took.Seconds(), (peak-resting)>>20, resting>>20)
-				if code != command.code || !strings.Contains(out, command.want) {
-					t.Errorf("%s: exit code %d, want %d and %q in:\n%.1500s\n…%s", what, code, command.code, command.want, out, out[max(0, len(out)-500):])
+				if code != line.code || !strings.Contains(out, line.want) {
+					t.Errorf("%s: exit code %d, want %d and %q in:\n%.1500s\n…%s", what, code, line.code, line.want, out, out[max(0, len(out)-500):])
 				}
 				if took > explainTime || peak > resting+explainMemory {
 					t.Errorf("%s takes too much", what)
@@ -154,8 +154,8 @@ func (a *explainAttack) playground(t *testing.T, lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := answer.NewRoom()
-	for _, req := range []answer.Request{
+	r := service.NewRoom()
+	for _, req := range []service.Request{
 		{Do: "check", CRD: a.crd() + "---\n" + string(crontab), Object: lines[0] + "\n---\n" + badCronTab},
 		{Do: "trace", CRD: a.crd(), Object: lines[0]},
 	} {

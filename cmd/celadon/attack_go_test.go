@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/internal/foreign/attack"
+	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
 // goCRD is the CRD of a kind App with rules at spec.
@@ -163,8 +163,8 @@ func TestAttackGoOutput(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{
 		"go.mod":                "module example.com/app\n",
-		"config/crd/crd.yaml":   goCRD(attack.Text, "self."+attack.Text, "has(self.a)"),
-		"api/" + text + ".go":   "package v1\n\n" + goApp + fmt.Sprintf("// +kubebuilder:validation:XValidation:rule=%q\n// +kubebuilder:validation:XValidation:rule=\"a%s”\",message=\"\"\"\n", attack.Text, text) + "type Spec struct {\n\tA string `json:\"a\"`\n}\n",
+		"config/crd/crd.yaml":   goCRD(hostile.Text, "self."+hostile.Text, "has(self.a)"),
+		"api/" + text + ".go":   "package v1\n\n" + goApp + fmt.Sprintf("// +kubebuilder:validation:XValidation:rule=%q\n// +kubebuilder:validation:XValidation:rule=\"a%s”\",message=\"\"\"\n", hostile.Text, text) + "type Spec struct {\n\tA string `json:\"a\"`\n}\n",
 		"api/x" + text + "y.go": "package v1\n\ntype " + text + " {\n",
 	})
 	t.Chdir(dir)
@@ -174,7 +174,7 @@ func TestAttackGoOutput(t *testing.T) {
 		if code := a.run(t.Context(), []string{"vet", "--no-config", "-o", output, "./api/..."}); code != 2 {
 			t.Errorf("-o %s: exit code %d: %s%.3000s", output, code, &stderr, &out)
 		}
-		attack.Harmless(t, "-o "+output, out.Bytes())
-		attack.Harmless(t, "stderr of -o "+output, stderr.Bytes())
+		hostile.Harmless(t, "-o "+output, out.Bytes())
+		hostile.Harmless(t, "stderr of -o "+output, stderr.Bytes())
 	}
 }

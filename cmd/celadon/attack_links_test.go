@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // The attacker of this file commits links to a work tree. They lead out of it, or into .git, in which a checkout can keep a
@@ -62,7 +62,7 @@ func outside(t *testing.T) (dir string) {
 var escaping = []string{"folder", "folder/sub", "a.yaml", "text.yaml", "absolute", "again", "config.yaml", "git", "plain/../folder", "inside/../folder"}
 
 func refused(out string, code int) bool {
-	return code == cli.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
+	return code == command.Usage && (strings.Contains(out, "leads out of the work tree") || strings.Contains(out, "leads to git's own files"))
 }
 
 // TestAttackLinkedOperands names links, in each flag of each command that is a path to read, and as arguments.
@@ -86,7 +86,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 				}
 				if path == "folder" {
 					out, code := run(t, slices.Concat(args, follow[name], []string{"--follow"})...)
-					if refused(out, code) || code == cli.Bug {
+					if refused(out, code) || code == command.Bug {
 						t.Errorf("%v --follow: exit code %d: %s", args, code, out)
 					}
 				}
@@ -96,7 +96,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 			try(func(path string) []string { return []string{path} })
 		}
 		flags.VisitAll(func(f *pflag.Flag) {
-			if cli.IsOperand(f) {
+			if command.IsOperand(f) {
 				try(func(path string) []string { return []string{"--" + f.Name, path} })
 			}
 		})
@@ -112,7 +112,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 	// Links that stay in the tree, and links above it, are the user's business.
 	plant(t, dir, map[string]string{"above -> repo": ""})
 	for _, path := range []string{"inside", "inside/a.yaml", "plain/a.yaml", "../above/plain", "../outside/a.yaml"} {
-		if out, code := run(t, "check", "--crd", dir+"/crds", dir+"/repo/"+path); code != cli.OK {
+		if out, code := run(t, "check", "--crd", dir+"/crds", dir+"/repo/"+path); code != command.OK {
 			t.Errorf("%s: exit code %d: %s", path, code, out)
 		}
 	}
@@ -128,7 +128,7 @@ func TestAttackLinkedOperands(t *testing.T) {
 	if out, code := run(t, args...); !refused(out, code) || strings.Contains(out, secret) {
 		t.Errorf("--config: exit code %d: %s", code, out)
 	}
-	if out, code := run(t, append(args, "--follow")...); code != cli.OK {
+	if out, code := run(t, append(args, "--follow")...); code != command.OK {
 		t.Errorf("--config --follow: exit code %d: %s", code, out)
 	}
 }
@@ -159,13 +159,13 @@ func TestEachPathIsClassified(t *testing.T) {
 	for _, name := range notOperands {
 		known[name] = true
 	}
-	eachCommand((&app{}).root(), "", func(command string, cmd *cobra.Command) {
+	eachCommand((&app{}).root(), "", func(of string, cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			value, _ := pflag.UnquoteUsage(f)
-			name := command + " --" + f.Name
+			name := of + " --" + f.Name
 			path := slices.Contains([]string{"PATH", "FILE", "DIR", "SAMPLES", "FILE.json"}, value) || strings.HasSuffix(f.Name, "out")
-			if path && f.Name != "timeout" && !cli.IsOperand(f) && !known[name] {
-				t.Errorf("%s is a path: declare it with cli.Operands if the command reads it, or add it to outputs", name)
+			if path && f.Name != "timeout" && !command.IsOperand(f) && !known[name] {
+				t.Errorf("%s is a path: declare it with command.Operands if the command reads it, or add it to outputs", name)
 			}
 			delete(known, name)
 		})
@@ -199,7 +199,7 @@ func files(t *testing.T, dir string) map[string]string {
 func TestAttackLinkedOutputs(t *testing.T) {
 	t.Parallel()
 	part := filepath.Join(t.TempDir(), "part.jsonl")
-	if out, code := run(t, "check", "--crd", crontabCRD, "-o", "jsonl", "--shard", "0/1", "--run", "x", "--out", part, "../../examples/crontab/objects"); code != cli.Findings {
+	if out, code := run(t, "check", "--crd", crontabCRD, "-o", "jsonl", "--shard", "0/1", "--run", "x", "--out", part, "../../examples/crontab/objects"); code != command.Findings {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	for name, args := range outputs {
@@ -236,7 +236,7 @@ func TestAttackLinkedOutputs(t *testing.T) {
 			if folder {
 				path = "inside/new"
 			}
-			if out, code := run(t, slices.Concat(args, []string{flag, dir + "/repo/" + path})...); code == cli.Usage || code == cli.Bug {
+			if out, code := run(t, slices.Concat(args, []string{flag, dir + "/repo/" + path})...); code == command.Usage || code == command.Bug {
 				t.Errorf("a link in the tree: exit code %d: %s", code, out)
 			}
 			if _, err := os.Stat(dir + "/repo/plain/" + filepath.Base(path)); err != nil {
@@ -262,7 +262,7 @@ func TestAttackLinkedEdits(t *testing.T) {
 		{"vet", "--fix", dir + "/repo/costly"},                      // a link below a folder
 		{"docs", "--crd", crontabCRD, "--steps", "50", "--out", dir + "/repo/pages"},
 	} {
-		if out, code := run(t, args...); code != cli.Usage {
+		if out, code := run(t, args...); code != command.Usage {
 			t.Errorf("%v: exit code %d: %s", args, code, out)
 		}
 	}

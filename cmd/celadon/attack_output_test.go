@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/internal/foreign/attack"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
 // hostileCRD has hostile texts wherever a CRD has texts; each version has other
@@ -50,7 +50,7 @@ func hostileCRD(kind, text string) string {
 		return map[string]any{"name": name, "served": true, "storage": storage, "schema": map[string]any{"openAPIV3Schema": schema}, "deprecated": true, "deprecationWarning": text}
 	}
 	crd := map[string]any{
-		"apiVersion": crdfile.APIVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
+		"apiVersion": resource.APIVersion, "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "things.example.org"},
 		"spec": map[string]any{"group": "example.org", "scope": "Namespaced", "names": map[string]any{"kind": "Thing", "plural": "things", "singular": "thing", "listKind": "ThingList"}, "versions": []any{version("v1", true, props())}},
 	}
 	spec := crd["spec"].(map[string]any)
@@ -160,9 +160,9 @@ func runs(t *testing.T, args ...string) (code int, stdout []byte) {
 	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}
 	code = a.run(context.Background(), args)
 	what := fmt.Sprintf("%.300q", args)
-	attack.Harmless(t, what+": stdout", out.Bytes())
-	attack.Harmless(t, what+": stderr", stderr.Bytes())
-	if code == cli.Bug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
+	hostile.Harmless(t, what+": stdout", out.Bytes())
+	hostile.Harmless(t, what+": stderr", stderr.Bytes())
+	if code == command.Bug || bytes.Contains(stderr.Bytes(), []byte("internal error")) {
 		t.Errorf("%s: exit code %d: %s", what, code, stderr.String())
 	}
 	return code, out.Bytes()
@@ -199,7 +199,7 @@ func parses(t *testing.T, format string, out []byte) {
 // in every format.
 func TestAttackCheckOutput(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{attack.Text, attack.Broken} {
+	for _, text := range []string{hostile.Text, hostile.Broken} {
 		objects := writeFiles(t, hostileObjects(text))
 		crds := writeFiles(t, map[string]string{"crd.json": hostileCRD("", text)})
 		other := writeFiles(t, map[string]string{"crd.json": strings.Replace(hostileCRD("", text), `"maxLength":3`, `"maxLength":2`, 1), "n\nPWNED\x1b[31m.yaml": hostileCRD("named", text)})
@@ -214,8 +214,8 @@ func TestAttackCheckOutput(t *testing.T) {
 				{"--crd", broken},
 			} {
 				code, out := runs(t, slices.Concat([]string{"check", "-o", format, objects}, args)...)
-				if code != cli.Usage {
-					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, cli.Usage)
+				if code != command.Usage {
+					t.Errorf("-o %s %q: exit code %d, want %d: there are files that cannot be read", format, args, code, command.Usage)
 				}
 				if !bytes.Contains(out, []byte("PWNED")) {
 					t.Errorf("-o %s %q: the texts are not shown", format, args)
@@ -229,8 +229,8 @@ func TestAttackCheckOutput(t *testing.T) {
 // TestAttackVetOutput vets hostile CRDs, in every format.
 func TestAttackVetOutput(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{attack.Text, attack.Broken} {
-		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + crdfile.APIVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
+	for _, text := range []string{hostile.Text, hostile.Broken} {
+		files := map[string]string{"c\nPWNED\x1b[31m\u202e.yaml": "apiVersion: " + resource.APIVersion + "\nkind: CustomResourceDefinition\nspec: {\"\\n::error::PWNED\": 1, \"\\n::error::PWNED\": 2}\n"}
 		for _, kind := range []string{"", "broken", "costly", "typo", "named", "undecoded"} {
 			files["d"+kind+"\n::error file=x::PWNED.json"] = hostileCRD(kind, text)
 		}
@@ -244,8 +244,8 @@ func TestAttackVetOutput(t *testing.T) {
 		for _, format := range []string{"text", "json", "sarif", "github"} {
 			for _, args := range [][]string{{"--all", "--explain"}, {"--kube-version", "1.30"}, {"--old", old}} {
 				code, out := runs(t, slices.Concat([]string{"vet", "-o", format, crds}, args)...)
-				if code != cli.Usage || !bytes.Contains(out, []byte("PWNED")) {
-					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, cli.Usage)
+				if code != command.Usage || !bytes.Contains(out, []byte("PWNED")) {
+					t.Errorf("-o %s %q: exit code %d, want %d and the texts shown", format, args, code, command.Usage)
 				}
 				parses(t, format, out)
 			}
@@ -257,7 +257,7 @@ func TestAttackVetOutput(t *testing.T) {
 // name of a branch or a file.
 func TestAttackArguments(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{strings.ReplaceAll(attack.Text, "\x00", ""), "\n::error::PWNED", "-\x1b[31m\nPWNED", "--\x1b[31m\n::error::PWNED", "##[error]x"} {
+	for _, text := range []string{strings.ReplaceAll(hostile.Text, "\x00", ""), "\n::error::PWNED", "-\x1b[31m\nPWNED", "--\x1b[31m\n::error::PWNED", "##[error]x"} {
 		for _, args := range [][]string{
 			{text}, {"check", text}, {"check", "--crd", text, text}, {"check", "--crd", crontabCRD, text},
 			{"check", "--crd", crontabCRD, "--base", text, "../../examples"}, {"check", "--crd", crontabCRD, "-o", text, "x"},
@@ -266,7 +266,7 @@ func TestAttackArguments(t *testing.T) {
 			{"check", "--crd", crontabCRD, "--old", text, "../../examples/crontab/updates"}, {"check", "--crd", crontabCRD, "--max-findings", text, "x"},
 			{"vet", text}, {"vet", "--old", text, crontabCRD}, {"vet", "--no-lint", text, crontabCRD}, {"vet", "-o", text, crontabCRD}, {"version", text},
 		} {
-			if code, _ := runs(t, args...); code == cli.OK {
+			if code, _ := runs(t, args...); code == command.OK {
 				t.Errorf("%q: exit code 0", args)
 			}
 		}

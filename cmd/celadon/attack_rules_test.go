@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // ruleAttack is a CRD and an object that ask for more than can be done.
@@ -109,7 +109,7 @@ func (a *ruleAttack) object(t *testing.T) string {
 // time and memory, undecided where it must, and decides the honest one.
 func TestAttackRules(t *testing.T) {
 	small := tree(t, map[string]string{"m/a.yaml": goodCronTab})
-	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != cli.OK {
+	if _, code, _ := attacked(t, small, 0, "check", "--crd", "crds", "m"); code != command.OK {
 		t.Fatalf("exit code %d", code)
 	}
 	_, _, resting := attacked(t, small, 0, "check", "--crd", "crds", "m")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // TestAttackShell: what a CRD and an object hold steers no terminal that the
@@ -42,7 +42,7 @@ func TestAttackShell(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		a := &app{stdin: strings.NewReader(lines), stdout: &out, stderr: &out}
-		if code := a.run(t.Context(), args); code == cli.Bug {
+		if code := a.run(t.Context(), args); code == command.Bug {
 			t.Errorf("%s: exit code %d", name, code)
 		}
 		for i, r := range out.String() {

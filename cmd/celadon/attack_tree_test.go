@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // goodCronTab is an object that the example's CRD accepts.
@@ -122,7 +122,7 @@ func TestAttackBase(t *testing.T) {
 		for _, rev := range []string{missing, "HEAD", "main", "refs/heads/main"} {
 			for _, path := range []string{"manifests", "manifests/a.yaml", "manifests/gone.yaml", "."} {
 				out, code := in(t, filepath.Join(dir, at), "celadon", "check", "--crd", up+"crds/crd.yaml", "--base", rev, filepath.Join(up+".", path))
-				if code == cli.Bug || code < 0 {
+				if code == command.Bug || code < 0 {
 					t.Errorf("in %s, --base %s %s: exit code %d: %s", at, rev, path, code, out)
 				}
 				if rev == missing && !strings.Contains(out, "fetch it first: git fetch origin "+missing) {

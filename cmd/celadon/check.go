@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
 const checkHelp = `Check decides each object as the API server would: pruning, defaults, schema,
@@ -56,7 +56,7 @@ const checkExamples = `  # A folder of objects against one CRD.
   # Again at each save.
   celadon check --crd crd.yaml --watch objects/`
 
-func checkCommand(s cli.Streams) *cobra.Command {
+func checkCommand(s command.Streams) *cobra.Command {
 	var o check.Options
 	cmd := &cobra.Command{
 		Use:     "check --crd PATH... OBJECTS...",
@@ -79,14 +79,14 @@ func checkCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
-	cli.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
-	cli.Values(cmd, "validate", "strict", "warn", "ignore")
-	cli.Values(cmd, "subresource", "status", "scale")
-	cli.KubeVersions(cmd)
+	command.Operands(cmd, true, "crd", "old", "crd-old", "baseline", "convert-ca", "config")
+	command.Values(cmd, "output", "text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github")
+	command.Values(cmd, "validate", "strict", "warn", "ignore")
+	command.Values(cmd, "subresource", "status", "scale")
+	command.KubeVersions(cmd)
 	cluster.Complete(cmd)
 	for _, flag := range []string{"base", "exclude", "max-findings", "field-selector", "now", "convert", "shard", "source", "sources", "run", "findings-exit-code"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

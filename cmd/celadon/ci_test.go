@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
 // A workflow holds the fields that workflow files of GitHub Actions in docs may use.
@@ -256,7 +256,7 @@ func TestHook(t *testing.T) {
 	for i, want := range []struct {
 		code int
 		text string
-	}{{cli.Findings, "5 objects checked: 2 valid, 3 invalid"}, {cli.OK, "12 passed, 0 failed"}} {
+	}{{command.Findings, "5 objects checked: 2 valid, 3 invalid"}, {command.OK, "12 passed, 0 failed"}} {
 		hook := hooks[i]
 		for name, want := range map[string]bool{"a.yaml": true, "b/c.yml": true, "d.json": true, "e.go": false} {
 			if regexp.MustCompile(hook.Files).MatchString(name) != want {

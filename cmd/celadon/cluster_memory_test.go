@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
 // clusterMemory is what a check of a cluster may take, however many objects it has.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
 // TestClusterPod checks from within a pod: without a kubeconfig, with the files that

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
 // exampleCluster has the example's CRD and objects, and is what $KUBECONFIG names.
@@ -102,7 +102,7 @@ func TestClusterReport(t *testing.T) {
 		args := append([]string{"check", "-o", "json", "--kube-version", "1.37"}, flags...)
 		live, complaint, code := ran(t.Context(), "", append(args, "--cluster")...)
 		want, _, wantCode := ran(t.Context(), kubectlList(t, exampleObjects(t)...), append(args, "--crd", crds, "-")...)
-		if diff := cmp.Diff(placeless.ReplaceAllString(want, ""), placeless.ReplaceAllString(live, "")); diff != "" || code != wantCode || code == cli.Usage {
+		if diff := cmp.Diff(placeless.ReplaceAllString(want, ""), placeless.ReplaceAllString(live, "")); diff != "" || code != wantCode || code == command.Usage {
 			t.Errorf("%v: exit code %d, want %d (-kubectl +cluster) %s\n%s", flags, code, wantCode, complaint, diff)
 		}
 	}
@@ -122,7 +122,7 @@ func TestClusterUpgrade(t *testing.T) {
 		t.Errorf("-files +cluster\n%s", diff)
 	}
 	out, complaint, code := ran(t.Context(), "", "diff", "--cluster", next)
-	if code != cli.Findings || !strings.Contains(out, "crontabs.stable.example.com/default/") {
+	if code != command.Findings || !strings.Contains(out, "crontabs.stable.example.com/default/") {
 		t.Errorf("diff: exit code %d\n%s%s", code, out, complaint)
 	}
 }
@@ -162,7 +162,7 @@ func TestClusterFlags(t *testing.T) {
 		"eval --cluster --object a --name b true": "--name",
 		"repl --context a":                        "--context: want --cluster too",
 	} {
-		if _, stderr, code := ran(t.Context(), "", strings.Fields(line)...); code != cli.Usage || !strings.Contains(stderr, want) {
+		if _, stderr, code := ran(t.Context(), "", strings.Fields(line)...); code != command.Usage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, %s", line, code, stderr)
 		}
 	}
@@ -182,7 +182,7 @@ func TestClusterForbidden(t *testing.T) {
 		return true
 	}
 	out, _, code := ran(t.Context(), "", "check", "--cluster")
-	if code != cli.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, for want of permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
+	if code != command.Usage || !strings.Contains(out, `crontabs.stable.example.com: not read, for want of permission to list it: crontabs.stable.example.com is forbidden: User "u" cannot list`) || !strings.Contains(out, "1 object checked: 1 valid") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -227,7 +227,7 @@ func TestClusterBadCRD(t *testing.T) {
 		}
 		for _, args := range [][]string{{"diff", "--cluster", next}, {"check", "--cluster", "--crd", next}} {
 			out, stderr, code := ran(t.Context(), "", args...)
-			if (code == cli.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server sent what is no object: more than") {
+			if (code == command.Usage) != needed || needed && !strings.Contains(stderr, "customresourcedefinitions.apiextensions.k8s.io/"+name+":1: the server sent what is no object: more than") {
 				t.Errorf("%v with a bad %s: exit code %d\n%s%.300s", args, name, code, stderr, out)
 			}
 		}
@@ -244,7 +244,7 @@ func TestClusterUpdate(t *testing.T) {
 	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-q"); code != cli.Findings || !strings.Contains(out, "spec.scope: Invalid value: \"Cluster\": field is immutable") {
+	if out, _, code := ran(t.Context(), "", "check", "--cluster", "--crd", next, "-q"); code != command.Findings || !strings.Contains(out, "spec.scope: Invalid value: \"Cluster\": field is immutable") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -295,7 +295,7 @@ func TestClusterInterrupted(t *testing.T) {
 			return true
 		}
 		out, stderr, code := ran(ctx, "", "check", "--cluster", "-o", "json")
-		if code != cli.Interrupted || !strings.Contains(out, want) || !strings.Contains(out, `"interrupted": true`) || !strings.Contains(stderr, "interrupted: the report is of the objects before") {
+		if code != command.Interrupted || !strings.Contains(out, want) || !strings.Contains(out, `"interrupted": true`) || !strings.Contains(stderr, "interrupted: the report is of the objects before") {
 			t.Errorf("%s: exit code %d, %.300s\n%s", where, code, out, stderr)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
 // TestConfigKeys fails if a flag of a command that reads a configuration file has no class. A new flag is ByHand until its author

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/convert"
 )
 
@@ -25,7 +25,7 @@ const convertExamples = `  celadon convert --crd crd.yaml --to v2 object.yaml
   # What does the converter lose?
   celadon convert test --crd crd.yaml --exec ./converter`
 
-func convertCommand(s cli.Streams) *cobra.Command {
+func convertCommand(s command.Streams) *cobra.Command {
 	var o convert.Options
 	cmd := &cobra.Command{
 		Use:     "convert --crd PATH --to VERSION OBJECTS...",
@@ -34,15 +34,15 @@ func convertCommand(s cli.Streams) *cobra.Command {
 		Example: convertExamples,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if err := o.Check(paths); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
 			return convert.Run(cmd.Context(), s, &o, paths)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "crd", "convert-ca")
+	command.Operands(cmd, true, "crd", "convert-ca")
 	for _, flag := range []string{"to", "convert", "exec", "timeout"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	cmd.AddCommand(convertTestCommand(s))
 	return cmd
@@ -66,7 +66,7 @@ convert-test in a file named with --config, names what may be lost.
 Exit codes: 0 nothing was found, 1 findings, 2 usage, unreadable input, or a
 converter that does not answer, 130 interrupted.`
 
-func convertTestCommand(s cli.Streams) *cobra.Command {
+func convertTestCommand(s command.Streams) *cobra.Command {
 	var o convert.TestOptions
 	cmd := &cobra.Command{
 		Use:   "test --crd PATH (--convert URL | --exec COMMAND)",
@@ -75,22 +75,22 @@ func convertTestCommand(s cli.Streams) *cobra.Command {
 		Example: `  celadon convert test --crd crd.yaml --exec ./converter
   celadon convert test --crd crd.yaml --convert https://localhost:9443/convert --convert-ca ca.crt --objects 10000
   celadon convert test --crd crd.yaml --exec ./converter --ignore spec.deprecated --cases-out tests/`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
 			if err := o.Check(); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
 			return convert.Test(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "convert-ca", "config")
-	cli.Values(cmd, "output", convert.Outputs...)
+	command.Operands(cmd, false, "crd", "convert-ca", "config")
+	command.Values(cmd, "output", convert.Outputs...)
 	for _, flag := range []string{"convert", "exec", "timeout", "objects", "seed", "ignore"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

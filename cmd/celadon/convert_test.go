@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 )
 
 // converterMain is a converter for the CRD of examples/conversion that does what
@@ -336,7 +336,7 @@ func TestConvertTestByWebhook(t *testing.T) {
 			t.Errorf("%s: another report:\n%s\n%s", mode, out, again)
 		}
 		_, out, _ = told(t, append(args, "--output", "json")...)
-		reporttest.JSON(t, "../../docs/convert-report.schema.json", "", []byte(out))
+		findingtest.JSON(t, "../../docs/convert-report.schema.json", "", []byte(out))
 	}
 }
 

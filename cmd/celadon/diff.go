@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/diff"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 )
 
 const diffHelp = `Diff tells what a change of CRDs does to objects: which the old CRD serves and the
@@ -32,7 +32,7 @@ const diffExamples = `  celadon diff old.yaml new.yaml
   kubectl get crontabs -A -o json | celadon diff --objects - old.yaml new.yaml
   celadon diff --cluster new.yaml`
 
-func diffCommand(s cli.Streams) *cobra.Command {
+func diffCommand(s command.Streams) *cobra.Command {
 	var o diff.Options
 	cmd := &cobra.Command{
 		Use:     "diff OLD NEW | diff --base REV PATH... | diff --cluster NEW...",
@@ -52,12 +52,12 @@ func diffCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "objects", "allow", "convert-ca", "config")
-	cli.Values(cmd, "output", diff.Outputs...)
+	command.Operands(cmd, true, "objects", "allow", "convert-ca", "config")
+	command.Values(cmd, "output", diff.Outputs...)
 	cluster.Complete(cmd)
-	cli.KubeVersions(cmd)
+	command.KubeVersions(cmd)
 	for _, flag := range []string{"base", "steps", "seed", "convert"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/publishing"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/docs"
 )
 
-func docsCommand(s cli.Streams) *cobra.Command {
-	var o publishing.DocsOptions
+func docsCommand(s command.Streams) *cobra.Command {
+	var o docs.DocsOptions
 	cmd := &cobra.Command{
 		Use:   "docs --crd PATH",
 		Short: "Write a reference page of a CRD, with examples that the API server accepts",
@@ -21,19 +21,19 @@ Exit codes: 0, or 2 for usage, unreadable input or a page that is missing; 130
 interrupted, without a page.`,
 		Example: `  celadon docs --crd crd.yaml
   celadon docs --crd crds/ -o html --out site/`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Check(); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
-			return publishing.Docs(cmd.Context(), s, &o)
+			return docs.Docs(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd")
-	cli.Values(cmd, "output", publishing.DocsOutputs...)
+	command.Operands(cmd, false, "crd")
+	command.Values(cmd, "output", docs.DocsOutputs...)
 	for _, flag := range []string{"steps", "seed"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

@@ -25,7 +25,7 @@ func TestPagesInBrowser(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	for _, crd := range []string{"../../engine/publish/testdata/everything.yaml", crontabCRD} {
+	for _, crd := range []string{"../../x/publish/testdata/everything.yaml", crontabCRD} {
 		name := filepath.Base(filepath.Dir(crd))
 		page := filepath.Join(dir, name+".html")
 		if err := os.WriteFile(page, jsonOf(t, "docs", "--crd", crd, "-o", "html"), 0o600); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // everyDocsCRD is which of the corpus's CRDs a short test takes.
@@ -19,7 +19,7 @@ const everyDocsCRD = 50
 // version has two. CELADON_DOCS=long asks it of the whole corpus.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
-	files := []string{crontabCRD, kindsCRD, "../../engine/publish/testdata/everything.yaml"}
+	files := []string{crontabCRD, kindsCRD, "../../x/publish/testdata/everything.yaml"}
 	for _, folder := range corpus.Named(t) {
 		all, err := filepath.Glob(filepath.Join(folder, "crds", "*", "*.yaml"))
 		if err != nil {
@@ -61,7 +61,7 @@ func checkPageExamples(t *testing.T, crd string, examples []string) {
 	if err := os.WriteFile(objects, []byte(strings.Join(examples, "---\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var r struct{ Objects []report.Object }
+	var r struct{ Objects []finding.Object }
 	out := jsonOf(t, "check", "--no-config", "--no-vet", "--crd", crd, "-o", "json", objects)
 	if err := json.Unmarshal(out, &r); err != nil || len(r.Objects) != len(examples) {
 		t.Fatalf("%s: %d objects of %d: %v", crd, len(r.Objects), len(examples), err)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/repl"
 )
 
 const evalHelp = `Eval evaluates one expression as a rule of the CRD would be: self is the object,
@@ -26,8 +26,8 @@ const evalExamples = `  celadon eval --crd crd.yaml --object obj.yaml 'self.spec
   celadon eval --cluster -n default --object crontab/nightly 'self.spec.replicas > 1'
   celadon eval --crd crd.yaml --object obj.yaml --at 'spec.env[0]' --exit-status "self.name != ''"`
 
-func evalCommand(s cli.Streams) *cobra.Command {
-	var o shell.EvalOptions
+func evalCommand(s command.Streams) *cobra.Command {
+	var o repl.EvalOptions
 	cmd := &cobra.Command{
 		Use:     "eval --crd PATH [--object FILE] [--old FILE] [--at PATH] EXPR",
 		Short:   "Evaluate one CEL expression over an object, with self of its CRD's type",
@@ -47,14 +47,14 @@ func evalCommand(s cli.Streams) *cobra.Command {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
-			return shell.Eval(cmd.Context(), s, &o, args[0])
+			return repl.Eval(cmd.Context(), s, &o, args[0])
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "object", "old", "config")
-	cli.Values(cmd, "output", "text", "json")
-	shell.CompleteInputs(cmd, s, &o.Inputs)
+	command.Operands(cmd, false, "crd", "object", "old", "config")
+	command.Values(cmd, "output", "text", "json")
+	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
-	shell.CompletePlaces(cmd, s, &o)
+	repl.CompletePlaces(cmd, s, &o)
 	return cmd
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/publishing"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/docs"
 )
 
-func explainCommand(s cli.Streams) *cobra.Command {
-	var o publishing.ExplainOptions
+func explainCommand(s command.Streams) *cobra.Command {
+	var o docs.ExplainOptions
 	cmd := &cobra.Command{
 		Use:   "explain TYPE[.FIELD...] --crd PATH",
 		Short: "Explain a field of a CRD as kubectl does, with its bounds, default and rules",
@@ -25,16 +25,16 @@ there.`,
   celadon explain crontabs --crd crd.yaml -o plaintext`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Check(args); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
-			return publishing.Explain(cmd.Context(), s, &o, args[0])
+			return docs.Explain(cmd.Context(), s, &o, args[0])
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd")
-	cli.Values(cmd, "output", publishing.ExplainOutputs...)
+	command.Operands(cmd, false, "crd")
+	command.Values(cmd, "output", docs.ExplainOutputs...)
 	for _, flag := range []string{"api-version", "max-depth"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

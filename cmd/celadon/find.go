@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/find"
 )
 
-func findCommand(s cli.Streams) *cobra.Command {
+func findCommand(s command.Streams) *cobra.Command {
 	var o find.Options
 	cmd := &cobra.Command{
 		Use:   "find --crd PATH",
@@ -28,23 +28,23 @@ or unreadable input (2 wins over 1), 130 interrupted with what was known.`,
   celadon find --crd crd.yaml --at spec --rule 0 -o yaml
   celadon find --crd crd.yaml --want error
   celadon find --crd crd.yaml --full -o yaml`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
 			if err := o.Check(cmd.Flags()); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
 			return find.Run(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "config")
-	cli.Values(cmd, "want", find.Wants...)
-	cli.Values(cmd, "output", find.Outputs...)
+	command.Operands(cmd, false, "crd", "config")
+	command.Values(cmd, "want", find.Wants...)
+	command.Values(cmd, "output", find.Outputs...)
 	for _, flag := range []string{"version", "at", "rule", "steps", "seed", "solver"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 )
 
 const kindsCRD = "internal/find/testdata/kinds.yaml"
@@ -38,7 +38,7 @@ func TestFindReport(t *testing.T) {
 	t.Parallel()
 	for _, crd := range []string{kindsCRD, crontabCRD} {
 		out := jsonOf(t, "find", "--no-config", "--crd", crd, "--want", "all", "--steps", "300", "-o", "json")
-		reporttest.JSON(t, "../../docs/find-report.schema.json", "", out)
+		findingtest.JSON(t, "../../docs/find-report.schema.json", "", out)
 		var r foundReport
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatal(err)
@@ -80,12 +80,12 @@ func checkFound(t *testing.T, crd string, valid bool, found *foundObject, checke
 			t.Fatal(err)
 		}
 	}
-	var r struct{ Objects []report.Object }
+	var r struct{ Objects []finding.Object }
 	out := jsonOf(t, args...)
 	if err := json.Unmarshal(out, &r); err != nil || len(r.Objects) != 1 {
 		t.Fatalf("%v: %s", err, out)
 	}
-	said := slices.ContainsFunc(r.Objects[0].Causes, func(c report.Cause) bool { return c.Message == found.Message })
+	said := slices.ContainsFunc(r.Objects[0].Causes, func(c finding.Cause) bool { return c.Message == found.Message })
 	if valid != (r.Objects[0].Verdict == "valid") || !valid && !said {
 		t.Errorf("%s\nwant valid %v, %q, got %s", found.Object, valid, found.Message, out)
 	}
@@ -96,7 +96,7 @@ func jsonOf(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, stderr bytes.Buffer
 	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr}
-	if code := a.run(t.Context(), args); code != cli.OK && code != cli.Findings {
+	if code := a.run(t.Context(), args); code != command.OK && code != command.Findings {
 		t.Fatalf("%q: exit %d: %s", args, code, &stderr)
 	}
 	return out.Bytes()

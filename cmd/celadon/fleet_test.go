@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/merge"
 )
 
@@ -157,7 +157,7 @@ func fleetJob(t *testing.T, job *batchv1.Job) {
 		t.Errorf("an eviction: %+v", first)
 	}
 	codes := last.OnExitCodes
-	if last.Action != batchv1.PodFailurePolicyActionFailIndex || codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, []int32{cli.Usage, cli.Bug}) {
+	if last.Action != batchv1.PodFailurePolicyActionFailIndex || codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, []int32{command.Usage, command.Bug}) {
 		t.Errorf("unreadable input: %+v", last)
 	}
 	for _, rule := range rules[1:] {
@@ -390,7 +390,7 @@ func TestFleetJobCRDs(t *testing.T) {
 		"large.yaml":              strings.Replace(string(crd), "type: object\n", "type: object\n        x-kubernetes-validations: [{rule: \"true\", message: \""+strings.Repeat("m", 1<<20)+"\"}]\n", 1),
 		"none/x.yaml":             goodCronTab,
 	})
-	if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, "good")); code != cli.OK || len(fleetDocuments(t, []byte(out))) != 6 {
+	if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, "good")); code != command.OK || len(fleetDocuments(t, []byte(out))) != 6 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	for name, want := range map[string]string{
@@ -402,18 +402,18 @@ func TestFleetJobCRDs(t *testing.T) {
 		"none":             "no CustomResourceDefinition in",
 		"nowhere":          "no such file or directory",
 	} {
-		if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, name)); code != cli.Usage || out != "" || !strings.Contains(stderr, want) {
+		if out, stderr, code := shardRun(t, "manifests", "job", "--image", fleetImage, "--crd", filepath.Join(dir, name)); code != command.Usage || out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, want %q: %s%.2000s", name, code, want, out, stderr)
 		}
 	}
-	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD); code != cli.Usage || out != "" || !strings.Contains(stderr, "want --image IMAGE") {
+	if out, stderr, code := shardRun(t, "manifests", "job", "--crd", crontabCRD); code != command.Usage || out != "" || !strings.Contains(stderr, "want --image IMAGE") {
 		t.Errorf("without an image: exit code %d: %s%s", code, out, stderr)
 	}
 	for _, args := range [][]string{
 		{}, {"--crd", crontabCRD, "--shards", "0"}, {"--crd", crontabCRD, "--shards", "10001"}, {"--crd", crontabCRD, "--parallelism", "0"},
 		{"--crd", crontabCRD, "--name", "A b"}, {"--crd", crontabCRD, "--namespace", "x\ny"}, {"--crd", crontabCRD, "--image", "a b"}, {"--crd", crontabCRD, "--reports", ""},
 	} {
-		if out, stderr, code := shardRun(t, append([]string{"manifests", "job", "--image", fleetImage}, args...)...); code != cli.Usage || out != "" || stderr == "" {
+		if out, stderr, code := shardRun(t, append([]string{"manifests", "job", "--image", fleetImage}, args...)...); code != command.Usage || out != "" || stderr == "" {
 			t.Errorf("%q: exit code %d: %s%s", args, code, out, stderr)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
 // fuzzArgs are command lines, of which the first byte of a fuzzed tree picks one.
@@ -154,7 +154,7 @@ func FuzzCheck(f *testing.F) {
 		before := listing(t, dir)
 		args := fuzzArgs[int(data[0])%len(fuzzArgs)]
 		out, code := ranToAnEnd(t, args)
-		if code < cli.OK || code > cli.Usage || strings.Contains(out, "internal error") {
+		if code < command.OK || code > command.Usage || strings.Contains(out, "internal error") {
 			t.Errorf("check %v: exit code %d\n%s", args, code, out)
 		}
 		if after := listing(t, dir); after != before {

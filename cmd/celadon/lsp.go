@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp"
 )
 
-func lspCommand(s cli.Streams) *cobra.Command {
+func lspCommand(s command.Streams) *cobra.Command {
 	var o lsp.Options
 	cmd := &cobra.Command{
 		Use:   "lsp",
@@ -21,11 +21,11 @@ rules there is completion, hover, signature help and what mends a rule.
 
 Nothing of a workspace is run. Its Go packages are read only where the editor says
 that the user trusts it.`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return lsp.Run(cmd.Context(), s, &o) },
 	}
 	cmd.Flags().StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for, unless the editor's settings say otherwise (default the newest known)")
 	cmd.Flags().Bool("stdio", true, "what some editors say to every server; there is no other way")
-	cli.KubeVersions(cmd)
+	command.KubeVersions(cmd)
 	return cmd
 }

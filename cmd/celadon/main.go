@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 func main() {
@@ -17,6 +17,6 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
 	// A closed pipe is an error of writing, not the end of the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, name: cli.Called(os.Args[0])}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, name: command.Called(os.Args[0])}
 	os.Exit(a.run(ctx, os.Args[1:]))
 }

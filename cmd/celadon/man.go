@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra/doc"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // Built with the tag man, the command writes its manual pages into a folder instead,
@@ -17,9 +17,9 @@ import (
 func init() {
 	if err := writeManual(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(cli.Usage)
+		os.Exit(command.Usage)
 	}
-	os.Exit(cli.OK)
+	os.Exit(command.OK)
 }
 
 func writeManual(args []string) error {

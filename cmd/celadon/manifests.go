@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/manifests"
 )
 
@@ -16,11 +16,11 @@ are no failure: celadon merge says what was found.`
 
 const manifestsJobExamples = `  celadon manifests job --crd new/ --image registry.example.com/celadon:v0.1.0 --shards 20 | kubectl apply --server-side -f -`
 
-func manifestsCommand(s cli.Streams) *cobra.Command {
+func manifestsCommand(s command.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifests",
 		Short: "Print what a cluster is given so that celadon runs in it",
-		Args:  cli.NoArguments,
+		Args:  command.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var o manifests.Options
@@ -29,13 +29,13 @@ func manifestsCommand(s cli.Streams) *cobra.Command {
 		Short:   "An Indexed Job that checks a cluster's objects in shards",
 		Long:    manifestsJobHelp,
 		Example: manifestsJobExamples,
-		Args:    cli.NoArguments,
+		Args:    command.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return manifests.Job(cmd.Context(), s, &o) },
 	}
 	o.Flags(job.Flags())
-	cli.Operands(job, false, "crd")
+	command.Operands(job, false, "crd")
 	for _, flag := range []string{"shards", "parallelism", "image", "name", "namespace", "reports"} {
-		cli.Values(job, flag)
+		command.Values(job, flag)
 	}
 	cmd.AddCommand(job)
 	return cmd

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 )
 
 // TestManyCauses: each cause of an object has its place, the first ones their
@@ -22,7 +22,7 @@ func TestManyCauses(t *testing.T) {
 	a := &app{stdin: strings.NewReader(object), stdout: &out, stderr: &stderr}
 	a.run(context.Background(), []string{"check", "--crd", crontabCRD, "-"})
 	places, lines := strings.Count(out.String(), "\n  --> "), strings.Count(out.String(), "| ")
-	if places < causes || lines == 0 || lines > 2*where.Shown {
+	if places < causes || lines == 0 || lines > 2*excerpt.Shown {
 		t.Errorf("%d places and %d lines; %.600s%s", places, lines, &out, &stderr)
 	}
 }

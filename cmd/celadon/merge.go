@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/merge"
 )
 
@@ -27,7 +27,7 @@ const mergeExamples = `  # The shards of one run.
   # A fleet, for code scanning.
   celadon merge -o sarif --out fleet.sarif --source eu-1,eu-2,us-1 reports/`
 
-func mergeCommand(s cli.Streams) *cobra.Command {
+func mergeCommand(s command.Streams) *cobra.Command {
 	var o merge.Options
 	cmd := &cobra.Command{
 		Use:     "merge REPORT...",
@@ -39,10 +39,10 @@ func mergeCommand(s cli.Streams) *cobra.Command {
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "baseline")
-	cli.Values(cmd, "output", "text", "yaml", "json", "jsonl", "junit", "sarif", "github")
+	command.Operands(cmd, true, "baseline")
+	command.Values(cmd, "output", "text", "yaml", "json", "jsonl", "junit", "sarif", "github")
 	for _, flag := range []string{"source", "max-findings", "findings-exit-code"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // openapiCommand says where the command is that does it: the server's own builder
@@ -20,7 +20,7 @@ and all built-in types. In a clone of Celadon, make openapi builds bin/celadon-o
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args:               cobra.ArbitraryArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &cli.ExitError{Code: cli.Usage, Err: errors.New("openapi is a command of its own: want celadon-openapi, which make openapi builds in a clone of Celadon")}
+			return &command.ExitError{Code: command.Usage, Err: errors.New("openapi is a command of its own: want celadon-openapi, which make openapi builds in a clone of Celadon")}
 		},
 	}
 }

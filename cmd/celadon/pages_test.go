@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // TestPages runs every command in a console block of the README and of docs/,
@@ -51,7 +51,7 @@ func TestCheckPageFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCommand(cli.Streams{}).Flags().VisitAll(func(f *pflag.Flag) {
+	checkCommand(command.Streams{}).Flags().VisitAll(func(f *pflag.Flag) {
 		if !bytes.Contains(page, []byte("--"+f.Name)) && (f.Shorthand == "" || !bytes.Contains(page, []byte("`-"+f.Shorthand+" "))) {
 			t.Errorf("docs/check.md does not name --%s", f.Name)
 		}

@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground"
 )
 
-func playgroundCommand(s cli.Streams) *cobra.Command {
+func playgroundCommand(s command.Streams) *cobra.Command {
 	var o playground.Options
 	cmd := &cobra.Command{
 		Use:   "playground",
@@ -21,14 +21,14 @@ The address has a token in it: only who has it can use the page. It works until 
 command is ended.`,
 		Example: `  celadon playground
   celadon playground --crd crd.yaml --object object.yaml --listen 127.0.0.1:8080`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return playground.Run(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "object", "old")
-	cli.KubeVersions(cmd)
-	cli.Values(cmd, "listen")
+	command.Operands(cmd, false, "crd", "object", "old")
+	command.KubeVersions(cmd)
+	command.Values(cmd, "listen")
 	return cmd
 }

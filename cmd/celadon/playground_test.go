@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // playgroundCase is what of a case of CELADON_CORPUS a page is given.
@@ -34,7 +34,7 @@ func TestAnswersOfCorpus(t *testing.T) {
 		want = 200
 	}
 	cases := playgroundCases(t)
-	r := answer.NewRoom()
+	r := service.NewRoom()
 	out := os.Getenv("CELADON_ANSWERS")
 	every := max(1, len(cases)/want)
 	for i := 0; i/every < want && i < len(cases); i += every {
@@ -53,7 +53,7 @@ func TestAnswersOfCorpus(t *testing.T) {
 	}
 }
 
-func playgroundCases(t *testing.T) (requests []answer.Request) {
+func playgroundCases(t *testing.T) (requests []service.Request) {
 	t.Helper()
 	for _, folder := range corpus.Folders(t) {
 		files, _ := filepath.Glob(filepath.Join(folder, "cases", "*", "*.yaml"))
@@ -71,7 +71,7 @@ func playgroundCases(t *testing.T) (requests []answer.Request) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				req := answer.Request{CRD: string(crd), Object: caseYAML(t, c.Object)}
+				req := service.Request{CRD: string(crd), Object: caseYAML(t, c.Object)}
 				if c.OldObject != nil {
 					req.Old = caseYAML(t, c.OldObject)
 					if c.Subresource == "status" {
@@ -105,29 +105,29 @@ func TestAnswers(t *testing.T) {
 		return string(text)
 	}
 	for _, name := range []string{"certificate", "cluster", "database", "policy", "route"} {
-		req := answer.Request{CRD: read("playground/" + name + "/crd.yaml"), Object: read("playground/" + name + "/object.yaml")}
-		sameAsCommand(t, answer.NewRoom(), req)
+		req := service.Request{CRD: read("playground/" + name + "/crd.yaml"), Object: read("playground/" + name + "/object.yaml")}
+		sameAsCommand(t, service.NewRoom(), req)
 		if old, err := os.ReadFile("../../examples/playground/" + name + "/old.yaml"); err == nil {
 			req.Old, req.KubeVersion = string(old), "1.31"
-			sameAsCommand(t, answer.NewRoom(), req)
+			sameAsCommand(t, service.NewRoom(), req)
 		}
 	}
-	sameAsCommand(t, answer.NewRoom(), answer.Request{CRD: read("crontab/crd.yaml"), Object: read("crontab/objects/bad.yaml"), Old: read("crontab/objects/good.yaml")})
-	sameAsCommand(t, answer.NewRoom(), answer.Request{CRD: read("unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
-	sameAsCommand(t, answer.NewRoom(), answer.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
+	sameAsCommand(t, service.NewRoom(), service.Request{CRD: read("crontab/crd.yaml"), Object: read("crontab/objects/bad.yaml"), Old: read("crontab/objects/good.yaml")})
+	sameAsCommand(t, service.NewRoom(), service.Request{CRD: read("unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
+	sameAsCommand(t, service.NewRoom(), service.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
 }
 
 // sameAsCommand gives what the command says.
-func sameAsCommand(t *testing.T, r *answer.Room, req answer.Request) map[string]any {
+func sameAsCommand(t *testing.T, r *service.Room, req service.Request) map[string]any {
 	t.Helper()
 	said := map[string]any{}
 	dir := t.TempDir()
-	for name, text := range map[string]string{answer.CRDFile: req.CRD, answer.ObjectFile: req.Object, answer.OldFile: req.Old} {
+	for name, text := range map[string]string{service.CRDFile: req.CRD, service.ObjectFile: req.Object, service.OldFile: req.Old} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	crd, object, old := filepath.Join(dir, answer.CRDFile), filepath.Join(dir, answer.ObjectFile), filepath.Join(dir, answer.OldFile)
+	crd, object, old := filepath.Join(dir, service.CRDFile), filepath.Join(dir, service.ObjectFile), filepath.Join(dir, service.OldFile)
 	for do, args := range map[string][]string{
 		"check": {"check", "--crd", crd, "--old", old, "--no-vet", "--verbose", "--summary", "-o", "json", "--kube-version", req.KubeVersion, "--subresource", req.Subresource, object},
 		"vet":   {"vet", "-o", "json", "--kube-version", req.KubeVersion, crd},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // TestPlugin: what kubectl starts says so.
@@ -24,7 +24,7 @@ func TestPlugin(t *testing.T) {
 		{"diff --help", "kubectl get crontabs -A -o json | kubectl celadon diff --objects -", ""},
 	} {
 		var out bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, name: cli.Called("/usr/bin/kubectl-celadon.exe")}
+		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, name: command.Called("/usr/bin/kubectl-celadon.exe")}
 		a.run(t.Context(), strings.Fields(c.line))
 		text := strings.ReplaceAll(out.String(), "kubectl celadon", "kubectl-celadon")
 		if !strings.Contains(out.String(), c.want) || c.never != "" && strings.Contains(text, c.never) {
@@ -34,7 +34,7 @@ func TestPlugin(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		pluginFiles(t)
 	}
-	if cli.Called("/usr/bin/celadon") != "celadon" {
+	if command.Called("/usr/bin/celadon") != "celadon" {
 		t.Error("celadon is called celadon")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 )
 
 // screen is what a terminal shows in the end of text with carriage returns.

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/repl"
 )
 
 const replHelp = `Repl is a shell for the authors of CRDs. An expression is answered with its
@@ -22,25 +22,25 @@ const replExamples = `  celadon repl --crd crd.yaml --object obj.yaml
   celadon repl --cluster -n default --object crontab/nightly
   echo 'self.spec.replicas > 1' | celadon repl --crd crd.yaml --object obj.yaml`
 
-func replCommand(s cli.Streams) *cobra.Command {
-	var o shell.Options
+func replCommand(s command.Streams) *cobra.Command {
+	var o repl.Options
 	cmd := &cobra.Command{
 		Use:     "repl [--crd PATH] [--object FILE] [--old FILE]",
 		Short:   "Write, try and price CEL rules over an object of a CRD",
 		Long:    replHelp,
 		Example: replExamples,
-		Args:    cli.NoArguments,
+		Args:    command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Config.NoTree = o.Cluster.On
 			if _, err := o.Config.Defaults(cmd, s.Stderr); err != nil {
 				return err
 			}
-			return shell.Run(cmd.Context(), s, &o)
+			return repl.Run(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "object", "old", "config")
-	shell.CompleteInputs(cmd, s, &o.Inputs)
+	command.Operands(cmd, false, "crd", "object", "old", "config")
+	repl.CompleteInputs(cmd, s, &o.Inputs)
 	cluster.Complete(cmd)
 	return cmd
 }

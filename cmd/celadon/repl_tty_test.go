@@ -20,10 +20,10 @@ import (
 	"github.com/creack/pty"
 	"github.com/mattn/go-runewidth"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/shell"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/repl"
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // console is celadon repl on a pseudo-terminal.
@@ -223,11 +223,11 @@ func TestTerminalInterrupt(t *testing.T) {
 // unlimited is celadon repl without cost limits, so that an evaluation can take
 // as long as a test needs.
 func unlimited() {
-	s := cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	o := &shell.Options{Inputs: shell.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
-	if err := shell.Run(context.Background(), s, o); err != nil {
+	s := command.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	o := &repl.Options{Inputs: repl.Inputs{CRD: os.Args[1]}, NoHistory: true, Limits: cost.Limits{PerCall: math.MaxInt64}}
+	if err := repl.Run(context.Background(), s, o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(cli.Usage)
+		os.Exit(command.Usage)
 	}
 }
 

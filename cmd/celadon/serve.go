@@ -3,12 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/webhook"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/serve"
 )
 
-func serveCommand(s cli.Streams) *cobra.Command {
-	var o webhook.Options
+func serveCommand(s command.Streams) *cobra.Command {
+	var o serve.Options
 	cmd := &cobra.Command{
 		Use:   "serve --crds PATH --tls-cert FILE --tls-key FILE",
 		Short: "Serve an admission webhook that decides objects by a folder of CRDs",
@@ -28,18 +28,18 @@ Logs are JSON lines on stderr. SIGTERM drains: /readyz says 503 for --drain,
 then open requests are answered, then the process ends with exit code 0.`,
 		Example: `  celadon serve --crds crds/ --tls-cert tls.crt --tls-key tls.key --mode warn
   celadon serve --crds crds/ --plain-http --listen 127.0.0.1:8080`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return webhook.Run(cmd.Context(), s, &o)
+			return serve.Run(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crds", "tls-cert", "tls-key", "client-ca", "convert-ca")
-	cli.Values(cmd, "mode", "enforce", "warn", "audit")
-	cli.Values(cmd, "unknown-crd", "allow", "refuse")
-	cli.KubeVersions(cmd)
+	command.Operands(cmd, false, "crds", "tls-cert", "tls-key", "client-ca", "convert-ca")
+	command.Values(cmd, "mode", "enforce", "warn", "audit")
+	command.Values(cmd, "unknown-crd", "allow", "refuse")
+	command.KubeVersions(cmd)
 	for _, flag := range []string{"listen", "remove-after", "max-concurrent", "drain", "convert"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	return cmd
 }

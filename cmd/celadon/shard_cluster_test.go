@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster/clustertest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
 )
 
 // TestShardsOfCluster: the shards of a cluster's objects merged are the report of one
@@ -33,7 +33,7 @@ func TestShardsOfCluster(t *testing.T) {
 		reports := t.TempDir()
 		for i := range 4 {
 			out := filepath.Join(reports, fmt.Sprintf("%d.jsonl", i))
-			if _, stderr, code := shardRun(t, slices.Concat(args, []string{"--shard", fmt.Sprintf("%d/4", i), "-o", "jsonl", "--out", out})...); code != cli.Usage {
+			if _, stderr, code := shardRun(t, slices.Concat(args, []string{"--shard", fmt.Sprintf("%d/4", i), "-o", "jsonl", "--out", out})...); code != command.Usage {
 				t.Fatalf("shard %d: exit code %d: %s", i, code, stderr)
 			}
 		}
@@ -57,7 +57,7 @@ func TestEmptyCluster(t *testing.T) {
 		return stderr, code
 	}
 	for _, name := range []string{"cluster-0", "cluster-2"} {
-		if stderr, code := part(name); code != cli.OK {
+		if stderr, code := part(name); code != command.OK {
 			t.Errorf("%s: exit code %d: %s", name, code, stderr)
 		}
 	}
@@ -65,11 +65,11 @@ func TestEmptyCluster(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return true
 	}
-	if stderr, code := part("cluster-1"); code != cli.Usage {
+	if stderr, code := part("cluster-1"); code != command.Usage {
 		t.Errorf("nobody may: exit code %d: %s", code, stderr)
 	}
 	out, stderr, code := shardRun(t, "merge", reports)
-	if code != cli.Usage || !strings.Contains(out, "the report lacks cluster-1\n") {
+	if code != command.Usage || !strings.Contains(out, "the report lacks cluster-1\n") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report/reporttest"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
 )
 
 // shardTree is a folder with all that a report can tell of: the files of scripts,
@@ -105,7 +105,7 @@ func shardReports(t *testing.T, of int, args []string) string {
 	for i := range of {
 		out := filepath.Join(reports, fmt.Sprintf("%03d.jsonl", of-i))
 		stdout, stderr, code := shardRun(t, slices.Concat([]string{"check", "--no-config", "--shard", fmt.Sprintf("%d/%d", i, of), "-o", "jsonl", "--out", out}, args)...)
-		if stdout != "" || code > cli.Usage {
+		if stdout != "" || code > command.Usage {
 			t.Fatalf("shard %d/%d: exit code %d, %s%s", i, of, code, stdout, stderr)
 		}
 	}
@@ -233,7 +233,7 @@ func TestShardKilled(t *testing.T) {
 	if len(killed) != 2 || killed["0.jsonl"] != first["0.jsonl"] {
 		t.Errorf("killed: %d files, the same %t", len(killed), killed["0.jsonl"] == first["0.jsonl"])
 	}
-	if merged, _, code := shardRun(t, "merge", "-o", "jsonl", reports); code != cli.Findings || strings.Count(merged, "\n") != 2001 {
+	if merged, _, code := shardRun(t, "merge", "-o", "jsonl", reports); code != command.Findings || strings.Count(merged, "\n") != 2001 {
 		t.Errorf("beside what is left: exit code %d, %d lines", code, strings.Count(merged, "\n"))
 	}
 	_ = run(strings.NewReader(whole.String())).Run()
@@ -255,7 +255,7 @@ func TestShardAgain(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
-	if code := a.run(ctx, slices.Concat([]string{"check", "--no-config", "--shard", "1/3", "-o", "jsonl", "--out", out}, args)); code != cli.Interrupted {
+	if code := a.run(ctx, slices.Concat([]string{"check", "--no-config", "--shard", "1/3", "-o", "jsonl", "--out", out}, args)); code != command.Interrupted {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 	if diff := cmp.Diff(first, folder(t, reports)); diff != "" {
@@ -295,13 +295,13 @@ func TestPartSchema(t *testing.T) {
 		reports := shardReports(t, 2, args)
 		for _, text := range folder(t, reports) {
 			for line := range strings.Lines(text) {
-				reporttest.JSON(t, schema, "#/definitions/line", []byte(line))
+				findingtest.JSON(t, schema, "#/definitions/line", []byte(line))
 			}
 		}
 		out, _, _ := shardRun(t, "merge", "-o", "json", "--source", "no-such", reports)
 		if !strings.Contains(out, `"missing"`) {
 			t.Errorf("%s: %s", name, out)
 		}
-		reporttest.JSON(t, schema, "", []byte(out))
+		findingtest.JSON(t, schema, "", []byte(out))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 const (
@@ -68,7 +68,7 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}()
 			code := a.run(ctx, []string{"check", "--crd", crontabCRD, "-o", format, "-"})
-			if code != cli.Interrupted || !strings.Contains(stderr.String(), "interrupted: the report is of the objects before") {
+			if code != command.Interrupted || !strings.Contains(stderr.String(), "interrupted: the report is of the objects before") {
 				t.Errorf("exit code %d, stderr %q", code, stderr.String())
 			}
 			for _, text := range want {
@@ -105,7 +105,7 @@ func interruptedEarly(t *testing.T, args []string, wantOut, wantErr string) {
 		fmt.Fprint(feed, "# a comment is read, and no more comes\n")
 		cancel()
 	}()
-	if code := a.run(ctx, args); code != cli.Interrupted || !strings.Contains(stdout.String(), wantOut) || !strings.Contains(stderr.String(), wantErr) {
+	if code := a.run(ctx, args); code != command.Interrupted || !strings.Contains(stdout.String(), wantOut) || !strings.Contains(stderr.String(), wantErr) {
 		t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, stdout.String(), stderr.String())
 	}
 }
@@ -128,7 +128,7 @@ func TestFullDisk(t *testing.T) {
 			var stderr bytes.Buffer
 			a := &app{stdin: strings.NewReader(fmt.Sprintf(crontab, 0, "@daily")), stdout: &full{room}, stderr: &stderr}
 			code := a.run(context.Background(), []string{"check", "--crd", crontabCRD, "-o", format, "-"})
-			if want := "celadon: cannot write the report: no space left on device\n"; code != cli.Usage || stderr.String() != want {
+			if want := "celadon: cannot write the report: no space left on device\n"; code != command.Usage || stderr.String() != want {
 				t.Errorf("%s: exit code %d, stderr %q, want %q", format, code, stderr.String(), want)
 			}
 		}
@@ -188,7 +188,7 @@ func TestWatch(t *testing.T) {
 	write("sub/b.json", "0 3 * * *")
 	<-second.seen
 	cancel()
-	if code := <-done; code != cli.Interrupted {
+	if code := <-done; code != command.Interrupted {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/testrun"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/test"
 )
 
 const testHelp = `Test runs suites: objects, each with what the API server has to say of it. PATHs
@@ -42,8 +42,8 @@ const testExamples = `  # All suites below a folder.
   # The CRD has changed as it should: write what it says now into the suites.
   celadon test --update tests/`
 
-func testCommand(s cli.Streams) *cobra.Command {
-	var o testrun.Options
+func testCommand(s command.Streams) *cobra.Command {
+	var o test.Options
 	cmd := &cobra.Command{
 		Use:     "test PATH...",
 		Short:   "Run tests of CRDs: suites of objects with what the API server has to say of them",
@@ -60,21 +60,21 @@ func testCommand(s cli.Streams) *cobra.Command {
 			if err := o.Check(cmd.Flags(), paths); err != nil {
 				return err
 			}
-			return testrun.Run(cmd.Context(), s, &o, paths)
+			return test.Run(cmd.Context(), s, &o, paths)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "crd", "convert-ca", "config")
-	cli.Values(cmd, "output", testrun.Outputs...)
+	command.Operands(cmd, true, "crd", "convert-ca", "config")
+	command.Values(cmd, "output", test.Outputs...)
 	for _, flag := range []string{"run", "feature-gates", "cover-min", "mutate-min", "convert", "exec", "timeout"} {
-		cli.Values(cmd, flag)
+		command.Values(cmd, flag)
 	}
 	cmd.AddCommand(testInitCommand(s))
 	return cmd
 }
 
-func testInitCommand(s cli.Streams) *cobra.Command {
-	var o testrun.InitOptions
+func testInitCommand(s command.Streams) *cobra.Command {
+	var o test.InitOptions
 	cmd := &cobra.Command{
 		Use:   "init --crd PATH",
 		Short: "Write a first suite for each version of a CRD",
@@ -86,16 +86,16 @@ written; a rule for which nothing was found stands there with the reason.
 A file that is there already is not touched.`,
 		Example: `  celadon test init --crd crd.yaml --out tests/
   celadon test init --crd config/crd --from config/samples --out tests/`,
-		Args: cli.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Check(); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
-			return testrun.Init(cmd.Context(), s, &o)
+			return test.Init(cmd.Context(), s, &o)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, false, "crd", "from")
-	cli.Values(cmd, "steps")
+	command.Operands(cmd, false, "crd", "from")
+	command.Values(cmd, "steps")
 	return cmd
 }

@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
-func vetCommand(s cli.Streams) *cobra.Command {
-	var o vetting.Options
+func vetCommand(s command.Streams) *cobra.Command {
+	var o vet.Options
 	cmd := &cobra.Command{
 		Use:   "vet [--old CRD] CRD... | vet [--crd CRD] GO-PACKAGES",
 		Short: "Vet CRDs: would the API server accept them, what do their rules cost, what would make them fit",
@@ -46,13 +46,13 @@ CRD that asks for more work than is done (2 wins over 1), 130 interrupted.`,
 			if len(args) == 0 {
 				return errors.New("no CRDs given: want files, folders or - (see celadon vet --help)")
 			}
-			return vetting.Run(cmd.Context(), s, &o, args)
+			return vet.Run(cmd.Context(), s, &o, args)
 		},
 	}
 	o.Flags(cmd.Flags())
-	cli.Operands(cmd, true, "crd", "old", "config")
-	cli.Values(cmd, "output", vetting.Outputs()...)
-	cli.Values(cmd, "kube-version", vetting.KubeVersions()...)
-	cli.Values(cmd, "no-lint", vetting.LintNames()...)
+	command.Operands(cmd, true, "crd", "old", "config")
+	command.Values(cmd, "output", vet.Outputs()...)
+	command.Values(cmd, "kube-version", vet.KubeVersions()...)
+	command.Values(cmd, "no-lint", vet.LintNames()...)
 	return cmd
 }

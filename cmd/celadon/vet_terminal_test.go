@@ -17,8 +17,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	display "github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	display "github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
 var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
@@ -84,8 +84,8 @@ func onTerminal(t *testing.T, width uint16, env string, args ...string) []byte {
 	if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.Findings {
-		t.Errorf("%v: want exit code %d", err, cli.Findings)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != command.Findings {
+		t.Errorf("%v: want exit code %d", err, command.Findings)
 	}
 	return bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n"))
 }

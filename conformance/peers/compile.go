@@ -12,7 +12,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -106,7 +106,7 @@ func newCompiling(s *subject) (*compiling, error) {
 		return nil, err
 	}
 	c := &compiling{crd: s.crd.Definition, plain: s.crd.Definition.DeepCopy(), schemas: schemas}
-	mutant.EachSchema(c.plain, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
+	brokencrd.EachSchema(c.plain, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
 	all := newExpressions()
 	for _, s := range schemas {
 		one := newExpressions()

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 

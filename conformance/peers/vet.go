@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
 // printVet measures the admission of the largest CRDs. The time spent on rules
@@ -76,7 +76,7 @@ func (t *vetTimes) print(out io.Writer, name string) {
 
 func timeVet(crd *apiextensionsv1.CustomResourceDefinition, turns int) (*vetTimes, error) {
 	t, bare := &vetTimes{}, crd.DeepCopy()
-	mutant.EachSchema(bare, func(s *apiextensionsv1.JSONSchemaProps) {
+	brokencrd.EachSchema(bare, func(s *apiextensionsv1.JSONSchemaProps) {
 		t.rules += len(s.XValidations)
 		s.XValidations = nil
 	})

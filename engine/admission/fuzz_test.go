@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/engine/admission"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // explainReview explains the causes of a rejected request.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
 // The keys of audit annotations; the API server puts the webhook's name before

@@ -7,8 +7,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // TestCorpusVerdicts holds every CRD of the corpus against the API server's
@@ -47,7 +47,7 @@ func TestMutantVerdicts(t *testing.T) {
 	made := map[string]int{}
 	for seed := range n {
 		crd := corpus.ReadCRD(t, files[seed%len(files)])
-		m := mutant.Of(crd, uint64(seed))
+		m := brokencrd.Of(crd, uint64(seed))
 		for _, name := range m.Changes {
 			made[name]++
 		}
@@ -68,7 +68,7 @@ func TestMutantVerdicts(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutants of %d CRDs, %d comparisons, %d refused with %d causes: %d differences", n, len(files), compared, refused, causes, differences)
-	for _, name := range mutant.Changes() {
+	for _, name := range brokencrd.Changes() {
 		if made[name] == 0 && len(files) == 60 { // few CRDs may not have the place for each
 			t.Errorf("change %q was never made", name)
 		}

@@ -10,7 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // TestAdviceMends removes bounds from CRDs until their rules cost too much,

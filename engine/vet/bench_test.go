@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // BenchmarkVerdict vets the largest CRD files of the corpus; conformance/peers

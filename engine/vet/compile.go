@@ -13,8 +13,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/celadon-cel/celadon/cost"
-	parts "github.com/celadon-cel/celadon/engine/internal/rule"
-	"github.com/celadon-cel/celadon/internal/celcheck"
+	parts "github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/internal/cel/check"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -144,13 +144,13 @@ func callPlanCanFail(a *ast.AST, call ast.CallExpr) bool {
 			pattern = args[0] // findAll may have a limit behind it
 		}
 		if pattern.Kind() == ast.LiteralKind {
-			return !celcheck.Takes(overloads.Matches, pattern)
+			return !check.Takes(overloads.Matches, pattern)
 		}
 		return mayBeConstant(a, pattern)
 	case operators.Index, operators.OptIndex:
 		return !isKey(a.GetType(args[1].ID())) && mayBeConstant(a, args[1])
 	default:
-		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !celcheck.Takes(name, args[0])
+		return overloads.IsTypeConversionFunction(name) && len(args) == 1 && mayBeConstant(a, args[0]) && !check.Takes(name, args[0])
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
 )
 
 // upstream is what the API server's own function says of a CRD.
@@ -125,7 +125,7 @@ func full() bool { return os.Getenv("CELADON_FULL") != "" }
 
 func countRules(crd *apiextensionsv1.CustomResourceDefinition) int {
 	n := 0
-	mutant.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
+	brokencrd.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { n += len(s.XValidations) })
 	return n
 }
 

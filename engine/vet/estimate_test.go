@@ -16,8 +16,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/celadon-cel/celadon/cost"
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // estimates holds the estimates of every rule of a CRD against upstream's.
@@ -69,7 +69,7 @@ func TestCorpusEstimates(t *testing.T) {
 	for i, path := range files {
 		crd := corpus.ReadCRD(t, path)
 		if i%4 == 0 { // no CRD here has any: make one of each rule
-			mutant.EachSchema(crd, func(s *schemaProps) {
+			brokencrd.EachSchema(crd, func(s *schemaProps) {
 				for i := range s.XValidations {
 					s.XValidations[i].MessageExpression = "(" + s.XValidations[i].Rule + ") ? 'yes' : 'no'"
 				}

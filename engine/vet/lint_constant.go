@@ -11,7 +11,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"github.com/celadon-cel/celadon/engine/eval"
+	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/celadon-cel/celadon/engine/eval"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/engine/internal/structural"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 )
 
 // What is plain is a short list of shapes, and all else is not:

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/celadon-cel/celadon/engine/internal/structural"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 

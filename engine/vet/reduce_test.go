@@ -13,8 +13,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -29,12 +29,12 @@ func TestReducedFindsNothing(t *testing.T) {
 	all, short, refused := 0, 0, 0
 	for i, file := range files {
 		crd := corpus.ReadCRD(t, file)
-		mutant.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
+		brokencrd.EachSchema(crd, func(s *apiextensionsv1.JSONSchemaProps) { s.XValidations = nil })
 		for seed := range seeds {
 			m := crd.DeepCopy()
 			r := rand.New(rand.NewPCG(uint64(i), uint64(seed)))
 			for range seed % 3 {
-				mutant.Spoil(r, m)
+				brokencrd.Spoil(r, m)
 			}
 			if _, err := internal(m); err != nil {
 				continue
@@ -71,7 +71,7 @@ func TestTakenApart(t *testing.T) {
 	for i, file := range files {
 		crd := corpus.ReadCRD(t, file)
 		if i%2 == 1 {
-			mutant.Spoil(rand.New(rand.NewPCG(uint64(i), 1)), crd)
+			brokencrd.Spoil(rand.New(rand.NewPCG(uint64(i), 1)), crd)
 		}
 		now, err := internal(crd)
 		if err != nil {

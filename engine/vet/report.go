@@ -12,7 +12,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	parts "github.com/celadon-cel/celadon/engine/x/rule"
 )
 
 // report fills in what the admission found.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/celadon-cel/celadon/cost"
-	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 

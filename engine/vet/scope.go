@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/internal/structural"
+	"github.com/celadon-cel/celadon/engine/x/structural"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -3,8 +3,8 @@ package vet
 import (
 	"testing"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // TestUpdateVerdicts compares generated updates with the API server's own functions: with
@@ -15,7 +15,7 @@ func TestUpdateVerdicts(t *testing.T) {
 	n, accepted := 300, 0
 	for seed := range n {
 		crd := corpus.ReadCRD(t, files[seed%len(files)])
-		u := mutant.UpdateOf(crd, uint64(seed))
+		u := brokencrd.UpdateOf(crd, uint64(seed))
 		want, got := upstream(t, u.New, u.Old), ours(t, u.New, u.Old)
 		if len(want) == 0 {
 			accepted++

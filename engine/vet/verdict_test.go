@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/mutant"
+	"github.com/celadon-cel/celadon/internal/testing/brokencrd"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -30,9 +30,9 @@ func TestVerdictAlone(t *testing.T) {
 			crd := corpus.ReadCRD(t, file)
 			switch {
 			case seed%3 == 1:
-				crd = mutant.Of(crd, uint64(seed)).CRD
+				crd = brokencrd.Of(crd, uint64(seed)).CRD
 			case seed%3 == 2:
-				mutant.Spoil(rand.New(rand.NewPCG(uint64(i), uint64(seed))), crd)
+				brokencrd.Spoil(rand.New(rand.NewPCG(uint64(i), uint64(seed))), crd)
 			}
 			given := crd.DeepCopy()
 			got, err := VetCRD(context.Background(), crd, Config{VerdictOnly: true})

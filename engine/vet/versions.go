@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
-	parts "github.com/celadon-cel/celadon/engine/internal/rule"
+	parts "github.com/celadon-cel/celadon/engine/x/rule"
 	"github.com/celadon-cel/celadon/types"
 )
 

@@ -9,7 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/regex"
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
 // maxDefaults is what the server's functions may take to match the defaults of
@@ -55,7 +55,7 @@ type patternWork struct {
 // patterns are those that were parsed.
 type patterns map[string]measured
 
-// measured is what regex.Measure says.
+// measured is what regexcost.Measure says.
 type measured struct {
 	states float64
 	valid  bool
@@ -64,7 +64,7 @@ type measured struct {
 func (p patterns) measure(src string) measured {
 	m, known := p[src]
 	if !known {
-		m.states, m.valid = regex.Measure(src)
+		m.states, m.valid = regexcost.Measure(src)
 		p[src] = m
 	}
 	return m
@@ -108,10 +108,10 @@ func (w *patternWork) pattern(path string, s *apiextensionsv1.JSONSchemaProps) f
 		return 0
 	}
 	n := w.patterns.measure(s.Pattern).states
-	if n > regex.MaxStates {
-		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regex.MaxStates))
+	if n > regexcost.MaxStates {
+		w.stop(path, fmt.Sprintf("its pattern has more than %d states", regexcost.MaxStates))
 	}
-	return regex.PerState * n
+	return regexcost.PerState * n
 }
 
 // beside is what it may take with the schemas that are not of a part of the value,

@@ -9,8 +9,8 @@ import (
 	"context"
 	"syscall/js"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
 // A collection looks at 20 MB of tables too, and takes tens of milliseconds of a
@@ -22,7 +22,7 @@ const (
 )
 
 func main() {
-	garbage.Seldom(garbagePercent, memoryLimit)
+	gctuning.Seldom(garbagePercent, memoryLimit)
 	requests := make(chan []byte, 1)
 	js.Global().Set("celadon", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		request := make([]byte, args[0].Length())
@@ -31,7 +31,7 @@ func main() {
 		go func() { requests <- request }()
 		return nil
 	}))
-	room := answer.NewRoom()
+	room := service.NewRoom()
 	js.Global().Call("celadonReady")
 	for request := range requests {
 		reply := room.Answer(context.Background(), request)

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
 // BadRequest is a Status without causes.

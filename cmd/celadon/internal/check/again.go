@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
 // Decided is what other runs decided, in the order of their input. An error of its
-// own, and not of a take, is a *cli.ExitError.
+// own, and not of a take, is a *command.ExitError.
 type Decided struct {
 	// Head is what all the runs have in common.
-	Head *report.PartHead
+	Head *finding.PartHead
 	// Objects gives all objects and how each part ended, CRDs then all CRDs.
-	CRDs    func(take func(*report.CRD) error) error
-	Objects func(take func(*report.Object) error, end func(source string, l *report.PartLine) error) error
+	CRDs    func(take func(*finding.CRD) error) error
+	Objects func(take func(*finding.Object) error, end func(source string, l *finding.PartLine) error) error
 	// Missing are the parts that are not there; Unclear: something else is wrong,
 	// and was told.
 	Missing []string
@@ -25,12 +25,12 @@ type Decided struct {
 
 // Again writes the report of what other runs decided, as one run over all of it
 // would.
-func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
+func Again(ctx context.Context, s command.Streams, o *Options, d *Decided) error {
 	if err := o.checkReport(); err != nil {
 		return err
 	}
 	o.NoVet = true // nothing to judge
-	o.StrictKinds, o.Summary = d.Head.Has(report.StrictKinds), d.Head.Has(report.WithTables)
+	o.StrictKinds, o.Summary = d.Head.Has(finding.StrictKinds), d.Head.Has(finding.WithTables)
 	a := &run{s}
 	t, err := a.tally(ctx, o, d.Head.KubeVersion)
 	if err != nil {
@@ -38,15 +38,15 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 	}
 	defer t.to.discard()
 	t.summary.Missing, t.parts.unclear = d.Missing, d.Unclear
-	err = d.Objects(func(r *report.Object) error {
+	err = d.Objects(func(r *finding.Object) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return t.again(r)
 	}, t.ended)
 	t.to.bar.Done()
-	if err == nil && !d.Head.Has(report.NoVet) {
-		t.summary.CRDs = &report.CRDSummary{}
+	if err == nil && !d.Head.Has(finding.NoVet) {
+		t.summary.CRDs = &finding.CRDSummary{}
 		err = d.CRDs(t.crd)
 	}
 	if err == nil {
@@ -63,7 +63,7 @@ func Again(ctx context.Context, s cli.Streams, o *Options, d *Decided) error {
 const maxTold = 32 << 20
 
 // ended adds how a part of a source ended.
-func (t *tally) ended(source string, l *report.PartLine) error {
+func (t *tally) ended(source string, l *finding.PartLine) error {
 	s, end := l.Summary, l.End
 	t.summary.Vanished += s.Vanished
 	t.unselected += end.Unselected
@@ -88,10 +88,10 @@ func (t *tally) ended(source string, l *report.PartLine) error {
 		t.tables.AddPart(s.Kinds, end.Rules)
 	}
 	if s.Baseline != nil && t.summary.Baseline == nil {
-		t.summary.Baseline = &report.BaselineSummary{}
+		t.summary.Baseline = &finding.BaselineSummary{}
 	}
 	if t.parts.bytes += 100 * (len(end.Problems) + len(end.Stale) + len(end.Rules) + len(s.Kinds)); t.parts.bytes > maxTold {
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("the reports tell of more problems, rules and stale lines of a baseline than %d MiB hold", maxTold>>20)}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("the reports tell of more problems, rules and stale lines of a baseline than %d MiB hold", maxTold>>20)}
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func inSource(source, text string) string {
 }
 
 // again takes what another run decided.
-func (t *tally) again(r *report.Object) error {
+func (t *tally) again(r *finding.Object) error {
 	if t.baseline != nil {
 		t.baseline.see(r.Source, r.File)
 	}

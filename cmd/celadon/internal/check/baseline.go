@@ -15,13 +15,13 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // How it works: a finding is known again by the object and what is wrong with it,
@@ -30,7 +30,7 @@ import (
 // is known when all that is wrong with it is.
 
 // finding is what is wrong with an object, once or several times.
-type finding struct {
+type knownFinding struct {
 	Source string `json:"source,omitempty"`
 	File   string `json:"file"`
 	// Object is the kind, group, namespace and name.
@@ -45,7 +45,7 @@ type finding struct {
 
 // counted is a line of the file.
 type counted struct {
-	finding
+	knownFinding
 	Count int `json:"count"`
 }
 
@@ -64,21 +64,21 @@ const (
 )
 
 // findingsOf are all that is wrong with an object.
-func findingsOf(r *report.Object, strictKinds bool) (all []finding) {
-	if !r.Wrong(strictKinds) || r.Verdict == report.Undecided {
+func findingsOf(r *finding.Object, strictKinds bool) (all []knownFinding) {
+	if !r.Wrong(strictKinds) || r.Verdict == finding.Undecided {
 		return nil
 	}
-	one := finding{Source: r.Source, File: filepath.ToSlash(filepath.Clean(r.File)), Object: cmp.Or(r.Key, r.Called()), Subresource: r.Subresource}
+	one := knownFinding{Source: r.Source, File: filepath.ToSlash(filepath.Clean(r.File)), Object: cmp.Or(r.Key, r.Called()), Subresource: r.Subresource}
 	add := func(reason, field, rule, message string) {
 		one.Reason, one.Field, one.Rule, one.Message = reason, field, rule, message
 		all = append(all, one)
 	}
 	switch {
-	case r.Verdict == report.Skipped:
-		add(report.Skipped, "", "", "")
-	case r.Verdict == report.Invalid && len(r.Causes) == 0:
+	case r.Verdict == finding.Skipped:
+		add(finding.Skipped, "", "", "")
+	case r.Verdict == finding.Invalid && len(r.Causes) == 0:
 		add(r.Status.Reason, "", "", r.Status.Message)
-	case r.Verdict == report.Invalid:
+	case r.Verdict == finding.Invalid:
 		for _, c := range r.Causes {
 			add(c.Reason, c.Field, c.Rule, "")
 		}
@@ -102,9 +102,9 @@ func (o *Options) baselined() bool { return o.Baseline != "" || o.BaselineOut !=
 // baseline is what was known before, and what is known for the next time.
 type baseline struct {
 	name  string
-	left  map[finding]int    // of what was known
-	files map[[2]string]bool // those of the file: whether they were read
-	today map[finding]int    // nil: not asked for
+	left  map[knownFinding]int // of what was known
+	files map[[2]string]bool   // those of the file: whether they were read
+	today map[knownFinding]int // nil: not asked for
 }
 
 // readBaseline is nil where none is asked for. With --base the file of that revision
@@ -113,9 +113,9 @@ func readBaseline(ctx context.Context, o *Options, complain func(error)) (*basel
 	if !o.baselined() {
 		return nil, nil
 	}
-	b := &baseline{name: o.Baseline, left: map[finding]int{}, files: map[[2]string]bool{}}
+	b := &baseline{name: o.Baseline, left: map[knownFinding]int{}, files: map[[2]string]bool{}}
 	if o.BaselineOut != "" {
-		b.today = map[finding]int{}
+		b.today = map[knownFinding]int{}
 	}
 	if o.Baseline == "" {
 		return b, nil
@@ -142,7 +142,7 @@ func baselineData(ctx context.Context, o *Options, complain func(error)) ([]byte
 		}
 		return data, err
 	}
-	data, err := gitbase.File(ctx, o.Base, o.Baseline, input.MaxFile)
+	data, err := gitrevision.File(ctx, o.Base, o.Baseline, input.MaxFile)
 	if err == nil && data == nil {
 		complain(fmt.Errorf("%s is not at --base %s, which counts: nothing is known", o.Baseline, o.Base))
 	}
@@ -155,14 +155,14 @@ func (b *baseline) read(data []byte) error {
 	if err = cmp.Or(err, errors.Join(strict...)); err != nil {
 		return fmt.Errorf("%s: %w", b.name, err)
 	}
-	if f.Kind != baselineKind || f.APIVersion != report.APIVersion {
-		return fmt.Errorf("%s: kind %.40q, apiVersion %.40q (want %s and %s, as --baseline-out writes)", b.name, f.Kind, f.APIVersion, baselineKind, report.APIVersion)
+	if f.Kind != baselineKind || f.APIVersion != finding.APIVersion {
+		return fmt.Errorf("%s: kind %.40q, apiVersion %.40q (want %s and %s, as --baseline-out writes)", b.name, f.Kind, f.APIVersion, baselineKind, finding.APIVersion)
 	}
 	for i, c := range f.Findings {
 		if c.Count < 1 || c.Object == "" || c.Reason == "" {
 			return fmt.Errorf("%s: findings[%d]: want object, reason and a count of 1 or more", b.name, i)
 		}
-		b.left[c.finding] += c.Count
+		b.left[c.knownFinding] += c.Count
 		b.files[[2]string{c.Source, c.File}] = false
 	}
 	return nil
@@ -177,7 +177,7 @@ func (b *baseline) see(source, file string) {
 }
 
 // know marks an object that is known, and takes what of it is from what is left.
-func (b *baseline) know(r *report.Object, strictKinds bool) {
+func (b *baseline) know(r *finding.Object, strictKinds bool) {
 	all := findingsOf(r, strictKinds)
 	fresh := 0
 	for _, f := range all {
@@ -217,7 +217,7 @@ func there(file string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-func (f finding) String() string {
+func (f knownFinding) String() string {
 	text := f.File + ": " + f.Object
 	if f.Source != "" {
 		text = f.Source + ": " + text
@@ -250,24 +250,24 @@ func (a *run) tellStale(t *tally) {
 func (a *run) writeBaseline(t *tally) error {
 	text, err := t.baseline.text()
 	if err == nil {
-		err = wholefile.Write(t.options.BaselineOut, text)
+		err = outfile.Write(t.options.BaselineOut, text)
 	}
 	if err == nil {
-		foreign.Fprintf(a.Stderr, "celadon: %s: %s known from now on\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
+		untrusted.Fprintf(a.Stderr, "celadon: %s: %s known from now on\n", t.options.BaselineOut, phrase.Count(len(t.baseline.today), "finding"))
 	}
 	return err
 }
 
 // text is the file of today's findings.
 func (b *baseline) text() ([]byte, error) {
-	all := slices.SortedFunc(maps.Keys(b.today), func(x, y finding) int {
+	all := slices.SortedFunc(maps.Keys(b.today), func(x, y knownFinding) int {
 		return cmp.Or(strings.Compare(x.Source, y.Source), strings.Compare(x.File, y.File), strings.Compare(x.Object, y.Object),
 			strings.Compare(x.Subresource, y.Subresource), strings.Compare(x.Field, y.Field), strings.Compare(x.Reason, y.Reason),
 			strings.Compare(x.Rule, y.Rule), strings.Compare(x.Message, y.Message))
 	})
 	var out bytes.Buffer
-	w := foreign.NewWriter(&out)
-	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"findings":[`, baselineKind, report.APIVersion)
+	w := untrusted.NewWriter(&out)
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"findings":[`, baselineKind, finding.APIVersion)
 	for i, f := range all {
 		sep := ",\n"
 		if i == 0 {
@@ -275,7 +275,7 @@ func (b *baseline) text() ([]byte, error) {
 		}
 		fmt.Fprint(w, sep)
 		var line bytes.Buffer
-		if err := report.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
+		if err := finding.Encoder(&line).Encode(counted{f, b.today[f]}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {

@@ -8,22 +8,22 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/garbage"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/rounds"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
 // run is one celadon check.
-type run struct{ cli.Streams }
+type run struct{ command.Streams }
 
 // Run is the whole of celadon check: of o and what stands at the paths it
 // writes a report. Its error carries the exit code.
-func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.Check(paths); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	}
 	if o.Watch {
 		watched := slices.Concat(paths, o.CRDs, o.Olds, o.CRDOlds)
-		return rounds.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
+		return rerun.Run(ctx, s, watched, func() error { return a.check(ctx, o, paths) })
 	}
 	return a.check(ctx, o, paths)
 }
@@ -76,13 +76,13 @@ func collectLess(o *Options) func() {
 	case olds && o.shard.Of <= 1:
 		return func() {}
 	case olds:
-		return garbage.Seldom(50, enoughMemory)
+		return gctuning.Seldom(50, enoughMemory)
 	}
-	return garbage.Seldom(400, enoughMemory)
+	return gctuning.Seldom(400, enoughMemory)
 }
 
 // files are the objects that stand at the paths.
-func (a *run) files(o *Options, paths []string) sweep.Source {
+func (a *run) files(o *Options, paths []string) batch.Source {
 	from := o.selection()
 	from.Linked = func(path string) {
 		a.Complain(fmt.Errorf("%s: a link to a folder is not followed: name it to check it", path))
@@ -99,7 +99,7 @@ func (t *tally) all(ctx context.Context) error {
 	}
 	for _, step := range steps {
 		err := step(ctx)
-		if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, sweep.ErrStopped)) {
+		if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, batch.ErrStopped)) {
 			return nil
 		}
 		if err != nil {
@@ -111,8 +111,8 @@ func (t *tally) all(ctx context.Context) error {
 
 // run decides all objects.
 func (t *tally) run(ctx context.Context) error {
-	decide := func(doc *input.Document) *report.Object { return t.checker.decide(ctx, doc) }
-	pipe := sweep.From(t.options.sharded(t.checker.source, t.checker.crds), decide, t.take)
+	decide := func(doc *input.Document) *finding.Object { return t.checker.decide(ctx, doc) }
+	pipe := batch.From(t.options.sharded(t.checker.source, t.checker.crds), decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()
@@ -129,7 +129,7 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 	if err == nil {
 		err = t.to.out.Flush()
 	}
-	var exit *cli.ExitError
+	var exit *command.ExitError
 	if errors.As(err, &exit) {
 		return exit
 	}
@@ -137,10 +137,10 @@ func (a *run) end(ctx context.Context, t *tally, err error) error {
 		err = t.to.commit()
 	}
 	if err != nil {
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the report: %w", a.unwrapWrite(err))}
 	}
 	if interrupted {
-		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New(report.Partial)}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New(finding.Partial)}
 	}
 	return a.verdict(t)
 }
@@ -154,15 +154,15 @@ func (a *run) verdict(t *tally) error {
 	unclear := t.parts.unclear || len(t.problems) > 0 || s.Unreadable > 0 || s.Undecided > 0 || len(s.Missing) > 0 || s.CRDs != nil && s.CRDs.Undecided > 0
 	switch {
 	case t.bug != nil:
-		return &cli.ExitError{Code: cli.Bug, Err: t.bug}
+		return &command.ExitError{Code: command.Bug, Err: t.bug}
 	case unclear:
-		return &cli.ExitError{Code: cli.Usage}
+		return &command.ExitError{Code: command.Usage}
 	case s.Checked == 0 && t.findings == 0 && (s.Baseline == nil || s.Baseline.Known == 0) && !t.options.partial():
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("not one object was checked%s", t.whyNone())}
 	case t.options.BaselineOut != "":
 		return a.writeBaseline(t)
-	case t.findings > 0 && t.options.FindingsExitCode != cli.OK:
-		return &cli.ExitError{Code: t.options.FindingsExitCode}
+	case t.findings > 0 && t.options.FindingsExitCode != command.OK:
+		return &command.ExitError{Code: t.options.FindingsExitCode}
 	}
 	return nil
 }

@@ -9,17 +9,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
-	"github.com/celadon-cel/celadon/engine/trace"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // checker decides documents, on many goroutines.
@@ -30,7 +30,7 @@ type checker struct {
 	olds      *oldObjects
 	templates templates
 	named     []string // what of the objects was named by hand
-	source    sweep.Source
+	source    batch.Source
 	width     int // of excerpts; 0 is the usual one
 	// observe is told of each run of a rule; nil is nobody.
 	observe func(engine.RuleRun)
@@ -87,7 +87,7 @@ const gutter = 10
 // excerptWidth lets excerpts fit the terminal, where the report goes to one; 0
 // is the usual width.
 func (a *run) excerptWidth(o *Options) int {
-	width, _ := cli.Width(a.Stdout)
+	width, _ := command.Width(a.Stdout)
 	if width == 0 || o.Out != "" {
 		return 0
 	}
@@ -104,7 +104,7 @@ func (c *checker) problems() []error {
 }
 
 // decide gives one document its verdict; nil when the context is cancelled.
-func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Object {
+func (c *checker) decide(ctx context.Context, doc *input.Document) *finding.Object {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -113,29 +113,29 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 		rep.Key = c.crds.shardKey(doc.Named())
 	}
 	if !c.mine(rep) {
-		rep.Verdict = report.Elsewhere
+		rep.Verdict = finding.Elsewhere
 		return rep
 	}
 	if below(doc, c.named) {
 		if why := noObject(doc); why != "" {
-			rep.Verdict, rep.Problem = report.Ignored, why
+			rep.Verdict, rep.Problem = finding.Ignored, why
 			return rep
 		}
 	}
 	if c.templates.has(doc) {
-		rep.Line, rep.Verdict, rep.Problem = 0, report.Unreadable, errTemplate.Error()
+		rep.Line, rep.Verdict, rep.Problem = 0, finding.Unreadable, errTemplate.Error()
 		rep.Template = true
 		return rep
 	}
 	def, typed := c.crds.addressee(doc.Object)
 	if err := readable(doc); err != nil && (typed || def == nil) {
-		rep.Verdict, rep.Problem = report.Unreadable, err.Error()
+		rep.Verdict, rep.Problem = finding.Unreadable, err.Error()
 		return rep
 	}
-	id := report.Identify(doc.Object)
+	id := finding.Identify(doc.Object)
 	rep.Identity = id
 	if def == nil {
-		rep.Verdict, rep.Problem = report.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
+		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
 		return rep
 	}
 	if def.engine.Namespaced() && rep.Namespace == "" {
@@ -155,15 +155,15 @@ func (c *checker) decide(ctx context.Context, doc *input.Document) *report.Objec
 	return rep
 }
 
-func newReport(doc *input.Document) *report.Object {
-	return &report.Object{File: doc.File, Document: doc.Index, Item: doc.Item, Line: doc.Line, Warnings: []string{}, Causes: []report.Cause{}}
+func newReport(doc *input.Document) *finding.Object {
+	return &finding.Object{File: doc.File, Document: doc.Index, Item: doc.Item, Line: doc.Line, Warnings: []string{}, Causes: []finding.Cause{}}
 }
 
 func readable(doc *input.Document) error {
 	if doc.Err != nil {
 		return doc.Err
 	}
-	id := report.Identify(doc.Object)
+	id := finding.Identify(doc.Object)
 	switch {
 	case id.APIVersion != "" && id.Kind != "":
 		return nil
@@ -175,14 +175,14 @@ func readable(doc *input.Document) error {
 
 // unserved refuses an object of a version that the CRD does not serve: clients
 // find no endpoint to send it to.
-func unserved(e *engine.Engine, rep *report.Object) bool {
+func unserved(e *engine.Engine, rep *finding.Object) bool {
 	_, version, _ := strings.Cut(rep.APIVersion, "/")
 	served := e.Served()
 	if slices.Contains(served, version) {
 		return false
 	}
-	rep.Verdict, rep.Operation = report.Invalid, "create"
-	rep.Status = &report.Status{
+	rep.Verdict, rep.Operation = finding.Invalid, "create"
+	rep.Status = &finding.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
 		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
@@ -192,13 +192,13 @@ func unserved(e *engine.Engine, rep *report.Object) bool {
 
 // noSubresource refuses a write to a subresource that the version has not: there
 // is no endpoint.
-func (c *checker) noSubresource(def *definition, doc *input.Document, rep *report.Object) bool {
+func (c *checker) noSubresource(def *definition, doc *input.Document, rep *finding.Object) bool {
 	sub, v := c.options.Subresource, def.view(doc.Object)
 	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
 		return false
 	}
-	rep.Verdict, rep.Operation = report.Invalid, "update"
-	rep.Status = &report.Status{
+	rep.Verdict, rep.Operation = finding.Invalid, "update"
+	rep.Status = &finding.Status{
 		Code:    404,
 		Reason:  string(metav1.StatusReasonNotFound),
 		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table().Kind.Version, sub),
@@ -208,7 +208,7 @@ func (c *checker) noSubresource(def *definition, doc *input.Document, rep *repor
 
 // write decides the object as a create, or an update of its old self. It gives as
 // much as is known of what is stored.
-func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) map[string]any {
+func (c *checker) write(ctx context.Context, def *definition, doc *input.Document, rep *finding.Object) map[string]any {
 	req := engine.Request{Object: doc.Object, FieldValidation: c.options.validation, Subresource: c.options.Subresource, Trace: c.options.Summary, Observe: c.observe}
 	if doc.Raw != nil {
 		req.Object, req.Raw = nil, doc.Raw
@@ -220,7 +220,7 @@ func (c *checker) write(ctx context.Context, def *definition, doc *input.Documen
 	if old, ok := c.olds.find(c.crds, doc); ok {
 		rep.Operation, req.OldObject = "update", old
 	} else if c.options.Subresource != "" {
-		rep.Verdict, rep.Problem = report.Skipped, "no old object for a "+c.options.Subresource+" update"
+		rep.Verdict, rep.Problem = finding.Skipped, "no old object for a "+c.options.Subresource+" update"
 		return doc.Object
 	}
 	if c.duplicateKeys(def, doc, rep) {
@@ -231,7 +231,7 @@ func (c *checker) write(ctx context.Context, def *definition, doc *input.Documen
 
 // request asks the engine and tells what it says. It gives as much as is known of
 // what is stored.
-func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *report.Object) map[string]any {
+func (c *checker) request(ctx context.Context, def *definition, req engine.Request, doc *input.Document, rep *finding.Object) map[string]any {
 	res, ok := validate(ctx, def.engine, req, rep)
 	if !ok {
 		return doc.Object
@@ -253,30 +253,30 @@ func (c *checker) request(ctx context.Context, def *definition, req engine.Reque
 }
 
 // validate is false where there is no result; the report then says why.
-func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *report.Object) (*engine.Result, bool) {
+func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *finding.Object) (*engine.Result, bool) {
 	res, err := e.Validate(ctx, req)
 	var notChecked *engine.NotCheckedError
 	var failed *conversion.Error
 	switch {
 	case errors.As(err, &rep.Limit):
-		rep.Verdict, rep.Problem = report.Undecided, err.Error()
+		rep.Verdict, rep.Problem = finding.Undecided, err.Error()
 		return nil, false
 	case errors.As(err, &failed): // whom the user named does not answer
-		rep.Verdict, rep.Problem = report.Undecided, "not checked: "+err.Error()
+		rep.Verdict, rep.Problem = finding.Undecided, "not checked: "+err.Error()
 		return nil, false
 	case errors.As(err, &notChecked):
-		rep.Verdict, rep.Problem = report.Skipped, notChecked.Error()
+		rep.Verdict, rep.Problem = finding.Skipped, notChecked.Error()
 		return nil, false
 	case err != nil:
-		rep.Verdict, rep.Problem, rep.Bug = report.Unreadable, err.Error(), err
+		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
 		return nil, false
 	}
-	rep.Verdict = report.Valid
+	rep.Verdict = finding.Valid
 	return res, true
 }
 
 // duplicateKeys of YAML are judged here, in the server's words for a YAML body.
-func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *report.Object) (refused bool) {
+func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *finding.Object) (refused bool) {
 	if doc.Duplicate == nil {
 		return false
 	}
@@ -284,10 +284,10 @@ func (c *checker) duplicateKeys(def *definition, doc *input.Document, rep *repor
 	case "Strict":
 		_, version, _ := strings.Cut(rep.APIVersion, "/")
 		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
-		rep.Verdict, rep.Duplicate = report.Invalid, true
-		rep.Status = &report.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
+		rep.Verdict, rep.Duplicate = finding.Invalid, true
+		rep.Status = &finding.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
 		if c.options.locates() {
-			rep.Strict = where.Duplicates(doc, where.NewExcerpts(doc, c.width, secret.Of(def.crd.ForEngine(), doc.Object), nil))
+			rep.Strict = excerpt.Duplicates(doc, excerpt.NewExcerpts(doc, c.width, secret.Of(def.crd.ForEngine(), doc.Object), nil))
 		}
 		return true
 	case "Warn":

@@ -8,12 +8,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -56,7 +56,7 @@ func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string
 
 // before reads the CRDs of --crd, of which it gives the source anew, and those of the
 // cluster that they are to replace.
-func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after sweep.Source, before *definitions, err error) {
+func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *definitions, err error) {
 	var chunks []input.Chunk
 	names := map[string]bool{}
 	kept := func(wait func(), yield func(input.Chunk) bool) {
@@ -65,8 +65,8 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 			return yield(c)
 		})
 	}
-	name := func(doc *input.Document) string { return report.Identify(doc.Object).Name }
-	err = sweep.From(kept, name, func(name string) error { names[name] = true; return nil }).Run(ctx)
+	name := func(doc *input.Document) string { return finding.Identify(doc.Object).Name }
+	err = batch.From(kept, name, func(name string) error { names[name] = true; return nil }).Run(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 }
 
 // objectsOf are those of the kinds that the CRDs define.
-func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) sweep.Source {
+func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) batch.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, def := range c.crds.all {
 		crd := def.crd.ForEngine()

@@ -12,13 +12,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // definitions are the CRDs of a run. Each is compiled once, when an object
@@ -36,7 +36,7 @@ type definitions struct {
 
 // A definition is one CRD.
 type definition struct {
-	crd      *crdfile.Compact
+	crd      *resource.Compact
 	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
 	entry    *catalog.Entry
 	place    string
@@ -61,7 +61,7 @@ func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.S
 }
 
 // readCRDsFrom reads the CRDs of any source. The paths in named are not below a folder.
-func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, use crdUse, cfg engine.Config) (*definitions, error) {
+func readCRDsFrom(ctx context.Context, source batch.Source, named []string, use crdUse, cfg engine.Config) (*definitions, error) {
 	d := &definitions{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
 		byEntry: map[*catalog.Entry]*definition{},
@@ -71,7 +71,7 @@ func readCRDsFrom(ctx context.Context, source sweep.Source, named []string, use 
 	var given []crdRead
 	var t templates
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
-	err := sweep.From(source, read, func(r crdRead) error {
+	err := batch.From(source, read, func(r crdRead) error {
 		if r.judged != nil {
 			d.judged = append(d.judged, r.judged)
 		}
@@ -98,7 +98,7 @@ func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strin
 
 // A crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
-	crdfile.Read
+	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see definition
 	judged   *judged                                   // nil unless the CRD is vetted
 }
@@ -106,19 +106,19 @@ type crdRead struct {
 // readCRD skips documents of other kinds; below folders also documents that are not objects,
 // and patches of CRDs.
 func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use crdUse) crdRead {
-	crdfile.Complete(doc)
+	resource.Complete(doc)
 	if below(doc, named) && noObject(doc) != "" {
 		return crdRead{}
 	}
 	if t.has(doc) {
-		return crdRead{Read: crdfile.Read{Place: doc.File, Err: errTemplate}}
+		return crdRead{Read: resource.Read{Place: doc.File, Err: errTemplate}}
 	}
-	read := crdRead{Read: crdfile.One(doc)}
+	read := crdRead{Read: resource.One(doc)}
 	if read.CRD == nil || read.Err != nil {
 		return read
 	}
 	if use.before {
-		read.complete, read.Err = crdfile.Decode(doc)
+		read.complete, read.Err = resource.Decode(doc)
 	}
 	if use.vet != nil {
 		if data, err := doc.JSON(); err == nil {
@@ -182,7 +182,7 @@ func (d *definitions) find(gk schema.GroupKind) *definition {
 // apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
 // because every endpoint rejects it in nearly the same words.
 func (d *definitions) addressee(obj map[string]any) (def *definition, typed bool) {
-	id := report.Identify(obj)
+	id := finding.Identify(obj)
 	if !mistyped(obj) {
 		return d.find(id.GroupKind()), true
 	}
@@ -236,7 +236,7 @@ func (def *definition) compile() {
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
 		for _, rule := range bad.Errors {
-			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.place, crdfile.BrokenRule(def.crd.Name, rule)))
+			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.place, resource.BrokenRule(def.crd.Name, rule)))
 		}
 	} else if err != nil {
 		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))

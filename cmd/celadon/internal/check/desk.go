@@ -10,13 +10,13 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/secret"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // Desk is celadon check of whole texts that stand in no file, as a page has them: of
@@ -35,7 +35,7 @@ func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, e
 	named := []string{crds.File}
 	var t templates
 	t.hold(crds)
-	var given []crdfile.Read
+	var given []resource.Read
 	var unreadable []crdRead
 	crds.Each(func(doc *input.Document) {
 		switch r := readCRD(ctx, doc, named, &t, crdUse{}); {
@@ -75,7 +75,7 @@ type Checked struct {
 
 // Answer is what is known of one object.
 type Answer struct {
-	*report.Object
+	*finding.Object
 	// CRD is the name of the object's; "" and no Engine where none was given.
 	CRD    string
 	Engine *engine.Engine
@@ -101,7 +101,7 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 	c := &checker{options: &o, crds: d.crds, olds: d.readOlds(&o, w.Olds), named: []string{w.Objects.File}}
 	c.templates.hold(w.Objects)
 	var out bytes.Buffer
-	a := &run{cli.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard}}
+	a := &run{command.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard}}
 	v, err := types.ParseVersion(d.kubeVersion)
 	if err != nil {
 		return nil, err

@@ -6,51 +6,51 @@ import (
 	"io"
 	"os"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 )
 
 // destination is where a report goes: to standard output as it comes, or into a file
 // that is there when it is whole.
 type destination struct {
-	printer report.Printer
+	printer finding.Printer
 	out     *bufio.Writer
 	bar     *progress.Bar
-	beside  bool             // the bar stands beside the report
-	file    *wholefile.File  // nil: standard output
-	head    *report.PartHead // nil: the report is no part
+	beside  bool              // the bar stands beside the report
+	file    *outfile.File     // nil: standard output
+	head    *finding.PartHead // nil: the report is no part
 }
 
 // destination opens what a report goes to, of a run that stood for a version.
 func (a *run) destination(o *Options, kubeVersion string) (d *destination, err error) {
 	d = &destination{bar: progress.On(a.Stderr, "checking", "objects"), head: o.head(kubeVersion)}
-	how := report.Options{
+	how := finding.Options{
 		KubeVersion: kubeVersion,
 		StrictKinds: o.StrictKinds,
 		Quiet:       o.Quiet,
 		Verbose:     o.Verbose,
-		Version:     cli.Version(),
+		Version:     command.Version(),
 		Part:        d.head,
 		Stderr:      a.Stderr,
 	}
 	var to io.Writer
 	if o.Out != "" {
-		wholefile.Clean(o.Out)
-		if d.file, err = wholefile.Create(o.Out); err != nil {
+		outfile.Clean(o.Out)
+		if d.file, err = outfile.Create(o.Out); err != nil {
 			return nil, err
 		}
 		to = d.file
 	} else {
 		to, d.beside = d.bar.Beside(a.Stdout)
-		how.Colour = cli.Colour(a.Stdout) && !o.Quiet
-		if how.Width, _ = cli.Width(a.Stdout); o.Quiet {
+		how.Colour = command.Colour(a.Stdout) && !o.Quiet
+		if how.Width, _ = command.Width(a.Stdout); o.Quiet {
 			how.Width = 0 // kubectl's own lines
 		}
 	}
 	d.out = bufio.NewWriterSize(to, 64<<10)
-	if d.printer, err = report.New(o.Output, d.out, how); err != nil {
+	if d.printer, err = finding.New(o.Output, d.out, how); err != nil {
 		d.discard()
 		return nil, err
 	}

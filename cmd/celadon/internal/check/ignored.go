@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
@@ -28,16 +28,16 @@ func noObject(doc *input.Document) string {
 	if doc.Err != nil {
 		return ""
 	}
-	id := report.Identify(doc.Object)
+	id := finding.Identify(doc.Object)
 	group := id.GroupKind().Group
 	switch {
-	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !crdfile.Stored(doc.Object): // Chart.yaml has an apiVersion
+	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !resource.Stored(doc.Object): // Chart.yaml has an apiVersion
 		return "no Kubernetes object: apiVersion and kind are missing"
 	case group == own:
 		return "no Kubernetes object: Celadon's own"
 	case group == "kustomize.config.k8s.io":
 		return "no Kubernetes object: kustomize's own"
-	case id.Kind == crdfile.Kind && catalog.IsPatchObject(doc.Object):
+	case id.Kind == resource.Kind && catalog.IsPatchObject(doc.Object):
 		return "a patch of a CustomResourceDefinition"
 	}
 	return ""

@@ -6,12 +6,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // judge tells whether the API server would take the CRDs that objects are checked
@@ -34,7 +34,7 @@ const maxKept = 4 << 20
 
 // judged is a CRD and its verdict, which may be given later.
 type judged struct {
-	report *report.CRD // nil: not yet
+	report *finding.CRD // nil: not yet
 	doc    *input.Document
 	data   []byte
 }
@@ -54,19 +54,19 @@ func (j *judge) soon(ctx context.Context, doc *input.Document, data []byte) *jud
 
 // Judge is what the API server says of a CRD in the place of an old one. Its JSON
 // is that of all that was read.
-func Judge(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *report.CRD {
+func Judge(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
 	return (&judge{kubeVersion: kubeVersion, old: old}).judge(ctx, doc, data)
 }
 
 // judge gives a CRD its verdict: as one that a cluster has, as an update, or as
 // new. Its JSON is that of all that was read.
-func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *report.CRD {
+func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
-	c := &report.CRD{File: doc.File, Line: doc.Line, Name: report.Identify(doc.Object).Name, Causes: []report.Cause{}}
+	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: finding.Identify(doc.Object).Name, Causes: []finding.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
 		cfg.Old = j.before.named(c.Name)
 	}
-	cfg.Stored = cfg.Old == nil && j.before == nil && crdfile.Stored(doc.Object) // else it is to be stored
+	cfg.Stored = cfg.Old == nil && j.before == nil && resource.Stored(doc.Object) // else it is to be stored
 	c.Update = cfg.Old != nil
 	verdict, err := vet.Vet(ctx, data, cfg)
 	switch {
@@ -81,36 +81,36 @@ func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *re
 		c.Undecided, c.Problem = true, verdict.Undecided.Error()
 	}
 	if verdict.Status != nil {
-		c.Status = &report.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
+		c.Status = &finding.Status{Code: verdict.Status.Code, Reason: string(verdict.Status.Reason), Message: verdict.Status.Message}
 		j.locate(c, doc, verdict)
 	}
 	return c
 }
 
 // locate adds the causes with the lines that they are about.
-func (j *judge) locate(c *report.CRD, doc *input.Document, verdict *vet.Report) {
-	excerpts := where.NewExcerpts(doc, j.width, &secret.Secrets{}, nil)
+func (j *judge) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
+	excerpts := excerpt.NewExcerpts(doc, j.width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
-		fields[i] = crdfile.Place(doc, cause.Field)
+		fields[i] = resource.Place(doc, cause.Field)
 	}
 	places := doc.Locate(fields)
 	for i, cause := range verdict.Causes {
-		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
+		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
 		if cause.Rule != nil {
 			r.Rule = cause.Rule.Rule
 		}
 		if at := places[i]; at.Line > 0 {
 			r.File, r.Line, r.Column = doc.File, at.Line, at.Column
-			if i < where.Shown {
+			if i < excerpt.Shown {
 				r.Excerpt = excerpts.At(at)
 			}
 		}
 		c.Causes = append(c.Causes, r)
 	}
-	c.Strict = where.Strict(doc, verdict.Strict, excerpts)
+	c.Strict = excerpt.Strict(doc, verdict.Strict, excerpts)
 	if doc.Duplicate != nil {
-		c.Strict = append(where.Duplicates(doc, excerpts), c.Strict...)
+		c.Strict = append(excerpt.Duplicates(doc, excerpts), c.Strict...)
 	}
 }
 

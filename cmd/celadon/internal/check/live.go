@@ -10,9 +10,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
@@ -32,7 +32,7 @@ func NewLive(cfg engine.Config) *Live {
 
 // Apply takes CRDs away by name and puts others, of which each name has one. CRDs that
 // are the same as before stay compiled. The error tells of those that cannot be used.
-func (l *Live) Apply(put []crdfile.Read, remove []string) error {
+func (l *Live) Apply(put []resource.Read, remove []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.c.crds
@@ -47,7 +47,7 @@ func (l *Live) Apply(put []crdfile.Read, remove []string) error {
 		e := d.catalog.Named(crd.Name)
 		failed := bad != nil && slices.ContainsFunc(bad.Errors, func(e *catalog.Error) bool { return e.Index == i })
 		if e != nil && d.byEntry[e] == nil && !failed {
-			d.byEntry[e] = &definition{crd: (*crdfile.Compact)(e.CRD), entry: e, place: put[i].Place}
+			d.byEntry[e] = &definition{crd: (*resource.Compact)(e.CRD), entry: e, place: put[i].Place}
 		}
 	}
 	for e := range d.byEntry {
@@ -60,7 +60,7 @@ func (l *Live) Apply(put []crdfile.Read, remove []string) error {
 
 // Compile compiles a CRD, unless it is the one in force, which is compiled once. The
 // errors are engine.Compile's.
-func (l *Live) Compile(of *crdfile.Compact) (*engine.Engine, error) {
+func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	crd := of.ForEngine()
 	l.mu.RLock()
 	e := l.c.crds.catalog.Named(crd.Name)
@@ -91,7 +91,7 @@ func (l *Live) Knows(kind schema.GroupKind) bool {
 }
 
 // Decide gives one document its verdict; nil when the context is cancelled.
-func (l *Live) Decide(ctx context.Context, doc *input.Document) *report.Object {
+func (l *Live) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.c.decide(ctx, doc)

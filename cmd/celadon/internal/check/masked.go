@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/fix"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/secret"
-	"github.com/celadon-cel/celadon/internal/valuediff"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
 // Masked are texts with objects in which no value of format password stands, and
@@ -22,7 +22,7 @@ func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
 		text.Each(func(doc *input.Document) {
-			def := d.crds.find(report.Identify(doc.Object).GroupKind())
+			def := d.crds.find(finding.Identify(doc.Object).GroupKind())
 			switch {
 			case doc.Err != nil:
 				err = fmt.Errorf("%s: %w", doc.Place(), doc.Err)
@@ -65,7 +65,7 @@ func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, 
 	}
 	var all [][]byte
 	for _, doc := range docs {
-		after, err := foreign.YAML(mask.Object(doc.Object))
+		after, err := untrusted.YAML(mask.Object(doc.Object))
 		if err != nil {
 			return nil, err
 		}
@@ -75,17 +75,17 @@ func maskedText(text []byte, docs []*input.Document, mask secret.Mask) ([]byte, 
 }
 
 func maskedSource(source []byte, obj map[string]any, mask secret.Mask) ([]byte, error) {
-	doc, err := yamlpos.Parse(source)
+	doc, err := position.Parse(source)
 	if err != nil {
 		return nil, err
 	}
-	var changes []yamlpos.Change
+	var changes []position.Change
 	for c := range valuediff.Values(obj, mask.Object(obj)) {
 		at := pathTo(c.Path)
 		if c.Removed {
-			changes = append(changes, yamlpos.Remove(at))
+			changes = append(changes, position.Remove(at))
 		} else {
-			changes = append(changes, yamlpos.Set(at, c.After))
+			changes = append(changes, position.Set(at, c.After))
 		}
 	}
 	if len(changes) == 0 {
@@ -94,12 +94,12 @@ func maskedSource(source []byte, obj map[string]any, mask secret.Mask) ([]byte, 
 	return doc.Edit(changes...)
 }
 
-func pathTo(steps []engine.Step) yamlpos.Path {
-	path := make(yamlpos.Path, len(steps))
+func pathTo(steps []engine.Step) position.Path {
+	path := make(position.Path, len(steps))
 	for i, step := range steps {
-		path[i] = yamlpos.Key(step.Name)
+		path[i] = position.Key(step.Name)
 		if step.Item {
-			path[i] = yamlpos.Item(step.Index)
+			path[i] = position.Item(step.Index)
 		}
 	}
 	return path

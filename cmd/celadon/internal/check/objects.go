@@ -3,10 +3,10 @@ package check
 import (
 	"context"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
@@ -14,12 +14,12 @@ import (
 // Upgrade tells of objects what a change of their CRDs does to them, as celadon
 // check --crd-old does, in the order of their source; what of it is named is not below
 // a folder. The problems are of CRDs that cannot be used.
-func Upgrade(ctx context.Context, cfg engine.Config, before, after []crdfile.Read, from sweep.Source, named []string, take func(*report.Object) error) (problems []error, err error) {
+func Upgrade(ctx context.Context, cfg engine.Config, before, after []resource.Read, from batch.Source, named []string, take func(*finding.Object) error) (problems []error, err error) {
 	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: named}
 	c.before, c.crds = gathered(cfg, before), gathered(cfg, after)
-	err = sweep.From(from, func(doc *input.Document) *report.Object { return c.decide(ctx, doc) }, func(o *report.Object) error {
+	err = batch.From(from, func(doc *input.Document) *finding.Object { return c.decide(ctx, doc) }, func(o *finding.Object) error {
 		if o == nil {
-			return sweep.ErrStopped
+			return batch.ErrStopped
 		}
 		return take(o)
 	}).Run(ctx)
@@ -27,7 +27,7 @@ func Upgrade(ctx context.Context, cfg engine.Config, before, after []crdfile.Rea
 }
 
 // gathered are CRDs that were read before.
-func gathered(cfg engine.Config, reads []crdfile.Read) *definitions {
+func gathered(cfg engine.Config, reads []resource.Read) *definitions {
 	d := &definitions{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*definition{}}
 	given := make([]crdRead, len(reads))
 	for i, r := range reads {

@@ -9,10 +9,10 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 )
 
 // oldObjects are what updates replace.
@@ -82,20 +82,20 @@ func (o *oldObjects) vanished() int {
 
 // knows is true for an object of a kind that has a CRD.
 func (d *definitions) knows(obj map[string]any) bool {
-	return d.catalog.Find(report.Identify(obj).GroupKind()) != nil
+	return d.catalog.Find(finding.Identify(obj).GroupKind()) != nil
 }
 
 // key pairs an object with its old self. A missing namespace is "default"
 // where the kind has namespaces.
 func (d *definitions) key(obj map[string]any) string {
-	id := report.Identify(obj)
+	id := finding.Identify(obj)
 	namespace := ""
 	if d.namespaced(id.GroupKind()) {
 		if namespace = id.Namespace; namespace == "" {
 			namespace = "default"
 		}
 	}
-	return report.Called(id.GroupKind(), namespace, id.Name)
+	return finding.Called(id.GroupKind(), namespace, id.Name)
 }
 
 // readOld reads the old objects of --old and --base.
@@ -108,14 +108,14 @@ func (a *run) readOld(ctx context.Context, o *Options, paths []string, crds *def
 		return readOldObject(doc)
 	}
 	files := func(wait func(), yield func(input.Chunk) bool) { o.selection().Scan(a.Stdin, o.Olds, wait, yield) }
-	err := sweep.From(o.sharded(files, crds), read, func(r oldRead) error {
+	err := batch.From(o.sharded(files, crds), read, func(r oldRead) error {
 		olds.take(r, o, crds)
 		return nil
 	}).Run(ctx)
 	if err != nil || o.Base == "" {
 		return olds, err
 	}
-	err = gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
+	err = gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 		if slices.ContainsFunc(paths, func(root string) bool { return o.selection().Excludes(root, chunk.File) }) {
 			return ctx.Err()
 		}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // One checks one object and returns the text report. The write is an update if there is an old object; one of a
@@ -17,7 +17,7 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
 	c := &checker{options: &Options{Output: "text", validation: "Strict"}}
 	rep := newReport(doc)
-	rep.Identity = report.Identify(doc.Object)
+	rep.Identity = finding.Identify(doc.Object)
 	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource}
 	rep.Operation, rep.Subresource = "create", subresource
 	if old != nil {
@@ -28,11 +28,11 @@ func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[str
 		return "", rep.Bug
 	}
 	var b bytes.Buffer
-	p, err := report.New("text", &b, report.Options{StrictKinds: true})
+	p, err := finding.New("text", &b, finding.Options{StrictKinds: true})
 	if err != nil {
 		return "", err
 	}
-	var s report.Summary
+	var s finding.Summary
 	s.Count(rep)
 	err = errors.Join(p.Object(rep), p.End(&s))
 	return b.String(), err

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	Out                   string // "": standard output
 	FindingsExitCode      int
 	Baseline, BaselineOut string
-	shard                 report.Shard
+	shard                 finding.Shard
 	Cluster               cluster.Flags
 	validation            string          // Validate in the server's words
 	selector              fields.Selector // nil: everything
@@ -62,7 +62,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Validate, "validate", "strict", "unknown and duplicate fields: strict, warn or ignore")
 	f.BoolVar(&o.NoVet, "no-vet", false, "do not tell of CRDs that the API server would refuse")
 	f.BoolVar(&o.StrictKinds, "strict-kinds", false, "an object whose CRD was not given is a finding")
-	o.ReportFlags(f, report.Formats)
+	o.ReportFlags(f, finding.Formats)
 	f.BoolVar(&o.Persisted, "persisted", false, "in json and jsonl: add each accepted object as it would be stored")
 	f.BoolVar(&o.Diff, "diff", false, "in text: show what would be stored otherwise than it is given")
 	f.StringVar(&o.FieldSelector, "field-selector", "", "check only the objects with these `FIELDS`, as kubectl get: metadata.name, metadata.namespace and the CRD's selectable fields")
@@ -87,7 +87,7 @@ func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only what kubectl would")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every object, and in json the values in failed rules")
 	f.IntVar(&o.MaxFindings, "max-findings", 0, "print no more than `N` findings; all are counted")
-	f.IntVar(&o.FindingsExitCode, "findings-exit-code", cli.Findings, "exit with `N` where there are findings, as 0 in a Job")
+	f.IntVar(&o.FindingsExitCode, "findings-exit-code", command.Findings, "exit with `N` where there are findings, as 0 in a Job")
 	f.StringVar(&o.Baseline, "baseline", "", "what stands in `FILE` is known and no finding; with --base that of REV")
 	f.StringVar(&o.BaselineOut, "baseline-out", "", "write today's findings to `FILE`, from now on the baseline")
 }
@@ -96,7 +96,7 @@ func (o *Options) ReportFlags(f *pflag.FlagSet, formats string) {
 func (o *Options) checkReport() error {
 	code := o.FindingsExitCode
 	switch {
-	case code < 0 || code > 125 || code == cli.Usage || code == cli.Bug:
+	case code < 0 || code > 125 || code == command.Usage || code == command.Bug:
 		return fmt.Errorf("--findings-exit-code %d: want 0 to 125, but not 2 and 3, which say that something else is wrong", code)
 	case o.MaxFindings < 0:
 		return fmt.Errorf("--max-findings %d: want 1 or more, or 0 for all", o.MaxFindings)

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/trace"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // How it works: with --pipe celadon check is the half of a conversation. Each line
@@ -70,11 +70,11 @@ type request struct {
 
 // reply is one line of standard output.
 type reply struct {
-	Verdict  string         `json:"verdict"`
-	Status   *report.Status `json:"status,omitempty"`
-	Causes   []report.Cause `json:"causes"`
-	Warnings []string       `json:"warnings"`
-	Cost     int64          `json:"cost"`
+	Verdict  string          `json:"verdict"`
+	Status   *finding.Status `json:"status,omitempty"`
+	Causes   []finding.Cause `json:"causes"`
+	Warnings []string        `json:"warnings"`
+	Cost     int64           `json:"cost"`
 	// Object is what would be persisted.
 	Object map[string]any `json:"object,omitempty"`
 	// Problem explains a missing verdict, or names the rules of the CRD that do not compile. As in the API server, such
@@ -83,7 +83,7 @@ type reply struct {
 }
 
 func unanswered(verdict string, err error) *reply {
-	return &reply{Verdict: verdict, Causes: []report.Cause{}, Warnings: []string{}, Problem: err.Error()}
+	return &reply{Verdict: verdict, Causes: []finding.Cause{}, Warnings: []string{}, Problem: err.Error()}
 }
 
 // pipe answers requests until there are no more.
@@ -100,10 +100,10 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 		for _, problem := range problems {
 			a.Complain(problem)
 		}
-		return &cli.ExitError{Code: cli.Usage}
+		return &command.ExitError{Code: command.Usage}
 	}
 	c := &checker{options: o, crds: crds}
-	requests, out := readRequests(ctx, a.Stdin), report.Encoder(foreign.NewWriter(a.Stdout))
+	requests, out := readRequests(ctx, a.Stdin), finding.Encoder(untrusted.NewWriter(a.Stdout))
 	for {
 		select {
 		case <-ctx.Done(): // a read may be under way
@@ -116,7 +116,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 				return fmt.Errorf("cannot read the requests: %w", r.err)
 			}
 			if err := out.Encode(c.answer(ctx, r.text)); err != nil {
-				return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("cannot write the answer: %w", a.unwrapWrite(err))}
+				return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the answer: %w", a.unwrapWrite(err))}
 			}
 		}
 	}
@@ -171,25 +171,25 @@ func readRequest(r *bufio.Reader) (text []byte, err error) {
 
 func (c *checker) answer(ctx context.Context, text []byte) *reply {
 	if text == nil {
-		return unanswered(report.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
+		return unanswered(finding.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
 	}
 	req, err := decodeRequest(text)
 	if err != nil {
-		return unanswered(report.Unreadable, err)
+		return unanswered(finding.Unreadable, err)
 	}
 	req.FieldValidation = c.options.validation
 	obj, err := engine.Decode(req.Raw)
 	if err != nil {
-		return unanswered(report.Unreadable, fmt.Errorf("object: %w", err))
+		return unanswered(finding.Unreadable, fmt.Errorf("object: %w", err))
 	}
-	id := report.Identify(obj)
+	id := finding.Identify(obj)
 	def, typed := c.crds.addressee(obj)
 	if def == nil {
-		return unanswered(report.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
+		return unanswered(finding.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
 	}
-	rep := &report.Object{Identity: id}
+	rep := &finding.Object{Identity: id}
 	if typed && unserved(def.engine, rep) {
-		return &reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []report.Cause{}, Warnings: []string{}}
+		return &reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []finding.Cause{}, Warnings: []string{}}
 	}
 	res, ok := validate(ctx, def.engine, *req, rep)
 	if !ok {
@@ -207,14 +207,14 @@ func (c *checker) answer(ctx context.Context, text []byte) *reply {
 
 // said is the answer to what was decided.
 func said(ctx context.Context, def *definition, res *engine.Result) *reply {
-	out := &reply{Verdict: report.Valid, Causes: []report.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
+	out := &reply{Verdict: finding.Valid, Causes: []finding.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
 	if res.Allowed {
 		return out
 	}
-	out.Verdict = report.Invalid
-	out.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
+	out.Verdict = finding.Invalid
+	out.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	for _, cause := range res.Causes {
-		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
+		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
 		if cause.Rule != nil {
 			r.Rule = cause.Rule.Rule
 		}
@@ -224,7 +224,7 @@ func said(ctx context.Context, def *definition, res *engine.Result) *reply {
 		out.Problem = err.Error()
 	}
 	if res.Undecided != nil {
-		out.Verdict, out.Problem = report.Undecided, res.Undecided.Error()
+		out.Verdict, out.Problem = finding.Undecided, res.Undecided.Error()
 	}
 	return out
 }

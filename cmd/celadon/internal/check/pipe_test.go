@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 func pipeOptions() *Options {
@@ -24,7 +24,7 @@ func pipeOptions() *Options {
 func talk(t testing.TB, ctx context.Context, in io.Reader, out io.Writer) error {
 	t.Helper()
 	var stderr bytes.Buffer
-	return Run(ctx, cli.Streams{Stdin: in, Stdout: out, Stderr: &stderr}, pipeOptions(), nil)
+	return Run(ctx, command.Streams{Stdin: in, Stdout: out, Stderr: &stderr}, pipeOptions(), nil)
 }
 
 // TestPipeAnswersAtOnce: a client that waits for each answer is not kept waiting.

@@ -3,28 +3,28 @@ package check
 import (
 	"context"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // refuse tells of a refused object what the server says, and where and why.
-func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
-	rep.Verdict = report.Invalid
-	rep.Status = &report.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
+func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
+	rep.Verdict = finding.Invalid
+	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
 	secrets := secret.Of(def.crd.ForEngine(), doc.Object)
-	excerpts := where.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd.ForEngine(), req.OldObject).Texts)
+	excerpts := excerpt.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd.ForEngine(), req.OldObject).Texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
-		r := report.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
+		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
 		if cause.Rule != nil {
 			r.Rule = cause.Rule.Rule
 		}
 		if places[i].Line > 0 {
 			r.File, r.Line, r.Column = doc.File, places[i].Line, places[i].Column
-			if i < where.Shown {
+			if i < excerpt.Shown {
 				r.Excerpt = excerpts.At(places[i])
 			}
 		}
@@ -34,7 +34,7 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		rep.Bug = c.explain(ctx, def, res, rep, excerpts.Texts)
 	}
 	if len(res.Causes) == 0 && c.options.locates() {
-		rep.Strict = where.Strict(doc, res.Strict, excerpts)
+		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
 	}
 }
 
@@ -51,19 +51,19 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 
 // explain adds the values in the rules that failed, which the tally drops if the objects
 // before took too much of the work of the run.
-func (c *checker) explain(ctx context.Context, def *definition, res *engine.Result, rep *report.Object, secrets secret.Texts) (err error) {
-	n := min(where.Shown, len(res.Causes))
+func (c *checker) explain(ctx context.Context, def *definition, res *engine.Result, rep *finding.Object, secrets secret.Texts) (err error) {
+	n := min(excerpt.Shown, len(res.Causes))
 	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.explained.Allowance(), secrets)
 	return err
 }
 
 // explain adds the values in the rules that failed, and returns the work that it took.
-func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []report.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
+func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []finding.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
 	all, err := def.explainer.Explain(ctx, seen, causes, allowance)
 	for i, why := range all.Causes {
 		to[i].NotShown = why.NotShown
 		for _, v := range why.Values {
-			to[i].Values = append(to[i].Values, report.Value{Expr: v.Expr, Text: report.Preview(v.Value, secrets)})
+			to[i].Values = append(to[i].Values, finding.Value{Expr: v.Expr, Text: finding.Preview(v.Value, secrets)})
 		}
 	}
 	return all.Work, err

@@ -13,10 +13,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 )
 
 // How it works: each shard reads all that there is, and decides what is its own. An
@@ -35,17 +35,17 @@ func shardOf(key string, of int) int {
 }
 
 // parseShard reads I/N; nothing is the whole.
-func parseShard(text string) (report.Shard, error) {
+func parseShard(text string) (finding.Shard, error) {
 	if text == "" {
-		return report.Shard{Of: 1}, nil
+		return finding.Shard{Of: 1}, nil
 	}
 	index, of, ok := strings.Cut(text, "/")
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(of)
-	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || i >= n || n > report.MaxShards {
-		return report.Shard{}, fmt.Errorf("--shard %q: want I/N, I from 0 to N-1 and N up to %d", text, report.MaxShards)
+	if !ok || err1 != nil || err2 != nil || i < 0 || n < 1 || i >= n || n > finding.MaxShards {
+		return finding.Shard{}, fmt.Errorf("--shard %q: want I/N, I from 0 to N-1 and N up to %d", text, finding.MaxShards)
 	}
-	return report.Shard{Index: i, Of: n}, nil
+	return finding.Shard{Index: i, Of: n}, nil
 }
 
 // partial is true of a run over a part of something.
@@ -57,18 +57,18 @@ func (o *Options) checkParts() (err error) {
 		return err
 	}
 	if o.Source != "" {
-		if err := report.CheckSource(o.Source); err != nil {
+		if err := finding.CheckSource(o.Source); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
 	}
 	if o.Run != "" {
-		if err := report.CheckSource(o.Run); err != nil {
+		if err := finding.CheckSource(o.Run); err != nil {
 			return fmt.Errorf("--run: %w", err)
 		}
 	}
 	switch {
-	case o.Sources < 0 || o.Sources > report.MaxShards:
-		return fmt.Errorf("--sources %d: want 1 to %d, or 0 where that is not known", o.Sources, report.MaxShards)
+	case o.Sources < 0 || o.Sources > finding.MaxShards:
+		return fmt.Errorf("--sources %d: want 1 to %d, or 0 where that is not known", o.Sources, finding.MaxShards)
 	case o.Sources > 0 && o.Source == "":
 		return errors.New("--sources: want --source too")
 	case o.Run != "" && !o.partial():
@@ -82,7 +82,7 @@ func (o *Options) checkParts() (err error) {
 }
 
 // mine is true of an object that this shard decides.
-func (c *checker) mine(rep *report.Object) bool {
+func (c *checker) mine(rep *finding.Object) bool {
 	if rep.Key == "" && c.options.Cluster.On {
 		return true // what one shard could not read of a cluster, another could
 	}
@@ -91,7 +91,7 @@ func (c *checker) mine(rep *report.Object) bool {
 
 // shardKey is the key of an object that is one; "" else.
 func (d *definitions) shardKey(obj map[string]any) string {
-	if id := report.Identify(obj); id.APIVersion == "" || id.Kind == "" {
+	if id := finding.Identify(obj); id.APIVersion == "" || id.Kind == "" {
 		return ""
 	}
 	return d.key(obj)
@@ -99,7 +99,7 @@ func (d *definitions) shardKey(obj map[string]any) string {
 
 // sharded lets what other shards decide be passed over without decoding it, where it
 // is JSON: most of what a shard reads.
-func (o *Options) sharded(source sweep.Source, crds *definitions) sweep.Source {
+func (o *Options) sharded(source batch.Source, crds *definitions) batch.Source {
 	if o.shard.Of <= 1 {
 		return source
 	}
@@ -122,12 +122,12 @@ func (o *Options) reportsPart() bool { return o.partial() && o.Output == "jsonl"
 
 // head says what run a report is a part of; nil where it is none. What it is decided
 // by comes later.
-func (o *Options) head(kubeVersion string) *report.PartHead {
+func (o *Options) head(kubeVersion string) *finding.PartHead {
 	if !o.reportsPart() {
 		return nil
 	}
-	return &report.PartHead{
-		Kind: report.Kind, APIVersion: report.APIVersion, KubeVersion: kubeVersion, Version: cli.Version(),
+	return &finding.PartHead{
+		Kind: finding.Kind, APIVersion: finding.APIVersion, KubeVersion: kubeVersion, Version: command.Version(),
 		Source: o.Source, Sources: o.Sources, Run: o.Run, Shard: o.shard, Live: o.Cluster.On, Flags: o.telling(),
 	}
 }
@@ -149,10 +149,10 @@ func (o *Options) telling() []string {
 		{"--convert-ca", o.Convert.CA != ""},
 		{"--old", len(o.Olds) > 0},
 		{"--crd-old", len(o.CRDOlds) > 0},
-		{report.StrictKinds, o.StrictKinds},
-		{report.NoVet, o.NoVet},
-		{report.WithPersisted, o.Persisted},
-		{report.WithTables, o.Summary},
+		{finding.StrictKinds, o.StrictKinds},
+		{finding.NoVet, o.NoVet},
+		{finding.WithPersisted, o.Persisted},
+		{finding.WithTables, o.Summary},
 		{"--baseline", o.Baseline != ""},
 	} {
 		if f.set {
@@ -197,7 +197,7 @@ type seen struct {
 }
 
 // add gives the document its place.
-func (s *seen) add(r *report.Object) {
+func (s *seen) add(r *finding.Object) {
 	if s.input == nil {
 		s.input = sha256.New()
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 const openCRD = `
@@ -42,7 +42,7 @@ func runCheck(t *testing.T, name, objects, output string) string {
 	if err := o.Check([]string{file}); err != nil {
 		t.Fatal(err)
 	}
-	_ = Run(t.Context(), cli.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}, o, []string{file})
+	_ = Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}, o, []string{file})
 	return out.String() + stderr.String()
 }
 

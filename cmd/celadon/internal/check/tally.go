@@ -5,11 +5,11 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/ordered"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/where"
-	"github.com/celadon-cel/celadon/engine/trace"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // tally counts and prints what was decided, in the order of the input.
@@ -18,8 +18,8 @@ type tally struct {
 	checker  *checker // nil where others decided
 	to       *destination
 	baseline *baseline // nil: none was asked for
-	summary  report.Summary
-	tables   *report.Tables // nil: not asked for
+	summary  finding.Summary
+	tables   *finding.Tables // nil: not asked for
 	findings int
 	// unselected counts the objects that were not asked for.
 	unselected int
@@ -48,7 +48,7 @@ func (a *run) tally(ctx context.Context, o *Options, kubeVersion string) (*tally
 		return nil, err
 	}
 	if o.Summary {
-		t.tables = report.NewTables()
+		t.tables = finding.NewTables()
 	}
 	return t, nil
 }
@@ -64,10 +64,10 @@ func (t *tally) judged(ctx context.Context) error {
 		t.to.head.CRDs = t.checker.digest()
 	}
 	if !t.options.NoVet {
-		t.summary.CRDs = &report.CRDSummary{}
+		t.summary.CRDs = &finding.CRDSummary{}
 	}
 	crds := t.checker.crds
-	pipe := ordered.Pipe[*judged, *report.CRD]{
+	pipe := parallel.Pipe[*judged, *finding.CRD]{
 		Workers: runtime.GOMAXPROCS(0),
 		Produce: func(send func(*judged) bool) {
 			for _, one := range crds.judged {
@@ -76,15 +76,15 @@ func (t *tally) judged(ctx context.Context) error {
 				}
 			}
 		},
-		Work: func(one *judged) *report.CRD {
+		Work: func(one *judged) *finding.CRD {
 			if one.report != nil {
 				return one.report
 			}
 			return crds.judge.judge(ctx, one.doc, one.data)
 		},
-		Take: func(crd *report.CRD) error {
+		Take: func(crd *finding.CRD) error {
 			if crd == nil {
-				return sweep.ErrStopped // the context is cancelled
+				return batch.ErrStopped // the context is cancelled
 			}
 			crd.Source = t.options.Source
 			return t.crd(crd)
@@ -97,7 +97,7 @@ func (t *tally) judged(ctx context.Context) error {
 	return t.to.flush()
 }
 
-func (t *tally) crd(crd *report.CRD) error {
+func (t *tally) crd(crd *finding.CRD) error {
 	if crd.Bug != nil {
 		t.bug = cmp.Or(t.bug, crd.Bug)
 	}
@@ -114,7 +114,7 @@ func (t *tally) crd(crd *report.CRD) error {
 }
 
 // know asks the baseline.
-func (t *tally) know(r *report.Object) {
+func (t *tally) know(r *finding.Object) {
 	if t.baseline != nil {
 		t.baseline.know(r, t.options.StrictKinds)
 	}
@@ -131,9 +131,9 @@ func (t *tally) omits() bool {
 }
 
 // take takes what this run decided.
-func (t *tally) take(r *report.Object) error {
+func (t *tally) take(r *finding.Object) error {
 	if r == nil {
-		return sweep.ErrStopped // the context is cancelled: the object was not decided
+		return batch.ErrStopped // the context is cancelled: the object was not decided
 	}
 	t.settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
@@ -150,9 +150,9 @@ func (t *tally) take(r *report.Object) error {
 	}
 	t.to.bar.Add(1)
 	switch r.Verdict {
-	case report.Elsewhere:
+	case finding.Elsewhere:
 		return nil
-	case report.Unselected:
+	case finding.Unselected:
 		t.unselected++
 		return nil
 	}
@@ -163,21 +163,21 @@ func (t *tally) take(r *report.Object) error {
 }
 
 // settle drops the explanations of an object if they take too much of the work of the run.
-func (t *tally) settle(r *report.Object) {
+func (t *tally) settle(r *finding.Object) {
 	if r.Explained == 0 || t.checker.explained.Settle(r.Explained) {
 		return
 	}
 	for i := range r.Causes {
-		if c := &r.Causes[i]; c.Rule != "" && i < where.Shown {
+		if c := &r.Causes[i]; c.Rule != "" && i < excerpt.Shown {
 			c.Values, c.NotShown = nil, trace.NotShown
 		}
 	}
 }
 
-func (t *tally) object(r *report.Object) error {
+func (t *tally) object(r *finding.Object) error {
 	t.know(r)
 	t.count(r)
-	if r.Verdict == report.Ignored && !t.shows() {
+	if r.Verdict == finding.Ignored && !t.shows() {
 		return nil
 	}
 	if r.Finding(t.options.StrictKinds) && t.omits() {
@@ -189,7 +189,7 @@ func (t *tally) object(r *report.Object) error {
 	return t.to.flush()
 }
 
-func (t *tally) count(r *report.Object) {
+func (t *tally) count(r *finding.Object) {
 	t.summary.Count(r)
 	if r.Bug != nil && t.bug == nil {
 		t.bug = r.Bug
@@ -219,12 +219,12 @@ func (t *tally) last() {
 	}
 	if t.options.Baseline != "" || len(t.stale) > 0 {
 		if s.Baseline == nil {
-			s.Baseline = &report.BaselineSummary{}
+			s.Baseline = &finding.BaselineSummary{}
 		}
 		s.Baseline.Stale = len(t.stale)
 	}
 	if t.to.head != nil {
-		s.End = &report.PartEnd{Documents: t.seen.documents, Input: t.seen.digest(), Unselected: t.unselected, Stale: t.stale}
+		s.End = &finding.PartEnd{Documents: t.seen.documents, Input: t.seen.digest(), Unselected: t.unselected, Stale: t.stale}
 		for _, problem := range t.problems {
 			s.End.Problems = append(s.End.Problems, problem.Error())
 		}

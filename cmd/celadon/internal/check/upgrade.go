@@ -3,20 +3,20 @@ package check
 import (
 	"context"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/compare"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // upgrade decides an object that exists under the old CRD: a create under both,
 // and under both an update that changes nothing.
-func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Document, rep *report.Object) {
+func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Document, rep *finding.Object) {
 	rep.Operation = "create"
-	before := c.before.find(report.Identify(doc.Object).GroupKind())
+	before := c.before.find(finding.Identify(doc.Object).GroupKind())
 	if before == nil {
-		rep.Verdict, rep.Problem = report.Skipped, "no old CRD given for "+report.Identify(doc.Object).GroupKind().String()
+		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+finding.Identify(doc.Object).GroupKind().String()
 		return
 	}
 	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.options.Summary}
@@ -27,8 +27,8 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 		return
 	}
 	if unserved(def.engine, rep) {
-		if was.verdict != report.Invalid { // else it was no version before either
-			rep.Upgrade = &report.Upgrade{Before: was.verdict, Now: report.Invalid, Unchanged: report.Invalid}
+		if was.verdict != finding.Invalid { // else it was no version before either
+			rep.Upgrade = &finding.Upgrade{Before: was.verdict, Now: finding.Invalid, Unchanged: finding.Invalid}
 		}
 		return
 	}
@@ -41,9 +41,9 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 		return
 	}
 	rep.Cost, rep.Rules = now.Cost, now.Rules
-	u := &report.Upgrade{Before: was.verdict, Now: now.verdict, Unchanged: unchanged.verdict}
+	u := &finding.Upgrade{Before: was.verdict, Now: now.verdict, Unchanged: unchanged.verdict}
 	rep.Upgrade = u
-	u.Ratcheted = u.Now == report.Invalid && u.Unchanged == report.Valid
+	u.Ratcheted = u.Now == finding.Invalid && u.Unchanged == finding.Valid
 	u.Changes = silent(ctx, before, def, update, unchanged.Result)
 	switch {
 	case u.RefusedOnUpdate():
@@ -52,7 +52,7 @@ func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Docum
 	case u.RefusedOnCreate():
 		c.refuse(ctx, def, create, doc, now.Result, rep)
 	case rep.Limit != nil:
-		rep.Verdict = report.Undecided
+		rep.Verdict = finding.Undecided
 	}
 }
 
@@ -64,40 +64,40 @@ type answer struct {
 
 // answered is false where there is no answer at all; the report then says why.
 // Of what is undecided the report keeps the first, whatever else is not checked.
-func answered(ctx context.Context, def *definition, req engine.Request, rep *report.Object) (answer, bool) {
+func answered(ctx context.Context, def *definition, req engine.Request, rep *finding.Object) (answer, bool) {
 	problem, limit := rep.Problem, rep.Limit
 	res, ok := validate(ctx, def.engine, req, rep)
 	switch {
 	case ok && res.Allowed:
-		return answer{res, report.Valid}, true
+		return answer{res, finding.Valid}, true
 	case ok:
-		return answer{res, report.Invalid}, true
-	case rep.Verdict == report.Skipped && limit != nil:
-		rep.Verdict, rep.Problem = report.Undecided, problem
+		return answer{res, finding.Invalid}, true
+	case rep.Verdict == finding.Skipped && limit != nil:
+		rep.Verdict, rep.Problem = finding.Undecided, problem
 		return answer{}, false
-	case rep.Verdict != report.Undecided || rep.Limit == nil: // there was no answer
+	case rep.Verdict != finding.Undecided || rep.Limit == nil: // there was no answer
 		return answer{}, false
 	}
 	if limit != nil {
 		rep.Problem, rep.Limit = problem, limit
 	}
-	return answer{&engine.Result{}, report.Undecided}, true
+	return answer{&engine.Result{}, finding.Undecided}, true
 }
 
 // silent are the differences between the object as it is kept under the old CRD
 // and under the new one, by an update that changes nothing.
-func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []report.Change {
+func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []finding.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
 	secrets := append(secret.Of(before.crd.ForEngine(), was).Texts, secret.Of(now.crd.ForEngine(), is).Texts...)
 	text := func(v any, absent bool) string {
 		if absent {
 			return ""
 		}
-		return report.Preview(v, secrets)
+		return finding.Preview(v, secrets)
 	}
-	var changes []report.Change
+	var changes []finding.Change
 	for c := range compare.Values(was, is) {
-		changes = append(changes, report.Change{Field: engine.FormatPath(c.Path), Before: text(c.Before, c.Added), After: text(c.After, c.Removed)})
+		changes = append(changes, finding.Change{Field: engine.FormatPath(c.Path), Before: text(c.Before, c.Added), After: text(c.After, c.Removed)})
 	}
 	return changes
 }

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/crdfields"
-	"github.com/celadon-cel/celadon/internal/linediff"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/x/crdfields"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // view is what of objects of one version is shown, and chosen by. The paths of a
@@ -33,7 +33,7 @@ type view struct {
 
 // table is what kubectl get shows of a version.
 type table struct {
-	*report.Table
+	*finding.Table
 	columns *crdfields.Columns
 }
 
@@ -66,7 +66,7 @@ func newViews(crd *apiextensionsv1.CustomResourceDefinition) map[string]*view {
 // tableOf has the columns up to one that cannot be read, as in a server.
 func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) table {
 	columns, _ := crdfields.ColumnsOf(v)
-	return table{columns: columns, Table: &report.Table{
+	return table{columns: columns, Table: &finding.Table{
 		Kind:       schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
 		Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		Columns:    columns.Names(),
@@ -75,12 +75,12 @@ func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.C
 
 // view is nil for an object of no version of the CRD.
 func (def *definition) view(obj map[string]any) *view {
-	_, version, _ := strings.Cut(report.Identify(obj).APIVersion, "/")
+	_, version, _ := strings.Cut(finding.Identify(obj).APIVersion, "/")
 	return def.views[version]
 }
 
 // show adds to the report what is asked for of an accepted object.
-func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *report.Object) {
+func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
 	v, o := def.view(res.Object), c.options
 	kept := o.Persisted || o.Output == "yaml"
 	selects := v != nil && v.selects && (o.Output == "json" || o.Output == "jsonl")
@@ -119,13 +119,13 @@ func selected(v *view, obj map[string]any) map[string]string {
 
 // row is what kubectl get shows. An object is as old as it says, or as the one
 // that it replaces: what a file has is there already; else it is new.
-func (c *checker) row(v *view, obj map[string]any, forms ...map[string]any) *report.Row {
+func (c *checker) row(v *view, obj map[string]any, forms ...map[string]any) *finding.Row {
 	now := c.options.now
 	if now.IsZero() {
 		now = time.Now()
 	}
-	id, t := report.Identify(obj), v.table()
-	return &report.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
+	id, t := finding.Identify(obj), v.table()
+	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
 }
 
 // aged is an object with the time of its creation.
@@ -157,7 +157,7 @@ func with(obj map[string]any, name string, value any) map[string]any {
 // What is stored is asked, or, of what is not, what would be. The selector may
 // name what some CRDs have and others have not: then the object is not chosen,
 // and that is told.
-func (c *checker) choose(def *definition, seen map[string]any, rep *report.Object) {
+func (c *checker) choose(def *definition, seen map[string]any, rep *finding.Object) {
 	selector := c.options.selector
 	if selector == nil {
 		return
@@ -169,14 +169,14 @@ func (c *checker) choose(def *definition, seen map[string]any, rep *report.Objec
 	chosen, err := v.chooses(selector, seen, rep.Identity)
 	switch {
 	case err != nil:
-		*rep = report.Object{Key: rep.Key, File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
-			Verdict: report.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []report.Cause{}}
+		*rep = finding.Object{Key: rep.Key, File: rep.File, Document: rep.Document, Item: rep.Item, Line: rep.Line, Identity: rep.Identity,
+			Verdict: finding.Unreadable, Problem: fmt.Sprintf("--field-selector: %v", err), Warnings: []string{}, Causes: []finding.Cause{}}
 	case !chosen:
-		rep.Verdict = report.Unselected
+		rep.Verdict = finding.Unselected
 	}
 }
 
-func (v *view) chooses(selector fields.Selector, obj map[string]any, id report.Identity) (bool, error) {
+func (v *view) chooses(selector fields.Selector, obj map[string]any, id finding.Identity) (bool, error) {
 	s, err := v.selectable()
 	if err != nil {
 		return false, err

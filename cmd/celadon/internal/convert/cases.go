@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
-	"github.com/celadon-cel/celadon/engine/ruletest"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // writeCases writes a suite for each version that findings begin in. A file that
 // is there already is not touched.
-func writeCases(s cli.Streams, o *TestOptions, r *Report) error {
+func writeCases(s command.Streams, o *TestOptions, r *Report) error {
 	for _, c := range r.CRDs {
 		byVersion := map[string][]*Finding{}
 		for _, f := range c.Findings {
@@ -34,8 +34,8 @@ func writeCases(s cli.Streams, o *TestOptions, r *Report) error {
 	return nil
 }
 
-func (o *TestOptions) write(s cli.Streams, c *CRD, version string, findings []*Finding) error {
-	if err := wholefile.MkdirAll(o.CasesOut, 0o755); err != nil {
+func (o *TestOptions) write(s command.Streams, c *CRD, version string, findings []*Finding) error {
+	if err := outfile.MkdirAll(o.CasesOut, 0o755); err != nil {
 		return err
 	}
 	path := filepath.Join(o.CasesOut, c.Name+"-"+version+".convert.testsuite.yaml")
@@ -46,10 +46,10 @@ func (o *TestOptions) write(s cli.Streams, c *CRD, version string, findings []*F
 	if err != nil {
 		return err
 	}
-	if err := wholefile.Write(path, data); err != nil {
+	if err := outfile.Write(path, data); err != nil {
 		return err
 	}
-	foreign.Fprintf(s.Stderr, "%s: %s\n", path, phrase.Count(len(findings), "case"))
+	untrusted.Fprintf(s.Stderr, "%s: %s\n", path, phrase.Count(len(findings), "case"))
 	return nil
 }
 
@@ -69,7 +69,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 	}
 	b.WriteString("tests:\n")
 	for i, f := range findings {
-		fmt.Fprintf(&b, "# %s\n", foreign.Line(f.Text))
+		fmt.Fprintf(&b, "# %s\n", untrusted.Line(f.Text))
 		name := fmt.Sprintf("%d: %s by way of %s", i+1, f.Kind, f.To)
 		if f.Path != "" {
 			name += ": " + f.Path
@@ -99,7 +99,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 
 // put writes a key and its value, set in.
 func put(b *bytes.Buffer, indent, key string, v any) error {
-	data, err := foreign.YAML(map[string]any{key: v})
+	data, err := untrusted.YAML(map[string]any{key: v})
 	for line := range strings.Lines(string(data)) {
 		b.WriteString(indent + line)
 	}

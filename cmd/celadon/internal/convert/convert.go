@@ -14,17 +14,17 @@ import (
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/catalog"
 	"github.com/celadon-cel/celadon/engine/conversion"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // Options are the flags of celadon convert.
@@ -59,7 +59,7 @@ func (o *Options) Check(paths []string) error {
 
 // Run shows objects in a version: as a client reads them there that were created
 // as they stand.
-func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	ask, err := o.Converter.Open()
 	if err != nil {
 		return err
@@ -77,18 +77,18 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 		broken = true
 		s.Complain(err)
 	}
-	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: foreign.NewWriter(s.Stdout)}
-	if err := sweep.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
+	r := &run{ctx: ctx, Streams: s, to: o.To, known: known, out: untrusted.NewWriter(s.Stdout)}
+	if err := batch.All(ctx, s.Stdin, paths, func(doc *input.Document) *input.Document { return doc }, r.one); err != nil {
 		return err
 	}
 	if broken {
-		r.code = cli.Usage
+		r.code = command.Usage
 	}
 	switch {
-	case r.code != cli.OK:
-		return &cli.ExitError{Code: r.code}
+	case r.code != command.OK:
+		return &command.ExitError{Code: r.code}
 	case r.shown == 0:
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("no object in %s", strings.Join(paths, ", "))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no object in %s", strings.Join(paths, ", "))}
 	}
 	return nil
 }
@@ -100,10 +100,10 @@ type definition struct {
 	crd  *apiextensionsv1.CustomResourceDefinition
 }
 
-// read reads CRDs, of which there must be one; see crdfile.All.
-func read(ctx context.Context, s cli.Streams, paths []string) (crds []*definition, broken bool, err error) {
-	return crdfile.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
-		crd, err := crdfile.DecodeCompact(doc)
+// read reads CRDs, of which there must be one; see resource.All.
+func read(ctx context.Context, s command.Streams, paths []string) (crds []*definition, broken bool, err error) {
+	return resource.All(ctx, s, paths, func(doc *input.Document) (*definition, error) {
+		crd, err := resource.DecodeCompact(doc)
 		if crd == nil || err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func read(ctx context.Context, s cli.Streams, paths []string) (crds []*definitio
 
 // run is one celadon convert.
 type run struct {
-	cli.Streams
+	command.Streams
 	ctx   context.Context
 	to    string
 	known *catalog.Catalog
@@ -129,13 +129,13 @@ func (r *run) one(doc *input.Document) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.As(err, &bug):
-		return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", doc.Place(), err)}
+		return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", doc.Place(), err)}
 	case err != nil:
 		r.Complain(fmt.Errorf("%s: %w", doc.Place(), err))
 		r.code = max(r.code, code)
 		return nil
 	}
-	data, err := foreign.YAML(out)
+	data, err := untrusted.YAML(out)
 	if err != nil {
 		return err
 	}
@@ -149,33 +149,33 @@ func (r *run) one(doc *input.Document) error {
 // converted is an object in the version; code is for an error, where there is one.
 func (r *run) converted(doc *input.Document) (out map[string]any, code int, err error) {
 	if doc.Err != nil {
-		return nil, cli.Usage, doc.Err
+		return nil, command.Usage, doc.Err
 	}
-	id := report.Identify(doc.Object)
+	id := finding.Identify(doc.Object)
 	entry := r.known.Find(id.GroupKind())
 	if entry == nil {
-		return nil, cli.Usage, fmt.Errorf("no CRD given for %s", id.GroupKind())
+		return nil, command.Usage, fmt.Errorf("no CRD given for %s", id.GroupKind())
 	}
 	e, err := entry.Engine()
 	if e == nil {
-		return nil, cli.Usage, err
+		return nil, command.Usage, err
 	}
 	if doc.Duplicate != nil {
-		return nil, cli.Findings, doc.Duplicate
+		return nil, command.Findings, doc.Duplicate
 	}
 	res, err := e.Validate(r.ctx, engine.Request{Object: doc.Object, FieldValidation: "Strict"})
 	if err != nil {
-		return nil, cli.Usage, unanswered(err)
+		return nil, command.Usage, unanswered(err)
 	}
 	if !res.Allowed {
-		return nil, cli.Findings, errors.New(res.Failure.Message)
+		return nil, command.Findings, errors.New(res.Failure.Message)
 	}
 	// not res.Object, which is what comes back of it
 	if out, err = e.Convert(r.ctx, res.Stored, r.to); err != nil {
-		return nil, cli.Usage, unanswered(err)
+		return nil, command.Usage, unanswered(err)
 	}
 	mask := secret.MaskOf(entry.CRD, doc.Object, res.Stored, out)
-	return mask.Object(withOwnMetadata(out, doc.Object)), cli.OK, nil
+	return mask.Object(withOwnMetadata(out, doc.Object)), command.OK, nil
 }
 
 // unanswered says of a converter that does not answer that nothing is known.

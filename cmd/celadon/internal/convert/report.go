@@ -8,10 +8,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
 // Report is that of celadon convert test, as -o json shows it.
@@ -96,8 +96,8 @@ func (r *Report) add(of *definition, made *roundtrip.Report) {
 }
 
 // write shows the report, and then writes the cases.
-func (r *Report) write(s cli.Streams, o *TestOptions) error {
-	if err := r.print(foreign.NewWriter(s.Stdout), o); err != nil || o.CasesOut == "" {
+func (r *Report) write(s command.Streams, o *TestOptions) error {
+	if err := r.print(untrusted.NewWriter(s.Stdout), o); err != nil || o.CasesOut == "" {
 		return err
 	}
 	return writeCases(s, o, r)
@@ -126,14 +126,14 @@ func (r *Report) print(out io.Writer, o *TestOptions) error {
 // print is for people.
 func (c *CRD) print(b *strings.Builder) error {
 	for _, f := range c.Findings {
-		foreign.Fprintf(b, "%s: %s, %s to %s and back, %s: %s\n", c.Name, f.Kind, f.From, f.To, phrase.Count(f.Times, "object"), f.Text)
-		data, err := foreign.YAML(f.Object)
+		untrusted.Fprintf(b, "%s: %s, %s to %s and back, %s: %s\n", c.Name, f.Kind, f.From, f.To, phrase.Count(f.Times, "object"), f.Text)
+		data, err := untrusted.YAML(f.Object)
 		if err != nil {
 			return err
 		}
 		indented(b, data)
 		if f.Change != nil {
-			foreign.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.said)
+			untrusted.Fprintf(b, "    # and in %s: %s\n", f.To, f.Change.said)
 		}
 	}
 	if len(c.Findings) > 0 {
@@ -147,7 +147,7 @@ func (c *CRD) print(b *strings.Builder) error {
 	if n := len(c.Findings); n > 0 {
 		said = phrase.Count(n, "finding")
 	}
-	foreign.Fprintf(b, "%s: %s in %s there and back between %s\n", c.Name, said, phrase.Count(trips, "trip"), c.between())
+	untrusted.Fprintf(b, "%s: %s in %s there and back between %s\n", c.Name, said, phrase.Count(trips, "trip"), c.between())
 	if c.More {
 		fmt.Fprintf(b, "  there are more: these are the first\n")
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/pflag"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/conversion"
-	"github.com/celadon-cel/celadon/engine/conversion/roundtrip"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
 // Outputs are the forms of a report.
@@ -69,7 +69,7 @@ func (o *TestOptions) Check() error {
 }
 
 // Test is the whole of celadon convert test.
-func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
+func Test(ctx context.Context, s command.Streams, o *TestOptions) error {
 	ask, err := o.Converter.Open()
 	if err != nil {
 		return err
@@ -112,13 +112,13 @@ func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(errors.Join(problems...), &bug):
-		return &cli.ExitError{Code: cli.Bug}
+		return &command.ExitError{Code: command.Bug}
 	case broken || len(problems) > 0:
-		return &cli.ExitError{Code: cli.Usage}
+		return &command.ExitError{Code: command.Usage}
 	case len(r.CRDs) == 0:
 		return fmt.Errorf("no CRD in %s has two versions: there is nothing to convert", strings.Join(o.CRDs, ", "))
 	case r.Summary.Findings > 0:
-		return &cli.ExitError{Code: cli.Findings}
+		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
 }
@@ -126,10 +126,10 @@ func Test(ctx context.Context, s cli.Streams, o *TestOptions) error {
 // one tests a CRD; what was found before an error is in the report. Who converts is
 // asked of CRDs that a webhook converts; lone: also of one that does not say, for
 // a tool may add that later.
-func (o *TestOptions) one(ctx context.Context, s cli.Streams, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter, lone bool) (*roundtrip.Report, error) {
+func (o *TestOptions) one(ctx context.Context, s command.Streams, crd *apiextensionsv1.CustomResourceDefinition, ask engine.Converter, lone bool) (*roundtrip.Report, error) {
 	if o.CasesOut != "" {
 		for _, v := range crd.Spec.Versions {
-			if err := crdfile.CheckNames(crd.Name, v.Name); err != nil {
+			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -140,10 +140,10 @@ func (o *TestOptions) one(ctx context.Context, s cli.Streams, crd *apiextensions
 		return nil, errors.New("the CRD converts by a webhook: want --convert URL or --exec COMMAND")
 	case webhook:
 	case ask != nil && c == nil && lone:
-		foreign.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: taken to convert by a webhook\n", crd.Name)
+		untrusted.Fprintf(s.Stderr, "%s: the CRD has no spec.conversion: taken to convert by a webhook\n", crd.Name)
 	default:
 		if ask != nil {
-			foreign.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: none is asked\n", crd.Name)
+			untrusted.Fprintf(s.Stderr, "%s: the CRD does not convert by a webhook: none is asked\n", crd.Name)
 		}
 		ask = conversion.None()
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/worktree"
-	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // allowance is a break that is accepted.
@@ -34,7 +34,7 @@ func allowances(ctx context.Context, o *Options, paths []string) (list []*allowa
 		return chunk.Each(func(doc *input.Document) bool { docs = append(docs, doc); return true })
 	}
 	if o.Base != "" {
-		err = gitbase.Read(ctx, o.Base, []string{o.Allow}, func(chunk input.Chunk) error { each(chunk); return nil })
+		err = gitrevision.Read(ctx, o.Base, []string{o.Allow}, func(chunk input.Chunk) error { each(chunk); return nil })
 		if err == nil && len(docs) == 0 {
 			err = fmt.Errorf("there is no such file at %s", o.Base)
 		}

@@ -3,7 +3,7 @@ package diff
 import (
 	"testing"
 
-	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // TestAllowInEachVersion: a change in several versions is allowed where each of them

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/compare"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/secret"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
+	"github.com/celadon-cel/celadon/x/secret"
 )
 
 // judgeError is a failure of ours to judge a CRD.
@@ -64,8 +64,8 @@ func compared(ctx context.Context, p *pair, o *Options) (*CRD, error) {
 }
 
 // update returns the API server's verdict on the update of the CRD.
-func (p *pair) update(ctx context.Context, o *Options) (*report.CRD, error) {
-	old, err := crdfile.Decode(p.before.doc)
+func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
+	old, err := resource.Decode(p.before.doc)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func (p *pair) witness(w *compare.Witness) *Witness {
 		out.Causes = append(out.Causes, Cause{Reason: string(c.Reason), Field: c.Field, Message: message})
 	}
 	for _, c := range w.Kept {
-		change := report.Change{Field: engine.FormatPath(c.Path)}
+		change := finding.Change{Field: engine.FormatPath(c.Path)}
 		if !c.Added {
-			change.Before = report.Preview(c.Before, secrets)
+			change.Before = finding.Preview(c.Before, secrets)
 		}
 		if !c.Removed {
-			change.After = report.Preview(c.After, secrets)
+			change.After = finding.Preview(c.After, secrets)
 		}
 		out.Kept = append(out.Kept, change)
 	}

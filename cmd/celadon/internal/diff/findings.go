@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-type jsonPrinter struct{ out *foreign.Writer }
+type jsonPrinter struct{ out *untrusted.Writer }
 
-func (p *jsonPrinter) crd(*CRD) error              { return nil }
-func (p *jsonPrinter) object(*report.Object) error { return nil }
+func (p *jsonPrinter) crd(*CRD) error               { return nil }
+func (p *jsonPrinter) object(*finding.Object) error { return nil }
 
 func (p *jsonPrinter) end(r *Report) error {
-	enc := report.Encoder(p.out)
+	enc := finding.Encoder(p.out)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
@@ -34,43 +34,43 @@ func (c *Change) level() string {
 }
 
 // told is a change in a few lines, for an annotation.
-func (c *Change) told() foreign.Own {
+func (c *Change) told() untrusted.Own {
 	var b strings.Builder
-	foreign.Fprintf(&b, "%s\n", c.effect())
+	untrusted.Fprintf(&b, "%s\n", c.effect())
 	if c.Allowed != "" {
-		foreign.Fprintf(&b, "allowed: %s\n", c.Allowed)
+		untrusted.Fprintf(&b, "allowed: %s\n", c.Allowed)
 	}
 	if c.Old != "" {
-		foreign.Fprintf(&b, "- %s\n", flat(c, c.Old))
+		untrusted.Fprintf(&b, "- %s\n", flat(c, c.Old))
 	}
 	if c.New != "" {
-		foreign.Fprintf(&b, "+ %s\n", flat(c, c.New))
+		untrusted.Fprintf(&b, "+ %s\n", flat(c, c.New))
 	}
 	if w := c.Refused; w != nil {
-		foreign.Fprintf(&b, "%s:\n", c.head(w))
+		untrusted.Fprintf(&b, "%s:\n", c.head(w))
 		if w.Old != nil {
-			foreign.Fprintf(&b, "old object: %s\n", report.Preview(w.Old, nil))
+			untrusted.Fprintf(&b, "old object: %s\n", finding.Preview(w.Old, nil))
 		}
-		foreign.Fprintf(&b, "%s\n%s\n", report.Preview(w.Object, nil), w.says())
+		untrusted.Fprintf(&b, "%s\n%s\n", finding.Preview(w.Object, nil), w.says())
 	}
-	return foreign.Own(strings.TrimSpace(b.String()))
+	return untrusted.Own(strings.TrimSpace(b.String()))
 }
 
 // at is where a change is shown: in the new CRD, or in the old where there is no
 // new one.
-func (c *Change) at(crd *CRD) report.Place {
+func (c *Change) at(crd *CRD) finding.Place {
 	if crd.NewFile == "" {
-		return report.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
+		return finding.Place{File: crd.OldFile, Line: c.OldLine, Field: c.Path}
 	}
-	return report.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
+	return finding.Place{File: crd.NewFile, Line: max(c.NewLine, crd.NewLine), Field: c.Path + " " + c.What}
 }
 
 // gitHubPrinter writes workflow commands, which GitHub shows beside the lines.
-type gitHubPrinter struct{ out *foreign.Writer }
+type gitHubPrinter struct{ out *untrusted.Writer }
 
 func (p *gitHubPrinter) crd(crd *CRD) error {
 	if crd.Update != nil {
-		refusal, err := report.New("github", p.out, report.Options{})
+		refusal, err := finding.New("github", p.out, finding.Options{})
 		if err == nil {
 			err = refusal.CRD(crd.Update)
 		}
@@ -86,15 +86,15 @@ func (p *gitHubPrinter) crd(crd *CRD) error {
 		case "note":
 			level = "notice"
 		}
-		if err := report.Annotate(p.out, level, c.at(crd), string(foreign.Line(crd.Name)+" "+c.title()), c.told()); err != nil {
+		if err := finding.Annotate(p.out, level, c.at(crd), string(untrusted.Line(crd.Name)+" "+c.title()), c.told()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *gitHubPrinter) object(o *report.Object) error {
-	objects, err := report.New("github", p.out, report.Options{})
+func (p *gitHubPrinter) object(o *finding.Object) error {
+	objects, err := finding.New("github", p.out, finding.Options{})
 	if err != nil {
 		return err
 	}
@@ -106,16 +106,16 @@ func (p *gitHubPrinter) end(r *Report) error {
 	return err
 }
 
-type sarifPrinter struct{ log *report.SARIF }
+type sarifPrinter struct{ log *finding.SARIF }
 
-func newSARIF(out *foreign.Writer) *sarifPrinter {
-	return &sarifPrinter{report.NewSARIF(out, cli.Version())}
+func newSARIF(out *untrusted.Writer) *sarifPrinter {
+	return &sarifPrinter{finding.NewSARIF(out, command.Version())}
 }
 
 func (p *sarifPrinter) crd(crd *CRD) error {
 	if u := crd.Update; u != nil && u.Refused() {
 		for _, c := range u.Causes {
-			at := report.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field}
+			at := finding.Place{File: crd.NewFile, Line: max(c.Line, crd.NewLine), Column: c.Column, Field: c.Field}
 			if err := p.log.Add(c.Reason, "A check of the API server: "+c.Reason, "error", at, c.Field+": "+c.Message, crd.NewFile, crd.Name); err != nil {
 				return err
 			}
@@ -134,8 +134,8 @@ func (p *sarifPrinter) crd(crd *CRD) error {
 	return nil
 }
 
-func (p *sarifPrinter) object(o *report.Object) error {
-	at := report.Place{File: o.File, Line: o.Line}
+func (p *sarifPrinter) object(o *finding.Object) error {
+	at := finding.Place{File: o.File, Line: o.Line}
 	return p.log.Add("upgrade", "An object that an upgrade of its CRD affects", "error", at, o.Upgraded(), o.File, o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 

@@ -4,15 +4,15 @@ import (
 	"io"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/compare"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // markdownPrinter writes a comment for a pull request. What comes from files stands
 // in code, where markdown means nothing, behind fences longer than any inside.
 type markdownPrinter struct {
-	out  *foreign.Writer
+	out  *untrusted.Writer
 	b    strings.Builder
 	file string // of the CRD at hand
 }
@@ -21,7 +21,7 @@ type markdownPrinter struct {
 const maxComment = 60_000
 
 func (p *markdownPrinter) crd(crd *CRD) error {
-	foreign.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
+	untrusted.Fprintf(&p.b, "### %s\n\n", code(crd.Name))
 	if u := crd.Update; u != nil && u.Refused() {
 		p.b.WriteString("The API server **refuses the update of the CRD**:\n\n")
 		text := ""
@@ -54,13 +54,13 @@ func (p *markdownPrinter) crd(crd *CRD) error {
 
 func (p *markdownPrinter) change(c *Change) {
 	mark := "**" + c.verb() + "**"
-	at := foreign.Own("")
+	at := untrusted.Own("")
 	if c.NewLine > 0 && p.file != "" {
-		at = " at " + code(place(report.Place{File: p.file, Line: c.NewLine}))
+		at = " at " + code(place(finding.Place{File: p.file, Line: c.NewLine}))
 	}
-	foreign.Fprintf(&p.b, "- %s %s%s\n\n", foreign.Own(mark), code(string(c.title())), at)
+	untrusted.Fprintf(&p.b, "- %s %s%s\n\n", untrusted.Own(mark), code(string(c.title())), at)
 	if c.Allowed != "" {
-		foreign.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
+		untrusted.Fprintf(&p.b, "  Allowed: %s\n\n", code(c.Allowed))
 	}
 	text := ""
 	for _, side := range []struct{ sign, text string }{{"- ", c.Old}, {"+ ", c.New}} {
@@ -70,7 +70,7 @@ func (p *markdownPrinter) change(c *Change) {
 	}
 	p.fence("diff", text)
 	if c.unproved() {
-		foreign.Fprintf(&p.b, "  %s\n\n", code(string(c.none())))
+		untrusted.Fprintf(&p.b, "  %s\n\n", code(string(c.none())))
 	}
 	if w := c.Refused; w != nil {
 		p.witness(c, w)
@@ -93,7 +93,7 @@ func (c *Change) verb() string {
 }
 
 func (p *markdownPrinter) witness(c *Change, w *Witness) {
-	foreign.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.says())
+	untrusted.Fprintf(&p.b, "  <details><summary>%s: %s</summary>\n\n", c.head(w), w.says())
 	text := ""
 	if w.Old != nil {
 		text = "# before\n" + document(w.Old) + "---\n"
@@ -102,11 +102,11 @@ func (p *markdownPrinter) witness(c *Change, w *Witness) {
 	text = ""
 	for _, cause := range w.Causes {
 		if cause.Field != "<nil>" {
-			text += string(foreign.Sprintf("%s: %s\n", cause.Field, cause.Message))
+			text += string(untrusted.Sprintf("%s: %s\n", cause.Field, cause.Message))
 		}
 	}
 	for _, change := range w.Kept {
-		text += string(foreign.Sprintf("%s: %s\n", change.Field, kept(&change)))
+		text += string(untrusted.Sprintf("%s: %s\n", change.Field, kept(&change)))
 	}
 	p.fence("", text)
 	p.b.WriteString("  </details>\n\n")
@@ -117,15 +117,15 @@ func (p *markdownPrinter) table(list []*Change) {
 	if len(list) == 0 {
 		return
 	}
-	foreign.Fprintf(&p.b, "<details><summary>%d more that break nothing</summary>\n\n", len(list))
+	untrusted.Fprintf(&p.b, "<details><summary>%d more that break nothing</summary>\n\n", len(list))
 	for _, c := range list {
-		foreign.Fprintf(&p.b, "- %s: %s\n", code(string(c.title())), code(string(c.effect())))
+		untrusted.Fprintf(&p.b, "- %s: %s\n", code(string(c.title())), code(string(c.effect())))
 	}
 	p.b.WriteString("\n</details>\n\n")
 }
 
-func (p *markdownPrinter) object(o *report.Object) error {
-	foreign.Fprintf(&p.b, "- %s\n", code(o.Upgraded()))
+func (p *markdownPrinter) object(o *finding.Object) error {
+	untrusted.Fprintf(&p.b, "- %s\n", code(o.Upgraded()))
 	return nil
 }
 
@@ -160,19 +160,19 @@ func (p *markdownPrinter) fence(language, text string) {
 	marks := strings.Repeat("`", max(3, longest(text)+1))
 	p.b.WriteString("  " + marks + language + "\n")
 	for line := range strings.Lines(text) {
-		foreign.Fprintf(&p.b, "  %s\n", strings.TrimSuffix(line, "\n"))
+		untrusted.Fprintf(&p.b, "  %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	p.b.WriteString("  " + marks + "\n\n")
 }
 
 // code sets a text in a line of code.
-func code(text string) foreign.Own {
-	line := string(foreign.Line(text))
+func code(text string) untrusted.Own {
+	line := string(untrusted.Line(text))
 	marks := strings.Repeat("`", longest(line)+1)
 	if longest(line) > 0 || line == "" {
 		line = " " + line + " "
 	}
-	return foreign.Own(marks + line + marks)
+	return untrusted.Own(marks + line + marks)
 }
 
 // longest is the longest row of backticks in a text.

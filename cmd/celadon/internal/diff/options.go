@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
-	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // Outputs are the forms that a report has.

@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/gitbase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 )
 
 // definition is a CRD and where it stands.
 type definition struct {
 	doc *input.Document
-	crd *crdfile.Compact
+	crd *resource.Compact
 	err error
 }
 
@@ -37,7 +37,7 @@ type sides struct {
 
 // read reads both sides. Of a cluster, which client is, it takes the CRDs that the
 // other side has; it is nil without --cluster.
-func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client *cluster.Client) (*sides, error) {
+func read(ctx context.Context, s command.Streams, o *Options, paths []string, client *cluster.Client) (*sides, error) {
 	both := &sides{byName: map[string]*pair{}}
 	var from []string
 	to := paths
@@ -45,7 +45,7 @@ func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client
 		from, to = paths[:1], paths[1:]
 	}
 	if o.Base != "" {
-		err := gitbase.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
+		err := gitrevision.Read(ctx, o.Base, paths, func(chunk input.Chunk) error {
 			chunk.Each(func(doc *input.Document) bool {
 				both.add(one(doc, paths), o.Base+": ", true)
 				return true
@@ -61,7 +61,7 @@ func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client
 		before bool
 	}{{from, true}, {to, false}} {
 		decode := func(doc *input.Document) *definition { return one(doc, side.paths) }
-		err := sweep.All(ctx, s.Stdin, side.paths, decode, func(d *definition) error {
+		err := batch.All(ctx, s.Stdin, side.paths, decode, func(d *definition) error {
 			both.add(d, "", side.before)
 			return nil
 		})
@@ -82,7 +82,7 @@ func read(ctx context.Context, s cli.Streams, o *Options, paths []string, client
 func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
 	all, failed := client.CRDs(ctx, func(name string) bool { return s.byName[name] != nil })
 	decode := func(doc *input.Document) *definition { return one(doc, nil) }
-	err := sweep.From(all, decode, func(d *definition) error {
+	err := batch.From(all, decode, func(d *definition) error {
 		s.add(d, "", true)
 		return nil
 	}).Run(ctx)
@@ -94,12 +94,12 @@ func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
 
 // one is nil for a document that is no CRD.
 func one(doc *input.Document, named []string) *definition {
-	crdfile.Complete(doc)
+	resource.Complete(doc)
 	if check.Ignored(doc, named) {
 		return nil
 	}
 	d := &definition{doc: doc}
-	d.crd, d.err = crdfile.DecodeCompact(doc)
+	d.crd, d.err = resource.DecodeCompact(doc)
 	if d.crd == nil && d.err == nil {
 		return nil
 	}

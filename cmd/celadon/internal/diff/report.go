@@ -3,8 +3,8 @@ package diff
 import (
 	"slices"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/compare"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // Report is the report of celadon diff, as -o json writes it.
@@ -18,7 +18,7 @@ type Report struct {
 	Summary    Summary `json:"summary"`
 	CRDs       []*CRD  `json:"crds"`
 	// Objects are those of --objects to which the change does something.
-	Objects []*report.Object `json:"objects,omitempty"`
+	Objects []*finding.Object `json:"objects,omitempty"`
 }
 
 // Summary counts changes, and objects.
@@ -45,7 +45,7 @@ type Summary struct {
 // Objects counts the objects of --objects.
 type Objects struct {
 	Checked int `json:"checked"`
-	report.UpgradeSummary
+	finding.UpgradeSummary
 }
 
 // CRD is what was found of one.
@@ -57,8 +57,8 @@ type CRD struct {
 	OldLine int    `json:"oldLine,omitempty"`
 	NewLine int    `json:"newLine,omitempty"`
 	// Update is what the server says to the CRD itself, in the place of the old.
-	Update  *report.CRD `json:"update,omitempty"`
-	Changes []*Change   `json:"changes"`
+	Update  *finding.CRD `json:"update,omitempty"`
+	Changes []*Change    `json:"changes"`
 
 	limited int // changes for which the work budget was too small
 }
@@ -88,14 +88,14 @@ type Change struct {
 
 // Witness is an object, and what the other CRD makes of it.
 type Witness struct {
-	Operation       string          `json:"operation,omitempty"`
-	Object          map[string]any  `json:"object"`
-	Old             map[string]any  `json:"old,omitempty"`
-	Create          compare.Verdict `json:"create,omitempty"`
-	ChangedUpdate   compare.Verdict `json:"changedUpdate,omitempty"`
-	UnchangedUpdate compare.Verdict `json:"unchangedUpdate,omitempty"`
-	Causes          []Cause         `json:"causes,omitempty"`
-	Kept            []report.Change `json:"kept,omitempty"`
+	Operation       string           `json:"operation,omitempty"`
+	Object          map[string]any   `json:"object"`
+	Old             map[string]any   `json:"old,omitempty"`
+	Create          compare.Verdict  `json:"create,omitempty"`
+	ChangedUpdate   compare.Verdict  `json:"changedUpdate,omitempty"`
+	UnchangedUpdate compare.Verdict  `json:"unchangedUpdate,omitempty"`
+	Causes          []Cause          `json:"causes,omitempty"`
+	Kept            []finding.Change `json:"kept,omitempty"`
 	// Hidden are places of format password.
 	Hidden []string `json:"hidden,omitempty"`
 }
@@ -141,7 +141,7 @@ func (s *Summary) count(crd *CRD) {
 // seal draws the conclusions.
 func (r *Report) seal() {
 	s := &r.Summary
-	hurt := slices.ContainsFunc(r.Objects, func(o *report.Object) bool { return o.Upgrade.Finding() })
+	hurt := slices.ContainsFunc(r.Objects, func(o *finding.Object) bool { return o.Upgrade.Finding() })
 	r.Compatible = s.Breaking == 0 && s.Refused == 0 && !hurt
 	r.Proved = r.Compatible && s.unproved == 0 && s.Allowed == 0 && s.Unreadable == 0 && !s.Interrupted
 }

@@ -8,21 +8,21 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/converter"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Run is the whole of celadon diff. Its error carries the exit code.
-func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	}
 	bar := progress.On(s.Stderr, "comparing", "CRDs")
 	stdout, _ := bar.Beside(s.Stdout)
-	out := foreign.NewWriter(stdout)
-	out.Colours = cli.Colour(s.Stdout) && o.Output == "text"
+	out := untrusted.NewWriter(stdout)
+	out.Colours = command.Colour(s.Stdout) && o.Output == "text"
 	p := newPrinter(out, o)
 	all := &Report{Kind: "DiffReport", APIVersion: "celadon/v1", CRDs: []*CRD{}}
 	d := &differ{Streams: s, options: o, client: client, sides: both, report: all}
@@ -78,7 +78,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 
 // differ is the work on all CRDs.
 type differ struct {
-	cli.Streams
+	command.Streams
 	options *Options
 	client  *cluster.Client // nil without --cluster
 	sides   *sides
@@ -99,7 +99,7 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.As(err, &bug), errors.As(err, &failure):
-			return &cli.ExitError{Code: cli.Bug, Err: fmt.Errorf("%s: %w", p.name, err)}
+			return &command.ExitError{Code: command.Bug, Err: fmt.Errorf("%s: %w", p.name, err)}
 		case err != nil:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s: %w", p.name, err))
 			continue
@@ -119,21 +119,21 @@ func (d *differ) crds(ctx context.Context, take func(*CRD) error) error {
 }
 
 // objects tells of those that there are what the change does to them.
-func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*report.Object) error) error {
-	var before, after []crdfile.Read
+func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*finding.Object) error) error {
+	var before, after []resource.Read
 	for _, p := range d.sides.pairs {
 		if p.before != nil && p.after != nil {
-			before = append(before, crdfile.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
-			after = append(after, crdfile.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
+			before = append(before, resource.Read{Place: p.before.doc.Place(), CRD: p.before.crd})
+			after = append(after, resource.Read{Place: p.after.doc.Place(), CRD: p.after.crd})
 		}
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := check.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *report.Object) error {
+	problems, err := check.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
 		switch {
 		case o.Bug != nil:
-			return &cli.ExitError{Code: cli.Bug, Err: o.Bug}
-		case o.Verdict == report.Unreadable, o.Verdict == report.Undecided:
+			return &command.ExitError{Code: command.Bug, Err: o.Bug}
+		case o.Verdict == finding.Unreadable, o.Verdict == finding.Undecided:
 			d.sides.problems = append(d.sides.problems, fmt.Errorf("%s:%d: %s", o.File, o.Line, o.Problem))
 			return nil
 		case o.Upgrade == nil:
@@ -153,7 +153,7 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*repo
 
 // source gives the objects that there are: those of --objects, or of the kinds that
 // both sides have in a cluster.
-func (d *differ) source(ctx context.Context) sweep.Source {
+func (d *differ) source(ctx context.Context) batch.Source {
 	if d.client == nil {
 		return func(wait func(), yield func(input.Chunk) bool) { input.Scan(d.Stdin, d.options.Objects, wait, yield) }
 	}
@@ -169,7 +169,7 @@ func (d *differ) source(ctx context.Context) sweep.Source {
 }
 
 // connect finds the cluster; nil without --cluster.
-func connect(ctx context.Context, s cli.Streams, o *Options) (*cluster.Client, error) {
+func connect(ctx context.Context, s command.Streams, o *Options) (*cluster.Client, error) {
 	if !o.Cluster.On {
 		return nil, nil
 	}
@@ -192,11 +192,11 @@ func (d *differ) verdict() error {
 	}
 	switch {
 	case s.Interrupted:
-		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was known")}
 	case len(d.sides.problems) > 0:
-		return &cli.ExitError{Code: cli.Usage}
+		return &command.ExitError{Code: command.Usage}
 	case !d.report.Compatible, d.options.Strict && s.unproved > 0:
-		return &cli.ExitError{Code: cli.Findings}
+		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
 }

@@ -4,19 +4,19 @@ import (
 	"io"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/compare"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // printer writes a report as CRDs are compared.
 type printer interface {
 	crd(*CRD) error
-	object(*report.Object) error
+	object(*finding.Object) error
 	end(*Report) error
 }
 
-func newPrinter(out *foreign.Writer, o *Options) printer {
+func newPrinter(out *untrusted.Writer, o *Options) printer {
 	switch o.Output {
 	case "json":
 		return &jsonPrinter{out}
@@ -32,21 +32,21 @@ func newPrinter(out *foreign.Writer, o *Options) printer {
 
 // textPrinter is for people.
 type textPrinter struct {
-	out     *foreign.Writer
+	out     *untrusted.Writer
 	o       *Options
-	objects report.Printer
+	objects finding.Printer
 }
 
-func (p *textPrinter) paint(c foreign.Colour, text foreign.Own) foreign.Own {
+func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) untrusted.Own {
 	if !p.out.Colours {
 		return text
 	}
-	return foreign.Paint(c, text)
+	return untrusted.Paint(c, text)
 }
 
 func (p *textPrinter) crd(crd *CRD) error {
 	var b strings.Builder
-	foreign.Fprintf(&b, "%s\n", p.paint(foreign.Bold, foreign.Line(crd.Name)))
+	untrusted.Fprintf(&b, "%s\n", p.paint(untrusted.Bold, untrusted.Line(crd.Name)))
 	if u := crd.Update; u != nil && !u.Accepted {
 		p.update(&b, u)
 	}
@@ -63,7 +63,7 @@ func (p *textPrinter) crd(crd *CRD) error {
 	}
 	for _, c := range crd.Changes {
 		if c.Effect == compare.Equivalent {
-			foreign.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.places(crd, c))
+			untrusted.Fprintf(&b, "  %s: %s%s\n", c.title(), c.effect(), p.places(crd, c))
 		}
 	}
 	_, err := io.WriteString(p.out, b.String())
@@ -71,20 +71,20 @@ func (p *textPrinter) crd(crd *CRD) error {
 }
 
 // update is what the server says to the CRD itself.
-func (p *textPrinter) update(b *strings.Builder, u *report.CRD) {
+func (p *textPrinter) update(b *strings.Builder, u *finding.CRD) {
 	if u.Undecided {
-		foreign.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
+		untrusted.Fprintf(b, "  the update of the CRD is undecided: %s\n", u.Problem)
 		return
 	}
-	foreign.Fprintf(b, "  %s\n", p.paint(foreign.Red, "the API server refuses the update of the CRD:"))
+	untrusted.Fprintf(b, "  %s\n", p.paint(untrusted.Red, "the API server refuses the update of the CRD:"))
 	for _, c := range u.Causes {
-		foreign.Fprintf(b, "    %s: %s\n", c.Field, c.Message)
+		untrusted.Fprintf(b, "    %s: %s\n", c.Field, c.Message)
 		if c.Line > 0 {
-			foreign.Fprintf(b, "      --> %s:%d:%d\n", c.File, c.Line, c.Column)
+			untrusted.Fprintf(b, "      --> %s:%d:%d\n", c.File, c.Line, c.Column)
 		}
 	}
 	if len(u.Causes) == 0 && u.Status != nil {
-		foreign.Fprintf(b, "    %s\n", u.Status.Message)
+		untrusted.Fprintf(b, "    %s\n", u.Status.Message)
 	}
 }
 
@@ -92,21 +92,21 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 	effect := c.effect()
 	switch {
 	case c.Allowed != "":
-		effect = p.paint(foreign.Yellow, effect+", which is allowed")
+		effect = p.paint(untrusted.Yellow, effect+", which is allowed")
 	case c.breaks():
-		effect = p.paint(foreign.Red, effect)
+		effect = p.paint(untrusted.Red, effect)
 	case c.unproved():
-		effect = p.paint(foreign.Yellow, effect)
+		effect = p.paint(untrusted.Yellow, effect)
 	}
-	foreign.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.places(crd, c))
+	untrusted.Fprintf(b, "  %s: %s%s\n", c.title(), effect, p.places(crd, c))
 	if c.Allowed != "" {
-		foreign.Fprintf(b, "    allowed: %s\n", c.Allowed)
+		untrusted.Fprintf(b, "    allowed: %s\n", c.Allowed)
 	}
 	if c.Old != "" {
-		foreign.Fprintf(b, "    - %s\n", flat(c, c.Old))
+		untrusted.Fprintf(b, "    - %s\n", flat(c, c.Old))
 	}
 	if c.New != "" {
-		foreign.Fprintf(b, "    + %s\n", flat(c, c.New))
+		untrusted.Fprintf(b, "    + %s\n", flat(c, c.New))
 	}
 	for _, w := range []*Witness{c.Refused, c.Kept} {
 		if w != nil {
@@ -116,7 +116,7 @@ func (p *textPrinter) change(b *strings.Builder, crd *CRD, c *Change) {
 }
 
 func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
-	foreign.Fprintf(b, "    %s:\n", c.head(w))
+	untrusted.Fprintf(b, "    %s:\n", c.head(w))
 	for _, part := range []struct {
 		name   string
 		object map[string]any
@@ -126,7 +126,7 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 		}
 		indent := "      "
 		if w.Old != nil {
-			foreign.Fprintf(b, "      %s:\n", part.name)
+			untrusted.Fprintf(b, "      %s:\n", part.name)
 			indent += "  "
 		}
 		for line := range strings.Lines(document(part.object)) {
@@ -137,33 +137,33 @@ func (p *textPrinter) witness(b *strings.Builder, c *Change, w *Witness) {
 		if cause.Field == "<nil>" {
 			continue // that rules were not looked at
 		}
-		foreign.Fprintf(b, "      %s: %s\n", cause.Field, cause.Message)
+		untrusted.Fprintf(b, "      %s: %s\n", cause.Field, cause.Message)
 	}
 	for _, change := range w.Kept {
-		foreign.Fprintf(b, "      %s: %s\n", change.Field, kept(&change))
+		untrusted.Fprintf(b, "      %s: %s\n", change.Field, kept(&change))
 	}
 	for _, path := range w.Hidden {
-		foreign.Fprintf(b, "      %s is hidden: its format is password\n", path)
+		untrusted.Fprintf(b, "      %s is hidden: its format is password\n", path)
 	}
 	if says := w.says(); says != "" {
-		foreign.Fprintf(b, "    %s\n", says)
+		untrusted.Fprintf(b, "    %s\n", says)
 	}
 }
 
 // kept says what becomes of a value.
-func kept(c *report.Change) foreign.Own {
+func kept(c *finding.Change) untrusted.Own {
 	switch {
 	case c.After == "":
-		return foreign.Sprintf("%s is lost", c.Before)
+		return untrusted.Sprintf("%s is lost", c.Before)
 	case c.Before == "":
-		return foreign.Sprintf("becomes %s", c.After)
+		return untrusted.Sprintf("becomes %s", c.After)
 	}
-	return foreign.Sprintf("%s becomes %s", c.Before, c.After)
+	return untrusted.Sprintf("%s becomes %s", c.Before, c.After)
 }
 
 // document is an object in YAML.
 func document(obj map[string]any) string {
-	data, err := foreign.YAML(obj)
+	data, err := untrusted.YAML(obj)
 	if err != nil {
 		return "(cannot be shown)\n"
 	}
@@ -171,30 +171,30 @@ func document(obj map[string]any) string {
 }
 
 // places are where the change stands on both sides.
-func (p *textPrinter) places(crd *CRD, c *Change) foreign.Own {
+func (p *textPrinter) places(crd *CRD, c *Change) untrusted.Own {
 	var parts []string
 	if c.OldLine > 0 && crd.OldFile != "" {
-		at := report.Place{File: crd.OldFile, Line: c.OldLine}
+		at := finding.Place{File: crd.OldFile, Line: c.OldLine}
 		if p.o.Base != "" {
 			at.File += " at " + p.o.Base
 		}
 		parts = append(parts, place(at))
 	}
 	if c.NewLine > 0 && crd.NewFile != "" {
-		parts = append(parts, place(report.Place{File: crd.NewFile, Line: c.NewLine}))
+		parts = append(parts, place(finding.Place{File: crd.NewFile, Line: c.NewLine}))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return foreign.Sprintf("\n    --> %s", strings.Join(parts, " and "))
+	return untrusted.Sprintf("\n    --> %s", strings.Join(parts, " and "))
 }
 
-func place(p report.Place) string { return string(foreign.Sprintf("%s:%d", p.File, p.Line)) }
+func place(p finding.Place) string { return string(untrusted.Sprintf("%s:%d", p.File, p.Line)) }
 
-func (p *textPrinter) object(o *report.Object) error {
+func (p *textPrinter) object(o *finding.Object) error {
 	if p.objects == nil {
 		var err error
-		if p.objects, err = report.New("text", p.out, report.Options{Colour: p.out.Colours}); err != nil {
+		if p.objects, err = finding.New("text", p.out, finding.Options{Colour: p.out.Colours}); err != nil {
 			return err
 		}
 	}
@@ -204,16 +204,16 @@ func (p *textPrinter) object(o *report.Object) error {
 func (p *textPrinter) end(r *Report) error {
 	var b strings.Builder
 	if r.Summary.Objects != nil {
-		foreign.Fprintf(&b, "%s\n", r.Summary.Objects.text())
+		untrusted.Fprintf(&b, "%s\n", r.Summary.Objects.text())
 	}
-	colour := foreign.Green
+	colour := untrusted.Green
 	switch {
 	case !r.Compatible:
-		colour = foreign.Red
+		colour = untrusted.Red
 	case !r.Proved:
-		colour = foreign.Yellow
+		colour = untrusted.Yellow
 	}
-	foreign.Fprintf(&b, "%s: %s\n", r.summary(), p.paint(colour, foreign.Line(r.conclusion())))
+	untrusted.Fprintf(&b, "%s: %s\n", r.summary(), p.paint(colour, untrusted.Line(r.conclusion())))
 	_, err := io.WriteString(p.out, b.String())
 	return err
 }

@@ -4,33 +4,33 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/compare"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/compare"
 )
 
 // The words in which a reviewer is told, whatever the format.
 
 // title names a change: "v1, v1beta1 spec.size: bound".
-func (c *Change) title() foreign.Own {
+func (c *Change) title() untrusted.Own {
 	versions := strings.Join(append([]string{c.Version}, c.Also...), ", ")
 	if c.OldVersion != "" {
 		versions = c.OldVersion + " as " + versions
 	}
 	switch {
 	case c.Version == "":
-		return foreign.Line(c.What)
+		return untrusted.Line(c.What)
 	case c.Path == "" && c.What != "rule" && c.What != "message":
-		return foreign.Sprintf("%s: %s", versions, c.What)
+		return untrusted.Sprintf("%s: %s", versions, c.What)
 	}
-	return foreign.Sprintf("%s %s: %s", versions, phrase.Place(c.Path), c.What)
+	return untrusted.Sprintf("%s %s: %s", versions, phrase.Place(c.Path), c.What)
 }
 
 // effect says what a change does, and how that is known.
-func (c *Change) effect() foreign.Own {
-	var text foreign.Own
+func (c *Change) effect() untrusted.Own {
+	var text untrusted.Own
 	switch c.Effect {
 	case compare.Breaking:
 		text = "breaks"
@@ -49,7 +49,7 @@ func (c *Change) effect() foreign.Own {
 	switch c.By {
 	case compare.ByProof:
 		if c.Proof != "" {
-			text += foreign.Sprintf(" (proved: %s)", c.Proof)
+			text += untrusted.Sprintf(" (proved: %s)", c.Proof)
 		}
 	case compare.BySearch:
 		text += " (" + c.none() + ")"
@@ -58,11 +58,11 @@ func (c *Change) effect() foreign.Own {
 }
 
 // none says how long was looked.
-func (c *Change) none() foreign.Own {
-	text := foreign.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
+func (c *Change) none() untrusted.Own {
+	text := untrusted.Sprintf("nothing found in %s, nothing proved", phrase.Count(c.Searched, "object"))
 	if c.Reason != "" {
 		reason, _, _ := strings.Cut(c.Reason, "\n")
-		text += foreign.Sprintf("; %s", preview.Middle(reason, 200))
+		text += untrusted.Sprintf("; %s", preview.Middle(reason, 200))
 	}
 	return text
 }
@@ -71,11 +71,11 @@ func (c *Change) none() foreign.Own {
 const shown = 400
 
 // flat is a rule or another text on one line.
-func flat(c *Change, text string) foreign.Own {
+func flat(c *Change, text string) untrusted.Own {
 	if c.What == "rule" {
 		text = lex.Flat(text)
 	}
-	return foreign.Line(preview.Middle(text, shown))
+	return untrusted.Line(preview.Middle(text, shown))
 }
 
 // says are the three answers, in words.

@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/prove"
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/crdcopy"
-	"github.com/celadon-cel/celadon/internal/work"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
 // answered is what became of one CRD; the part is nil where an interrupt came

@@ -7,8 +7,8 @@ import (
 
 	yaml3 "go.yaml.in/yaml/v3"
 
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/schemawords"
+	"github.com/celadon-cel/celadon/internal/text/schemawords"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // describe is the schema of a version as it stands in the CRD, for a full sample;
@@ -28,7 +28,7 @@ func describe(crd *definition, version string, o *Options) schemawords.Node {
 
 // document is an object in YAML, with what each field is said to be.
 func document(obj map[string]any, schema schemawords.Node) ([]byte, error) {
-	data, err := foreign.YAML(obj)
+	data, err := untrusted.YAML(obj)
 	if err != nil || schema == nil {
 		return data, err
 	}
@@ -82,7 +82,7 @@ func comment(field schemawords.Node, required bool) string {
 	var lines []string
 	for _, text := range []string{sentence(field.Text("description")), field.Says(required)} {
 		if text != "" {
-			lines = append(lines, "# "+string(foreign.Line(text)))
+			lines = append(lines, "# "+string(untrusted.Line(text)))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // estimates say what the rules of a CRD may cost at most, which mostly shows that

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 // options parses a command line.
@@ -33,8 +33,8 @@ func options(t *testing.T, args ...string) *Options {
 func running(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	err := Run(t.Context(), cli.Streams{Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &stderr}, options(t, args...))
-	var exit *cli.ExitError
+	err := Run(t.Context(), command.Streams{Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &stderr}, options(t, args...))
+	var exit *command.ExitError
 	switch {
 	case errors.As(err, &exit):
 		code = exit.Code
@@ -51,12 +51,12 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(t, "--crd", example)
-	crds, broken, err := read(ctx, cli.Streams{}, o)
+	crds, broken, err := read(ctx, command.Streams{}, o)
 	if err != nil || broken || len(crds) != 1 {
 		t.Fatal(crds, broken, err)
 	}
 	var out bytes.Buffer
-	sum, err := report(ctx, cli.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // at the first answer
+	sum, err := report(ctx, command.Streams{Stderr: io.Discard}, o, crds, &out, cancel) // at the first answer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestFindInterruptedTellsWhatIsKnown(t *testing.T) {
 // TestFindOnManyCores: workers share nothing, and the answers are those of one.
 func TestFindOnManyCores(t *testing.T) {
 	first, code := running(t, "--crd", example, "-o", "json", "--want", "accepted")
-	if code != cli.OK {
+	if code != command.OK {
 		t.Fatal(code, first)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/spell"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // known is what there is to ask about.
@@ -49,5 +49,5 @@ func (o *Options) nothing(k *known) error {
 
 // offer ends an error about a name with those that may be meant.
 func offer(word string, names []string) string {
-	return string(foreign.Line(spell.Offer(word, names)))
+	return string(untrusted.Line(spell.Offer(word, names)))
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/smtlib"
+	"github.com/celadon-cel/celadon/x/analysis/prove/smtlib"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // Wants and Outputs are what --want and --output may be.

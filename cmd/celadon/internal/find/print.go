@@ -5,14 +5,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	reports "github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/schemawords"
-	"github.com/celadon-cel/celadon/internal/screen"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	reports "github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/schemawords"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // printer writes a report as CRDs are done.
@@ -31,7 +31,7 @@ func newPrinter(out, terminal io.Writer, o *Options) printer {
 		return &yamlPrinter{out: out, o: o}
 	}
 	p := &textPrinter{out: out, o: o}
-	p.width, _ = cli.Width(terminal)
+	p.width, _ = command.Width(terminal)
 	return p
 }
 
@@ -55,14 +55,14 @@ type textPrinter struct {
 func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 	var b strings.Builder
 	for _, v := range part.Versions {
-		fmt.Fprintf(&b, "%s %s\n", foreign.Line(part.Name), foreign.Line(v.Name))
+		fmt.Fprintf(&b, "%s %s\n", untrusted.Line(part.Name), untrusted.Line(v.Name))
 		if v.Accepted != nil {
 			if err := p.finding(&b, "  ", search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
 				return err
 			}
 		}
 		for _, r := range v.Rules {
-			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(foreign.Line(lex.Flat(r.Rule)))))
+			fmt.Fprintf(&b, "%s\n", p.cut("  "+ruleName(r)+": "+string(untrusted.Line(lex.Flat(r.Rule)))))
 			last := ""
 			for _, a := range r.answers() {
 				if words := a.finding.words(a.want); words == last {
@@ -83,12 +83,12 @@ func (p *textPrinter) crd(part *CRDPart, crd *definition) error {
 // cut makes a line fit the terminal.
 func (p *textPrinter) cut(line string) string {
 	if p.width > 0 {
-		return screen.Cut(line, p.width)
+		return termwidth.Cut(line, p.width)
 	}
 	return line
 }
 
-func ruleName(r *RulePart) string { return string(foreign.Line(phrase.Rule(r.Path, r.Index))) }
+func ruleName(r *RulePart) string { return string(untrusted.Line(phrase.Rule(r.Path, r.Index))) }
 
 func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Want, f *Finding, schema schemawords.Node) error {
 	fmt.Fprintf(b, "%s%s\n", indent, f.words(want))
@@ -100,10 +100,10 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 		if f.Field != "" {
 			field = f.Field + ": "
 		}
-		fmt.Fprintf(b, "%s  %s\n", indent, foreign.Line(field+f.Message))
+		fmt.Fprintf(b, "%s  %s\n", indent, untrusted.Line(field+f.Message))
 	}
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, foreign.Line(path))
+		fmt.Fprintf(b, "%s  %s is made up: its format is password\n", indent, untrusted.Line(path))
 	}
 	if f.Old != nil {
 		fmt.Fprintf(b, "%s  old object:\n", indent)
@@ -120,14 +120,14 @@ func (p *textPrinter) finding(b *strings.Builder, indent string, want search.Wan
 func (f *Finding) words(want search.Want) string {
 	switch f.Status {
 	case search.Unserved:
-		return "not asked: " + string(foreign.Line(f.Reason))
+		return "not asked: " + string(untrusted.Line(f.Reason))
 	case search.NotAnalysed:
-		return "not analysed: " + string(foreign.Line(f.Reason))
+		return "not analysed: " + string(untrusted.Line(f.Reason))
 	case never:
 		if f.Place != "" {
-			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)%s", foreign.Line(f.Place), foreign.Line(f.Proof), f.bySolver())
+			return fmt.Sprintf("never set: no object that is accepted has %s: proved (%s)%s", untrusted.Line(f.Place), untrusted.Line(f.Proof), f.bySolver())
 		}
-		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], foreign.Line(f.Proof), f.bySolver())
+		return fmt.Sprintf("%s: proved (%s)%s", impossible[want], untrusted.Line(f.Proof), f.bySolver())
 	case search.Unknown:
 		found := phrase.Searched(f.Searched, f.Lists)
 		if f.limited {
@@ -180,7 +180,7 @@ func indented(b *strings.Builder, indent string, obj map[string]any, schema sche
 		lines = append(lines[:maxLines], fmt.Sprintf("# … %s more: -o yaml shows all", phrase.Count(more, "line")))
 	}
 	for _, line := range lines {
-		b.WriteString(indent + screen.Cut(line, maxColumns) + "\n")
+		b.WriteString(indent + termwidth.Cut(line, maxColumns) + "\n")
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package find
 
 import (
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/search"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // Report is the report of celadon find, as -o json writes it.

@@ -9,12 +9,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/progress"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // definition is one CRD that is asked about.
@@ -27,7 +27,7 @@ type definition struct {
 
 // Run is the whole of celadon find. A cancelled context ends it with what is
 // known until then.
-func Run(ctx context.Context, s cli.Streams, o *Options) error {
+func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if err := o.openSolver(ctx); err != nil {
 		return err
 	}
@@ -42,23 +42,23 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 	case err != nil:
 		return err
 	case sum.Interrupted:
-		return &cli.ExitError{Code: cli.Interrupted, Err: errors.New("interrupted: the report has what was known")}
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was known")}
 	case o.strange.Load() != nil:
-		return &cli.ExitError{Code: cli.Usage, Err: *o.strange.Load()}
+		return &command.ExitError{Code: command.Usage, Err: *o.strange.Load()}
 	case sum.Undecided > 0:
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%s left open: the work budget is used up; narrow the question with --at and --rule", phrase.Count(sum.Undecided, "question"))}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s left open: the work budget is used up; narrow the question with --at and --rule", phrase.Count(sum.Undecided, "question"))}
 	case broken || sum.Unreadable > 0:
-		return &cli.ExitError{Code: cli.Usage}
+		return &command.ExitError{Code: command.Usage}
 	case !sum.settled():
-		return &cli.ExitError{Code: cli.Findings}
+		return &command.ExitError{Code: command.Findings}
 	}
 	return nil
 }
 
 // read reads the CRDs.
-func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, broken bool, err error) {
-	return crdfile.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
-		crd, err := crdfile.DecodeCompact(doc)
+func read(ctx context.Context, s command.Streams, o *Options) (crds []*definition, broken bool, err error) {
+	return resource.All(ctx, s, o.CRDs, func(doc *input.Document) (*definition, error) {
+		crd, err := resource.DecodeCompact(doc)
 		if crd == nil || err != nil {
 			return nil, err
 		}
@@ -72,9 +72,9 @@ func read(ctx context.Context, s cli.Streams, o *Options) (crds []*definition, b
 
 // report asks all that the options say and writes the report; step is called at
 // each answer.
-func report(ctx context.Context, s cli.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
+func report(ctx context.Context, s command.Streams, o *Options, crds []*definition, out io.Writer, step func()) (*Summary, error) {
 	all := &Report{Kind: "FindReport", APIVersion: "celadon/v1", Seed: o.Seed, CRDs: []*CRDPart{}}
-	p := newPrinter(foreign.NewWriter(out), s.Stdout, o)
+	p := newPrinter(untrusted.NewWriter(out), s.Stdout, o)
 	var known known
 	asked := false
 	err := askAll(ctx, o, crds, step, func(crd *definition, a answered) error {
@@ -110,7 +110,7 @@ type ticker struct {
 	out io.Writer
 }
 
-func newTicker(s cli.Streams) *ticker {
+func newTicker(s command.Streams) *ticker {
 	t := &ticker{bar: progress.On(s.Stderr, "finding", "answers")}
 	t.out, _ = t.bar.Beside(s.Stdout) // the report of a CRD is written at once
 	return t

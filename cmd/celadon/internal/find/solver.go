@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/prove"
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/smtlib"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/prove/smtlib"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // openSolver starts the program of --solver once, to know its version.
@@ -19,7 +19,7 @@ func (o *Options) openSolver(ctx context.Context) (err error) {
 		return nil
 	}
 	if o.solver, err = smtlib.Open(ctx, o.Solver); err != nil {
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("--solver: %w", err)}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("--solver: %w", err)}
 	}
 	return nil
 }
@@ -76,9 +76,9 @@ func (f *Finding) bySolver() string {
 	case f.Solver == "":
 		return ""
 	case f.Status == never:
-		return ", by " + string(foreign.Line(f.Solver))
+		return ", by " + string(untrusted.Line(f.Solver))
 	case f.Reason != "":
-		return ", and " + string(foreign.Line(f.Reason))
+		return ", and " + string(untrusted.Line(f.Reason))
 	}
-	return ", and " + string(foreign.Line(f.Solver)) + " has no proof"
+	return ", and " + string(untrusted.Line(f.Solver)) + " has no proof"
 }

@@ -3,7 +3,7 @@ package find
 import (
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 )
 
 // TestSolverFromNoFile: what a tree brings along starts no program.

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/celadon-cel/celadon/engine/search"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/schemawords"
+	"github.com/celadon-cel/celadon/internal/text/schemawords"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
 // yamlPrinter writes the objects themselves, ready to be checked.
@@ -19,7 +19,7 @@ type yamlPrinter struct {
 
 func (p *yamlPrinter) crd(part *CRDPart, crd *definition) error {
 	for _, v := range part.Versions {
-		name := string(foreign.Line(part.Name) + " " + foreign.Line(v.Name))
+		name := string(untrusted.Line(part.Name) + " " + untrusted.Line(v.Name))
 		if v.Accepted != nil {
 			if err := p.finding(name, search.Accepted, v.Accepted, describe(crd, v.Name, p.o)); err != nil {
 				return err
@@ -44,10 +44,10 @@ func (p *yamlPrinter) finding(name string, want search.Want, f *Finding, schema 
 	p.more = true
 	fmt.Fprintf(&b, "# %s: %s\n", name, f.words(want))
 	for _, path := range f.MadeUp {
-		fmt.Fprintf(&b, "# %s is made up: its format is password\n", foreign.Line(path))
+		fmt.Fprintf(&b, "# %s is made up: its format is password\n", untrusted.Line(path))
 	}
 	if f.Old != nil {
-		old, err := foreign.YAML(f.Old)
+		old, err := untrusted.YAML(f.Old)
 		if err != nil {
 			return err
 		}

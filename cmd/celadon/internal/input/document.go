@@ -10,7 +10,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 // Document is one object as it stands in a file.
@@ -143,15 +143,15 @@ func (c *Chunk) json(yield func(*Document) bool) bool {
 	if c.text[0] != '{' {
 		return yield(c.document(c.notObject()))
 	}
-	if err := yamldoc.Values(c.text); err != nil {
+	if err := decode.Values(c.text); err != nil {
 		return yield(c.document(err))
 	}
 	var obj map[string]any
-	sent := yamldoc.Sent(c.text)
+	sent := decode.Sent(c.text)
 	strict, err := kjson.UnmarshalStrict(sent, &obj)
 	if err != nil {
 		if c.flow && !json.Valid(c.text) { // else a number that is too large
-			if _, _, flowErr := yamldoc.Decode(c.text); flowErr == nil {
+			if _, _, flowErr := decode.Decode(c.text); flowErr == nil {
 				return c.yaml(yield)
 			}
 		}
@@ -190,7 +190,7 @@ func (c *Chunk) syntax(text []byte, err error) error {
 func (c *Chunk) yaml(yield func(*Document) bool) bool {
 	line := c.line
 	c.line += leading(c.text)
-	v, duplicate, err := yamldoc.Decode(c.text)
+	v, duplicate, err := decode.Decode(c.text)
 	if err != nil {
 		return yield(c.document(yamlError(err, line)))
 	}

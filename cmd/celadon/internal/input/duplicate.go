@@ -8,7 +8,7 @@ import (
 
 	yaml2 "go.yaml.in/yaml/v2"
 
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // duplicateKey is a key that its mapping had before. kubectl's decoder keeps the
@@ -17,18 +17,18 @@ import (
 // is for; here that is none.
 type duplicateKey struct {
 	complaint string // the server's
-	key       *yamlpos.Node
+	key       *position.Node
 }
 
 // duplicates are those in and below a node, in the server's order; but is left
 // out.
-func (t *text) duplicates(n, but *yamlpos.Node) (found []duplicateKey) {
+func (t *text) duplicates(n, but *position.Node) (found []duplicateKey) {
 	seen := map[any]bool{}
 	for i, item := range n.Items {
 		if item != but {
 			found = append(found, t.duplicates(item, nil)...)
 		}
-		if n.Kind != yamlpos.Mapping || n.Keys[i].IsMerge() {
+		if n.Kind != position.Mapping || n.Keys[i].IsMerge() {
 			continue
 		}
 		name, ok := keyOf(n.Keys[i])
@@ -58,11 +58,11 @@ func (t *text) outside() []duplicateKey {
 }
 
 // inside are those of an item, which several may be by aliases.
-func (t *text) inside(item *yamlpos.Node) []duplicateKey {
+func (t *text) inside(item *position.Node) []duplicateKey {
 	found, ok := t.within[item]
 	if !ok {
 		if t.within == nil {
-			t.within = map[*yamlpos.Node][]duplicateKey{}
+			t.within = map[*position.Node][]duplicateKey{}
 		}
 		found = t.duplicates(item, nil)
 		found = append([]duplicateKey{}, found[:min(len(found), mostOfItem)]...)
@@ -73,11 +73,11 @@ func (t *text) inside(item *yamlpos.Node) []duplicateKey {
 
 // keyOf is a key as the decoder has it; ok is false for what is no scalar. A word
 // may be a number or a boolean.
-func keyOf(key *yamlpos.Node) (name any, ok bool) {
-	if key = key.Resolve(); key.Kind != yamlpos.Scalar {
+func keyOf(key *position.Node) (name any, ok bool) {
+	if key = key.Resolve(); key.Kind != position.Scalar {
 		return nil, false
 	}
-	if key.Style != yamlpos.Plain || key.Tag == "!!str" && !strings.ContainsAny(key.Value[:min(1, len(key.Value))], "yYnNoO0123456789+-.") {
+	if key.Style != position.Plain || key.Tag == "!!str" && !strings.ContainsAny(key.Value[:min(1, len(key.Value))], "yYnNoO0123456789+-.") {
 		return key.Value, true
 	}
 	err := yaml2.Unmarshal([]byte(key.Value), &name)

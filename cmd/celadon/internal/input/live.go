@@ -6,7 +6,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 // Live is an object of a cluster as its server sends it, of which the kind is
@@ -24,9 +24,9 @@ func Lost(resource string, err error) Chunk {
 func (c *Chunk) live() *Document {
 	d := c.document(nil)
 	var obj map[string]any
-	err := yamldoc.Values(c.text)
+	err := decode.Values(c.text)
 	if err == nil {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(yamldoc.Sent(c.text), &obj)
+		err = kjson.UnmarshalCaseSensitivePreserveInts(decode.Sent(c.text), &obj)
 	}
 	if err == nil && obj == nil {
 		err = ErrNoObject

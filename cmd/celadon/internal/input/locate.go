@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // Position is a place in a file, from 1; line 0 is nowhere. Columns count
@@ -23,16 +23,16 @@ type text struct {
 	line, column int    // of text
 
 	once sync.Once
-	doc  *yamlpos.Document
+	doc  *position.Document
 
 	around []duplicateKey // of a List, outside of its items
-	within map[*yamlpos.Node][]duplicateKey
+	within map[*position.Node][]duplicateKey
 }
 
 // parsed is the text with its positions, nil when it has none.
-func (t *text) parsed() *yamlpos.Document {
+func (t *text) parsed() *position.Document {
 	t.once.Do(func() {
-		if doc, err := yamlpos.Parse(t.text); err == nil {
+		if doc, err := position.Parse(t.text); err == nil {
 			t.doc = doc
 		}
 	})
@@ -40,7 +40,7 @@ func (t *text) parsed() *yamlpos.Document {
 }
 
 // root is the text's value; nil where there are no positions.
-func (t *text) root() *yamlpos.Node {
+func (t *text) root() *position.Node {
 	if doc := t.parsed(); doc != nil {
 		return doc.Root
 	}
@@ -56,7 +56,7 @@ func (t *text) position(offset int) Position {
 }
 
 // items are a List's; nil where there are none.
-func (t *text) items() *yamlpos.Node {
+func (t *text) items() *position.Node {
 	root := t.root()
 	if root == nil {
 		return nil
@@ -79,7 +79,7 @@ func (t *text) itemLines() []int {
 }
 
 // root is the object's own node; nil where it is not known.
-func (d *Document) root() *yamlpos.Node {
+func (d *Document) root() *position.Node {
 	switch {
 	case d.text == nil:
 		return nil
@@ -104,7 +104,7 @@ func (d *Document) Locate(fields []string) []Position {
 		return found
 	}
 	for i, field := range fields {
-		found[i] = d.text.position(yamlpos.Nearest(root, field).Start)
+		found[i] = d.text.position(position.Nearest(root, field).Start)
 	}
 	return found
 }
@@ -126,7 +126,7 @@ func (t *text) flowList() bool {
 		return false
 	}
 	items := t.items()
-	return items == nil || items.Resolve().Style == yamlpos.Flow
+	return items == nil || items.Resolve().Style == position.Flow
 }
 
 func (t *text) lineOf(at Position) (line string, index int, ok bool) {

@@ -3,8 +3,8 @@ package input
 import (
 	"math"
 
-	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/types/path"
 )
 
 // Span is where a value stands: from its first character on, and on all lines up
@@ -15,7 +15,7 @@ type Span struct {
 }
 
 // Spans finds the values at the paths; those that are not found are left out.
-func (d *Document) Spans(paths [][]engine.Step) []Span {
+func (d *Document) Spans(paths [][]path.Step) []Span {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -24,8 +24,8 @@ func (d *Document) Spans(paths [][]engine.Step) []Span {
 		return nil
 	}
 	var spans []Span
-	for _, path := range paths {
-		if node := descend(root, path); node != nil {
+	for _, steps := range paths {
+		if node := descend(root, steps); node != nil {
 			span := Span{d.text.position(node.Start), math.MaxInt}
 			if node.Known {
 				span.Last = d.text.position(node.End).Line
@@ -36,8 +36,8 @@ func (d *Document) Spans(paths [][]engine.Step) []Span {
 	return spans
 }
 
-func descend(node *yamlpos.Node, path []engine.Step) *yamlpos.Node {
-	for _, step := range path {
+func descend(node *position.Node, steps []path.Step) *position.Node {
+	for _, step := range steps {
 		if step.Item {
 			node = node.Item(step.Index)
 		} else {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/celadon-cel/celadon/internal/preview"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 const (
@@ -81,7 +81,7 @@ func (s *splitter) end() bool {
 
 func (s *splitter) separatorAt(i int) bool {
 	n := s.w.lineEnd(i) // which may move what is in memory
-	return yamldoc.Separator(s.w.rest()[i : i+n])
+	return decode.Separator(s.w.rest()[i : i+n])
 }
 
 // maxShown is how much of a line a message shows.
@@ -100,7 +100,7 @@ func (s *splitter) yaml() bool {
 		return s.bad(line, err)
 	}
 	if brace > 0 {
-		whole, _, err := yamldoc.Decode(s.w.rest()[:n])
+		whole, _, err := decode.Decode(s.w.rest()[:n])
 		if _, ok := whole.(map[string]any); n > maxUndecided || err != nil || !ok {
 			n, behind = brace, 0
 		}
@@ -112,7 +112,7 @@ func (s *splitter) yaml() bool {
 		return true
 	}
 	c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: text}
-	if first, _, _ := bytes.Cut(text, newline); yamldoc.WrongSeparator(first) {
+	if first, _, _ := bytes.Cut(text, newline); decode.WrongSeparator(first) {
 		c = Chunk{File: s.file, index: s.index, line: line, err: fmt.Errorf("%q begins no document: want --- alone on its line", preview.Bytes(string(first), maxShown))}
 	}
 	s.index++
@@ -137,10 +137,10 @@ func (s *splitter) partEnd(limit int) (n, behind, brace int, err error) {
 		if length == maxLine {
 			return n + length, 0, 0, errLongLine
 		}
-		if yamldoc.Separator(line) {
+		if decode.Separator(line) {
 			return n, length, brace, nil
 		}
-		if n > 0 && yamldoc.WrongSeparator(line) {
+		if n > 0 && decode.WrongSeparator(line) {
 			return n, 0, brace, nil
 		}
 		if brace == 0 && content && line[0] == '{' {
@@ -212,7 +212,7 @@ func (s *splitter) notJSON(end int, err error, first bool) bool {
 		n, behind, _, _ := s.partEnd(maxFlow)
 		text := s.w.rest()[:n]
 		if n <= maxFlow {
-			if _, _, err := yamldoc.Decode(text); err == nil {
+			if _, _, err := decode.Decode(text); err == nil {
 				s.afterJSON = false
 				c := Chunk{File: s.file, form: yamlDocument, index: s.index, line: line, text: s.w.take(n)}
 				s.w.skip(behind)

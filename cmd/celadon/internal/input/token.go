@@ -1,10 +1,10 @@
 package input
 
-import "github.com/celadon-cel/celadon/internal/yamlpos"
+import "github.com/celadon-cel/celadon/internal/yaml/position"
 
 // Tree is what stands where in Source, and the object's own node in it; nil where
 // that is not known.
-func (d *Document) Tree() (*yamlpos.Document, *yamlpos.Node) {
+func (d *Document) Tree() (*position.Document, *position.Node) {
 	root := d.root()
 	if root == nil {
 		return nil, nil
@@ -29,7 +29,7 @@ func (d *Document) Token(at Position) (from, to int, ok bool) {
 	}
 	from = tree.Offset(line, column)
 	node := tree.At(from).Node
-	if node == nil || node.Start != from || !node.Known || node.Kind != yamlpos.Scalar && node.Kind != yamlpos.Alias {
+	if node == nil || node.Start != from || !node.Known || node.Kind != position.Scalar && node.Kind != position.Alias {
 		return from, from, false
 	}
 	return from, node.End, true

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/vet"
-	"github.com/celadon-cel/celadon/internal/crdedit"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // The kinds of actions.
@@ -127,7 +127,7 @@ func (a *actor) expression() {
 		path = path[:len(path)-1]
 	}
 	for _, key := range []string{"rule", "messageExpression"} {
-		if _, node := p.tree.Find(append(path[:len(path):len(path)], yamlpos.Key(key))); node != nil && node.Known {
+		if _, node := p.tree.Find(append(path[:len(path):len(path)], position.Key(key))); node != nil && node.Known {
 			if e := a.view.expression(p.start + node.Start); e != nil && e.judged() {
 				a.mend(e)
 			}
@@ -174,12 +174,12 @@ func (e *expression) edited(p piece, edits []assist.Edit) ([]byte, error) {
 	for _, edit := range edits {
 		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.style.Escape(edit.Text))...)
 	}
-	if tree, err := yamlpos.Parse(after); err == nil {
+	if tree, err := position.Parse(after); err == nil {
 		if _, now := tree.Find(e.at.path); now != nil && now.Value == want {
 			return after, nil
 		}
 	}
-	return e.tree.Edit(yamlpos.Set(e.at.path, want))
+	return e.tree.Edit(position.Set(e.at.path, want))
 }
 
 func advised(bounds []assist.Bound) (list []vet.Advice) {
@@ -200,7 +200,7 @@ func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, prefe
 
 func inList(p piece) bool {
 	_, items := p.tree.Root.Get("items")
-	return items != nil && items.Kind == yamlpos.Sequence
+	return items != nil && items.Kind == position.Sequence
 }
 
 // bounds offers what vet advises: at a rule or a schema the bounds there, and all at
@@ -245,11 +245,11 @@ func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
 	for i := range report.Versions {
 		v := &report.Versions[i]
 		for _, advised := range v.Advice {
-			said := slices.DeleteFunc(slices.Clone(of.findings), func(f finding) bool { return f.advice != advised.Field+"."+advised.Set })
+			said := slices.DeleteFunc(slices.Clone(of.findings), func(f docFinding) bool { return f.advice != advised.Field+"."+advised.Set })
 			here := inRule && at.version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
 				return r.Index == at.index && samePlace(r.Path, at) && slices.Contains(r.Advice, advised)
 			})
-			here = here || slices.ContainsFunc(said, func(f finding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+			here = here || slices.ContainsFunc(said, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 			if !here {
 				continue
 			}
@@ -303,15 +303,15 @@ func (a *actor) problem(e *expression, p *assist.Problem) mends {
 
 // mended are the findings that bounds remove that were advised: the advice, and with all
 // of it that costs are over a limit, if bounds suffice.
-func (p *part) mended(advised []finding) mends {
-	all := slices.DeleteFunc(slices.Clone(p.findings), func(f finding) bool { return f.advice == "" })
+func (p *part) mended(advised []docFinding) mends {
+	all := slices.DeleteFunc(slices.Clone(p.findings), func(f docFinding) bool { return f.advice == "" })
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Mendable })
 	return func(d *protocol.Diagnostic) bool {
-		return slices.ContainsFunc(p.findings, func(f finding) bool {
+		return slices.ContainsFunc(p.findings, func(f docFinding) bool {
 			if f.diagnostic.Message != d.Message || f.diagnostic.Range != d.Range {
 				return false
 			}
-			return suffice && overBudget(d) || f.advice != "" && slices.ContainsFunc(advised, func(a finding) bool { return a.advice == f.advice })
+			return suffice && overBudget(d) || f.advice != "" && slices.ContainsFunc(advised, func(a docFinding) bool { return a.advice == f.advice })
 		})
 	}
 }

@@ -10,16 +10,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/ruletest"
-	"github.com/celadon-cel/celadon/internal/foreign"
-	"github.com/celadon-cel/celadon/internal/phrase"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // analysis is what a round found in a document.
@@ -33,7 +33,7 @@ type analysis struct {
 	// by is how often CRDs had changed by then.
 	by int
 	// golang is what was found in a Go file; nil in others.
-	golang *vetting.GoReviewed
+	golang *vet.GoReviewed
 }
 
 // spot is the position of a YAML document in its file, and that of an item in a List.
@@ -42,8 +42,8 @@ type spot struct{ index, item int }
 // maxFindings is how many findings of a document are shown.
 const maxFindings = 1000
 
-// finding is one thing said of a document.
-type finding struct {
+// docFinding is one thing said of a document.
+type docFinding struct {
 	diagnostic protocol.Diagnostic
 	// rule is the one that it is about, of crd, a CRD's name; nil for none.
 	rule *engine.RuleRef
@@ -176,7 +176,7 @@ func (v *view) ofCRD(p *part) {
 				d.Range = at
 			}
 		}
-		one := finding{diagnostic: d, rule: rule, of: p.kind}
+		one := docFinding{diagnostic: d, rule: rule, of: p.kind}
 		if f.ID == "advice" {
 			one.advice = f.At.Field
 		}
@@ -187,7 +187,7 @@ func (v *view) ofCRD(p *part) {
 var severities = map[string]protocol.Severity{"error": protocol.Error, "warning": protocol.Warning, "note": protocol.Information}
 
 // shown is a text in which nothing is foreign to whoever reads it.
-func shown(text string) string { return string(foreign.Text(text)) }
+func shown(text string) string { return string(untrusted.Text(text)) }
 
 // within is the very word of an expression that does not compile.
 func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Range, bool) {
@@ -247,9 +247,9 @@ func (v *view) ofObject(ctx context.Context, p *part) {
 	}
 }
 
-func (v *view) objectFinding(p *part, f *report.Finding) finding {
+func (v *view) objectFinding(p *part, f *finding.Finding) docFinding {
 	d := protocol.Diagnostic{Range: p.rangeOf(v.text, f.At), Severity: severities[f.Level], Code: f.ID, Source: source, Message: shown(f.Text)}
-	out := finding{diagnostic: d, of: p.kind}
+	out := docFinding{diagnostic: d, of: p.kind}
 	if f.Cause != nil && f.Cause.Ref != nil {
 		out.rule = f.Cause.Ref
 		if at, ok := v.ruleIn(p.kind, f.Cause.Ref); ok {
@@ -263,7 +263,7 @@ func (v *view) objectFinding(p *part, f *report.Finding) finding {
 func (v *view) ofBroken(p *part) {
 	var apiVersion, kind string
 	for line := range bytes.Lines(v.text.bytes[p.line:]) {
-		if yamldoc.Separator(line) {
+		if decode.Separator(line) {
 			break
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("apiVersion:")); ok {
@@ -272,13 +272,13 @@ func (v *view) ofBroken(p *part) {
 			kind = word(value)
 		}
 	}
-	id := report.Identity{APIVersion: apiVersion, Kind: kind}
-	ours := kind == crdfile.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
+	id := finding.Identity{APIVersion: apiVersion, Kind: kind}
+	ours := kind == resource.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
 	if !ours {
 		return
 	}
 	d := protocol.Diagnostic{Range: p.whole(v.text), Severity: protocol.Error, Code: "unreadable", Source: source, Message: shown(p.doc.Err.Error())}
-	p.findings = append(p.findings, finding{diagnostic: d})
+	p.findings = append(p.findings, docFinding{diagnostic: d})
 }
 
 // word is a plain scalar, or one in quotes.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
 // httpRoute is the text of Gateway API's HTTPRoute.

@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 )
 
 // client is a small editor on the wire.
 type client struct {
 	t    testing.TB
-	conn *wire.Conn
+	conn *jsonrpc.Conn
 	dir  string
 	in   io.Closer
 	done chan error
@@ -57,11 +57,11 @@ func serve(t testing.TB, options any, dir string) *client {
 	fromServer, out := io.Pipe()
 	c := &client{t: t, dir: dir, in: toServer, done: make(chan error, 1), news: make(chan struct{}, 1), versions: map[string]int32{}}
 	go func() {
-		err := Run(context.Background(), cli.Streams{Stdin: in, Stdout: out, Stderr: io.Discard}, &Options{})
+		err := Run(context.Background(), command.Streams{Stdin: in, Stdout: out, Stderr: io.Discard}, &Options{})
 		out.Close()
 		c.done <- err
 	}()
-	c.conn = wire.New(fromServer, toServer, wire.Handler{Notified: c.notified, Asked: func(string, json.RawMessage) func(context.Context) (any, error) {
+	c.conn = jsonrpc.New(fromServer, toServer, jsonrpc.Handler{Notified: c.notified, Asked: func(string, json.RawMessage) func(context.Context) (any, error) {
 		return func(context.Context) (any, error) { return nil, nil }
 	}})
 	go c.conn.Run()

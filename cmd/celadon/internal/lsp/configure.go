@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 )
 
 // versions are the Kubernetes versions that objects and CRDs are looked at with; "" is
@@ -35,8 +35,8 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	if s.vet != nil && now.equal(before) && v == was {
 		return false, false, nil
 	}
-	o := &vetting.Options{KubeVersion: v.crds, NoLints: now.NoLint}
-	desk, err := vetting.NewDesk(ctx, o)
+	o := &vet.Options{KubeVersion: v.crds, NoLints: now.NoLint}
+	desk, err := vet.NewDesk(ctx, o)
 	if err != nil {
 		return false, false, err
 	}
@@ -45,7 +45,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	if crds = s.vet == nil || v.objects != was.objects; crds {
 		s.crds.reset(v.objects)
 	}
-	s.vet, s.goDesk, s.settings, s.versions = desk, vetting.NewGoDesk(desk, o), now, v
+	s.vet, s.goDesk, s.settings, s.versions = desk, vet.NewGoDesk(desk, o), now, v
 	return true, crds, nil
 }
 

@@ -8,19 +8,19 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
 	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // crdPart is a CRD in a text. It is safe for concurrent use.
 type crdPart struct {
 	// vetted is nil of a CRD that is not open.
-	vetted *vetting.Reviewed
-	read   crdfile.Read
+	vetted *vet.Reviewed
+	read   resource.Read
 	data   []byte // the JSON
 
 	compile func() (*engine.Engine, error)
@@ -42,7 +42,7 @@ type placeKey struct {
 func newCRDPart(doc *input.Document) *crdPart {
 	c := &crdPart{places: map[placeKey]*assist.Place{}}
 	c.data, _ = doc.JSON()
-	c.read = crdfile.One(doc)
+	c.read = resource.One(doc)
 	c.described = sync.OnceValue(func() *apiextensionsv1.CustomResourceDefinition {
 		crd, err := catalog.Decode(c.data)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -26,7 +26,7 @@ type crds struct {
 
 // read is a CRD in a file.
 type read struct {
-	crdfile.Read
+	resource.Read
 	file string
 	sum  [sha256.Size]byte // of its JSON
 }
@@ -65,7 +65,7 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 	if c.files[file] = now; len(now) == 0 {
 		delete(c.files, file)
 	}
-	var put []crdfile.Read
+	var put []resource.Read
 	var remove []string
 	for name := range names {
 		was, had := c.inForce[name]
@@ -87,7 +87,7 @@ func (c *crds) set(file string, now []read, changed map[schema.GroupKind]bool) {
 		}
 	}
 	c.changed += len(put) + len(remove)
-	slices.SortFunc(put, func(a, b crdfile.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
+	slices.SortFunc(put, func(a, b resource.Read) int { return cmp.Compare(a.CRD.Name, b.CRD.Name) })
 	_ = c.objects.Apply(put, remove) // what cannot be used, the file's own findings tell
 }
 

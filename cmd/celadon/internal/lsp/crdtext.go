@@ -11,8 +11,8 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/crdedit"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // at is where in the CRD a rule's part stands.
@@ -27,7 +27,7 @@ func (c *crdPart) at(ref *engine.RuleRef, part string) (at ruleAt, ok bool) {
 }
 
 // schemaNode is the schema of a place in the CRD's text; nil where it has none.
-func (p *part) schemaNode(version int, steps []engine.Step) *yamlpos.Node {
+func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 	tree, _ := p.doc.Tree()
 	if tree == nil || p.start < 0 {
 		return nil
@@ -39,7 +39,7 @@ func (p *part) schemaNode(version int, steps []engine.Step) *yamlpos.Node {
 
 // ruleNode is a part of a rule in the CRD's text, or the whole of it; both are nil
 // where it is not found.
-func (p *part) ruleNode(at ruleAt) (key, value *yamlpos.Node) {
+func (p *part) ruleNode(at ruleAt) (key, value *position.Node) {
 	schema := p.schemaNode(at.version, at.steps)
 	if schema == nil {
 		return nil, nil
@@ -56,7 +56,7 @@ func (p *part) ruleNode(at ruleAt) (key, value *yamlpos.Node) {
 }
 
 // words are the way between a scalar and the text.
-func (p *part) words(node *yamlpos.Node) (*yamlpos.Text, bool) {
+func (p *part) words(node *position.Node) (*position.Text, bool) {
 	tree, _ := p.doc.Tree()
 	if node == nil || tree == nil {
 		return nil, false
@@ -72,7 +72,7 @@ type sourced struct {
 }
 
 // location is where a node stands.
-func (s *sourced) location(node *yamlpos.Node) protocol.Location {
+func (s *sourced) location(node *position.Node) protocol.Location {
 	end := node.End
 	if !node.Known || end < node.Start {
 		end = node.Start

@@ -5,7 +5,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // definition leads from a field in a rule to its schema, and from a field of an object
@@ -56,12 +56,12 @@ func (s *sourced) schemaAt(version int, steps []engine.Step) []protocol.Location
 }
 
 // firstWord is the first key or scalar in a node.
-func firstWord(n *yamlpos.Node) *yamlpos.Node {
+func firstWord(n *position.Node) *position.Node {
 	for {
 		switch {
-		case n.Kind == yamlpos.Mapping && len(n.Keys) > 0:
+		case n.Kind == position.Mapping && len(n.Keys) > 0:
 			return n.Keys[0]
-		case n.Kind == yamlpos.Sequence && len(n.Items) > 0:
+		case n.Kind == position.Sequence && len(n.Items) > 0:
 			n = n.Items[0]
 		default:
 			return n

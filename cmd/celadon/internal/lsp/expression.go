@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // expression is a part of a rule in the text of a request, and where it stands.
@@ -21,9 +21,9 @@ type expression struct {
 	behind bool
 	// point is where in the text a code point stands.
 	point func(int) int
-	style yamlpos.Style
-	tree  *yamlpos.Document // nil in Go
-	start int               // of the tree in the text
+	style position.Style
+	tree  *position.Document // nil in Go
+	start int                // of the tree in the text
 	text  *text
 }
 

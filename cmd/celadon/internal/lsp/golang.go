@@ -10,17 +10,17 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/gomarkers"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/markers"
 )
 
 func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
 
 // trusted are what Go packages are vetted with; nil where the user does not trust the
 // workspace, or the file stands in no folder of it.
-func (s *server) trusted(name string) *vetting.GoDesk {
+func (s *server) trusted(name string) *vet.GoDesk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inside := slices.ContainsFunc(s.roots, func(root string) bool {
@@ -109,8 +109,8 @@ func (v *view) goExpression(offset int) *expression {
 	if v.known == nil || v.known.golang == nil {
 		return nil
 	}
-	markers := gomarkers.Parse([]gomarkers.File{{Name: v.name, Text: v.text.bytes}}, gomarkers.Config{}).Markers()
-	for i, m := range markers {
+	all := markers.Parse([]markers.File{{Name: v.name, Text: v.text.bytes}}, markers.Config{}).Markers()
+	for i, m := range all {
 		for _, key := range []string{"rule", "messageExpression"} {
 			src := []rune(m.Argument(key))
 			point := func(n int) int {
@@ -125,9 +125,9 @@ func (v *view) goExpression(offset int) *expression {
 				e.cursor++
 			}
 			if begin := point(0); begin > 0 && v.text.bytes[begin-1] == '"' {
-				e.style = yamlpos.DoubleQuoted
+				e.style = position.DoubleQuoted
 			}
-			e.place = v.goPlace(markers, i, e.at.part())
+			e.place = v.goPlace(all, i, e.at.part())
 			return e
 		}
 	}
@@ -136,15 +136,15 @@ func (v *view) goExpression(offset int) *expression {
 
 // goPlace is where in a CRD the rule of a marker stands: what the last round knows of
 // the marker, or of one of the same field or type.
-func (v *view) goPlace(markers []*gomarkers.Marker, at int, part assist.Part) *assist.Place {
-	m, nth := markers[at], 0
-	for _, before := range markers[:at] {
+func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.Place {
+	m, nth := all[at], 0
+	for _, before := range all[:at] {
 		if before.Type == m.Type && before.Field == m.Field {
 			nth++
 		}
 	}
-	var found *vetting.GoRule
-	seen := []*gomarkers.Marker{}
+	var found *vet.GoRule
+	seen := []*markers.Marker{}
 	for i := range v.known.golang.Rules {
 		r := &v.known.golang.Rules[i]
 		if r.Marker.Type != m.Type || r.Marker.Field != m.Field {

@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
-// markers is a copy of the example with markers, in a repository of its own.
-func markers(t *testing.T) (dir, types string) {
+// markersExample is a copy of the example with markers, in a repository of its own.
+func markersExample(t *testing.T) (dir, types string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err == nil {
@@ -43,7 +43,7 @@ func markers(t *testing.T) (dir, types string) {
 // at the very word, and help inside; in any other nothing of Go is read.
 func TestGoMarkers(t *testing.T) {
 	t.Parallel()
-	dir, types := markers(t)
+	dir, types := markersExample(t)
 	name, text, _ := strings.Cut(types, "\x00")
 	untrusted := serve(t, nil, dir)
 	if got := untrusted.open(name, text); len(got) > 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 // written is the word before the cursor in block YAML, as it is being written.
@@ -59,7 +59,7 @@ func wordAt(text []byte, offset int) *written {
 // below collects the keys of the mapping behind a line.
 func below(text []byte, column int, keys map[string]bool) {
 	for l := range bytes.Lines(text) {
-		if yamldoc.Separator(l) {
+		if decode.Separator(l) {
 			return
 		}
 		is := lineOf(l)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
@@ -33,7 +33,7 @@ func (s *server) initialize(p protocol.Initialize) func(context.Context) (any, e
 
 func capabilities() protocol.Initialized {
 	var i protocol.Initialized
-	i.ServerInfo.Name, i.ServerInfo.Version = "celadon", cli.Version()
+	i.ServerInfo.Name, i.ServerInfo.Version = "celadon", command.Version()
 	c := &i.Capabilities
 	c.PositionEncoding = "utf-16"
 	c.TextDocumentSync.OpenClose, c.TextDocumentSync.Change, c.TextDocumentSync.Save = true, 2, true

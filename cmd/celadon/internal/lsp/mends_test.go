@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/internal/corpus"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // TestMends spoils rules of the corpus as people do, or takes bounds away, and holds of
@@ -83,20 +83,20 @@ var (
 )
 
 // rulesIn are the paths of a text's rules.
-func rulesIn(text string) (all []yamlpos.Path) {
-	doc, err := yamlpos.Parse([]byte(text))
+func rulesIn(text string) (all []position.Path) {
+	doc, err := position.Parse([]byte(text))
 	if err != nil {
 		return nil
 	}
-	var below func(n *yamlpos.Node, path yamlpos.Path)
-	below = func(n *yamlpos.Node, path yamlpos.Path) {
-		if at, ok := ruleOf(path); ok && at.key == "rule" && n.Kind == yamlpos.Scalar && n.Known {
+	var below func(n *position.Node, path position.Path)
+	below = func(n *position.Node, path position.Path) {
+		if at, ok := ruleOf(path); ok && at.key == "rule" && n.Kind == position.Scalar && n.Known {
 			all = append(all, path)
 		}
 		for i, item := range n.Items {
-			step := yamlpos.Item(i)
-			if n.Kind == yamlpos.Mapping {
-				step = yamlpos.Key(n.Keys[i].Value)
+			step := position.Item(i)
+			if n.Kind == position.Mapping {
+				step = position.Key(n.Keys[i].Value)
 			}
 			below(item, append(path[:len(path):len(path)], step))
 		}
@@ -133,7 +133,7 @@ type mender struct {
 
 // spoil is a text with one rule spoilt in one of the styles, in one of the line ends,
 // plain or in a List; "" where the fault cannot be made.
-func (m *mender) spoil(text string, rules []yamlpos.Path, fault *struct {
+func (m *mender) spoil(text string, rules []position.Path, fault *struct {
 	name string
 	in   func(string) string
 }, n int) string {
@@ -170,15 +170,15 @@ func indented(text string) string {
 }
 
 // spoilRule spoils the first rule, from the n-th on, in which that can be done.
-func spoilRule(text string, rules []yamlpos.Path, in func(string) string, n int) string {
-	doc, err := yamlpos.Parse([]byte(text))
+func spoilRule(text string, rules []position.Path, in func(string) string, n int) string {
+	doc, err := position.Parse([]byte(text))
 	if err != nil {
 		return ""
 	}
 	for i := range rules {
 		path := rules[(n+i)%len(rules)]
 		_, node := doc.Find(path)
-		if node.Kind != yamlpos.Scalar {
+		if node.Kind != position.Scalar {
 			continue
 		}
 		rule := strings.TrimSpace(node.Value)
@@ -193,7 +193,7 @@ func spoilRule(text string, rules []yamlpos.Path, in func(string) string, n int)
 		indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " -"))+2)
 		for k := range styles {
 			after := text[:node.Begin] + styles[(n+k)%len(styles)](bad, indent) + text[node.End:]
-			if doc, err := yamlpos.Parse([]byte(after)); err == nil {
+			if doc, err := position.Parse([]byte(after)); err == nil {
 				if _, now := doc.Find(path); now != nil && now.Value == bad && now.Tag == "!!str" && slices.EqualFunc(rulesIn(after), rules, sameStep) {
 					return after
 				}
@@ -203,7 +203,7 @@ func spoilRule(text string, rules []yamlpos.Path, in func(string) string, n int)
 	return ""
 }
 
-func sameStep(a, b yamlpos.Path) bool { return a.String() == b.String() }
+func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
 // mends applies every action of every finding of a text, as an editor does that tells
 // of all findings.
@@ -310,11 +310,11 @@ func about(d *protocol.Diagnostic) string {
 
 // changed says what more has changed in a text than one rule's scalar or bounds.
 func changed(before, after string) string {
-	was, err := yamlpos.Parse([]byte(before))
+	was, err := position.Parse([]byte(before))
 	if err != nil {
 		return err.Error()
 	}
-	is, err := yamlpos.Parse([]byte(after))
+	is, err := position.Parse([]byte(after))
 	if err != nil {
 		return err.Error()
 	}
@@ -328,7 +328,7 @@ func changed(before, after string) string {
 		if a.Value == b.Value {
 			continue
 		}
-		if before[:a.Start] != after[:b.Start] || before[a.End:] != after[b.End:] || a.Style != b.Style && a.Style != yamlpos.Plain {
+		if before[:a.Start] != after[:b.Start] || before[a.End:] != after[b.End:] || a.Style != b.Style && a.Style != position.Plain {
 			return "bytes around the rule's text: " + before[a.Start:a.End] + "\n" + after[b.Start:b.End]
 		}
 		return ""

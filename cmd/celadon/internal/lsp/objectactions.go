@@ -9,9 +9,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/spell"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // object offers the name or the value that was meant where an object has one that its
@@ -24,7 +24,7 @@ func (a *actor) object() {
 	}
 	spot := p.tree.At(within)
 	n := len(spot.Path)
-	if n == 0 || spot.Node.Kind != yamlpos.Scalar {
+	if n == 0 || spot.Node.Kind != position.Scalar {
 		return
 	}
 	steps := stepsOf(spot.Path)
@@ -38,13 +38,13 @@ func (a *actor) object() {
 // refused is true where something was found wrong with an object in the range.
 func (a *actor) refused() bool {
 	return a.known != nil && a.known.text == a.text && slices.ContainsFunc(a.known.parts, func(p *part) bool {
-		return p.what == object && slices.ContainsFunc(p.findings, func(f finding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
+		return p.what == object && slices.ContainsFunc(p.findings, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 	})
 }
 
 // unknownIn are the fields of a schema that a mapping does not have; none where it may
 // have others than the schema names.
-func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *yamlpos.Node, root bool) (names []string) {
+func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root bool) (names []string) {
 	if s == nil || s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
 		return nil
 	}
@@ -59,18 +59,18 @@ func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *yamlpos.Node, root bo
 }
 
 // rename offers names of fields in place of one that is none.
-func (a *actor) rename(p piece, spot *yamlpos.Spot, names []string) {
+func (a *actor) rename(p piece, spot *position.Spot, names []string) {
 	for i, name := range spell.Near(spot.Node.Value, names) {
-		text := yamlpos.Word(name)
+		text := position.Word(name)
 		switch spot.Node.Style {
-		case yamlpos.DoubleQuoted:
+		case position.DoubleQuoted:
 			text = `"` + spot.Node.Style.Escape(name) + `"`
-		case yamlpos.SingleQuoted:
+		case position.SingleQuoted:
 			text = "'" + spot.Node.Style.Escape(name) + "'"
 		}
 		after := slices.Replace(slices.Clone(p.bytes), spot.Node.Start, spot.Node.End, []byte(text)...)
-		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), yamlpos.Key(name))
-		if tree, err := yamlpos.Parse(after); err == nil {
+		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
+		if tree, err := position.Parse(after); err == nil {
 			if _, now := tree.Find(path); now != nil {
 				a.add(quickFix, "rename to "+name, p, after, i == 0, a.says(p, spot.Node, spot.Node, "unknown field"))
 			}
@@ -82,9 +82,9 @@ func (a *actor) rename(p piece, spot *yamlpos.Spot, names []string) {
 const offeredValues = 5
 
 // change offers values of an enum in place of one that is none of them.
-func (a *actor) change(p piece, path yamlpos.Path, s *apiextensionsv1.JSONSchemaProps) {
+func (a *actor) change(p piece, path position.Path, s *apiextensionsv1.JSONSchemaProps) {
 	key, at := p.tree.Find(path)
-	if at == nil || at.Kind != yamlpos.Scalar || !at.Known || s.Type != "string" {
+	if at == nil || at.Kind != position.Scalar || !at.Known || s.Type != "string" {
 		return
 	}
 	if key == nil { // of an item
@@ -106,14 +106,14 @@ func (a *actor) change(p piece, path yamlpos.Path, s *apiextensionsv1.JSONSchema
 		values = known[:min(len(known), offeredValues)]
 	}
 	for i, value := range values {
-		if after, err := p.tree.Edit(yamlpos.Set(path, value)); err == nil {
+		if after, err := p.tree.Edit(position.Set(path, value)); err == nil {
 			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.says(p, key, at, "Unsupported value"))
 		}
 	}
 }
 
 // says is true of findings between two nodes that have words.
-func (a *actor) says(p piece, from, to *yamlpos.Node, words string) mends {
+func (a *actor) says(p piece, from, to *position.Node, words string) mends {
 	return func(d *protocol.Diagnostic) bool {
 		return overlaps(a.text, d.Range, p.start+from.Start, p.start+to.End) && strings.Contains(d.Message, words)
 	}

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/engine/ruletest"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // what says what a document of a file is to the server.
@@ -40,8 +40,8 @@ type part struct {
 
 	crd      *crdPart
 	suite    *suitePart
-	verdict  *report.Object // of an object whose CRD is known
-	findings []finding
+	verdict  *finding.Object // of an object whose CRD is known
+	findings []docFinding
 	omitted  int // findings beyond those
 
 	text *text // that it is of
@@ -89,7 +89,7 @@ func (c *cursor) advance(text []byte, to int) {
 		if n := bytes.IndexByte(text[c.offset:to], '\n'); n >= 0 {
 			next = c.offset + n + 1
 		}
-		if yamldoc.Separator(text[c.offset:next]) {
+		if decode.Separator(text[c.offset:next]) {
 			c.index++
 		}
 		c.offset = next
@@ -100,13 +100,13 @@ func (p *part) is() what {
 	if p.doc.Err != nil {
 		return broken
 	}
-	crdfile.Complete(p.doc)
-	switch id := report.Identify(p.doc.Object); {
+	resource.Complete(p.doc)
+	switch id := finding.Identify(p.doc.Object); {
 	case ruletest.Holds(p.doc.Object):
 		return suite
 	case check.Ignored(p.doc, nil):
 		return none
-	case id.Kind == crdfile.Kind:
+	case id.Kind == resource.Kind:
 		return crd
 	default:
 		p.kind = id.GroupKind()
@@ -118,7 +118,7 @@ func (p *part) is() what {
 func (p *part) whole(t *text) protocol.Range { return t.line(p.doc.Line) }
 
 // rangeOf is the word at a place, or else what of its line stands behind it.
-func (p *part) rangeOf(t *text, at report.Place) protocol.Range {
+func (p *part) rangeOf(t *text, at finding.Place) protocol.Range {
 	if at.Line == 0 {
 		return p.whole(t)
 	}

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/crdedit"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
 // ruleAt is a part of a rule in a CRD's text.
@@ -17,7 +17,7 @@ type ruleAt struct {
 	key     string // of the part, as "rule"
 	// path leads to the part in the text's tree.
 	item int
-	path yamlpos.Path
+	path position.Path
 }
 
 const validations = "x-kubernetes-validations"
@@ -33,7 +33,7 @@ func (r *ruleAt) part() assist.Part {
 }
 
 // ruleOf says which part of which rule a path in a CRD's text leads to.
-func ruleOf(path yamlpos.Path) (ruleAt, bool) {
+func ruleOf(path position.Path) (ruleAt, bool) {
 	at, index, part, ok := crdedit.RuleAt(path)
 	r := ruleAt{version: at.Version, steps: at.Steps, index: index, key: part, path: path}
 	if len(path) > 1 {

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/internal/corpus"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )
 
@@ -57,11 +57,11 @@ func sarif(t *testing.T, log []byte) (all []said) {
 
 func vetLog(t *testing.T, path string) []said {
 	t.Helper()
-	var o vetting.Options
+	var o vet.Options
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	o.Output = "sarif"
 	var out bytes.Buffer
-	_ = vetting.Run(context.Background(), cli.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{path}) // findings are an error
+	_ = vet.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{path}) // findings are an error
 	return sarif(t, out.Bytes())
 }
 
@@ -71,7 +71,7 @@ func checkLog(t *testing.T, crd, object string) []said {
 	o.Flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	o.Output, o.CRDs, o.NoVet = "sarif", []string{crd}, true
 	var out bytes.Buffer
-	_ = check.Run(context.Background(), cli.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{object}) // findings are an error
+	_ = check.Run(context.Background(), command.Streams{Stdout: &out, Stderr: io.Discard}, &o, []string{object}) // findings are an error
 	return sarif(t, out.Bytes())
 }
 

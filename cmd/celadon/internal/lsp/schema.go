@@ -8,13 +8,13 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
 	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/engine/lex"
-	"github.com/celadon-cel/celadon/internal/schemawords"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/schemawords"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // objectAt is an object of a kind whose CRD is known, around a place of a text.
@@ -35,7 +35,7 @@ func (v *view) objectAt(p piece) *objectAt {
 		}
 		return ""
 	}
-	id := report.Identity{APIVersion: text("apiVersion"), Kind: text("kind")}
+	id := finding.Identity{APIVersion: text("apiVersion"), Kind: text("kind")}
 	if !v.crds.live().Knows(id.GroupKind()) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (v *view) objectAt(p piece) *objectAt {
 }
 
 // stepsOf are a path's in an object.
-func stepsOf(path yamlpos.Path) (steps []engine.Step) {
+func stepsOf(path position.Path) (steps []engine.Step) {
 	for _, step := range path {
 		if name, ok := step.Name(); ok {
 			steps = append(steps, engine.Step{Name: name})
@@ -174,7 +174,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 			if below.Type == "object" || below.Type == "array" {
 				end = ":"
 			}
-			add(name, yamlpos.Word(name)+end, detail, below.Description, protocol.KindField)
+			add(name, position.Word(name)+end, detail, below.Description, protocol.KindField)
 		}
 	}
 	return list
@@ -212,7 +212,7 @@ func values(s *apiextensionsv1.JSONSchemaProps) (texts []string) {
 	for _, v := range s.Enum {
 		var text string
 		if json.Unmarshal(v.Raw, &text) == nil {
-			texts = append(texts, yamlpos.Word(text))
+			texts = append(texts, position.Word(text))
 		} else {
 			texts = append(texts, string(v.Raw))
 		}

@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/vetting"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // Options are the flags of celadon lsp.
@@ -28,7 +28,7 @@ type Options struct {
 
 // server serves one editor.
 type server struct {
-	conn   *wire.Conn
+	conn   *jsonrpc.Conn
 	docs   documents
 	rounds *rounds
 	crds   crds
@@ -39,12 +39,12 @@ type server struct {
 	settings    settings
 	versions    versions
 	roots       []string
-	vet         *vetting.Desk
+	vet         *vet.Desk
 	initialized bool
 	shutDown    bool
 	exited      bool
 	client      protocol.Initialize
-	goDesk      *vetting.GoDesk
+	goDesk      *vet.GoDesk
 
 	functions *assist.Functions
 	other     otherFiles
@@ -56,12 +56,12 @@ type server struct {
 
 // Run is the whole of celadon lsp: it serves until its input ends, the editor says
 // exit, or the process that started it is gone. Its error carries the exit code.
-func Run(ctx context.Context, streams cli.Streams, o *Options) error {
+func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	s := newServer(o, streams.Stderr)
 	if _, _, err := s.configure(ctx, asBefore); err != nil {
 		return err
 	}
-	s.conn = wire.New(streams.Stdin, streams.Stdout, wire.Handler{Notified: s.notified, Asked: s.asked, Bug: s.bug})
+	s.conn = jsonrpc.New(streams.Stdin, streams.Stdout, jsonrpc.Handler{Notified: s.notified, Asked: s.asked, Bug: s.bug})
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
 	var rounds sync.WaitGroup
@@ -73,9 +73,9 @@ func Run(ctx context.Context, streams cli.Streams, o *Options) error {
 	rounds.Wait()
 	switch {
 	case err != nil:
-		return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("what the editor sends is not the Language Server Protocol: %w", err)}
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("what the editor sends is not the Language Server Protocol: %w", err)}
 	case s.exited && !s.shutDown:
-		return &cli.ExitError{Code: cli.Findings} // as the protocol has it
+		return &command.ExitError{Code: command.Findings} // as the protocol has it
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func newServer(o *Options, stderr io.Writer) *server {
 	return s
 }
 
-func (s *server) desk() *vetting.Desk {
+func (s *server) desk() *vet.Desk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.vet
@@ -137,9 +137,9 @@ func (s *server) asked(method string, params json.RawMessage) func(context.Conte
 	s.mu.Unlock()
 	switch {
 	case early:
-		return failed(&wire.Error{Code: notInitialized, Message: "want initialize first"})
+		return failed(&jsonrpc.Error{Code: notInitialized, Message: "want initialize first"})
 	case late:
-		return failed(&wire.Error{Code: wire.InvalidParams, Message: "the server is shut down"})
+		return failed(&jsonrpc.Error{Code: jsonrpc.InvalidParams, Message: "the server is shut down"})
 	}
 	if r := requests[method]; r != nil {
 		return r(s, params)
@@ -164,7 +164,7 @@ func answer[P any](do func(*server, P) func(context.Context) (any, error)) reque
 	return func(s *server, data json.RawMessage) func(context.Context) (any, error) {
 		var p P
 		if err := json.Unmarshal(data, &p); err != nil && len(data) > 0 {
-			return failed(&wire.Error{Code: wire.InvalidParams, Message: err.Error()})
+			return failed(&jsonrpc.Error{Code: jsonrpc.InvalidParams, Message: err.Error()})
 		}
 		return do(s, p)
 	}
@@ -261,7 +261,7 @@ func (s *server) guard(what string, do func()) {
 // bug tells of one in the editor's log, and on stderr where in the code it is.
 func (s *server) bug(what string, v any) {
 	s.log(protocol.Error, fmt.Sprintf("%s: a bug in celadon: %v", what, v))
-	foreign.Fprintf(foreign.NewWriter(s.stderr), "celadon: %s: a bug in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
+	untrusted.Fprintf(untrusted.NewWriter(s.stderr), "celadon: %s: a bug in celadon: %s\n%s\n", what, fmt.Sprint(v), string(debug.Stack()))
 }
 
 // once tells something the first time.

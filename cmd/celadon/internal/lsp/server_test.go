@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 )
 
 func example(t testing.TB, name string) string {
@@ -184,7 +184,7 @@ func TestParent(t *testing.T) {
 	defer ask.Close()
 	done := make(chan error, 1)
 	go func() {
-		done <- Run(context.Background(), cli.Streams{Stdin: in, Stdout: io.Discard, Stderr: io.Discard}, &Options{})
+		done <- Run(context.Background(), command.Streams{Stdin: in, Stdout: io.Discard, Stderr: io.Discard}, &Options{})
 	}()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, child.Process.Pid)
 	fmt.Fprintf(ask, "Content-Length: %d\r\n\r\n%s", len(body), body)
@@ -286,14 +286,14 @@ func TestHarmless(t *testing.T) {
 		c.ask("textDocument/"+method, c.at("crd.yaml", 4_000_000_000, 4_000_000_000), nil)
 		c.ask("textDocument/"+method, c.at("no such", 0, 0), nil)
 	}
-	var e *wire.Error
+	var e *jsonrpc.Error
 	if err := c.conn.Call(context.Background(), "textDocument/nosuch", nil, nil); !errors.As(err, &e) || e.Code != -32601 {
 		t.Error(err)
 	}
 	if err := c.conn.Call(context.Background(), "workspace/executeCommand", map[string]any{"command": "rm", "arguments": []any{"-rf"}}, nil); err == nil {
 		t.Error("runs what it does not know")
 	}
-	if err := c.conn.Call(context.Background(), "textDocument/hover", []int{1}, nil); !errors.As(err, &e) || e.Code != wire.InvalidParams {
+	if err := c.conn.Call(context.Background(), "textDocument/hover", []int{1}, nil); !errors.As(err, &e) || e.Code != jsonrpc.InvalidParams {
 		t.Error(err)
 	}
 	c.ask("shutdown", nil, nil)
@@ -411,7 +411,7 @@ func FuzzSession(f *testing.F) {
 		c := start(t, nil, nil)
 		c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 1, "text": text}})
 		c.tell("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": "u", "version": 2}, "contentChanges": []any{map[string]any{"text": text[:min(len(text), int(cut))]}}})
-		var e *wire.Error
+		var e *jsonrpc.Error
 		if err := c.conn.Call(context.Background(), method, json.RawMessage(params), nil); err != nil && (!errors.As(err, &e) || strings.Contains(e.Message, "a bug in celadon")) {
 			t.Error(err)
 		}

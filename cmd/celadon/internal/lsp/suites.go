@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/testrun"
-	"github.com/celadon-cel/celadon/engine/ruletest"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/test"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
 // suitePart is a suite in a text, and what became of it.
@@ -19,16 +19,16 @@ type suitePart struct{ report *ruletest.SuiteReport }
 
 // ofSuite says what test says.
 func (v *view) ofSuite(ctx context.Context, p *part) {
-	desk := testrun.Desk{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
+	desk := test.Desk{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
 	r := desk.Run(ctx, p.doc)
 	if r == nil || ctx.Err() != nil {
 		return
 	}
 	p.suite = &suitePart{r}
 	say := func(at ruletest.Place, code ruletest.Outcome, message string) {
-		place := report.Place{Line: at.Line, Column: at.Column}
+		place := finding.Place{Line: at.Line, Column: at.Column}
 		d := protocol.Diagnostic{Range: p.rangeOf(v.text, place), Severity: protocol.Error, Code: string(code), Source: source, Message: shown(strings.TrimSuffix(message, "\n"))}
-		p.findings = append(p.findings, finding{diagnostic: d})
+		p.findings = append(p.findings, docFinding{diagnostic: d})
 	}
 	for _, e := range r.Errors {
 		say(e.Place, ruletest.Error, e.Message)
@@ -39,7 +39,7 @@ func (v *view) ofSuite(ctx context.Context, p *part) {
 			if len(c.Mismatches) > 0 && c.Mismatches[0].Line > 0 {
 				at = c.Mismatches[0].Place
 			}
-			say(at, c.Outcome, c.Name+"\n"+testrun.Why(r, c))
+			say(at, c.Outcome, c.Name+"\n"+test.Why(r, c))
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (s *server) openCRDs() map[string][]byte {
 }
 
 // known are the CRDs in force.
-func (c *crds) known() (all []crdfile.Read) {
+func (c *crds) known() (all []resource.Read) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.inForce {
@@ -83,7 +83,7 @@ func (v *view) suiteLenses(p *part) (lenses []protocol.CodeLens) {
 	title := fmt.Sprintf("run %s: %d passed, %d failed", phrase.Count(len(r.Cases), "case"), sum.Passed, sum.Failed)
 	lenses = append(lenses, protocol.CodeLens{Range: p.whole(v.known.text), Command: &protocol.Command{Title: title, Command: runSuite, Arguments: []json.RawMessage{uri}}})
 	for _, c := range r.Cases {
-		at := p.rangeOf(v.known.text, report.Place{Line: c.Line, Column: c.Column})
+		at := p.rangeOf(v.known.text, finding.Place{Line: c.Line, Column: c.Column})
 		lenses = append(lenses, protocol.CodeLens{Range: at, Command: &protocol.Command{Title: string(c.Outcome), Command: runSuite, Arguments: []json.RawMessage{uri}}})
 	}
 	return lenses

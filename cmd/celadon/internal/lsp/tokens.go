@@ -4,10 +4,10 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/engine/assist"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
 )
 
 // tokenTypes are the protocol's, tokenOf how expressions use them.
@@ -34,12 +34,12 @@ func (v *view) tokens(ctx context.Context) protocol.SemanticTokens {
 	return protocol.SemanticTokens{Data: e.data}
 }
 
-func isCRD(root *yamlpos.Node) bool {
+func isCRD(root *position.Node) bool {
 	if root == nil {
 		return false
 	}
 	_, kind := root.Get("kind")
-	return kind != nil && (kind.Value == crdfile.Kind || kind.Value == "List" || kind.Value == crdfile.Kind+"List")
+	return kind != nil && (kind.Value == resource.Kind || kind.Value == "List" || kind.Value == resource.Kind+"List")
 }
 
 // encoder writes tokens as the protocol has them.
@@ -50,14 +50,14 @@ type encoder struct {
 	data  []uint32
 }
 
-func (e *encoder) walk(n *yamlpos.Node, path yamlpos.Path) {
+func (e *encoder) walk(n *position.Node, path position.Path) {
 	for i, item := range n.Items {
-		step := yamlpos.Item(i)
-		if n.Kind == yamlpos.Mapping {
-			step = yamlpos.Key(n.Keys[i].Value)
+		step := position.Item(i)
+		if n.Kind == position.Mapping {
+			step = position.Key(n.Keys[i].Value)
 		}
 		path := append(path, step)
-		if item.Kind != yamlpos.Scalar {
+		if item.Kind != position.Scalar {
 			e.walk(item, path)
 			continue
 		}
@@ -67,7 +67,7 @@ func (e *encoder) walk(n *yamlpos.Node, path yamlpos.Path) {
 	}
 }
 
-func (e *encoder) expression(n *yamlpos.Node) {
+func (e *encoder) expression(n *position.Node) {
 	words, ok := e.piece.tree.Text(n)
 	if !ok {
 		return

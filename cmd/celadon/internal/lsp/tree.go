@@ -5,8 +5,8 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/celadon-cel/celadon/internal/yamldoc"
-	"github.com/celadon-cel/celadon/internal/yamlpos"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
 // trees are what stands where in the documents of a file, as it is being written. The
@@ -21,16 +21,16 @@ type trees struct {
 type piece struct {
 	start, index int
 	bytes        []byte
-	tree         *yamlpos.Document
-	good         *yamlpos.Document // the last that was YAML
+	tree         *position.Document
+	good         *position.Document // the last that was YAML
 }
 
 // at is the document around an offset, and the offset in it.
 func (t *trees) at(of *text, offset int) (p piece, within int) {
 	if len(of.bytes) > maxText {
-		return piece{tree: yamlpos.Loose(nil, nil)}, 0
+		return piece{tree: position.Loose(nil, nil)}, 0
 	}
-	start, end, index := yamldoc.Around(of.bytes, offset)
+	start, end, index := decode.Around(of.bytes, offset)
 	p = t.of(of, start, end, index)
 	return p, max(0, min(offset, end)-start)
 }
@@ -48,7 +48,7 @@ func (t *trees) all(of *text, word string) iter.Seq[piece] {
 				if n := bytes.IndexByte(line, '\n'); n >= 0 {
 					line = line[:n+1]
 				}
-				if yamldoc.Separator(line) {
+				if decode.Separator(line) {
 					end, next = at, at+len(line)
 					break
 				}
@@ -73,12 +73,12 @@ func (t *trees) of(of *text, start, end, index int) (p piece) {
 		t.known = append(t.known, piece{})
 	}
 	if index >= maxParts {
-		return piece{start: start, index: index, tree: yamlpos.Loose(nil, nil)}
+		return piece{start: start, index: index, tree: position.Loose(nil, nil)}
 	}
 	before := t.known[index]
 	p = piece{start: start, index: index, bytes: of.bytes[start:end], tree: before.tree, good: before.good}
 	if before.tree == nil || !bytes.Equal(p.bytes, before.bytes) {
-		p.tree = yamlpos.Loose(p.bytes, p.good)
+		p.tree = position.Loose(p.bytes, p.good)
 		if p.tree.Broken() == nil {
 			p.good = p.tree
 		}

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 )
 
 // Requests read the analyses of documents, which the server makes in rounds. A request that arrives first, as the first
@@ -19,8 +19,8 @@ import (
 const maxWait = 10 * time.Second
 
 var (
-	errChanged = &wire.Error{Code: contentModified, Message: "the document has changed or was closed"}
-	errLate    = &wire.Error{Code: serverCancelled, Message: "the document is still being analyzed: try again"}
+	errChanged = &jsonrpc.Error{Code: contentModified, Message: "the document has changed or was closed"}
+	errLate    = &jsonrpc.Error{Code: serverCancelled, Message: "the document is still being analyzed: try again"}
 )
 
 // wait waits until ready holds for the document of the request. It returns errChanged if the document changes or is closed

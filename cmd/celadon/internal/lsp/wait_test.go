@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/jsonrpc"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/wire"
 )
 
 // openOnly opens a document without waiting for its analysis.
@@ -96,7 +96,7 @@ func TestWait(t *testing.T) {
 			t.Run(test.name+" "+method, func(t *testing.T) {
 				t.Parallel()
 				s := newServer(&Options{}, io.Discard)
-				s.conn = wire.New(strings.NewReader(""), io.Discard, wire.Handler{})
+				s.conn = jsonrpc.New(strings.NewReader(""), io.Discard, jsonrpc.Handler{})
 				var cancel context.CancelFunc
 				s.ctx, cancel = context.WithCancel(t.Context())
 				defer cancel()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // The bounds of the walk for CRDs: whoever wrote the workspace may be hostile, and a
@@ -179,5 +179,5 @@ func readCRDs(name string, data []byte) (reads []read) {
 
 // log tells whoever looks for it.
 func (s *server) log(level protocol.Severity, message string) {
-	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(foreign.Text(message))})
+	_ = s.conn.Notify("window/logMessage", protocol.LogMessage{Type: level, Message: string(untrusted.Text(message))})
 }

@@ -17,13 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cluster"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/crdfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/sweep"
-	"github.com/celadon-cel/celadon/internal/foreign"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
 // Options are the flags of celadon manifests job.
@@ -56,10 +56,10 @@ func (o *Options) check() error {
 	switch {
 	case len(o.CRDs) == 0:
 		return errors.New("no CRD given: want --crd PATH with those that the objects are checked by (see celadon manifests job --help)")
-	case o.Shards < 1 || o.Shards > report.MaxShards:
-		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, report.MaxShards)
-	case o.Parallelism < 1 || o.Parallelism > report.MaxShards:
-		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, report.MaxShards)
+	case o.Shards < 1 || o.Shards > finding.MaxShards:
+		return fmt.Errorf("--shards %d: want 1 to %d", o.Shards, finding.MaxShards)
+	case o.Parallelism < 1 || o.Parallelism > finding.MaxShards:
+		return fmt.Errorf("--parallelism %d: want 1 to %d", o.Parallelism, finding.MaxShards)
 	case o.Image == "":
 		return errors.New("no image given: want --image IMAGE, the name under which you pushed the image of a release")
 	case !isImage(o.Image):
@@ -83,7 +83,7 @@ type rule struct {
 }
 
 // Job prints a Job in N shards, with all that it needs and not more.
-func Job(ctx context.Context, s cli.Streams, o *Options) error {
+func Job(ctx context.Context, s command.Streams, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func Job(ctx context.Context, s cli.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = foreign.NewWriter(s.Stdout).Write([]byte(o.manifest(crds, rules)))
+	_, err = untrusted.NewWriter(s.Stdout).Write([]byte(o.manifest(crds, rules)))
 	return err
 }
 
@@ -114,20 +114,20 @@ func (o *Options) manifest(crds map[string]string, rules []rule) string {
 
 // read gives the CRDs as they are kept in a ConfigMap, by the names of files, and
 // what has to be listed.
-func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, []rule, error) {
+func (o *Options) read(ctx context.Context, s command.Streams) (map[string]string, []rule, error) {
 	data, byGroup, size := map[string]string{}, map[string][]string{}, 0
 	type one struct {
-		crdfile.Read
+		resource.Read
 		object map[string]any
 	}
 	read := func(doc *input.Document) one {
-		crdfile.Complete(doc)
+		resource.Complete(doc)
 		if check.Ignored(doc, o.CRDs) {
 			return one{}
 		}
-		return one{Read: crdfile.One(doc), object: doc.Object}
+		return one{Read: resource.One(doc), object: doc.Object}
 	}
-	err := sweep.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
+	err := batch.All(ctx, s.Stdin, o.CRDs, read, func(r one) error {
 		if r.Err != nil {
 			return fmt.Errorf("%s: %w", r.Place, r.Err)
 		}
@@ -142,7 +142,7 @@ func (o *Options) read(ctx context.Context, s cli.Streams) (map[string]string, [
 		if _, twice := data[file]; twice {
 			return fmt.Errorf("%s: %s is given twice", r.Place, name)
 		}
-		text, err := foreign.YAML(crdfile.WithoutDescriptions(r.object))
+		text, err := untrusted.YAML(resource.WithoutDescriptions(r.object))
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Place, err)
 		}

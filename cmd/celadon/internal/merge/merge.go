@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // How it works: each report is read twice. The first reading holds each against
@@ -54,12 +54,12 @@ func (o *Options) check(paths []string) error {
 		return fmt.Errorf("--output %q: want %s", o.Output, Formats)
 	}
 	if o.Run != "" {
-		if err := report.CheckSource(o.Run); err != nil {
+		if err := finding.CheckSource(o.Run); err != nil {
 			return fmt.Errorf("--run: %w", err)
 		}
 	}
 	for _, name := range o.Sources {
-		if err := report.CheckSource(name); err != nil {
+		if err := finding.CheckSource(name); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
 	}
@@ -67,7 +67,7 @@ func (o *Options) check(paths []string) error {
 }
 
 // Run is the whole of celadon merge. Its error carries the exit code.
-func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
+func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
 	if err := o.check(paths); err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func Run(ctx context.Context, s cli.Streams, o *Options, paths []string) error {
 	}
 	switch {
 	case len(p.sources) == 0:
-		return &cli.ExitError{Code: cli.Usage, Err: errors.New("no report can be merged")}
-	case o.Output == "yaml" && !p.head.Has(report.WithPersisted):
-		return fmt.Errorf("--output yaml: the reports have no objects as they are stored: want them of celadon check %s", report.WithPersisted)
+		return &command.ExitError{Code: command.Usage, Err: errors.New("no report can be merged")}
+	case o.Output == "yaml" && !p.head.Has(finding.WithPersisted):
+		return fmt.Errorf("--output yaml: the reports have no objects as they are stored: want them of celadon check %s", finding.WithPersisted)
 	}
 	return check.Again(ctx, s, &o.Options, &check.Decided{
 		Head:    p.head,

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/internal/foreign/attack"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/testing/hostile"
 )
 
 // The lines of a small report that is whole.
@@ -34,12 +34,12 @@ func mergeRun(t *testing.T, dir string, formats ...string) (out string, code int
 	for _, format := range formats {
 		var stdout, stderr bytes.Buffer
 		o := &Options{}
-		o.Output, o.FindingsExitCode = format, cli.Findings
-		s := cli.Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}.Guarded()
+		o.Output, o.FindingsExitCode = format, command.Findings
+		s := command.Streams{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}.Guarded()
 		code = max(code, s.Exit(t.Context(), Run(t.Context(), s, o, []string{dir})))
 		out += stdout.String() + stderr.String()
-		attack.Harmless(t, format, stdout.Bytes())
-		attack.Harmless(t, "stderr", stderr.Bytes())
+		hostile.Harmless(t, format, stdout.Bytes())
+		hostile.Harmless(t, "stderr", stderr.Bytes())
 	}
 	return out, code
 }
@@ -61,7 +61,7 @@ func planted(t *testing.T, files map[string]string) string {
 // of it is merged.
 func TestHostileReports(t *testing.T) {
 	t.Parallel()
-	if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": wholeReport}), allFormats...); code != cli.Findings || !strings.Contains(out, "1 invalid") {
+	if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": wholeReport}), allFormats...); code != command.Findings || !strings.Contains(out, "1 invalid") {
 		t.Fatalf("a whole one: exit code %d\n%s", code, out)
 	}
 	edit := func(old, new string) string {
@@ -120,7 +120,7 @@ func TestHostileReports(t *testing.T) {
 	} {
 		dir := planted(t, map[string]string{"a.jsonl": c.text})
 		out, code := mergeRun(t, dir, "text")
-		if code != cli.Usage || !strings.Contains(out, c.want) || !strings.Contains(out, "no report can be merged") || !strings.HasPrefix(out, "celadon: "+dir+"/a.jsonl: ") {
+		if code != command.Usage || !strings.Contains(out, c.want) || !strings.Contains(out, "no report can be merged") || !strings.HasPrefix(out, "celadon: "+dir+"/a.jsonl: ") {
 			t.Errorf("%s: exit code %d, want %q in:\n%.1000s", name, code, c.want, out)
 		}
 	}
@@ -129,7 +129,7 @@ func TestHostileReports(t *testing.T) {
 // TestSoundButHostile: texts of a report steer nothing, whatever the form.
 func TestSoundButHostile(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{attack.Text, attack.Broken} {
+	for _, text := range []string{hostile.Text, hostile.Broken} {
 		quoted, err := jsonText(text)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestSoundButHostile(t *testing.T) {
 			report = strings.ReplaceAll(report, name, key+":"+quoted)
 		}
 		report = strings.Replace(report, `"input":"i"`, `"input":"i","problems":[`+quoted+`],"stale":[`+quoted+`]`, 1)
-		if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": report}), allFormats...); code != cli.Usage || !strings.Contains(out, "PWNED") {
+		if out, code := mergeRun(t, planted(t, map[string]string{"a.jsonl": report}), allFormats...); code != command.Usage || !strings.Contains(out, "PWNED") {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
 	}
@@ -153,7 +153,7 @@ func TestDoubledObject(t *testing.T) {
 	for i := range 2 {
 		files[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(wholeReport, `"index":0,"of":1`, fmt.Sprintf(`"index":%d,"of":2`, i), 1)
 	}
-	if out, code := mergeRun(t, planted(t, files), "text"); code != cli.Usage || !strings.Contains(out, "1.jsonl: line 3: document 4 is in another shard too") {
+	if out, code := mergeRun(t, planted(t, files), "text"); code != command.Usage || !strings.Contains(out, "1.jsonl: line 3: document 4 is in another shard too") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -168,7 +168,7 @@ func TestHeld(t *testing.T) {
 		r = strings.Replace(r, `"documents":5`, `"documents":5`, 1)
 		files[fmt.Sprintf("%d.jsonl", i)] = strings.Replace(r, `"message":"m"`, `"message":"`+strings.Repeat("a", maxLine-4096)+`"`, 1)
 	}
-	if out, code := mergeRun(t, planted(t, files), "text"); code != cli.Usage || !strings.Contains(out, "with the next lines of the other shards more than 64 MiB") {
+	if out, code := mergeRun(t, planted(t, files), "text"); code != command.Usage || !strings.Contains(out, "with the next lines of the other shards more than 64 MiB") {
 		t.Errorf("exit code %d\n%.1000s", code, out)
 	}
 }
@@ -193,14 +193,14 @@ func TestHostileMemory(t *testing.T) {
 		dir := planted(t, files)
 		most, before := &highest{}, lives()
 		o := &Options{}
-		o.Output, o.Quiet, o.FindingsExitCode = "jsonl", true, cli.Findings
+		o.Output, o.Quiet, o.FindingsExitCode = "jsonl", true, command.Findings
 		var stderr bytes.Buffer
-		err := Run(t.Context(), cli.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &stderr}, o, []string{dir})
-		var exit *cli.ExitError
+		err := Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &stderr}, o, []string{dir})
+		var exit *command.ExitError
 		if !errors.As(err, &exit) || stderr.Len() > 100*1000 {
 			t.Errorf("%s: %v, %d bytes of errors", name, err, stderr.Len())
 		}
-		if name == "objects that wait" && (exit.Code != cli.Findings || most.heap == 0 || most.heap > before+20<<20) {
+		if name == "objects that wait" && (exit.Code != command.Findings || most.heap == 0 || most.heap > before+20<<20) {
 			t.Errorf("%s: exit code %d, %d KiB, before %d", name, exit.Code, most.heap>>10, before>>10)
 		}
 	}
@@ -247,7 +247,7 @@ func merged500(t *testing.T, sources bool, objects int) uint64 {
 	o := &Options{}
 	o.Output, o.Quiet = "jsonl", true
 	runtime.GC()
-	if err := Run(t.Context(), cli.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &bytes.Buffer{}}, o, []string{dir}); err != nil {
+	if err := Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: most, Stderr: &bytes.Buffer{}}, o, []string{dir}); err != nil {
 		t.Fatal(err)
 	}
 	if most.lines < reports*objects {
@@ -293,7 +293,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		dir := planted(t, map[string]string{"a.jsonl": string(a), "b.jsonl": string(b), "c.jsonl": strings.Replace(wholeReport, `"shard"`, `"source":"c","shard"`, 1)})
 		out, code := mergeRun(t, dir, allFormats...)
-		if code > cli.Bug || strings.Contains(out, "internal error") {
+		if code > command.Bug || strings.Contains(out, "internal error") {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
 		if most := 1<<20 + 200*(len(a)+len(b)); len(out) > most {

@@ -9,9 +9,9 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/preview"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
 // maxHeld is how much the next lines of all open reports may hold together.
@@ -19,14 +19,14 @@ const maxHeld = 64 << 20
 
 // broken is an error of a report, and not of writing the new one.
 func broken(file string, err error) error {
-	return &cli.ExitError{Code: cli.Usage, Err: fmt.Errorf("%s: %w", file, err)}
+	return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%s: %w", file, err)}
 }
 
 // crds gives the CRDs of each source: its shards have the same.
-func (p *plan) crds(take func(*report.CRD) error) error {
+func (p *plan) crds(take func(*finding.CRD) error) error {
 	for _, s := range p.sources {
 		first := s.parts()[0]
-		err := each(first.file, func(l *report.PartLine) error {
+		err := each(first.file, func(l *finding.PartLine) error {
 			if l.CRD == nil {
 				return io.EOF
 			}
@@ -41,7 +41,7 @@ func (p *plan) crds(take func(*report.CRD) error) error {
 }
 
 // each reads the lines of a report behind its first one, until one gives io.EOF.
-func each(file string, take func(*report.PartLine) error) error {
+func each(file string, take func(*finding.PartLine) error) error {
 	r, err := reopen(file)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (h *heads) Pop() any {
 
 // objects gives the objects of one source after the other, and the end of each
 // report.
-func (p *plan) objects(take func(*report.Object) error, end func(string, *report.PartLine) error) error {
+func (p *plan) objects(take func(*finding.Object) error, end func(string, *finding.PartLine) error) error {
 	for _, s := range p.sources {
 		if err := s.objects(take, end); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (p *plan) objects(take func(*report.Object) error, end func(string, *report
 	return nil
 }
 
-func (s *source) objects(take func(*report.Object) error, end func(string, *report.PartLine) error) (err error) {
+func (s *source) objects(take func(*finding.Object) error, end func(string, *finding.PartLine) error) (err error) {
 	var open heads
 	defer func() {
 		for _, a := range open {
@@ -213,8 +213,8 @@ func (a *ahead) forward(held *int) error {
 
 // toldBefore is true of what of a cluster could not be read in another shard either:
 // each tells of it.
-func (s *source) toldBefore(o *report.Object) bool {
-	if o.Verdict != report.Unreadable {
+func (s *source) toldBefore(o *finding.Object) bool {
+	if o.Verdict != finding.Unreadable {
 		return false
 	}
 	told := o.File + "\x00" + o.Problem

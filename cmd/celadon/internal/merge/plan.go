@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/phrase"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
 // plan is what is merged.
 type plan struct {
-	head    *report.PartHead
+	head    *finding.PartHead
 	run     string    // whose reports alone count; "" is any
 	other   int       // reports of other runs
 	sources []*source // by name
@@ -113,7 +113,7 @@ func (p *plan) add(s *source, one, first *part) error {
 }
 
 // differs says in what two runs differ; "" is nothing.
-func differs(a, b *report.PartHead) string {
+func differs(a, b *finding.PartHead) string {
 	switch {
 	case a.Run != b.Run:
 		return fmt.Sprintf("one is of --run %q, the other of %q: choose one with celadon merge --run", b.Run, a.Run)
@@ -179,7 +179,7 @@ func (p *plan) order(sources map[string]*source, wanted []string) {
 		s := sources[name]
 		for i := range s.of {
 			if s.shards[i] == nil {
-				miss(what(name, report.Shard{Index: i, Of: s.of}))
+				miss(what(name, finding.Shard{Index: i, Of: s.of}))
 			}
 		}
 		if len(s.shards) > 0 {

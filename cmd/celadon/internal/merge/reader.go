@@ -12,9 +12,9 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/report"
-	"github.com/celadon-cel/celadon/internal/preview"
-	"github.com/celadon-cel/celadon/internal/yamldoc"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // part is one report, as far as it is known before it is merged.
 type part struct {
 	file string
-	head *report.PartHead
+	head *finding.PartHead
 	// documents and input are what the run read.
 	documents int64
 	input     string
@@ -41,7 +41,7 @@ type part struct {
 // what names the part of a run.
 func (p *part) what() string { return what(p.head.Source, p.head.Shard) }
 
-func what(source string, s report.Shard) string {
+func what(source string, s finding.Shard) string {
 	switch {
 	case source == "":
 		return "shard " + s.String()
@@ -62,7 +62,7 @@ type reader struct {
 	// what was read.
 	objects bool
 	at      int64
-	counts  report.Summary
+	counts  finding.Summary
 }
 
 func open(name string) (*reader, error) {
@@ -109,8 +109,8 @@ func (r *reader) next() ([]byte, error) {
 }
 
 // decode reads a line that is not the first.
-func (r *reader) decode(text []byte) (*report.PartLine, error) {
-	l := &report.PartLine{}
+func (r *reader) decode(text []byte) (*finding.PartLine, error) {
+	l := &finding.PartLine{}
 	if err := strictly(text, l); err != nil {
 		return nil, fmt.Errorf("line %d: %w", r.line, err)
 	}
@@ -121,7 +121,7 @@ func (r *reader) decode(text []byte) (*report.PartLine, error) {
 }
 
 func strictly(text []byte, into any) error {
-	if err := yamldoc.Values(text); err != nil {
+	if err := decode.Values(text); err != nil {
 		return err
 	}
 	strict, err := kjson.UnmarshalStrict(text, into)
@@ -137,7 +137,7 @@ const maxError = 300
 var errLine = errors.New("want a CRD or an object with its part, or at last summary and end")
 
 // check holds what a line says against those before it.
-func (r *reader) check(l *report.PartLine) error {
+func (r *reader) check(l *finding.PartLine) error {
 	crd, object := l.CRD != nil, l.Object != nil
 	switch {
 	case l.Report != nil:
@@ -166,7 +166,7 @@ func (r *reader) check(l *report.PartLine) error {
 }
 
 // ends holds the summary against what was read.
-func (r *reader) ends(l *report.PartLine) error {
+func (r *reader) ends(l *finding.PartLine) error {
 	if err := l.End.Sound(l.Summary); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (r *reader) ends(l *report.PartLine) error {
 }
 
 // begin reads the first line.
-func (r *reader) begin() (*report.PartHead, []byte, error) {
+func (r *reader) begin() (*finding.PartHead, []byte, error) {
 	text, err := r.next()
 	if err != nil {
 		return nil, nil, err
@@ -191,7 +191,7 @@ func (r *reader) begin() (*report.PartHead, []byte, error) {
 	if len(text) > maxHead {
 		return nil, nil, fmt.Errorf("line 1: more than %d KiB: want less", maxHead>>10)
 	}
-	l := &report.PartLine{}
+	l := &finding.PartLine{}
 	if err := strictly(text, l); err != nil {
 		return nil, nil, fmt.Errorf("line 1: %w", err)
 	}

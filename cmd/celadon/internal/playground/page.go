@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
 // How it works. The page is the one of make site, with its engine behind it instead
@@ -46,8 +46,8 @@ type page struct {
 	token string
 	start *start
 	files fs.FS
-	room  *answer.Room
-	turns *intake.Turns
+	room  *service.Room
+	turns *httplimit.Turns
 }
 
 const (
@@ -66,7 +66,7 @@ func newPage(at net.Addr, token string, begin *start) *page {
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: built(), room: answer.NewRoom(), turns: intake.NewTurns(turns, turns),
+		token: token, start: begin, files: built(), room: service.NewRoom(), turns: httplimit.NewTurns(turns, turns),
 	}
 }
 
@@ -134,10 +134,10 @@ func (p *page) file(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 func (p *page) answer(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, answer.MaxRequest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, service.MaxRequest))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		http.Error(w, fmt.Sprintf("more than %d MiB", answer.MaxRequest>>20), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("more than %d MiB", service.MaxRequest>>20), http.StatusRequestEntityTooLarge)
 		return
 	}
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 )
 
 const token = "secret"
@@ -65,7 +65,7 @@ func TestWhoMayAsk(t *testing.T) {
 		"above the files":          {"GET", "/secret/../secret/../../page.go", own, "", "", 404},
 		"no such file":             {"GET", "/secret/x", own, "", "", 404},
 		"a folder":                 {"GET", "/secret/.", own, "", "", 404},
-		"too long a question":      {"POST", "/secret/answer", own, "http://127.0.0.1:8080", strings.Repeat(" ", answer.MaxRequest+1), 413},
+		"too long a question":      {"POST", "/secret/answer", own, "http://127.0.0.1:8080", strings.Repeat(" ", service.MaxRequest+1), 413},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +133,7 @@ func TestOptions(t *testing.T) {
 		"--kube-version: ":            {Listen: "127.0.0.1:0", KubeVersion: "2.0"},
 		"cannot listen: ":             {Listen: "127.0.0.1:99999"},
 	} {
-		err := Run(t.Context(), cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}, &o)
+		err := Run(t.Context(), command.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}, &o)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %s", o, err, want)
 		}
@@ -147,7 +147,7 @@ func TestRun(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, cli.Streams{Stdin: strings.NewReader("kind: A\n"), Stdout: in, Stderr: io.Discard}, &Options{Listen: "127.0.0.1:0", Object: "-"})
+		ended <- Run(ctx, command.Streams{Stdin: strings.NewReader("kind: A\n"), Stdout: in, Stderr: io.Discard}, &Options{Listen: "127.0.0.1:0", Object: "-"})
 	}()
 	var address string
 	if _, err := fmt.Fscanln(out, &address); err != nil {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/answer"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/intake"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -48,7 +48,7 @@ type start struct {
 }
 
 // most is how large a file may be: three of them make a request.
-const most = answer.MaxRequest / 4
+const most = service.MaxRequest / 4
 
 func (o *Options) start(stdin io.Reader) (*start, error) {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
@@ -99,7 +99,7 @@ const (
 )
 
 // Run is the whole of celadon playground. It ends when the context does.
-func Run(ctx context.Context, s cli.Streams, o *Options) error {
+func Run(ctx context.Context, s command.Streams, o *Options) error {
 	if err := loopback(o.Listen); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func Run(ctx context.Context, s cli.Streams, o *Options) error {
 	}
 	defer listener.Close()
 	p := newPage(listener.Addr(), newToken(), begin)
-	connections := intake.Listen(listener, maxConnections, func() bool { return false })
+	connections := httplimit.Listen(listener, maxConnections, func() bool { return false })
 	srv := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: headerTimeout,

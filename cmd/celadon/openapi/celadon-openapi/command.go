@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/publishing"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/wholefile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/docs"
 	"github.com/celadon-cel/celadon/cmd/celadon/openapi"
 )
 
@@ -27,7 +27,7 @@ type options struct {
 	out          string
 }
 
-func command(s cli.Streams) *cobra.Command {
+func command(s command.Streams) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "celadon-openapi --crd PATH",
@@ -46,12 +46,12 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
   celadon-openapi --crd crds/ --v2`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cli.NoArguments,
+		Args:          command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
-				return cli.SeeHelp(cmd, err)
+				return command.SeeHelp(cmd, err)
 			}
-			crds, broken, err := publishing.Read(cmd.Context(), s, o.crds)
+			crds, broken, err := docs.Read(cmd.Context(), s, o.crds)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 				return err
 			}
 			if broken {
-				return &cli.ExitError{Code: cli.Usage}
+				return &command.ExitError{Code: command.Usage}
 			}
 			return nil
 		},
@@ -71,8 +71,8 @@ Exit codes: 0, or 2 for usage or unreadable input.`,
 	f.StringVar(&o.groupVersion, "group-version", "", "the document of one `GROUP/VERSION`")
 	f.BoolVar(&o.v2, "v2", false, "OpenAPI v2: one document of all CRDs")
 	f.StringVar(&o.out, "out", "", "a file for each document in the folder `DIR`, which is made")
-	cli.Operands(cmd, false, "crd")
-	cli.Complete(cmd)
+	command.Operands(cmd, false, "crd")
+	command.Complete(cmd)
 	return cmd
 }
 
@@ -88,17 +88,17 @@ func (o *options) check() error {
 
 // publish writes the documents that are asked for: to a folder, or the one that
 // there is.
-func (o *options) publish(s cli.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
+func (o *options) publish(s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) error {
 	files, err := o.documents(crds)
 	if err != nil {
 		return err
 	}
 	if o.out != "" {
-		if err := wholefile.MkdirAll(o.out, 0o777); err != nil {
+		if err := outfile.MkdirAll(o.out, 0o777); err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if err := wholefile.Write(filepath.Join(o.out, name), files[name]); err != nil {
+			if err := outfile.Write(filepath.Join(o.out, name), files[name]); err != nil {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 const crontab = "../../../../examples/crontab/crd.yaml"
@@ -17,8 +17,8 @@ const crontab = "../../../../examples/crontab/crd.yaml"
 func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	s := cli.Streams{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}.Guarded()
-	code = cli.Execute(t.Context(), s, command(s), args)
+	s := command.Streams{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}.Guarded()
+	code = command.Execute(t.Context(), s, command(s), args)
 	return out.String(), errs.String(), code
 }
 
@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 		{"--crd " + crontab + " --out " + crontab, "", "not a directory"},
 	} {
 		stdout, stderr, code := run(t, test.stdin, strings.Fields(test.args)...)
-		if code != cli.Usage || stdout != "" || !strings.Contains(stderr, test.want) || strings.Count(stderr, "--help") > 1 {
+		if code != command.Usage || stdout != "" || !strings.Contains(stderr, test.want) || strings.Count(stderr, "--help") > 1 {
 			t.Errorf("%s: code %d, %q, want %q", test.args, code, stdout+stderr, test.want)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/cli"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s := cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}.Guarded()
-	os.Exit(cli.Execute(ctx, s, command(s), os.Args[1:]))
+	s := command.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}.Guarded()
+	os.Exit(command.Execute(ctx, s, command(s), os.Args[1:]))
 }

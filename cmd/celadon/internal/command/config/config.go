@@ -1,0 +1,279 @@
+// Package config takes defaults of flags from .celadon.yaml, as far as whoever
+// wrote it may set them.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+)
+
+const (
+	// Name is the file's.
+	Name = ".celadon.yaml"
+	// Most is how many bytes it may have.
+	Most = 1 << 20
+	// maxValues is how many a setting may have.
+	maxValues = 1000
+)
+
+// file is a configuration file that counts.
+type file struct {
+	path string // from the working directory; the paths in it begin there
+	name string // for messages
+	tree string // that the file and its paths are in; "" for a file named by hand
+	data []byte
+}
+
+// Flags are those of a command that a file serves.
+type Flags struct {
+	// Base is the revision whose file counts; "" is none.
+	Base string
+	// NoTree: what is checked stands in no tree, so that only a file counts that the
+	// user named.
+	NoTree bool
+	// Section is the file's for the command; "" is the command's name.
+	Section string
+
+	file string // named by hand
+	off  bool
+}
+
+// Add adds --config and --no-config.
+func (c *Flags) Add(f *pflag.FlagSet) {
+	f.StringVar(&c.file, "config", "", "defaults: `FILE` instead of the nearest .celadon.yaml")
+	f.BoolVar(&c.off, "no-config", false, "look for no .celadon.yaml")
+}
+
+// Defaults sets the flags that the command line does not from the section of a
+// configuration file that has the command's name, and returns what that gives
+// for the arguments.
+func (c *Flags) Defaults(cmd *cobra.Command, stderr io.Writer) (arguments []string, err error) {
+	f, err := c.find(cmd.Context(), stderr)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	section := cmp.Or(c.Section, cmd.Name())
+	settings, err := f.settings(section)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		values, err := valuesOf(key, settings[key])
+		if err == nil {
+			err = f.allows(section, key, values)
+		}
+		if err == nil {
+			values, err = f.paths(cmd.Flags(), key, values)
+		}
+		var older *olderVersionError
+		switch {
+		case errors.As(err, &older):
+			if !cmd.Flags().Changed(key) {
+				fmt.Fprintf(stderr, "celadon: %s: %s.%s: %s\n", f.name, section, key, older)
+			}
+			continue
+		case err != nil:
+		case slices.Contains(positional, key):
+			arguments = values
+		default:
+			err = setDefault(cmd.Flags(), key, values)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s.%s: %w", f.name, section, key, err)
+		}
+	}
+	return arguments, nil
+}
+
+func setDefault(flags *pflag.FlagSet, key string, values []string) error {
+	flag := flags.Lookup(key)
+	if flag.Changed {
+		return nil
+	}
+	if _, many := flag.Value.(pflag.SliceValue); !many && len(values) != 1 {
+		return fmt.Errorf("%d values: want one", len(values))
+	}
+	for _, value := range values {
+		if err := flag.Value.Set(value); err != nil {
+			return fmt.Errorf("%q: %w", value, err)
+		}
+	}
+	flag.Changed = true // what asks whether it was given means the file, too
+	return nil
+}
+
+// find is the file that --config names, or else the nearest one; nil is
+// none. With --base what is checked is a change of what stands there, which must
+// not say itself how it is judged: then the nearest file of the revision counts.
+func (c *Flags) find(ctx context.Context, stderr io.Writer) (*file, error) {
+	switch {
+	case c.off && c.file != "":
+		return nil, errors.New("--config and --no-config: want one")
+	case c.off:
+		return nil, nil
+	case c.file != "":
+		return named(c.file)
+	case c.NoTree:
+		return nil, nil
+	}
+	tree, err := worktree.Top(".")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	near, err := nearest(tree)
+	if c.Base == "" || tree == "" {
+		return near, err
+	}
+	path, data, err := gitrevision.Nearest(ctx, c.Base, Name, Most)
+	if err != nil {
+		return nil, err
+	}
+	if (path != "") != (near != nil) || near != nil && (path != near.path || !bytes.Equal(data, near.data)) {
+		fmt.Fprintf(stderr, "celadon: %s is not that of --base %s, which counts\n", Name, c.Base)
+	}
+	if path == "" {
+		return nil, nil
+	}
+	return &file{path: path, name: path + " at " + c.Base, tree: tree, data: data}, nil
+}
+
+// named reads the file that the user named, which may be a pipe.
+func named(path string) (*file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	defer f.Close()
+	data, err := input.ReadAll(f, Most)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %s: %w", path, err)
+	}
+	return &file{path: path, name: path, data: data}, nil
+}
+
+// nearest looks in this folder and above it up to the top of the tree, or
+// where there is none only here; nil is none. Its path is relative, so that
+// reports read well.
+func nearest(tree string) (*file, error) {
+	here, err := filepath.Abs(".")
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	if tree == "" {
+		tree = here
+	}
+	path := Name
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		}
+		if dir == tree || dir == filepath.Dir(dir) {
+			return nil, nil
+		}
+		path = filepath.Join("..", path)
+	}
+	found := &file{path: path, name: path, tree: tree}
+	if !worktree.Inside(tree, path) {
+		return found, fmt.Errorf("%s: a link out of the tree %s", path, tree)
+	}
+	if found.data, err = input.ReadFile(path, Most); err != nil {
+		return found, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
+}
+
+// settings are what the file says of a command.
+func (f *file) settings(command string) (map[string]any, error) {
+	v, duplicate, err := decode.Decode(f.data)
+	if err == nil {
+		err = duplicate
+	}
+	if err != nil || v == nil {
+		return nil, err
+	}
+	sections, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("want a section for each command: %s", commands())
+	}
+	for name, section := range sections {
+		if keys[name] == nil {
+			return nil, fmt.Errorf("%s: no such setting: want %s", name, commands())
+		}
+		if _, ok := section.(map[string]any); !ok && section != nil {
+			return nil, fmt.Errorf("%s: want flags of celadon %s", name, name)
+		}
+	}
+	settings, _ := sections[command].(map[string]any)
+	return settings, nil
+}
+
+// KubeVersion returns the Kubernetes version that data, a file in a tree, sets for a command, or "" if it sets none. If the
+// version is ignored, note is the reason.
+func KubeVersion(data []byte, command string) (version, note string, err error) {
+	settings, err := (&file{data: data}).settings(command)
+	if err != nil || settings[kubeVersion] == nil {
+		return "", "", err
+	}
+	values, err := valuesOf(kubeVersion, settings[kubeVersion])
+	if err == nil && len(values) != 1 {
+		err = fmt.Errorf("%d values: want one", len(values))
+	}
+	if err == nil {
+		err = stricter(kubeVersion, values)
+	}
+	var older *olderVersionError
+	switch {
+	case errors.As(err, &older):
+		return "", fmt.Sprintf("%s.%s: %s", command, kubeVersion, older), nil
+	case err != nil:
+		return "", "", fmt.Errorf("%s.%s: %w", command, kubeVersion, err)
+	}
+	return values[0], "", nil
+}
+
+// valuesOf are one or more values of a flag.
+func valuesOf(name string, v any) ([]string, error) {
+	switch v := v.(type) {
+	case string, bool, int64:
+		return []string{fmt.Sprint(v)}, nil
+	case float64:
+		if name == kubeVersion {
+			return nil, errors.New(`want a string in quotes, such as "1.30": without them it is the number 1.3`)
+		}
+		return []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
+	case []any:
+		if len(v) > maxValues {
+			return nil, fmt.Errorf("more than %d values: want less", maxValues)
+		}
+		var all []string
+		for _, item := range v {
+			s, ok := item.(string)
+			if !ok {
+				return nil, fmt.Errorf("%v: want a string", item)
+			}
+			all = append(all, s)
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("%v: want a string, a number, true, false or a list of strings", v)
+}

@@ -1,0 +1,328 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// A Class determines which files may set a flag.
+type Class uint8
+
+const (
+	// FromTree keys may be set by a file in the tree under check, whose author may be hostile. They select the
+	// input and the form of the output. No value of them weakens a check.
+	FromTree Class = iota + 1
+	// Stricter keys may be set by a file in the tree, but only to values that cannot weaken a check: see stricter.
+	Stricter
+	// ByHand keys may only be set by a file that the user named with --config. They run programs, open connections,
+	// write files, weaken a check, hide findings, or supply old objects, next to which an error may be tolerated.
+	ByHand
+	// Never is what no file sets.
+	Never
+)
+
+// keys are all flags of the commands that read a file, and the keys for their arguments. A key can have another class in
+// another command. A new flag is ByHand until its author has considered a hostile tree and added it to the attack test.
+var keys = map[string]map[string]Class{
+	"check": {
+		"objects":      FromTree,
+		"crd":          FromTree,
+		"kube-version": Stricter,
+		"validate":     Stricter,
+		"strict-kinds": FromTree,
+		"output":       FromTree,
+		"quiet":        FromTree,
+		"verbose":      FromTree,
+		"summary":      FromTree,
+
+		"old":          ByHand,
+		"base":         ByHand,
+		"crd-old":      ByHand,
+		"subresource":  ByHand,
+		"max-findings": ByHand,
+		"exclude":      ByHand,
+		"no-vet":       ByHand,
+		"convert":      ByHand,
+		"convert-ca":   ByHand,
+		"persisted":    ByHand,
+		"diff":         ByHand,
+
+		"baseline":           ByHand, // which hides findings
+		"baseline-out":       ByHand,
+		"out":                ByHand,
+		"findings-exit-code": ByHand,
+		"shard":              Never, // a part of one run
+		"source":             Never,
+		"sources":            Never,
+		"run":                Never,
+
+		"field-selector": ByHand, // which leaves objects out
+		"now":            ByHand,
+
+		"pipe":  Never, // requests come from who starts it
+		"watch": Never,
+		// Which server is asked, and whether one is, says who starts it.
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"vet": {
+		"crds":         FromTree,
+		"crd":          FromTree,
+		"kube-version": Stricter,
+		"output":       FromTree,
+		"explain":      FromTree,
+		"all":          FromTree,
+		"find":         FromTree,
+
+		"old":     ByHand,
+		"no-lint": ByHand,
+		"fix":     ByHand,
+		"dry-run": ByHand,
+
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"test": {
+		"suites":         FromTree,
+		"crd":            FromTree,
+		"output":         FromTree,
+		"verbose":        FromTree,
+		"exact-messages": FromTree, // which is stricter
+		"cover":          FromTree,
+		"cover-min":      FromTree,
+
+		"run":           ByHand,
+		"feature-gates": ByHand,
+		"fail-fast":     ByHand,
+		"update":        ByHand,
+		"cover-out":     ByHand,
+		"mutate":        ByHand, // which is much work
+		"mutate-min":    ByHand,
+		"mutate-out":    ByHand,
+		"convert":       ByHand,
+		"convert-ca":    ByHand,
+		"exec":          ByHand,
+		"timeout":       ByHand,
+
+		"watch":     Never,
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"diff": {
+		"crds":         FromTree,
+		"output":       FromTree,
+		"strict":       FromTree,
+		"kube-version": Stricter,
+
+		"base":       ByHand,
+		"allow":      ByHand,
+		"steps":      ByHand,
+		"seed":       ByHand,
+		"convert":    ByHand,
+		"convert-ca": ByHand,
+
+		"objects":   Never, // here a flag, in other sections what stands without one
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"selector":  Never,
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"convert-test": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"ignore":     ByHand, // which weakens
+		"convert":    ByHand,
+		"convert-ca": ByHand,
+		"exec":       ByHand,
+		"timeout":    ByHand,
+		"objects":    Never, // here a number, in other sections paths
+		"seed":       ByHand,
+		"cases-out":  ByHand,
+
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"eval": {
+		"crd":          FromTree,
+		"kube-version": Stricter,
+		"output":       FromTree,
+
+		"object":      ByHand,
+		"name":        ByHand,
+		"old":         ByHand,
+		"at":          ByHand,
+		"version":     ByHand,
+		"subresource": ByHand,
+		"exit-status": ByHand,
+
+		"cluster":   Never,
+		"context":   Never,
+		"namespace": Never,
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"find": {
+		"crd":    FromTree,
+		"output": FromTree,
+
+		"version": ByHand,
+		"want":    ByHand,
+		"full":    ByHand,
+		"minimal": ByHand,
+		"steps":   ByHand,
+		"seed":    ByHand,
+
+		"at":        Never, // one question
+		"rule":      Never,
+		"solver":    Never,
+		"config":    Never,
+		"no-config": Never,
+		"follow":    Never, // reads out of the tree
+		"help":      Never,
+	},
+	"repl": {
+		"crd":          FromTree,
+		"kube-version": Stricter,
+
+		"object":      ByHand,
+		"name":        ByHand,
+		"old":         ByHand,
+		"subresource": ByHand,
+
+		"echo":       Never,
+		"no-history": ByHand,
+		"cluster":    Never,
+		"context":    Never,
+		"namespace":  Never,
+		"config":     Never,
+		"no-config":  Never,
+		"follow":     Never,
+		"help":       Never,
+	},
+}
+
+// Keys are the keys of a command; nil of one that no file serves.
+func Keys(command string) map[string]Class { return maps.Clone(keys[command]) }
+
+// positional are the keys for what stands on a command line without a flag.
+var positional = []string{"objects", "crds", "suites"}
+
+// The values of these keys are paths, relative to the folder of the file. The package wholefile checks links in outputPaths.
+var (
+	inputPaths  = []string{"objects", "crds", "suites", "crd", "object", "old", "crd-old", "allow", "convert-ca", "baseline"}
+	outputPaths = []string{"cover-out", "mutate-out", "cases-out", "baseline-out", "out"}
+)
+
+// commands are those that a file serves, for messages.
+func commands() string {
+	names := slices.Sorted(maps.Keys(keys))
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// allows returns an error if the file may not set the key to the values.
+func (f *file) allows(command, key string, values []string) error {
+	switch class := keys[command][key]; {
+	case class == 0 || class == Never:
+		return unknownKey(command)
+	case f.tree == "":
+		return nil
+	case class == ByHand:
+		return fmt.Errorf("not taken from a file in the tree under check: give --%s, or name the file with --config", key)
+	case class == Stricter:
+		return stricter(key, values)
+	}
+	return nil
+}
+
+const kubeVersion = "kube-version"
+
+// An olderVersionError reports a kube-version that a file in the tree may not set. It is a note: the key is ignored.
+type olderVersionError struct{ version types.Version }
+
+func (e *olderVersionError) Error() string {
+	return fmt.Sprintf("%s is ignored: it is older than the default, 1.%d, and could accept more: pass --kube-version %[1]s, or name the file with --config", e.version, types.Newest)
+}
+
+// stricter returns an error if the values could weaken a check.
+func stricter(key string, values []string) error {
+	switch key {
+	case "validate":
+		if !slices.Equal(values, []string{"strict"}) && !slices.Equal(values, []string{"true"}) {
+			return errors.New("a file in the tree under check may only say strict: give --validate, or name the file with --config")
+		}
+		return nil
+	case kubeVersion:
+		for _, value := range values {
+			v, err := types.ParseVersion(value)
+			if err != nil {
+				return err
+			}
+			if v.Minor < types.Newest {
+				return &olderVersionError{v}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("no value is known to be safe: give --%s, or name the file with --config", key)
+}
+
+func unknownKey(command string) error {
+	for _, key := range positional {
+		if keys[command][key] != 0 {
+			return fmt.Errorf("no such setting: want %s or a flag of celadon %s", key, command)
+		}
+	}
+	return fmt.Errorf("no such setting: want a flag of celadon %s", command)
+}
+
+// paths returns the values of a key, relative to the working directory if they are paths. Paths from the tree's own file must
+// stay in the tree. Paths from a file that the user named follow the rules of the command line.
+func (f *file) paths(flags *pflag.FlagSet, key string, values []string) ([]string, error) {
+	reads := slices.Contains(inputPaths, key)
+	if !reads && !slices.Contains(outputPaths, key) {
+		return values, nil
+	}
+	out := make([]string, len(values))
+	for i, path := range values {
+		if out[i] = path; path != "-" && !filepath.IsAbs(path) {
+			out[i] = filepath.Join(filepath.Dir(f.path), path)
+		}
+		if f.tree != "" && (path == "-" || !worktree.Inside(f.tree, out[i])) {
+			return nil, fmt.Errorf("%s: not in the tree %s: give it on the command line, or name the file with --config", strings.TrimSpace(path), f.tree)
+		}
+	}
+	if reads {
+		return out, command.CheckPaths(flags, out...)
+	}
+	return out, nil
+}

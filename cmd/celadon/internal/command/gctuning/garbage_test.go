@@ -1,0 +1,67 @@
+package gctuning
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// percentage is what is set, which one only learns by setting.
+func percentage() int {
+	p := debug.SetGCPercent(usual)
+	debug.SetGCPercent(p)
+	return p
+}
+
+// collected runs the collector, and waits for what comes due behind it.
+func collected() {
+	runtime.GC()
+	done := make(chan struct{})
+	runtime.AddCleanup(new(sentinel), func(done chan struct{}) { close(done) }, done)
+	for {
+		runtime.GC()
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func TestSeldom(t *testing.T) {
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
+	limit := debug.SetMemoryLimit(-1)
+	undo := Seldom(400, 1<<30)
+	if got := percentage(); got != run {
+		t.Errorf("before a collection: got %d %%, want %d", got, run)
+	}
+	collected()
+	if got := percentage(); got != 400 {
+		t.Errorf("behind it: got %d %%, want 400", got)
+	}
+	undo()
+	if got := debug.SetMemoryLimit(-1); got != limit || percentage() != usual {
+		t.Errorf("undone: got %d %% and a limit of %d, want %d and %d", percentage(), got, usual, limit)
+	}
+	Seldom(400, math.MaxInt64)
+	Often()
+	collected()
+	if got := percentage(); got != usual/2 {
+		t.Errorf("often: got %d %% behind a collection, want %d", got, usual/2)
+	}
+	set(usual)
+}
+
+func TestGiven(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "1GiB")
+	before := percentage()
+	undo := Seldom(400, 1<<30)
+	Often()
+	undo()
+	if got := percentage(); got != before {
+		t.Errorf("got %d %%, want %d as before", got, before)
+	}
+}

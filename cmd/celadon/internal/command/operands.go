@@ -1,0 +1,78 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+)
+
+// FollowFlag names the flag that lets a command read operands through links out of the work tree.
+const FollowFlag = "follow"
+
+// operandKey annotates the flags whose values are paths that a command reads.
+const operandKey = "celadon_operand"
+
+// Operands declares which flags of cmd hold paths that it reads, and whether its arguments do. It adds --follow. Before cmd
+// runs, it refuses each of these paths that goes through a link out of its git work tree: any author of a commit can add such
+// a link, and cmd would print the content of its target.
+func Operands(cmd *cobra.Command, arguments bool, flags ...string) {
+	f := cmd.Flags()
+	f.Bool(FollowFlag, false, "also read paths that go through a link out of the git work tree")
+	for _, flag := range flags {
+		if err := f.SetAnnotation(flag, operandKey, nil); err != nil {
+			panic(err) // a flag that cmd does not have
+		}
+	}
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if !arguments {
+			args = nil
+		}
+		return CheckOperands(cmd.Flags(), args)
+	}
+}
+
+// IsOperand reports whether the values of a flag are paths that its command reads.
+func IsOperand(f *pflag.Flag) bool {
+	_, ok := f.Annotations[operandKey]
+	return ok
+}
+
+// CheckOperands returns an error if one of the paths, or of the paths in flags, goes through a link out of its git work tree,
+// unless --follow is set.
+func CheckOperands(flags *pflag.FlagSet, paths []string) error {
+	if err := CheckPaths(flags, paths...); err != nil {
+		return err
+	}
+	var first error
+	flags.Visit(func(f *pflag.Flag) {
+		if first != nil || !IsOperand(f) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if err := CheckPaths(flags, values...); err != nil {
+			first = fmt.Errorf("--%s %w", f.Name, err)
+		}
+	})
+	return first
+}
+
+// CheckPaths is CheckOperands for paths that are in no flag. Links are not followed if flags is nil.
+func CheckPaths(flags *pflag.FlagSet, paths ...string) error {
+	if flags != nil {
+		if follow, err := flags.GetBool(FollowFlag); follow && err == nil {
+			return nil
+		}
+	}
+	err := worktree.CheckLinks(paths...)
+	if escape := new(worktree.EscapeError); errors.As(err, &escape) {
+		return fmt.Errorf("%w: not read: remove the link, or pass --%s", err, FollowFlag)
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package command
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const (
+	own     = "celadon"
+	plugin  = "kubectl-celadon" // what kubectl looks for in $PATH
+	kubectl = "kubectl celadon" // and what it is for then
+)
+
+// Called is the name that the command is called by, of its first argument.
+func Called(program string) string {
+	if strings.TrimSuffix(filepath.Base(program), ".exe") == plugin {
+		return kubectl
+	}
+	return own
+}
+
+func (s Streams) called() string {
+	if s.Name == "" {
+		return own
+	}
+	return s.Name
+}
+
+// Rename lets the usage and all help say what the command is called.
+func Rename(root *cobra.Command, name string) {
+	if name == "" || name == own {
+		return
+	}
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	commands := regexp.MustCompile(`\b` + own + ` (` + strings.Join(names(root), "|") + `)\b`)
+	renamed(root, func(text string) string { return commands.ReplaceAllString(text, name+" $1") })
+}
+
+func renamed(cmd *cobra.Command, rename func(string) string) {
+	cmd.Long, cmd.Example = rename(cmd.Long), rename(cmd.Example)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = rename(f.Usage) })
+	for _, sub := range cmd.Commands() {
+		renamed(sub, rename)
+	}
+}

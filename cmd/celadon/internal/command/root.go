@@ -1,0 +1,104 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Complete makes a root, to which all commands have been added, say what was
+// meant: cobra takes what it does not know behind help and completion for a wish
+// for help.
+func Complete(root *cobra.Command) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return SeeHelp(cmd, flagError(cmd, err)) })
+	root.Version = Version()
+	root.SetVersionTemplate(Versions())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			show := cmd.Run
+			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || len(args) > 0 && found == root {
+					return SeeHelp(root, fmt.Errorf("%q: no such command%s", args[0], meant("", args[0], names(root))))
+				}
+				show(cmd, args)
+				return nil
+			}
+		case "completion":
+			cmd.Args = cobra.ArbitraryArgs
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return cmd.Help()
+				}
+				shells := names(cmd)
+				last := len(shells) - 1
+				return SeeHelp(cmd, fmt.Errorf("%q: no such shell: want %s or %s", args[0], strings.Join(shells[:last], ", "), shells[last]))
+			}
+		}
+	}
+}
+
+// names are those of the commands below one.
+func names(cmd *cobra.Command) []string {
+	var all []string
+	for _, sub := range cmd.Commands() {
+		all = append(all, sub.Name())
+	}
+	slices.Sort(all)
+	return all
+}
+
+func meant(prefix, word string, known []string) string {
+	if near := spell.Nearest(word, known); near != "" {
+		return "; did you mean " + prefix + near + "?"
+	}
+	return ""
+}
+
+// flagError adds the flag that was perhaps meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		if want := wanted[invalid.GetFlag().Value.Type()]; want != "" {
+			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+		}
+		return err
+	}
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return err
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	return fmt.Errorf("%w%s", err, meant("--", name, known))
+}
+
+// wanted are values of flags that the flag library words as strconv does.
+var wanted = map[string]string{
+	"bool": "true or false", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0", "uint": "a whole number from 0",
+	"float64": "a number", "duration": "a duration, as 10s or 5m",
+}
+
+// Values completes the value of a flag with what it may be; with nothing, it
+// keeps file names away.
+func Values(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// KubeVersions completes --kube-version.
+func KubeVersions(cmd *cobra.Command) {
+	var versions []string
+	for minor := types.Newest; minor >= types.Oldest; minor-- {
+		versions = append(versions, types.Version{Minor: minor}.String())
+	}
+	Values(cmd, "kube-version", versions...)
+}

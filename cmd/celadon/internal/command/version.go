@@ -1,0 +1,58 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// Version is "devel" in a build that is no release.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// Versions tells of Celadon, Kubernetes and CEL, a line each, and of the commit and
+// its date where go built a checkout: what `go version -m` shows, so that no build
+// has to pass flags to the linker.
+func Versions() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	var kube, cel string
+	for _, dep := range info.Deps {
+		switch dep.Path {
+		case "k8s.io/apiextensions-apiserver":
+			kube = dep.Version
+		case "github.com/google/cel-go":
+			cel = dep.Version
+		}
+	}
+	return fmt.Sprintf("celadon %s\n%skubernetes libraries %s\ncel-go %s\n", Version(), commit(info.Settings), cmp.Or(kube, "unknown"), cmp.Or(cel, "unknown"))
+}
+
+// commit is the line of the commit, or nothing.
+func commit(settings []debug.BuildSetting) string {
+	var revision, date, changed string
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date, _, _ = strings.Cut(s.Value, "T")
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = ", with changes"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf("commit %s of %s%s\n", revision, date, changed)
+}

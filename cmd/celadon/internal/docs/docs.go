@@ -1,0 +1,175 @@
+package docs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/publish"
+)
+
+// DocsOutputs are what --output of celadon docs may be.
+var DocsOutputs = []string{"md", "html"}
+
+// DocsOptions are the flags of celadon docs.
+type DocsOptions struct {
+	CRDs   []string
+	Output string
+	Out    string
+	Steps  int
+	Seed   uint64
+}
+
+// Flags adds the flags to a set.
+func (o *DocsOptions) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVarP(&o.Output, "output", "o", "md", "write "+strings.Join(DocsOutputs, " or "))
+	f.StringVar(&o.Out, "out", "", "a file for each CRD in the folder `DIR`, which is made")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one example, in objects")
+	f.Uint64Var(&o.Seed, "seed", 1, "choose other examples")
+}
+
+// Check says what is wrong with the flags.
+func (o *DocsOptions) Check() error {
+	switch {
+	case len(o.CRDs) == 0:
+		return errors.New("no CRDs given: want --crd PATH")
+	case !slices.Contains(DocsOutputs, o.Output):
+		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(DocsOutputs, ", "))
+	case o.Steps <= 0:
+		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
+	}
+	return nil
+}
+
+// Docs is the whole of celadon docs.
+func Docs(ctx context.Context, s command.Streams, o *DocsOptions) error {
+	crds, broken, err := Read(ctx, s, o.CRDs)
+	if err != nil {
+		return err
+	}
+	if err := o.names(crds); err != nil {
+		return err
+	}
+	pages, err := o.pages(ctx, s, crds)
+	if err != nil {
+		return err
+	}
+	missing, err := o.write(s, pages)
+	if err != nil {
+		return err
+	}
+	if broken || missing {
+		return &command.ExitError{Code: command.Usage}
+	}
+	return nil
+}
+
+// names says what keeps each page from having a file of its own: a name is
+// foreign.
+func (o *DocsOptions) names(crds []*apiextensionsv1.CustomResourceDefinition) error {
+	if o.Out == "" && len(crds) > 1 {
+		return fmt.Errorf("%d CRDs: want --out DIR, for a page each", len(crds))
+	}
+	seen := map[string]bool{}
+	for _, crd := range crds {
+		if err := resource.CheckNames(crd.Name); err != nil {
+			return err
+		}
+		if seen[crd.Name] {
+			return fmt.Errorf("%s: given twice: want one, as a server has", crd.Name)
+		}
+		seen[crd.Name] = true
+	}
+	return nil
+}
+
+// made is a page, or why it would be too long.
+type made struct {
+	crd  *apiextensionsv1.CustomResourceDefinition
+	page []byte
+	err  error
+}
+
+// pages are made on all cores; their order is that of the CRDs. The error is the
+// context's, or a bug of ours.
+func (o *DocsOptions) pages(ctx context.Context, s command.Streams, crds []*apiextensionsv1.CustomResourceDefinition) (all []made, err error) {
+	bar := progress.On(s.Stderr, "writing", "pages")
+	defer bar.Done()
+	pipe := parallel.Pipe[*apiextensionsv1.CustomResourceDefinition, made]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*apiextensionsv1.CustomResourceDefinition) bool) {
+			for _, crd := range crds {
+				if !send(crd) {
+					return
+				}
+			}
+		},
+		Work: func(crd *apiextensionsv1.CustomResourceDefinition) made {
+			page, err := o.page(ctx, crd)
+			return made{crd, page, err}
+		},
+		Take: func(m made) error {
+			bar.Add(1)
+			if long := new(publish.TooLongError); m.err != nil && !errors.As(m.err, &long) {
+				return bug(ctx, m.crd, m.err)
+			}
+			all = append(all, m)
+			return nil
+		},
+	}
+	err = pipe.Run(ctx)
+	return all, err
+}
+
+func (o *DocsOptions) page(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
+	costs, err := costs(ctx, crd)
+	if err != nil {
+		return nil, err
+	}
+	p, err := publish.NewPage(ctx, crd, publish.Config{Costs: costs, Steps: o.Steps, Seed: o.Seed})
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Output == "html":
+		return p.HTML()
+	}
+	return p.Markdown(), nil
+}
+
+// write writes the pages there are, and tells why the missing are.
+func (o *DocsOptions) write(s command.Streams, pages []made) (missing bool, err error) {
+	if o.Out != "" {
+		if err := outfile.MkdirAll(o.Out, 0o777); err != nil {
+			return false, err
+		}
+	}
+	for _, m := range pages {
+		switch {
+		case m.err != nil:
+			missing = true
+			s.Complain(m.err)
+		case o.Out == "":
+			_, err = s.Stdout.Write(m.page)
+		default:
+			err = outfile.Write(filepath.Join(o.Out, m.crd.Name+"."+o.Output), m.page)
+		}
+		if err != nil {
+			return missing, err
+		}
+	}
+	return missing, nil
+}

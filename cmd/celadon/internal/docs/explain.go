@@ -1,0 +1,95 @@
+package docs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/publish"
+)
+
+// ExplainOutputs are what --output of celadon explain may be: plaintext is
+// kubectl's word for its own text.
+var ExplainOutputs = []string{"text", "plaintext"}
+
+// ExplainOptions are the flags of celadon explain.
+type ExplainOptions struct {
+	CRDs       []string
+	APIVersion string
+	Recursive  bool
+	MaxDepth   int
+	Output     string
+}
+
+// Flags adds the flags to a set.
+func (o *ExplainOptions) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.APIVersion, "api-version", "", "another version than the one a server prefers: `GROUP/VERSION`")
+	f.BoolVarP(&o.Recursive, "recursive", "R", false, "the fields of fields too, one line each")
+	f.IntVar(&o.MaxDepth, "max-depth", 0, "with --recursive: no deeper than `N` (0 is all)")
+	f.StringVarP(&o.Output, "output", "o", "text", "text, or plaintext for what kubectl says and no more")
+}
+
+// Check says what is wrong with the command line.
+func (o *ExplainOptions) Check(args []string) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("you must specify the type of resource to explain: want TYPE or TYPE.FIELD, as crontabs.spec")
+	case len(args) > 1:
+		return fmt.Errorf("%d arguments: we accept only this format: explain RESOURCE", len(args))
+	case len(o.CRDs) == 0:
+		return errors.New("no CRDs given: want --crd PATH")
+	case o.MaxDepth < 0:
+		return fmt.Errorf("--max-depth %d: must be non-negative", o.MaxDepth)
+	case o.MaxDepth > 0 && !o.Recursive:
+		return errors.New("--max-depth requires --recursive")
+	case !slices.Contains(ExplainOutputs, o.Output):
+		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(ExplainOutputs, ", "))
+	}
+	return nil
+}
+
+// Explain is the whole of celadon explain.
+func Explain(ctx context.Context, s command.Streams, o *ExplainOptions, name string) error {
+	crds, broken, err := Read(ctx, s, o.CRDs)
+	if err != nil {
+		return err
+	}
+	at, err := publish.Find(crds, name, o.APIVersion)
+	if err != nil {
+		return err
+	}
+	layout := publish.Layout{Recursive: o.Recursive, MaxDepth: o.MaxDepth, Plain: o.Output == "plaintext"}
+	if !layout.Plain {
+		if layout.Costs, err = costs(ctx, at.CRD); err != nil {
+			return bug(ctx, at.CRD, err)
+		}
+	}
+	text, err := at.Explain(layout)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(s.Stdout, shown(text)); err != nil {
+		return err
+	}
+	if broken {
+		return &command.ExitError{Code: command.Usage}
+	}
+	return nil
+}
+
+// shown is a text as a terminal may have it, with the tabs of kubectl's layout.
+func shown(text string) string {
+	parts := strings.Split(text, "\t")
+	for i, part := range parts {
+		parts[i] = string(untrusted.Text(part))
+	}
+	return strings.Join(parts, "\t")
+}

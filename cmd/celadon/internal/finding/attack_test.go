@@ -1,0 +1,129 @@
+package finding
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/findingtest"
+	"github.com/celadon-cel/celadon/internal/testing/hostile"
+)
+
+// objectsOf are objects of every verdict and form with nothing but a text in them.
+func objectsOf(text string) (objects []*Object) {
+	add := func(verdict string, change func(*Object)) {
+		o := &Object{}
+		hostile.Fill(o, text)
+		o.Verdict, o.Operation, o.Subresource = verdict, "create", ""
+		*o.Upgrade = Upgrade{Before: Valid, Now: Invalid, Unchanged: Invalid, Ratcheted: true, Changes: o.Upgrade.Changes}
+		o.Persisted = map[string]any{text: text, "list": []any{text}}
+		o.Row.Cells = []any{strings.NewReplacer("\n", " ", "\r", " ", "\f", " ").Replace(text), text}
+		o.Diff = []byte(" " + strings.ReplaceAll(text, "\n", "\n+") + "\n")
+		change(o)
+		objects = append(objects, o)
+	}
+	for _, verdict := range []string{Valid, Invalid, Skipped, Unreadable, Undecided} {
+		add(verdict, func(*Object) {})
+		add(verdict, func(o *Object) { o.Upgrade = nil })
+		add(verdict, func(o *Object) { o.Line, o.Name, o.Limit = 0, "", nil })
+	}
+	add(Invalid, func(o *Object) { o.Causes = []Cause{} })
+	add(Invalid, func(o *Object) { o.Causes, o.Strict = []Cause{}, nil })
+	add(Invalid, func(o *Object) {
+		other := o.Causes[0]
+		other.Line, other.Rule = 0, "a\n  ::b\t##[error]"
+		o.Causes = append(o.Causes, other)
+	})
+	return objects
+}
+
+func hostileReport(t *testing.T, format, text string, o Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	p, err := New(format, &b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objectsOf(text) {
+		if err := p.Object(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &Summary{}
+	hostile.Fill(s, text)
+	if err := p.End(s); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestAttackPrinters holds that no text of others does anything but show, in
+// whatever field of a report it stands.
+func TestAttackPrinters(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "wide", "yaml", "json", "jsonl", "junit", "sarif", "github"} {
+		for _, o := range []Options{{}, {Verbose: true, StrictKinds: true}, {Quiet: true}} {
+			for _, text := range []string{hostile.Text, hostile.Broken} {
+				what := fmt.Sprintf("%s %+v", format, o)
+				out := hostileReport(t, format, text, o)
+				hostile.Harmless(t, what, out)
+				// What is no UTF-8 is base64 in YAML.
+				if !bytes.Contains(out, []byte("PWNED")) && !bytes.Contains(out, []byte("!!binary")) {
+					t.Errorf("%s does not show the text", what)
+				}
+				switch format {
+				case "junit":
+					findingtest.JUnit(t, out)
+					if bytes.ContainsRune(out, utf8.RuneError) {
+						t.Errorf("%s: a text is lost", what)
+					}
+				case "sarif":
+					findingtest.SARIF(t, out)
+				}
+			}
+		}
+	}
+}
+
+// TestAttackExact holds that what programs read is what the server says.
+func TestAttackExact(t *testing.T) {
+	t.Parallel()
+	want := objectsOf(hostile.Text)
+	var whole struct{ Objects []*Object }
+	if err := json.Unmarshal(hostileReport(t, "json", hostile.Text, Options{}), &whole); err != nil {
+		t.Fatal(err)
+	}
+	var lines []*Object
+	for line := range bytes.Lines(hostileReport(t, "jsonl", hostile.Text, Options{})) {
+		var one struct{ Object *Object }
+		if err := json.Unmarshal(line, &one); err != nil {
+			t.Fatal(err)
+		}
+		if one.Object != nil {
+			lines = append(lines, one.Object)
+		}
+	}
+	unprinted := cmp.Options{
+		cmpopts.IgnoreFields(Object{}, "Bug", "Strict", "Rules", "Explained", "Limit", "Diff", "Row", "Key", "At"),
+		cmpopts.IgnoreFields(Cause{}, "Ref", "Excerpt"),
+	}
+	for format, got := range map[string][]*Object{"json": whole.Objects, "jsonl": lines} {
+		if diff := cmp.Diff(want, got, unprinted); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", format, diff)
+		}
+	}
+
+	log := readSARIF(t, hostileReport(t, "sarif", hostile.Text, Options{}))
+	cause := want[3].Causes[0]
+	message := cause.Field + ": " + cause.Message
+	if !slices.ContainsFunc(log.Runs[0].Results, func(r sarifResult) bool { return strings.Contains(r.Message.Text, message) }) {
+		t.Errorf("no result of SARIF holds the message %q", message)
+	}
+}

@@ -1,0 +1,48 @@
+// Package findingtest holds reports against the schemas of their formats.
+package findingtest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/xeipuuv/gojsonschema"
+)
+
+//go:embed sarif-2.1.0.schema.json
+var sarifSchema []byte
+
+// SARIF holds a log against the schema of SARIF 2.1.0 (of OASIS, errata 01).
+func SARIF(t *testing.T, data []byte) {
+	t.Helper()
+	valid(t, gojsonschema.NewBytesLoader(sarifSchema), data)
+}
+
+// JSON holds a document against the schema in a file, or a part of it.
+func JSON(t *testing.T, file, part string, data []byte) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := map[string]any{}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if part != "" {
+		schema = map[string]any{"definitions": schema["definitions"], "$ref": part}
+	}
+	valid(t, gojsonschema.NewGoLoader(schema), data)
+}
+
+func valid(t *testing.T, schema gojsonschema.JSONLoader, data []byte) {
+	t.Helper()
+	result, err := gojsonschema.Validate(schema, gojsonschema.NewBytesLoader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range result.Errors() {
+		t.Errorf("%s in:\n%.20000s", e, data)
+	}
+}

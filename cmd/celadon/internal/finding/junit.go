@@ -1,0 +1,178 @@
+package finding
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// JUnit writes a suite a file, each when the file is done. A suite begins with
+// its counts, so its cases wait in a spool.
+type JUnit struct {
+	w      io.Writer
+	name   string
+	file   string           // of the suite
+	suite  *junit.Testsuite // without its cases
+	cases  spool
+	suites int
+	lacks  string // what a report lacks that is not interrupted
+}
+
+// NewJUnit starts a report of a command. All texts of its cases are escaped:
+// encoding/xml writes what XML cannot hold as it is in CDATA and as U+FFFD
+// elsewhere.
+func NewJUnit(w io.Writer, command string) *JUnit { return &JUnit{w: w, name: command} }
+
+// junitPrinter is JUnit of objects, a case each.
+type junitPrinter struct {
+	*JUnit
+	strictKinds bool
+}
+
+func (p *junitPrinter) Object(o *Object) error { return p.Add(o.inSource(o.File), p.testcase(o)) }
+
+func (p *junitPrinter) End(s *Summary) error {
+	p.lacks = s.lacks()
+	return p.Close(s.Interrupted)
+}
+
+// Add puts a case into the suite of a file.
+func (p *JUnit) Add(file string, c junit.Testcase) error {
+	if p.suite != nil && p.file != file {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	if p.suite == nil {
+		p.file = file
+		p.suite = &junit.Testsuite{Name: string(untrusted.Line(file)), File: string(untrusted.Line(file)), ID: p.suites, Time: "0"}
+		p.suites++
+	}
+	p.suite.AddTestcase(c) // which counts it
+	p.suite.Testcases = p.suite.Testcases[:0]
+	enc := xml.NewEncoder(&p.cases)
+	enc.Indent("    ", "  ")
+	if err := enc.EncodeElement(c, xml.StartElement{Name: xml.Name{Local: "testcase"}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(&p.cases, "\n")
+	return err
+}
+
+func (p *junitPrinter) testcase(o *Object) junit.Testcase {
+	c := junit.Testcase{Name: string(o.caseName()), Classname: string(untrusted.Line(o.Kind))}
+	if c.Classname == "" {
+		c.Classname = "unknown"
+	}
+	problem, place := untrusted.Line(o.Problem), untrusted.Line(o.place())
+	var b strings.Builder
+	switch {
+	case o.Verdict == Invalid:
+		o.where(&b)
+		c.Failure = JUnitResult(KubectlError(o), untrusted.Line(o.Status.Reason), untrusted.Own(b.String()))
+	case o.Verdict == Unreadable:
+		c.Error = JUnitResult(problem, Unreadable, place)
+	case o.Verdict == Undecided:
+		o.undecided(&b)
+		c.Error = JUnitResult(problem, Undecided, place+"\n"+untrusted.Own(b.String()))
+	case o.Verdict == Skipped && p.strictKinds:
+		c.Failure = JUnitResult(problem, Skipped, place)
+	case o.Verdict == Skipped:
+		c.Skipped = JUnitResult(problem, "", "")
+	}
+	if o.Upgrade != nil && c.Failure == nil && o.Upgrade.Finding() {
+		o.Upgrade.show(&b, o)
+		c.Failure = JUnitResult("the upgrade changes the object", "Upgrade", untrusted.Own(b.String()))
+	}
+	if o.Known {
+		c.Failure, c.Skipped = nil, JUnitResult(known, "", "")
+	}
+	if len(o.Warnings) > 0 {
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(string(o.warnings()), "\n")}
+	}
+	return c
+}
+
+// JUnitResult is why a case has not passed.
+func JUnitResult(message, kind, data untrusted.Own) *junit.Result {
+	return &junit.Result{Message: strings.TrimSpace(string(message)), Type: string(kind), Data: string(data)}
+}
+
+// caseName tells objects of one file apart.
+func (o *Object) caseName() untrusted.Own {
+	if o.Name == "" {
+		return untrusted.Sprintf("document %d, item %d", o.Document, o.Item)
+	}
+	if o.Namespace != "" {
+		return untrusted.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
+	}
+	return untrusted.Sprintf("%s %s", o.Kind, o.Name)
+}
+
+func (p *JUnit) start() error {
+	if p.suites > 1 {
+		return nil
+	}
+	_, err := fmt.Fprintf(p.w, "%s<testsuites name=%q>\n", xml.Header, p.name)
+	return err
+}
+
+const suiteEnd = "</testsuite>"
+
+// flush writes the suite of a file.
+func (p *JUnit) flush() error {
+	if p.suite == nil {
+		return nil
+	}
+	defer p.cases.reset()
+	if err := p.start(); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := xml.NewEncoder(&b).EncodeElement(p.suite, xml.StartElement{Name: xml.Name{Local: "testsuite"}}); err != nil {
+		return err
+	}
+	p.suite = nil
+	if _, err := fmt.Fprintf(p.w, "  %s\n", bytes.TrimSuffix(b.Bytes(), []byte(suiteEnd))); err != nil {
+		return err
+	}
+	if err := p.cases.copyTo(p.w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.w, "  %s\n", suiteEnd)
+	return err
+}
+
+// Close ends the report, which says so where the run was interrupted.
+func (p *JUnit) Close(interrupted bool) error {
+	if interrupted || p.lacks != "" {
+		file := "celadon"
+		if p.suite != nil {
+			file = p.file
+		}
+		c := junit.Testcase{Name: "incomplete", Classname: "celadon", Error: &junit.Result{Message: string(untrusted.Line(p.lacks)), Type: "Incomplete"}}
+		if interrupted {
+			c.Name, c.Error = "interrupted", &junit.Result{Message: Partial, Type: "Interrupted"}
+		}
+		if err := p.Add(file, c); err != nil {
+			return err
+		}
+	}
+	if p.suites == 0 {
+		p.suites = 1
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.w, "</testsuites>\n")
+	return err
+}

@@ -1,0 +1,53 @@
+package finding
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// yamlPrinter writes accepted objects as they are stored, and nothing else, so
+// that others can read it. What is to be told goes where errors go.
+type yamlPrinter struct {
+	w     *untrusted.Writer
+	rest  *textPrinter
+	begun bool
+}
+
+func (p *yamlPrinter) CRD(c *CRD) error { return p.rest.CRD(c) }
+
+func (p *yamlPrinter) Object(o *Object) error {
+	if o.Persisted != nil {
+		text, err := untrusted.YAML(o.Persisted)
+		if err != nil {
+			return err
+		}
+		if p.begun {
+			text = append([]byte("---\n"), text...)
+		}
+		p.begun = true
+		if _, err := p.w.Write(text); err != nil {
+			return err
+		}
+	}
+	return p.rest.Object(o)
+}
+
+func (p *yamlPrinter) End(s *Summary) error { return p.rest.End(s) }
+
+// diff shows what of an object is stored otherwise than it was given.
+func (p *textPrinter) diff(b *strings.Builder, diff []byte) {
+	for line := range strings.Lines(string(diff)) {
+		text := untrusted.Sprintf("%s\n", strings.TrimSuffix(line, "\n"))
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			b.WriteString(p.paint(untrusted.Bold, text))
+		case line[0] == '-':
+			b.WriteString(p.paint(untrusted.Red, text))
+		case line[0] == '+':
+			b.WriteString(p.paint(untrusted.Green, text))
+		default:
+			b.WriteString(string(text))
+		}
+	}
+}

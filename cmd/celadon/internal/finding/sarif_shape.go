@@ -1,0 +1,73 @@
+package finding
+
+// What Celadon writes of SARIF 2.1.0, and no more: a library for all of it brings
+// a validator of JSON schemas and the schema itself into the command, and writes
+// an empty value for whatever is not set. Tests hold the logs against the schema.
+
+const (
+	sarifVersion = "2.1.0"
+	sarifSchema  = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
+)
+
+type (
+	sarifRun struct {
+		ColumnKind  string            `json:"columnKind"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Tool        sarifTool         `json:"tool"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		InformationURI string      `json:"informationUri"`
+		Name           string      `json:"name"`
+		Rules          []sarifRule `json:"rules,omitempty"`
+		Version        string      `json:"version,omitempty"`
+	}
+	sarifRule struct {
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifInvocation struct {
+		ExecutionSuccessful bool                `json:"executionSuccessful"`
+		Notifications       []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
+	}
+	sarifResult struct {
+		Level               string            `json:"level"`
+		Locations           []sarifLocation   `json:"locations"`
+		Message             sarifText         `json:"message"`
+		PartialFingerprints map[string]string `json:"partialFingerprints"`
+		RuleID              string            `json:"ruleId"`
+		RuleIndex           int               `json:"ruleIndex"`
+		// Suppressions are why nobody need mend it.
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
+	}
+	sarifLocation struct {
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		ContextRegion    *sarifRegion  `json:"contextRegion,omitempty"`
+		Region           *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	// sarifRegion counts lines and columns from 1.
+	sarifRegion struct {
+		Snippet     *sarifText `json:"snippet,omitempty"`
+		StartColumn int        `json:"startColumn,omitempty"`
+		StartLine   int        `json:"startLine"`
+	}
+)

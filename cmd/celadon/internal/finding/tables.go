@@ -1,0 +1,189 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// KindRow is what was found of one kind.
+type KindRow struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Checked    int    `json:"checked"`
+	Invalid    int    `json:"invalid"`
+	Undecided  int    `json:"undecided,omitempty"`
+	Cost       int64  `json:"cost"`
+}
+
+// RuleRow is what was found of one rule.
+type RuleRow struct {
+	Kind   string `json:"kind"`
+	Path   string `json:"path"`
+	Index  int    `json:"index"`
+	Rule   string `json:"rule"`
+	Runs   int    `json:"runs"`
+	Failed int    `json:"failed"`
+	Cost   int64  `json:"cost"`
+	// CostShare is the rule's part of all cost, from 0 to 1.
+	CostShare float64 `json:"costShare"`
+}
+
+// Tables add up objects by kind and by rule.
+type Tables struct {
+	kinds map[[2]string]*KindRow
+	rules map[ruleKey]*PartRule
+	cost  int64
+}
+
+type ruleKey struct {
+	apiVersion, kind string
+	engine.RuleRef
+}
+
+// NewTables makes empty ones.
+func NewTables() *Tables {
+	return &Tables{kinds: map[[2]string]*KindRow{}, rules: map[ruleKey]*PartRule{}}
+}
+
+// Add counts an object that was checked, or is undecided.
+func (t *Tables) Add(o *Object) {
+	if o.Verdict != Valid && o.Verdict != Invalid && o.Verdict != Undecided {
+		return
+	}
+	key := [2]string{o.APIVersion, o.Kind}
+	kind := t.kinds[key]
+	if kind == nil {
+		kind = &KindRow{APIVersion: o.APIVersion, Kind: o.Kind}
+		t.kinds[key] = kind
+	}
+	if o.Verdict == Undecided {
+		kind.Undecided++
+		return
+	}
+	kind.Checked++
+	kind.Cost += o.Cost
+	t.cost += o.Cost
+	if o.Verdict == Invalid {
+		kind.Invalid++
+	}
+	for _, r := range o.Rules {
+		t.rule(PartRule{RuleRow{Kind: o.Kind, Path: r.Path, Index: r.Index, Rule: r.Rule, Runs: r.Runs, Failed: r.Failed, Cost: r.Cost}, o.APIVersion, r.Version})
+	}
+}
+
+func (t *Tables) rule(add PartRule) {
+	key := ruleKey{add.APIVersion, add.Kind, engine.RuleRef{Version: add.Version, Path: add.Path, Index: add.Index, Rule: add.Rule}}
+	row := t.rules[key]
+	if row == nil {
+		t.rules[key] = &add
+		return
+	}
+	row.Runs += add.Runs
+	row.Failed += add.Failed
+	row.Cost += add.Cost
+}
+
+// AddPart adds the tables of a part.
+func (t *Tables) AddPart(kinds []KindRow, rules []PartRule) {
+	for _, add := range kinds {
+		key := [2]string{add.APIVersion, add.Kind}
+		t.cost += add.Cost
+		row := t.kinds[key]
+		if row == nil {
+			t.kinds[key] = &add
+			continue
+		}
+		row.Checked += add.Checked
+		row.Invalid += add.Invalid
+		row.Undecided += add.Undecided
+		row.Cost += add.Cost
+	}
+	for _, add := range rules {
+		t.rule(add)
+	}
+}
+
+// Fill puts the tables into a summary, the worst rule first.
+func (t *Tables) Fill(s *Summary) {
+	for _, row := range t.kinds {
+		s.Kinds = append(s.Kinds, *row)
+	}
+	slices.SortFunc(s.Kinds, func(a, b KindRow) int {
+		return cmp.Or(cmp.Compare(b.Invalid, a.Invalid), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
+	})
+	var rules []PartRule
+	for _, row := range t.rules {
+		if t.cost > 0 {
+			row.CostShare = float64(row.Cost) / float64(t.cost)
+		}
+		rules = append(rules, *row)
+	}
+	slices.SortFunc(rules, func(a, b PartRule) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule), cmp.Compare(b.Runs, a.Runs),
+			cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Version, b.Version))
+	})
+	for _, row := range rules {
+		s.Rules = append(s.Rules, row.RuleRow)
+	}
+	if s.End != nil {
+		s.End.Rules = rules
+	}
+}
+
+const (
+	maxRuleRows = 20
+	ruleWidth   = 60
+)
+
+// tables are printed only when they were filled.
+func (s *Summary) tables(b *strings.Builder) {
+	if len(s.Kinds) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	s.kindRows(t)
+	_ = t.Flush() // a strings.Builder takes all
+	if len(s.Rules) == 0 {
+		return
+	}
+	fmt.Fprintln(t, "\nFAILED\tRUNS\tCOST\tSHARE\tKIND\tPATH\tRULE")
+	for _, r := range s.Rules[:min(maxRuleRows, len(s.Rules))] {
+		path := r.Path
+		if path == "" {
+			path = "(root)"
+		}
+		rule := preview.Middle(lex.Flat(r.Rule), ruleWidth)
+		untrusted.Fprintf(t, "%d\t%d\t%d\t%.1f%%\t%s\t%s\t%s\n", r.Failed, r.Runs, r.Cost, 100*r.CostShare, r.Kind, path, rule)
+	}
+	_ = t.Flush()
+	if more := len(s.Rules) - maxRuleRows; more > 0 {
+		untrusted.Fprintf(b, "%s more\n", phrase.Count(more, "rule"))
+	}
+}
+
+// kindRows have a column for undecided objects where there are any.
+func (s *Summary) kindRows(t io.Writer) {
+	head := "\nKIND\tAPIVERSION\tCHECKED\tINVALID"
+	if s.Undecided > 0 {
+		head += "\tUNDECIDED"
+	}
+	fmt.Fprintln(t, head+"\tCOST")
+	for _, k := range s.Kinds {
+		row := untrusted.Sprintf("%s\t%s\t%d\t%d", k.Kind, k.APIVersion, k.Checked, k.Invalid)
+		if s.Undecided > 0 {
+			row += untrusted.Sprintf("\t%d", k.Undecided)
+		}
+		untrusted.Fprintf(t, "%s\t%d\n", row, k.Cost)
+	}
+}

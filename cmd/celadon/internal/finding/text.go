@@ -1,0 +1,259 @@
+package finding
+
+import (
+	"io"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// textPrinter writes for people: first what kubectl would print, then where and
+// why.
+type textPrinter struct {
+	w io.Writer
+	Options
+}
+
+func (p *textPrinter) Object(o *Object) error {
+	if o.Known && !p.Verbose {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString(p.paint(untrusted.Yellow, o.warnings()))
+	switch o.Verdict {
+	case Invalid:
+		b.WriteString(p.paint(untrusted.Red, KubectlError(o)))
+		if !p.Quiet {
+			o.where(&b)
+		}
+	case Unreadable:
+		untrusted.Fprintf(&b, "%s: %s\n", o.place(), o.Problem)
+	case Undecided:
+		untrusted.Fprintf(&b, "%s: %s %q %s\n", o.place(), o.Kind, o.Name, o.Problem)
+		if !p.Quiet {
+			o.undecided(&b)
+		}
+	case Skipped:
+		if p.StrictKinds || p.Verbose || o.Operation != "" {
+			untrusted.Fprintf(&b, "%s: %s %q skipped: %s\n", o.place(), o.Kind, o.Name, o.Problem)
+		}
+	case Ignored:
+		if p.Verbose {
+			untrusted.Fprintf(&b, "%s: ignored: %s\n", o.place(), o.Problem)
+		}
+	case Valid:
+		p.valid(&b, o)
+	}
+	if o.Upgrade != nil && !p.Quiet {
+		o.Upgrade.show(&b, o)
+	}
+	if o.Known {
+		untrusted.Fprintf(&b, "%s: %s: %s\n", o.place(), o.title(), known)
+	}
+	text := p.fit(b.String())
+	b.Reset()
+	b.WriteString(text)
+	p.diff(&b, o.Diff) // whose lines are no sentences
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+// warnings are a line each, as kubectl prints them.
+func (o *Object) warnings() (lines untrusted.Own) {
+	for _, warning := range o.Warnings {
+		lines += untrusted.Sprintf("Warning: %s\n", warning)
+	}
+	return lines
+}
+
+func (p *textPrinter) valid(b *strings.Builder, o *Object) {
+	if b.Len() > 0 && !p.Quiet {
+		untrusted.Fprintf(b, "  --> %s\n", o.place())
+	}
+	if p.Verbose {
+		untrusted.Fprintf(b, "%s: %s %q is valid (%s, cost %d)\n", o.place(), o.Kind, o.Name, o.Operation, o.Cost)
+	}
+}
+
+func (p *textPrinter) End(s *Summary) error {
+	var b strings.Builder
+	if !p.Quiet {
+		s.counts(&b)
+	}
+	if s.Invalid == 0 && len(s.Missing) == 0 && s.CRDs.text() == "" && s.Unreadable == 0 && s.Undecided == 0 {
+		text := b.String()
+		b.Reset()
+		b.WriteString(p.paint(untrusted.Green, untrusted.Own(text)))
+	}
+	s.tables(&b)
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+// counts are the last lines of a report.
+func (s *Summary) counts(b *strings.Builder) {
+	if s.Omitted > 0 {
+		untrusted.Fprintf(b, "%s more not shown\n", phrase.Count(s.Omitted, "finding"))
+	}
+	untrusted.Fprintf(b, "%s checked: %d valid, %d invalid", phrase.Count(s.Checked, "object"), s.Valid, s.Invalid)
+	if s.Skipped > 0 {
+		untrusted.Fprintf(b, "; %d skipped", s.Skipped)
+	}
+	if s.Unreadable > 0 {
+		untrusted.Fprintf(b, "; %d unreadable", s.Unreadable)
+	}
+	if s.Undecided > 0 {
+		untrusted.Fprintf(b, "; %d undecided", s.Undecided)
+	}
+	if s.Ignored > 0 {
+		untrusted.Fprintf(b, "; %d ignored", s.Ignored)
+	}
+	b.WriteString(string(s.CRDs.text()))
+	if s.Baseline != nil {
+		untrusted.Fprintf(b, "; %d known from the baseline", s.Baseline.Known)
+	}
+	if s.Interrupted {
+		b.WriteString("; interrupted")
+	}
+	b.WriteByte('\n')
+	if s.Vanished > 0 {
+		untrusted.Fprintf(b, "%s without a new one: not checked\n", phrase.Count(s.Vanished, "old object"))
+	}
+	if s.Baseline != nil && s.Baseline.Stale > 0 {
+		untrusted.Fprintf(b, "%s of the baseline: write it again with --baseline-out\n", phrase.Count(s.Baseline.Stale, "stale line"))
+	}
+	if lacks := s.lacks(); lacks != "" {
+		untrusted.Fprintf(b, "%s\n", lacks)
+	}
+	s.Upgrade.show(b)
+}
+
+const known = "known from the baseline"
+
+// lacks says which parts a merged report lacks; "" where it is whole.
+func (s *Summary) lacks() string {
+	if len(s.Missing) == 0 {
+		return ""
+	}
+	return "the report lacks " + strings.Join(s.Missing, ", ")
+}
+
+// KubectlError is the error in kubectl's three forms: one cause, several, none. Of
+// duplicate keys in YAML kubectl says nothing.
+func KubectlError(o *Object) untrusted.Own {
+	var messages []string
+	seen := map[string]bool{}
+	for _, c := range o.Causes {
+		message := string(untrusted.Sprintf("%s: %s", c.Field, Sentence(c.Message)))
+		if !seen[message] {
+			seen[message] = true
+			messages = append(messages, message)
+		}
+	}
+	head := untrusted.Sprintf("The %s %q is invalid: ", o.Kind, o.Name)
+	switch len(messages) {
+	case 0:
+		if o.Duplicate {
+			return untrusted.Sprintf("%s: %s %q: a duplicate key, of which kubectl keeps the last; a server that is sent this YAML says (%s): %s\n", o.place(), o.Kind, o.Name, o.Status.Reason, Sentence(o.Status.Message))
+		}
+		verb := map[string]string{"create": "creating", "update": "applying patch to"}[o.Operation]
+		who := untrusted.Own("Error from server")
+		if o.Status.Reason != "" {
+			who = untrusted.Sprintf("Error from server (%s)", o.Status.Reason)
+		}
+		return untrusted.Sprintf("%s: error when %s %q: %s\n", who, verb, o.File, Sentence(o.Status.Message))
+	case 1:
+		return head + untrusted.Own(messages[0]) + "\n"
+	}
+	return head + "\n* " + untrusted.Own(strings.Join(messages, "\n* ")) + "\n"
+}
+
+// Sentence is a message of the server. It has line breaks of its own only where
+// it shows what is wrong in an expression.
+func Sentence(message string) untrusted.Own {
+	return untrusted.Lines(message, " | ", "ERROR: <input>:")
+}
+
+// where shows the places of the causes, each once, and below each the rules
+// that failed there.
+func (o *Object) where(b *strings.Builder) {
+	places := o.Strict[:min(len(o.Strict), maxStrict):min(len(o.Strict), maxStrict)]
+	rules := map[Place][]*Cause{}
+	for i := range o.Causes {
+		c := &o.Causes[i]
+		place := c.Place()
+		if c.Line == 0 {
+			place = Place{}
+		} else if _, seen := rules[place]; !seen {
+			places = append(places, place)
+		}
+		rules[place] = append(rules[place], c)
+	}
+	if o.Source != "" {
+		untrusted.Fprintf(b, "  source: %s\n", o.Source)
+	}
+	if len(places) == 0 {
+		untrusted.Fprintf(b, "  --> %s\n", o.placeInFile())
+	}
+	for _, place := range places {
+		place.Show(b)
+		why(b, rules[place])
+	}
+	if more := len(o.Strict) - maxStrict; more > 0 {
+		untrusted.Fprintf(b, "  … %s: -o json has all of them\n", phrase.Count(more, "more field"))
+	}
+	why(b, rules[Place{}])
+}
+
+// maxStrict is the number of unknown and duplicate fields of an object whose positions
+// are shown; the message names all of them.
+const maxStrict = 100
+
+// why shows each failed rule once, with the values in it.
+func why(b *strings.Builder, causes []*Cause) {
+	shown := map[string]bool{}
+	for _, c := range causes {
+		if c.Rule == "" || shown[c.Rule] {
+			continue
+		}
+		shown[c.Rule] = true
+		ShowRule(b, c.Rule)
+		for _, v := range c.Values {
+			untrusted.Fprintf(b, "          %s: %s\n", v.Expr, v.Text)
+		}
+		ShowMissing(b, c.NotShown)
+	}
+}
+
+// ShowMissing shows why values of a rule are missing, below those that are shown.
+func ShowMissing(b *strings.Builder, why string) {
+	if why != "" {
+		untrusted.Fprintf(b, "          values not shown: %s\n", why)
+	}
+}
+
+// ShowRule shows the text of a rule below a place.
+func ShowRule(b *strings.Builder, text string) { rule(b, "        rule: ", text) }
+
+// rule shows the text of a rule, which may have several lines.
+func rule(b *strings.Builder, head, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		untrusted.Fprintf(b, "%s%s\n", head, strings.TrimSuffix(line, "\n"))
+		head = strings.Repeat(" ", len(head))
+	}
+}
+
+// undecided shows the rule that nobody can tell the answer of, and what to do.
+func (o *Object) undecided(b *strings.Builder) {
+	if o.Limit == nil {
+		return
+	}
+	if o.Limit.Rule.Rule != "" {
+		ShowRule(b, o.Limit.Rule.Rule)
+	}
+	untrusted.Fprintf(b, "        %s\n", decide)
+}
+
+// decide is what makes an undecided object decided.
+const decide = "bound what it reads with maxLength, maxItems or maxProperties in the CRD, or write the rule so that it does less"

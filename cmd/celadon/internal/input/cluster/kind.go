@@ -1,0 +1,172 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+)
+
+// Kind is what objects are listed by.
+type Kind struct {
+	// Resource is the CRD's name: plural.group.
+	Resource, Kind         string
+	group, version, plural string
+	namespaced             bool
+	// note says why this version, where that is not plain.
+	note string
+}
+
+// KindOf is a CRD's kind at the version that is stored: to read another, the server
+// may have to call whoever converts it. A server fills in what that version defaults.
+func KindOf(crd *apiextensionsv1.CustomResourceDefinition) (Kind, error) {
+	spec := &crd.Spec
+	k := Kind{
+		Resource: crd.Name, Kind: spec.Names.Kind,
+		group: spec.Group, plural: spec.Names.Plural, namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
+	}
+	for _, v := range spec.Versions {
+		switch {
+		case v.Storage && v.Served:
+			k.version, k.note = v.Name, ""
+		case v.Storage:
+			k.note = fmt.Sprintf("%s is stored and not served", v.Name)
+		case v.Served && k.version == "":
+			k.version = v.Name
+		}
+	}
+	if k.version == "" {
+		return k, fmt.Errorf("%s: not read: no version of it is served", crd.Name)
+	}
+	err := resource.CheckNames(crd.Name, k.version)
+	if bad := validation.IsDNS1035Label(k.plural); err == nil && (len(bad) > 0 || crd.Name != k.plural+"."+k.group) {
+		err = fmt.Errorf("%q: not the name of a CRD: want %s.%s", crd.Name, k.plural, k.group)
+	}
+	return k, err
+}
+
+// String names the kind and its version.
+func (k Kind) String() string {
+	if k.note != "" {
+		return fmt.Sprintf("%s %s (%s)", k.Resource, k.version, k.note)
+	}
+	return k.Resource + " " + k.version
+}
+
+// path is where the kind's objects are listed.
+func (k Kind) path(namespace string) []string {
+	path := []string{"apis", k.group, k.version}
+	if k.namespaced && namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(path, k.plural)
+}
+
+// Kinds are those of CRDs whose objects can be in the namespace that is read. The
+// problems are of CRDs that define none.
+func (c *Client) Kinds(crds []*apiextensionsv1.CustomResourceDefinition) (kinds []Kind, problems []error) {
+	for _, crd := range crds {
+		k, err := KindOf(crd)
+		if err != nil {
+			problems = append(problems, err)
+		} else if k.namespaced || c.namespace == "" {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds, problems
+}
+
+// Source gives chunks, until yield says false. Before it waits for the server it calls
+// wait.
+type Source = func(wait func(), yield func(input.Chunk) bool)
+
+var errEnough = errors.New("enough")
+
+// Objects gives all objects of the kinds. A kind that cannot be read, or not to its
+// end, is a chunk whose document has an error.
+func (c *Client) Objects(ctx context.Context, kinds []Kind) Source {
+	return func(wait func(), yield func(input.Chunk) bool) {
+		for _, k := range kinds {
+			l := listing{client: c, path: k.path(c.namespace), bounds: objectBounds, each: func(_ string, raw []byte) error {
+				return given(yield(input.Live(k.Resource, k.group+"/"+k.version, k.Kind, raw)))
+			}}
+			err := l.list(ctx, wait)
+			if ctx.Err() != nil || errors.Is(err, errEnough) {
+				return
+			}
+			if err != nil && !yield(input.Lost(k.Resource, notRead(err))) {
+				return
+			}
+		}
+	}
+}
+
+func given(more bool) error {
+	if more {
+		return nil
+	}
+	return errEnough
+}
+
+const crdKinds = "customresourcedefinitions.apiextensions.k8s.io"
+
+// CRDs gives the CRDs that are wanted by name, or all where wanted is nil, and those
+// whose name is not known. Once all was given, failed says whether it was all.
+func (c *Client) CRDs(ctx context.Context, wanted func(name string) bool) (all Source, failed func() error) {
+	var err error
+	all = func(wait func(), yield func(input.Chunk) bool) {
+		err = c.crds(ctx, wait, func(name string, raw []byte) error {
+			if wanted != nil && name != "" && !wanted(name) {
+				return nil
+			}
+			return given(yield(input.Live(crdKinds, resource.APIVersion, resource.Kind, raw)))
+		})
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
+	}
+	return all, func() error { return err }
+}
+
+func (c *Client) crds(ctx context.Context, wait func(), each func(name string, raw []byte) error) error {
+	all := *c
+	all.selector = "" // it chooses objects
+	l := listing{client: &all, path: []string{"apis", "apiextensions.k8s.io", "v1", "customresourcedefinitions"}, bounds: crdBounds, each: each}
+	err := l.list(ctx, wait)
+	if err == nil || ctx.Err() != nil || errors.Is(err, errEnough) {
+		return err
+	}
+	return fmt.Errorf("--cluster: the CustomResourceDefinitions of %s: %w", c, notRead(err))
+}
+
+// notRead words why something is not read.
+func notRead(err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("not read, for want of permission to list it: %w", err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("not read: the kubeconfig's user is not known: %w", err)
+	}
+	return fmt.Errorf("not read: %w", err)
+}
+
+// Names lists kinds in words, no more than most of them.
+func Names(kinds []Kind, most int) string {
+	var text []byte
+	for i, k := range kinds {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		if i == most {
+			return fmt.Sprintf("%sand %d more", text, len(kinds)-most)
+		}
+		text = append(text, k.String()...)
+	}
+	return string(text)
+}

@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster/clustertest"
+)
+
+// TestExpired forces a 410 in the middle, early and late, from servers that say how to
+// go on and from ones that do not: no object comes twice, and none is missing.
+func TestExpired(t *testing.T) {
+	for name, test := range map[string]struct{ at, next string }{
+		"go on": {"500", "500"}, "begin again": {"500", ""}, "go on late": {"3000", "3000"}, "begin again late": {"3000", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clustertest.Start(t)
+			s.Define(t, crdText("things"), 3600, thing)
+			failed := false
+			s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if failed || r.URL.Query().Get("continue") != test.at {
+					return false
+				}
+				failed = true
+				w.WriteHeader(http.StatusGone)
+				fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":"Failure","code":410,"reason":"Expired","message":"too old"}`, test.next)
+				return true
+			}
+			c := opened(t, s, Flags{})
+			var told []error
+			c.Tell = func(err error) { told = append(told, err) }
+			names, errs := read(t.Context(), c, kind(t, "things"))
+			if !failed || !slices.Equal(names, all(3600)) || errs != nil {
+				t.Errorf("%d objects, %v", len(names), errs)
+			}
+			if len(told) != 1 || !strings.Contains(told[0].Error(), "things: the list expired behind "+test.at+" objects") {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+// TestBroken cuts the connection within the first page, within the third, and before
+// an answer has begun.
+func TestBroken(t *testing.T) {
+	for name, at := range map[string]string{"first": "", "third": "1000"} {
+		for _, head := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s %v", name, head), func(t *testing.T) {
+				s := clustertest.Start(t)
+				s.Define(t, crdText("things"), 1700, thing)
+				from, _ := strconv.Atoi(at)
+				cut := 0
+				s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Query().Get("continue") != at || cut == 2 {
+						return false
+					}
+					if cut++; head {
+						fmt.Fprintf(w, `{"kind":"ThingList","items":[%s,%s,{"apiVersion"`, thing(from), thing(from+1))
+						w.(http.Flusher).Flush()
+					}
+					panic(http.ErrAbortHandler)
+				}
+				c := opened(t, s, Flags{})
+				told := 0
+				c.Tell = func(error) { told++ }
+				names, errs := read(t.Context(), c, kind(t, "things"))
+				if cut != 2 || !slices.Equal(names, all(1700)) || errs != nil {
+					t.Errorf("%d objects, %v", len(names), errs)
+				}
+				if want := head && at == ""; (told > 0) != want { // what was read again is of another state
+					t.Errorf("told %d times", told)
+				}
+			})
+		}
+	}
+}
+
+// TestUnordered: a list without an order that breaks off is not read on.
+func TestUnordered(t *testing.T) {
+	s := clustertest.Start(t)
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		fmt.Fprintf(w, `{"items":[%s,%s,`, thing(2), thing(1))
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	c := opened(t, s, Flags{})
+	names, errs := read(t.Context(), c, kind(t, "things"))
+	if len(names) != 2 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "not read to its end, for its objects are in no order") {
+		t.Errorf("%v, %v", names, errs)
+	}
+}

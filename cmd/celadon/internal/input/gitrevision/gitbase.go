@@ -1,0 +1,181 @@
+// Package gitrevision reads files as they were at a git revision, through the
+// user's git, without network, and without a say of what stands in the tree.
+package gitrevision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+)
+
+// Read gives what stood below the paths at a revision, under the names that the
+// files have below them. A path that was not there has nothing.
+func Read(ctx context.Context, rev string, paths []string, yield func(input.Chunk) error) error {
+	known := map[string]revision{} // by the top of the repository
+	for _, path := range paths {
+		if err := read(ctx, rev, known, path, yield); err != nil {
+			return fmt.Errorf("--base %s: %s: %w", rev, path, err)
+		}
+	}
+	return nil
+}
+
+func read(ctx context.Context, rev string, known map[string]revision, path string, yield func(input.Chunk) error) error {
+	top, rel, err := home(path)
+	if err != nil {
+		return err
+	}
+	at, ok := known[top]
+	if !ok {
+		if at, err = (repository{top}).at(ctx, rev); err != nil {
+			return err
+		}
+		known[top] = at
+	}
+	entries, err := at.list(ctx, func(name string) bool { return name == rel || input.Readable(name) }, rel)
+	if err != nil {
+		return err
+	}
+	var files []file
+	for _, e := range entries {
+		below, err := filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(e.path))
+		if err != nil {
+			return err
+		}
+		if e.regular() {
+			files = append(files, file{object: e.object, name: filepath.Join(path, below)})
+		}
+	}
+	return at.contents(ctx, files, func(f file, data io.Reader) (err error) {
+		input.Split(f.name, data, func(c input.Chunk) bool {
+			err = yield(c)
+			return err == nil
+		})
+		return err
+	})
+}
+
+// Nearest reads, at a revision, the file of a name in the working directory or
+// above it, up to the top of the work tree. Its path begins at the working
+// directory; "" is none. It may have no more than limit bytes.
+func Nearest(ctx context.Context, rev, name string, limit int64) (found string, data []byte, err error) {
+	top, rel, err := home(".")
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	at, err := repository{top}.at(ctx, rev)
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	found, data, err = at.nearest(ctx, rel, name, limit)
+	if err != nil {
+		return "", nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	return found, data, nil
+}
+
+func (r revision) nearest(ctx context.Context, rel, name string, limit int64) (found string, data []byte, err error) {
+	candidates := []string{path.Join(rel, name)}
+	for dir := rel; dir != "."; {
+		dir = path.Dir(dir)
+		candidates = append(candidates, path.Join(dir, name))
+	}
+	entries, err := r.list(ctx, func(string) bool { return true }, candidates...)
+	if err != nil || len(entries) == 0 {
+		return "", nil, err
+	}
+	nearest := slices.MaxFunc(entries, func(a, b entry) int { return len(a.path) - len(b.path) })
+	if !nearest.regular() {
+		return "", nil, fmt.Errorf("%s: not a regular file there", nearest.path)
+	}
+	found, err = filepath.Rel(filepath.FromSlash(rel), filepath.FromSlash(nearest.path))
+	if err != nil {
+		return "", nil, err
+	}
+	if data, err = r.read(ctx, nearest, limit); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", nearest.path, err)
+	}
+	return found, data, nil
+}
+
+// read reads a file of no more than limit bytes.
+func (r revision) read(ctx context.Context, e entry, limit int64) (data []byte, err error) {
+	err = r.contents(ctx, []file{{object: e.object, name: e.path}}, func(_ file, content io.Reader) (err error) {
+		data, err = input.ReadAll(content, limit)
+		return err
+	})
+	return data, err
+}
+
+var objectName = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// revision is one of a repository, looked up once, so that it means one thing.
+type revision struct {
+	repository
+	rev, commit string
+}
+
+func (r repository) at(ctx context.Context, rev string) (revision, error) {
+	if strings.HasPrefix(rev, "-") {
+		return revision{}, fmt.Errorf("%q: want a git revision", rev)
+	}
+	p, err := r.start(ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", rev)
+	if err != nil {
+		return revision{}, err
+	}
+	out, err := io.ReadAll(io.LimitReader(p, maxHead))
+	if err = p.end(err); errors.Is(err, errGit) {
+		return revision{}, err
+	} else if err != nil {
+		return revision{}, fetchFirst(rev, errNoRevision)
+	}
+	name := strings.TrimSpace(string(out))
+	if !objectName.MatchString(name) {
+		return revision{}, fmt.Errorf("git rev-parse: %q: want the name of an object", name)
+	}
+	return revision{r, rev, name}, nil
+}
+
+var errNoRevision = errors.New("no such revision")
+
+// fetchFirst says what to do about a revision that is not in the repository.
+// Nothing fetches it: that would run what the repository is set to.
+func fetchFirst(rev string, err error) error {
+	return fmt.Errorf("%w: fetch it first: git fetch origin %s", err, rev)
+}
+
+// File reads a file of the work tree as it was at a revision, of no more than limit
+// bytes; nil is one that was not there.
+func File(ctx context.Context, rev, name string, limit int64) (data []byte, err error) {
+	top, rel, err := home(name)
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %w", rev, err)
+	}
+	at, err := repository{top}.at(ctx, rev)
+	if err == nil {
+		data, err = at.file(ctx, rel, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--base %s: %s: %w", rev, name, err)
+	}
+	return data, nil
+}
+
+func (r revision) file(ctx context.Context, rel string, limit int64) (data []byte, err error) {
+	entries, err := r.list(ctx, func(name string) bool { return name == rel }, rel)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	if !entries[0].regular() {
+		return nil, errors.New("not a regular file there")
+	}
+	return r.read(ctx, entries[0], limit)
+}

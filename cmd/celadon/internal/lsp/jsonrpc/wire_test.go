@@ -1,0 +1,209 @@
+package jsonrpc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// echo answers with what it was asked; "wait" until it is cancelled, "panic" not at all.
+func echo() Handler {
+	return Handler{
+		Notified: func(method string, _ json.RawMessage) {
+			if method == "panic" {
+				panic("no")
+			}
+		},
+		Asked: func(method string, params json.RawMessage) func(context.Context) (any, error) {
+			switch method {
+			case "echo":
+				return func(context.Context) (any, error) { return params, nil }
+			case "wait":
+				return func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() }
+			case "panic":
+				return func(context.Context) (any, error) { panic("no") }
+			case "panic at once":
+				panic("no")
+			case "fail":
+				return func(context.Context) (any, error) { return nil, errors.New("no") }
+			}
+			return nil
+		},
+	}
+}
+
+func frames(bodies ...string) string {
+	var b strings.Builder
+	for _, body := range bodies {
+		b.Write(frame([]byte(body)))
+	}
+	return b.String()
+}
+
+func replies(t *testing.T, out []byte) (all []string) {
+	t.Helper()
+	r := bufio.NewReader(bytes.NewReader(out))
+	for {
+		body, err := readFrame(r)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(body))
+	}
+}
+
+// TestMessages holds what becomes of each kind of message, right or wrong.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1]}}`:    `{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}`,
+		`{"jsonrpc":"2.0","id":"x","method":"echo"}`:                     `{"jsonrpc":"2.0","id":"x","result":null}`,
+		`{"jsonrpc":"2.0","id":2,"method":"nosuch"}`:                     `{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"\"nosuch\": no such method"}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"panic"}`:                      `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"a bug in celadon: no"}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"panic at once"}`:              `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"a bug in celadon: no"}}`,
+		`{"jsonrpc":"2.0","id":4,"method":"fail"}`:                       `{"jsonrpc":"2.0","id":4,"error":{"code":-32803,"message":"no"}}`,
+		`{"jsonrpc":"2.0","method":"panic"}`:                             ``,
+		`{"jsonrpc":"2.0","method":"nosuch","params":[]}`:                ``,
+		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":9}}`: ``,
+		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":7}`:        ``,
+		`{"jsonrpc":"2.0","id":77,"result":1}`:                           ``,
+		`{"jsonrpc":"2.0","id":"no","result":1}`:                         ``,
+		`{}`:                                                             ``,
+	} {
+		var out bytes.Buffer
+		if err := New(strings.NewReader(frames(in)), &out, echo()).Run(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		if got := strings.Join(replies(t, out.Bytes()), " "); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", in, got, want)
+		}
+	}
+	for in, code := range map[string]int{`[`: parseError, `[]`: invalidRequest, `7`: invalidRequest, `{"method":3}`: invalidRequest, "": parseError} {
+		var out bytes.Buffer
+		if err := New(strings.NewReader(frames(in)), &out, echo()).Run(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		if got := strings.Join(replies(t, out.Bytes()), " "); !strings.Contains(got, fmt.Sprintf(`"id":null,"error":{"code":%d,`, code)) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+// TestNotFramed: what is no frame ends the connection, with an error that says why.
+func TestNotFramed(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                                     "",
+		"Content-Length: 2\r\n\r\n{":           "a message of 2 bytes ends after 1",
+		"Content-Length: 99999999999\r\n\r\n{": "want no more than",
+		"Content-Length: -1\r\n\r\n{":          "want no more than",
+		"Content-Type: x\r\n\r\n{}":            "a header without Content-Length",
+		"GET / HTTP/1.1\r\n":                   "want a header line",
+		"Content-Le":                           "unexpected EOF",
+		strings.Repeat("x", 9000):              "a header of more than",
+	} {
+		err := New(strings.NewReader(in), io.Discard, echo()).Run()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.40q: %v, want %s", in, err, want)
+		}
+	}
+}
+
+// TestReadsOn: a request that waits keeps nothing from being read, is cancelled, and
+// a client that reads nothing stops nobody.
+func TestReadsOn(t *testing.T) {
+	t.Parallel()
+	in, ask := io.Pipe()
+	answers, out := io.Pipe()
+	c := New(in, out, echo())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run() }()
+	for i := range 100 { // nobody reads the answers yet
+		fmt.Fprint(ask, frames(fmt.Sprintf(`{"id":%d,"method":"echo"}`, i), `{"method":"workspace/didChangeConfiguration"}`))
+	}
+	fmt.Fprint(ask, frames(`{"id":"w","method":"wait"}`, `{"id":"v","method":"wait"}`, `{"id":"w","method":"echo"}`, `{"method":"$/cancelRequest","params":{"id":"w"}}`))
+	r := bufio.NewReader(answers)
+	seen := map[string]int{}
+	for range 102 {
+		body, err := readFrame(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m message
+		if err := json.Unmarshal(body, &m); err != nil {
+			t.Fatal(err)
+		}
+		code := 0
+		if m.Error != nil {
+			code = m.Error.Code
+		}
+		seen[fmt.Sprint(string(m.ID), " ", code)]++
+	}
+	if seen[`"w" -32800`] != 1 || seen[`"w" -32600`] != 1 {
+		t.Errorf("%v", seen)
+	}
+	go io.Copy(io.Discard, answers)
+	ask.Close() // v still waits
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("does not end with its input")
+	}
+}
+
+// TestCall asks the other end, which asks back.
+func TestCall(t *testing.T) {
+	t.Parallel()
+	a, b := io.Pipe()
+	x, y := io.Pipe()
+	one, two := New(a, y, echo()), New(x, b, echo())
+	go one.Run()
+	go two.Run()
+	var got []int
+	if err := one.Call(context.Background(), "echo", []int{1, 2}, &got); err != nil || len(got) != 2 {
+		t.Error(got, err)
+	}
+	var e *Error
+	if err := two.Call(context.Background(), "fail", nil, nil); !errors.As(err, &e) || e.Code != RequestFailed {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if err := one.Call(ctx, "wait", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	one.Close()
+	if err := one.Call(context.Background(), "wait", nil, nil); err == nil {
+		t.Error("asked who has left")
+	}
+}
+
+// FuzzWire: whatever is read, nothing panics or waits, and what is written is framed
+// JSON.
+func FuzzWire(f *testing.F) {
+	f.Add([]byte(frames(`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":[1]}}`, `{"method":"panic"}`, `{"id":1,"result":{}}`)))
+	f.Add([]byte(frames(`[{"id":1}]`, `{"id":{},"method":"echo"}`, `{"id":1,"method":"wait"}`, `{"method":"$/cancelRequest","params":{"id":1}}`)))
+	f.Add([]byte("Content-Length: 7\r\ncontent-length: 2\r\n\r\n{}Content-Length: 1e3\n\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var out bytes.Buffer
+		_ = New(bytes.NewReader(in), &out, echo()).Run()
+		for _, body := range replies(t, out.Bytes()) {
+			if !json.Valid([]byte(body)) {
+				t.Errorf("%q: not JSON", body)
+			}
+		}
+	})
+}

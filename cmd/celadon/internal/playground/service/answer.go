@@ -1,0 +1,204 @@
+// Package service is what a page asks of the engine: bytes in, JSON out. The same
+// answers come natively (celadon playground) and in a browser (make site).
+//
+//	r := service.NewRoom()
+//	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
+//
+// A reply is {"value":…}, or {"error":"…"} where there is none. What celadon check,
+// vet and find say stands in it as their -o json has it.
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// MaxRequest is how long a request may be, in bytes.
+const MaxRequest = 8 << 20
+
+// Request is one question.
+type Request struct {
+	// Do names what is asked: one of the names in answers.
+	Do string `json:"do"`
+
+	// CRD, Object and Old are the texts of the page's panes.
+	CRD    string `json:"crd"`
+	Object string `json:"object"`
+	Old    string `json:"old"`
+	// KubeVersion and Subresource are as the flags of celadon check.
+	KubeVersion string `json:"kubeVersion"`
+	Subresource string `json:"subresource"`
+
+	// Item is an object's position in the report of check, Run a run's there.
+	Item int `json:"item"`
+	Run  int `json:"run"`
+
+	// Of is a CRD's name. Version, Path and Index are of a rule in it, or with Set of
+	// a bound: "" is all bounds.
+	Of      string `json:"of"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Set     string `json:"set"`
+
+	// At is a place in the CRD's text, in UTF-16 units, as JavaScript counts.
+	At int `json:"at"`
+
+	// Want and Steps are as the flags of celadon find.
+	Want  string `json:"want"`
+	Steps int    `json:"steps"`
+}
+
+// The files that the panes are in reports.
+const (
+	CRDFile    = "crd.yaml"
+	ObjectFile = "object.yaml"
+	OldFile    = "old.yaml"
+)
+
+// Room answers requests, and remembers the last CRDs that it compiled. It is safe for
+// concurrent use.
+type Room struct {
+	mu    sync.Mutex
+	desks []*desk // the last first
+	// good is the last that has a CRD: while one is written, it often cannot be read.
+	good      *desk
+	tree      *position.Document // of the last CRD text that could be read
+	functions assist.Functions
+}
+
+// desk is a CRD text at a version.
+type desk struct {
+	text, kubeVersion string
+	*check.Desk
+
+	mu     sync.Mutex
+	places map[placeKey]*assist.Place
+}
+
+// kept is how many CRD texts stay compiled; but one, if together they were longer than
+// much: memory is short in a browser.
+const (
+	kept = 2
+	much = 1 << 20
+)
+
+// NewRoom makes one.
+func NewRoom() *Room { return &Room{} }
+
+// answers are what can be asked.
+var answers = map[string]func(*Room, context.Context, *Request) (any, error){
+	"check": (*Room).check,
+	"vet":   (*Room).vet,
+	"fix":   (*Room).fix,
+	"trace": (*Room).trace,
+	"find":  (*Room).find,
+	"share": (*Room).share,
+	"about": (*Room).about,
+
+	"complete": (*Room).complete,
+	"hover":    (*Room).hover,
+	"mends":    (*Room).mends,
+}
+
+// Answer answers one request. It never panics.
+func (r *Room) Answer(ctx context.Context, request []byte) (reply []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply = failed(fmt.Errorf("a bug of ours, please report it: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	value, err := r.answer(ctx, request)
+	if err != nil {
+		return failed(err)
+	}
+	return encoded(struct {
+		Value any `json:"value"`
+	}{value})
+}
+
+func (r *Room) answer(ctx context.Context, request []byte) (any, error) {
+	if len(request) > MaxRequest {
+		return nil, fmt.Errorf("a request of more than %d MiB: want less", MaxRequest>>20)
+	}
+	var req Request
+	dec := json.NewDecoder(bytes.NewReader(request))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&req); err != nil {
+		return nil, fmt.Errorf("not a request: %w", err)
+	}
+	do := answers[req.Do]
+	if do == nil {
+		return nil, fmt.Errorf("do: %q: no such question", req.Do)
+	}
+	return do(r, ctx, &req)
+}
+
+func failed(err error) []byte {
+	text := err.Error()
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		text = "stopped: it took too long"
+	}
+	return encoded(struct {
+		Error string `json:"error"`
+	}{text})
+}
+
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	if err := finding.Encoder(&b).Encode(v); err != nil {
+		return []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	return b.Bytes()
+}
+
+// desk is the CRD text of a request, compiled.
+func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
+	r.mu.Lock()
+	i := slices.IndexFunc(r.desks, func(d *desk) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
+	if i >= 0 {
+		d := r.desks[i]
+		r.desks = slices.Insert(slices.Delete(r.desks, i, i+1), 0, d)
+		r.mu.Unlock()
+		return d, nil
+	}
+	r.makeRoom(len(req.CRD))
+	r.mu.Unlock()
+	made, err := check.NewDesk(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := &desk{text: req.CRD, kubeVersion: req.KubeVersion, Desk: made, places: map[placeKey]*assist.Place{}}
+	r.makeRoom(len(req.CRD)) // another may have come meanwhile
+	r.desks = slices.Insert(r.desks, 0, d)
+	if made.Readable() {
+		r.good = d
+	}
+	return d, nil
+}
+
+// makeRoom lets go of desks before one for a text of that length is made.
+func (r *Room) makeRoom(size int) {
+	stay := 0
+	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
+		if size += len(d.text); size > much {
+			break
+		}
+		stay++
+	}
+	r.desks = slices.Delete(r.desks, stay, len(r.desks))
+}

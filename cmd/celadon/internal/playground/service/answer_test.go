@@ -1,0 +1,263 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/playground/service"
+)
+
+// ask asks a fresh room.
+func ask(t *testing.T, req service.Request) map[string]any {
+	t.Helper()
+	return askIn(t, service.NewRoom(), req)
+}
+
+func askIn(t *testing.T, r *service.Room, req service.Request) map[string]any {
+	t.Helper()
+	value, _ := askAny(t, r, req).(map[string]any)
+	return value
+}
+
+func askAny(t *testing.T, r *service.Room, req service.Request) any {
+	t.Helper()
+	text, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reply struct {
+		Value any
+		Error string
+	}
+	if err := json.Unmarshal(r.Answer(t.Context(), text), &reply); err != nil {
+		t.Fatal(err)
+	}
+	if reply.Error != "" {
+		t.Fatalf("%s: %s", req.Do, reply.Error)
+	}
+	return reply.Value
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../../../examples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const refused = `apiVersion: stable.example.com/v1
+kind: CronTab
+metadata: {name: nightly}
+spec:
+  schedule: "0 3 * * *"
+  image: a:1
+  replicas: 3
+  maxReplicas: 2
+`
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	got := ask(t, service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: refused})
+	one := got["objects"].([]any)[0].(map[string]any)
+	if words := one["kubectl"].(string); !strings.HasPrefix(words, `The CronTab "nightly" is invalid: `) {
+		t.Errorf("kubectl: %s", words)
+	}
+	if len(one["rules"].([]any)) == 0 || one["allRuns"].(float64) == 0 {
+		t.Errorf("no rule ran: %v", one)
+	}
+}
+
+// TestTrace: every run of every rule can be opened, and its value is its outcome.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	r := service.NewRoom()
+	req := service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: refused}
+	one := askIn(t, r, req)["objects"].([]any)[0].(map[string]any)
+	req.Do = "trace"
+	seen := map[string]bool{}
+	for i, of := range one["runs"].([]any) {
+		req.Run = i
+		got := askIn(t, r, req)
+		outcome := of.(map[string]any)["outcome"].(string)
+		value := got["parts"].([]any)[0].(map[string]any)["value"].(string)
+		if want := map[string]string{"passed": "true", "refused": "false"}[outcome]; value != want {
+			t.Errorf("run %d %s: the whole is %s", i, outcome, value)
+		}
+		seen[outcome] = true
+	}
+	if !seen["passed"] || !seen["refused"] {
+		t.Errorf("outcomes: %v", seen)
+	}
+}
+
+// TestFix: each advice by itself, and all, change no other line and are gone from the
+// next report.
+func TestFix(t *testing.T) {
+	t.Parallel()
+	crd := read(t, "costly/crd.yaml")
+	all := ask(t, service.Request{Do: "fix", CRD: crd})["crd"].(string)
+	got := ask(t, service.Request{Do: "vet", CRD: all})
+	if words := got["kubectl"].([]any)[0]; words != "" {
+		t.Errorf("with all bounds: %v", words)
+	}
+	var report struct {
+		CRDs []struct {
+			Versions []struct {
+				Name   string
+				Advice []struct{ Path, Set string }
+			}
+		}
+	}
+	remarshal(t, ask(t, service.Request{Do: "vet", CRD: crd})["report"], &report)
+	v := report.CRDs[0].Versions[0]
+	if len(v.Advice) == 0 {
+		t.Fatal("no advice")
+	}
+	for _, a := range v.Advice {
+		one := ask(t, service.Request{Do: "fix", CRD: crd, Of: "gateways.example.com", Version: v.Name, Path: a.Path, Set: a.Set})["crd"].(string)
+		if strings.Count(one, "\n") != strings.Count(crd, "\n")+1 || !strings.Contains(one, a.Set) {
+			t.Errorf("%s %s: %s", a.Path, a.Set, cmp.Diff(crd, one))
+		}
+	}
+}
+
+func remarshal(t *testing.T, v, into any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	r := service.NewRoom()
+	crd := read(t, "crontab/crd.yaml")
+	rules := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: refused})["objects"].([]any)[0].(map[string]any)["rules"].([]any)
+	rule := rules[0].(map[string]any)
+	got := askIn(t, r, service.Request{Do: "find", CRD: crd, Of: "crontabs.stable.example.com", Version: "v1", Path: rule["path"].(string), Index: int(rule["index"].(float64)), Want: "refused", Steps: 2000})
+	object := text(got["object"])
+	if object == "" {
+		t.Fatalf("nothing found: %v", got)
+	}
+	report := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: object, Old: text(got["old"])})
+	if words := report["objects"].([]any)[0].(map[string]any)["kubectl"]; words == nil {
+		t.Errorf("what was found is accepted: %s", object)
+	}
+}
+
+const secretCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: logins.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Login, plural: logins, singular: login, listKind: LoginList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              user: {type: string}
+              token: {type: string, format: password}
+            x-kubernetes-validations:
+            - rule: self.user != self.token
+`
+
+// TestShare: no password is in what is shared, wherever else it stands; without one
+// not a byte changes.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	const plain = "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a} # mine\nspec:\n  user: me\n"
+	for name, test := range map[string]struct{ object, old, want string }{
+		"none":         {plain, "", plain},
+		"password":     {plain + "  token: hunter2 # secret\n", "", plain + "  token: (hidden) # secret\n"},
+		"comment":      {plain + "  token: hunter2 # hunter2\n", "", ""},
+		"annotation":   {strings.Replace(plain, "{name: a}", `{name: a, annotations: {last: '{"token":"hunter2"}'}}`, 1) + "  token: hunter2\n", "", ""},
+		"twice":        {plain + "  token: hunter2\n  token: other\n", "", ""},
+		"in the old":   {plain, strings.Replace(plain, "user: me", "user: hunter2", 1) + "  token: hunter2\n", plain},
+		"JSON":         {`{"apiVersion":"example.com/v1","kind":"Login","metadata":{"name":"a"},"spec":{"user":"me","token":"hunter2"}}`, "", ""},
+		"List":         {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Login\n  metadata: {name: a}\n  spec: {user: me, token: hunter2}\n", "", ""},
+		"several":      {plain + "  token: hunter2\n---\n" + plain, "", plain + "  token: (hidden)\n---\n" + plain},
+		"anchored":     {plain + "  token: &t hunter2\nmore: *t\n", "", ""},
+		"block scalar": {plain + "  token: |\n    hunter2\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ask(t, service.Request{Do: "share", CRD: secretCRD, Object: test.object, Old: test.old})
+			if got["unknown"] != nil {
+				t.Fatal(got["unknown"])
+			}
+			both := got["object"].(string) + got["old"].(string)
+			if strings.Contains(both, "hunter2") {
+				t.Errorf("shared: %s", both)
+			}
+			if test.want != "" && got["object"] != test.want {
+				t.Error(cmp.Diff(test.want, got["object"]))
+			}
+			if n := got["passwords"].(float64); (n == 0) != (name == "none") {
+				t.Errorf("%v passwords", n)
+			}
+		})
+	}
+	for name, object := range map[string]string{"broken": "a: [", "another kind": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"} {
+		if got := ask(t, service.Request{Do: "share", CRD: secretCRD, Object: object}); got["unknown"] == nil || got["object"] != "" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestHiddenValues: an answer shows no password.
+func TestHiddenValues(t *testing.T) {
+	t.Parallel()
+	object := "apiVersion: example.com/v1\nkind: Login\nmetadata: {name: a}\nspec: {user: hunter2, token: hunter2}\n"
+	for _, do := range []string{"check", "trace"} {
+		got := ask(t, service.Request{Do: do, CRD: secretCRD, Object: object})
+		text, err := json.Marshal(got)
+		if err != nil || bytes.Contains(text, []byte("hunter2")) {
+			t.Errorf("%s: %s", do, text)
+		}
+	}
+}
+
+// TestBadRequests: what is no question gets an error and no panic.
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	r := service.NewRoom()
+	crd, _ := json.Marshal(secretCRD)
+	for _, request := range []string{
+		``, `null`, `[]`, `{}`, `{"do":"rm"}`, `{"do":"check","more":1}`, `{"do":"check","kubeVersion":"9.9"}`, `{"do":"check","subresource":"exec"}`,
+		`{"do":"trace"}`, `{"do":"trace","item":-1}`, `{"do":"find"}`, `{"do":"find","want":"refused","steps":1}`,
+		`{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused"}`, `{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"all","steps":1}`,
+		`{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v2"}`, `{"do":"find","of":"logins.example.com","crd":` + string(crd) + `,"want":"refused","steps":1,"version":"v1","path":"x"}`,
+		strings.Repeat(" ", service.MaxRequest+1),
+	} {
+		var reply map[string]any
+		if err := json.Unmarshal(r.Answer(t.Context(), []byte(request)), &reply); err != nil || reply["error"] == nil || strings.Contains(reply["error"].(string), "bug") {
+			t.Errorf("%.60s: %v %v", request, reply, err)
+		}
+	}
+}
+
+// text is "" for what is not there.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}

@@ -1,0 +1,50 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/find"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// found is the answer to find.
+type found struct {
+	// Rule is what celadon find -o json prints of the rule.
+	Rule *find.RulePart `json:"rule"`
+	// Object and Old are what was found, as YAML.
+	Object string `json:"object,omitempty"`
+	Old    string `json:"old,omitempty"`
+	// Words say it in a sentence.
+	Words string `json:"words"`
+}
+
+func (r *Room) find(ctx context.Context, req *Request) (any, error) {
+	d, err := r.desk(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	crd, _ := d.Definition(req.Of)
+	if crd == nil {
+		return nil, fmt.Errorf("%q: no such CRD that can be read", req.Of)
+	}
+	part, err := find.Ask(ctx, crd, find.Question{Version: req.Version, Path: req.Path, Index: req.Index, Want: req.Want, Steps: req.Steps})
+	if err != nil {
+		return nil, err
+	}
+	words, f := part.Said()
+	answer := &found{Rule: part, Words: words}
+	object, errObject := asYAML(f.Object)
+	old, errOld := asYAML(f.Old)
+	answer.Object, answer.Old = object, old
+	return answer, errors.Join(errObject, errOld)
+}
+
+func asYAML(obj map[string]any) (string, error) {
+	if obj == nil {
+		return "", nil
+	}
+	text, err := untrusted.YAML(obj)
+	return string(text), err
+}

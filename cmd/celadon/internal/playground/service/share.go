@@ -1,0 +1,37 @@
+package service
+
+import (
+	"context"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+)
+
+// shared is the answer to share: the objects without their passwords.
+type shared struct {
+	Object string `json:"object"`
+	Old    string `json:"old"`
+	// Passwords counts those that are left out.
+	Passwords int `json:"passwords"`
+	// Unknown says why nobody can tell what is secret; then there are no objects.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+func (r *Room) share(ctx context.Context, req *Request) (any, error) {
+	d, err := r.desk(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	texts, n, err := d.Masked(input.Text{File: ObjectFile, Data: []byte(req.Object)}, input.Text{File: OldFile, Data: []byte(req.Old)})
+	if err != nil {
+		return &shared{Unknown: err.Error()}, nil
+	}
+	return &shared{Object: string(texts[0]), Old: string(texts[1]), Passwords: n}, nil
+}
+
+// about tells what can be chosen.
+func (r *Room) about(context.Context, *Request) (any, error) {
+	return &struct {
+		KubeVersions []string `json:"kubeVersions"`
+	}{vet.KubeVersions()}, nil
+}

@@ -1,0 +1,85 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/x/trace/record"
+)
+
+// traced is the answer to trace: the parts of a rule, each below the one that it
+// is part of.
+type traced struct {
+	Parts []part `json:"parts"`
+	Cost  uint64 `json:"cost"`
+	Error string `json:"error,omitempty"`
+}
+
+type part struct {
+	Text  string `json:"text"`
+	Depth int    `json:"depth"`
+	// Value is JSON, shortened; "" of what did not run.
+	Value string `json:"value"`
+	Cost  uint64 `json:"cost"`
+}
+
+// trace evaluates one run of a rule once more, operand by operand.
+func (r *Room) trace(ctx context.Context, req *Request) (any, error) {
+	all, err := r.checked(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if req.Item < 0 || req.Item >= len(all.Objects) {
+		return nil, fmt.Errorf("item %d: there are %d objects", req.Item, len(all.Objects))
+	}
+	o := &all.Objects[req.Item]
+	if req.Run < 0 || req.Run >= len(o.Runs) {
+		return nil, fmt.Errorf("run %d: there are %d", req.Run, len(o.Runs))
+	}
+	t, err := traceRun(ctx, o, req.Run)
+	var over *eval.OverworkError
+	switch {
+	case errors.As(err, &over):
+		return nil, fmt.Errorf("too much to be told: %w", err)
+	case err != nil:
+		return nil, err
+	}
+	answer := &traced{Parts: []part{}, Cost: t.Cost}
+	if t.Err != nil {
+		answer.Error = t.Err.Error()
+	}
+	for _, p := range t.Tree() {
+		one := part{Text: p.Text, Depth: p.Depth, Cost: p.Cost}
+		if p.Ran && p.Value != nil {
+			one.Value = finding.Preview(expr.Native(p.Value), o.Secrets)
+		}
+		answer.Parts = append(answer.Parts, one)
+	}
+	return answer, nil
+}
+
+func traceRun(ctx context.Context, o *check.Answer, n int) (*record.Trace, error) {
+	ran := o.Runs[n]
+	node, err := o.Engine.At(ran.Rule.Version, ran.Rule.Path)
+	if err != nil {
+		return nil, err
+	}
+	env, err := o.Engine.Env()
+	if err != nil {
+		return nil, err
+	}
+	scope, err := env.Scope()
+	if err != nil {
+		return nil, err
+	}
+	p, err := record.Compile(scope, node.Decl(), node.PerCallLimit(), ran.Rule.Rule, ran.Rule.OptionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, ran.Self, ran.Old, record.NewBudget(record.MaxObjectWork))
+}

@@ -1,0 +1,51 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
+	enginevet "github.com/celadon-cel/celadon/engine/vet"
+)
+
+// vetted is the answer to vet.
+type vetted struct {
+	// Report is what celadon vet -o json prints.
+	Report json.RawMessage `json:"report"`
+	// Kubectl is what kubectl would print of each CRD that is refused.
+	Kubectl []string `json:"kubectl"`
+	// Places are where rules and advice stand.
+	Places []vet.Place `json:"places"`
+	// Problems are the reasons for a missing verdict, or for a rejection without causes.
+	Problems []vet.Problem `json:"problems"`
+}
+
+func vetText(ctx context.Context, req *Request) (*vet.Vetted, error) {
+	return vet.Text(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
+}
+
+func (r *Room) vet(ctx context.Context, req *Request) (any, error) {
+	all, err := vetText(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &vetted{all.Report, all.Refusals, all.Places, all.Problems}, nil
+}
+
+// fix is the CRD's text with a bound set that vet advises, or all.
+func (r *Room) fix(ctx context.Context, req *Request) (any, error) {
+	all, err := vetText(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	text, err := all.Fixed(func(crd, version string, a enginevet.Advice) bool {
+		return req.Set == "" || crd == req.Of && version == req.Version && a.Path == req.Path && a.Set == req.Set
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &struct {
+		CRD string `json:"crd"`
+	}{string(text)}, nil
+}

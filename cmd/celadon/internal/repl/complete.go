@@ -1,0 +1,73 @@
+package repl
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// CompleteInputs completes the values of the flags of Inputs. Files are the
+// user's shell's to complete.
+func CompleteInputs(cmd *cobra.Command, s command.Streams, in *Inputs) {
+	var versions []string
+	for minor := types.Newest; minor >= types.Oldest; minor-- {
+		versions = append(versions, types.Version{Minor: minor}.String())
+	}
+	command.Values(cmd, "kube-version", versions...)
+	command.Values(cmd, "subresource", "status")
+	complete(cmd, "name", func(string) ([]string, cobra.ShellCompDirective) {
+		if in.Object == "-" || in.Cluster.On {
+			return nil, cobra.ShellCompDirectiveNoFileComp // nobody has written it yet
+		}
+		docs, err := (&host{s, in.given}).load(cmd.Context(), in.Object)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return repl.Names(docs), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// CompletePlaces completes versions and paths, which takes the CRD that the
+// command line names.
+func CompletePlaces(cmd *cobra.Command, s command.Streams, o *EvalOptions) {
+	session := func() *repl.Session {
+		if o.Cluster.On || o.CRD == "" || o.CRD == "-" || o.Object == "-" || o.Old == "-" {
+			return nil
+		}
+		opened, err := (&host{s, o.given}).session(cmd.Context(), &o.Inputs, cost.Limits{})
+		if err != nil {
+			return nil
+		}
+		return opened
+	}
+	fits := func(prefix string) func(string) []string {
+		return func(typed string) []string {
+			s := session()
+			if s == nil {
+				return nil
+			}
+			line := []rune(prefix + typed)
+			c := s.Complete(string(line), len(line))
+			var out []string
+			for _, candidate := range c.Candidates {
+				out = append(out, string(line[len([]rune(prefix)):c.Start])+candidate.Text)
+			}
+			return out
+		}
+	}
+	complete(cmd, "version", func(typed string) ([]string, cobra.ShellCompDirective) {
+		return fits(":use ")(typed), cobra.ShellCompDirectiveNoFileComp
+	})
+	complete(cmd, "at", func(typed string) ([]string, cobra.ShellCompDirective) {
+		return fits(":cd ")(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+func complete(cmd *cobra.Command, flag string, with func(typed string) ([]string, cobra.ShellCompDirective)) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return with(typed)
+	})
+}

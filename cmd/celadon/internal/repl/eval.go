@@ -1,0 +1,203 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// EvalOptions are the flags of celadon eval.
+type EvalOptions struct {
+	Inputs
+	Config config.Flags
+
+	At         string
+	Version    string
+	Output     string
+	ExitStatus bool
+}
+
+// Flags are those of celadon eval.
+func (o *EvalOptions) Flags(f *pflag.FlagSet) {
+	o.flags(f)
+	f.StringVar(&o.At, "at", "", "what self is: a `PATH` such as spec.env[0]")
+	f.StringVar(&o.Version, "version", "", "the CRD's `VERSION` (default the object's, or the storage version)")
+	f.StringVarP(&o.Output, "output", "o", "text", "print as text or json")
+	f.BoolVar(&o.ExitStatus, "exit-status", false, "exit with 1 when the value is false")
+	o.Config.Add(f)
+}
+
+// evaluation is one run of celadon eval.
+type evaluation struct {
+	host
+	*EvalOptions
+}
+
+// Eval is celadon eval.
+func Eval(ctx context.Context, streams command.Streams, o *EvalOptions, src string) error {
+	e := &evaluation{host{streams, o.given}, o}
+	switch {
+	case o.CRD == "" && !o.Cluster.On:
+		return errors.New("no CRD given: want --crd PATH (see celadon eval --help)")
+	case o.Output != "text" && o.Output != "json":
+		return fmt.Errorf("--output %q: want text or json", o.Output)
+	}
+	s, err := e.session(ctx, &o.Inputs, cost.Limits{})
+	if err != nil {
+		return err
+	}
+	if err := s.Go(o.Version, o.At); err != nil {
+		return err
+	}
+	answer, err := s.Eval(ctx, src)
+	if err != nil {
+		return e.broken(s, err)
+	}
+	answer.Err = o.inFlags(answer.Err)
+	if err := e.printAnswer(answer); err != nil {
+		return fmt.Errorf("cannot write the value: %w", err)
+	}
+	if answer.Status != nil && o.Output == "text" {
+		e.Complain(errors.New("note: " + noteText(answer.Status)))
+	}
+	switch {
+	case answer.Err != nil && o.Output == "text" && answer.Hint != "":
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("%w\n  hint: %s", answer.Err, answer.Hint)}
+	case answer.Err != nil && o.Output == "text":
+		return &command.ExitError{Code: command.Usage, Err: answer.Err}
+	case answer.Err != nil:
+		return &command.ExitError{Code: command.Usage}
+	case o.ExitStatus && answer.Value == celtypes.False:
+		return &command.ExitError{Code: command.Findings}
+	}
+	return nil
+}
+
+// noteText returns a note on a hidden status with the flag that helps.
+func noteText(n *repl.StatusNote) string {
+	return n.Why + "; --subresource status evaluates a write of the status"
+}
+
+// inFlags words what a session lacks for the command line.
+func (o *EvalOptions) inFlags(err error) error {
+	var lacking *repl.NoValueError
+	switch {
+	case !errors.As(err, &lacking):
+		return err
+	case o.Object == "":
+		return errors.New("self has no value: want --object FILE")
+	case lacking.Old && o.Old == "":
+		return errors.New("oldSelf has no value: want --old FILE")
+	}
+	return errors.New(lacking.Why)
+}
+
+// evalReport is the form of -o json; scripts read it.
+type evalReport struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	// Value is the value as JSON has it; CEL is how CEL writes it.
+	Value json.RawMessage `json:"value,omitempty"`
+	CEL   string          `json:"cel,omitempty"`
+	Type  string          `json:"type,omitempty"`
+	Cost  uint64          `json:"cost"`
+	*priceReport
+	Error *evalError `json:"error,omitempty"`
+	// Note reports that the expression reads a status that rules do not see.
+	Note string `json:"note,omitempty"`
+}
+
+// priceReport is what is known of an expression that compiles.
+type priceReport struct {
+	// EstimatedCost is that of one evaluation; Cardinality how often a rule
+	// there may run for one object.
+	EstimatedCost  estimateReport `json:"estimatedCost"`
+	Cardinality    uint64         `json:"cardinality"`
+	EstimatedTotal uint64         `json:"estimatedTotal"`
+	Limit          uint64         `json:"limit"`
+}
+
+type estimateReport struct {
+	Min uint64 `json:"min"`
+	Max uint64 `json:"max"`
+}
+
+type evalError struct {
+	Message string `json:"message"`
+	// Hint says in words how to mend it, where that is known.
+	Hint   string `json:"hint,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+func (e *evaluation) printAnswer(answer *repl.Answer) error {
+	if e.Output == "text" {
+		if answer.Value == nil {
+			return nil
+		}
+		_, err := fmt.Fprintln(untrusted.NewWriter(e.Stdout), repl.Format(answer.Value))
+		return err
+	}
+	rep := evalReport{Type: answer.Type, Cost: answer.Cost, priceReport: &priceReport{
+		EstimatedCost: estimateReport{answer.Estimate.Min, answer.Estimate.Max},
+		Cardinality:   answer.Occurrences, EstimatedTotal: answer.Total(), Limit: answer.Limit,
+	}}
+	if answer.Value != nil {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(expr.Native(answer.Value)); err != nil {
+			return err
+		}
+		rep.Value, rep.CEL = bytes.TrimSpace(b.Bytes()), repl.Format(answer.Value)
+	}
+	if answer.Status != nil {
+		rep.Note = noteText(answer.Status)
+	}
+	if answer.Err != nil {
+		rep.Error = &evalError{Message: answer.Err.Error(), Hint: answer.Hint}
+	}
+	return e.printReport(rep)
+}
+
+func (e *evaluation) printReport(rep evalReport) error {
+	rep.Kind, rep.APIVersion = "EvalReport", "celadon/v1"
+	enc := json.NewEncoder(untrusted.NewWriter(e.Stdout))
+	enc.SetEscapeHTML(false)
+	return enc.Encode(rep)
+}
+
+// broken tells of an expression that does not compile: on stderr, or as
+// JSON.
+func (e *evaluation) broken(s *repl.Session, err error) error {
+	var bug *engine.InternalError
+	if errors.As(err, &bug) {
+		return &command.ExitError{Code: command.Bug, Err: err}
+	}
+	var bad *engine.CompileError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	if e.Output == "json" {
+		rep := evalReport{Error: &evalError{Message: bad.Summary(), Hint: s.Hint(bad), Line: bad.Line, Column: bad.Column}}
+		if err := e.printReport(rep); err != nil {
+			return err
+		}
+		return &command.ExitError{Code: command.Usage}
+	}
+	fmt.Fprint(e.Stderr, s.Problem(err))
+	return &command.ExitError{Code: command.Usage}
+}

@@ -1,0 +1,89 @@
+package repl
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+)
+
+// The history file holds no more than this; older lines go first.
+const (
+	historyLines = 1000
+	historyBytes = 256 << 10
+)
+
+// history is the entries of earlier sessions, in a file that only its user can
+// read. An entry is a line; where it has several, those behind the first begin
+// with a tab. Where it cannot be kept, the shell works without.
+type history struct{ path string }
+
+// openHistory finds the file in the user's state folder.
+func openHistory() *history {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // as the XDG specification wants it
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return &history{}
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	folder := filepath.Join(state, "celadon")
+	if err := outfile.MkdirAll(folder, 0o700); err != nil {
+		return &history{}
+	}
+	return &history{filepath.Join(folder, "history")}
+}
+
+// entries reads what is there, and makes the file smaller where it has grown.
+func (h *history) entries() []string {
+	data, err := os.ReadFile(h.path)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	kept := data
+	if over := len(kept) - historyBytes; over > 0 {
+		kept = kept[over:]
+		if _, after, ok := bytes.Cut(kept, []byte("\n")); ok {
+			kept = after
+		}
+	}
+	lines := strings.Split(strings.TrimSuffix(string(kept), "\n"), "\n")
+	if over := len(lines) - historyLines; over > 0 {
+		lines = lines[over:]
+	}
+	for len(lines) > 0 && strings.HasPrefix(lines[0], more) {
+		lines = lines[1:] // the entry's beginning is gone
+	}
+	if text := strings.Join(lines, "\n") + "\n"; len(text) < len(data) {
+		_ = outfile.Write(h.path, []byte(text)) // the next session tries again
+	}
+	var entries []string
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(line, more); ok {
+			entries[len(entries)-1] += "\n" + rest
+		} else {
+			entries = append(entries, line)
+		}
+	}
+	return entries
+}
+
+// more begins a line that belongs to the entry before.
+const more = "\t"
+
+func (h *history) remember(entry string) {
+	if h.path == "" {
+		return
+	}
+	f, err := outfile.Append(h.path, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if f.Chmod(0o600) == nil {
+		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", "\n"+more) + "\n")
+	}
+}

@@ -1,0 +1,104 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// host gives a session files and the report of check.
+type host struct {
+	command.Streams
+	given *pflag.FlagSet // the command line
+}
+
+func (h *host) ofSession() repl.Host {
+	load := func(path string) ([]repl.Document, error) { return h.load(context.Background(), path) }
+	return repl.Host{Load: load, Save: saveDocument, Files: filesBelow, Check: checkDocument(""), CheckStatus: checkDocument("status")}
+}
+
+// load reads the documents of a file or folder. It returns nil if path is empty.
+func (h *host) load(ctx context.Context, path string) (docs []repl.Document, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	if err := command.CheckPaths(h.given, path); err != nil {
+		return nil, err
+	}
+	err = batch.All(ctx, h.Stdin, []string{path}, editable, func(e editableRead) error {
+		docs = append(docs, e.doc)
+		return e.err
+	})
+	return docs, err
+}
+
+type editableRead struct {
+	doc repl.Document
+	err error
+}
+
+func editable(d *input.Document) editableRead {
+	data, err := d.JSON()
+	if err != nil {
+		return editableRead{err: fmt.Errorf("%s: %w", d.Place(), err)}
+	}
+	text, line, inList := d.Source()
+	return editableRead{doc: repl.Document{File: d.File, Text: text, Line: line, InList: inList, Item: d.Item, JSON: data}}
+}
+
+// filesBelow are the paths that begin so: folders, and files that may hold
+// objects.
+func filesBelow(prefix string) []string {
+	folder, name := filepath.Split(prefix)
+	entries, err := os.ReadDir(filepath.Join(".", folder))
+	if filepath.IsAbs(folder) {
+		entries, err = os.ReadDir(folder)
+	}
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(name, ".")
+		switch path := folder + e.Name(); {
+		case hidden || !strings.HasPrefix(e.Name(), name):
+		case e.IsDir():
+			out = append(out, path+string(filepath.Separator))
+		case input.Readable(path):
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// checkDocument returns a function that checks one object as celadon check --subresource does, and returns the text report.
+func checkDocument(subresource string) func(context.Context, *engine.Engine, *repl.Document, *repl.Document) (string, error) {
+	return func(ctx context.Context, e *engine.Engine, obj, old *repl.Document) (string, error) {
+		return checkOne(ctx, e, obj, old, subresource)
+	}
+}
+
+func checkOne(ctx context.Context, e *engine.Engine, obj, old *repl.Document, subresource string) (string, error) {
+	value, err := engine.Decode(obj.JSON)
+	if err != nil {
+		return "", err
+	}
+	var before map[string]any
+	if old != nil {
+		if before, err = engine.Decode(old.JSON); err != nil {
+			return "", err
+		}
+	}
+	return check.One(ctx, e, input.Edited(obj.File, obj.Text, obj.Line, obj.Item, obj.InList, value), before, subresource)
+}

@@ -1,0 +1,67 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// noFile is the file of what stands in none.
+const noFile = "-"
+
+func (in *Inputs) check() error {
+	switch {
+	case in.Subresource != "" && in.Subresource != "status":
+		return fmt.Errorf("--subresource %q: want status", in.Subresource)
+	case in.Cluster.On && in.Object == "":
+		return errors.New("--cluster: want --object KIND/NAME")
+	case in.Cluster.On && in.Name != "":
+		return errors.New("--name: --object KIND/NAME names one: want --namespace, or nothing")
+	}
+	return in.Cluster.Check()
+}
+
+// liveInputs are an object of a cluster and its CRD.
+type liveInputs struct{ object, crd []repl.Document }
+
+// live reads the object that --object names in the cluster, whose version is that of
+// the session unless another is asked for.
+func (h *host) live(ctx context.Context, in *Inputs) (liveInputs, error) {
+	var l liveInputs
+	client, err := in.Cluster.Open()
+	if err != nil {
+		return l, err
+	}
+	client.Tell = h.Complain
+	if in.KubeVersion == "" {
+		if in.KubeVersion, err = client.KubeVersion(ctx); err != nil {
+			return l, err
+		}
+	}
+	crd, object, err := client.Object(ctx, in.Object)
+	if err != nil {
+		return l, err
+	}
+	if l.crd, err = documents(crd); err != nil {
+		return l, err
+	}
+	l.object, err = documents(object)
+	return l, err
+}
+
+// documents are those of a chunk. They stand in no file: their names are a server's.
+func documents(chunk input.Chunk) (docs []repl.Document, err error) {
+	chunk.Each(func(doc *input.Document) bool {
+		read := editable(doc)
+		if err = read.err; err != nil {
+			err = fmt.Errorf("--cluster: %w", err)
+		}
+		read.doc.File = noFile
+		docs = append(docs, read.doc)
+		return err == nil
+	})
+	return docs, err
+}

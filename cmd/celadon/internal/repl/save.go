@@ -1,0 +1,64 @@
+package repl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/repl"
+)
+
+// saveDocument is the shell's Host.Save. What is precious and not the CRD is never
+// written over: the objects that are loaded, and without a word any other file.
+func saveDocument(r repl.SaveRequest) (file string, err error) {
+	own := r.Document.File
+	if own == "-" && r.File == "" {
+		return "", errors.New("the CRD came from no file: want :save FILE")
+	}
+	before := r.Document.Text
+	if own != "-" {
+		if before, err = os.ReadFile(own); err != nil {
+			return "", fmt.Errorf("%s: %w", own, input.WithoutPath(err))
+		}
+	}
+	start := outfile.LineStart(before, r.Document.Line)
+	at := bytes.Index(before[start:], r.Document.Text)
+	if at < 0 {
+		return "", fmt.Errorf("%s: the file has changed since it was read: :load it again, or :save to another FILE", own)
+	}
+	start += at
+	after := slices.Concat(before[:start], r.Text, before[start+len(r.Document.Text):])
+	if r.File == "" || sameFile(r.File, own) {
+		return own, outfile.Replace(own, before, after)
+	}
+	if err := overwritable(r); err != nil {
+		return "", err
+	}
+	return r.File, outfile.Write(r.File, after)
+}
+
+// overwritable is an error where a file that is not the CRD's must stay.
+func overwritable(r repl.SaveRequest) error {
+	for _, keep := range r.Keep {
+		if sameFile(r.File, keep) {
+			return fmt.Errorf("%s: an object is loaded from it: want another FILE", r.File)
+		}
+	}
+	if info, err := os.Lstat(r.File); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: a folder: want a FILE", r.File)
+	} else if err == nil && !r.Over {
+		return fmt.Errorf("%s: the file exists: want :save! %s to write over it", r.File, r.File)
+	}
+	return nil
+}
+
+// sameFile is true for two names of one file that is there.
+func sameFile(a, b string) bool {
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
+}

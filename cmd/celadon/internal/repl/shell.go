@@ -1,0 +1,185 @@
+// Package repl is celadon repl and celadon eval: it gives sessions of the
+// package repl files, a terminal and a history.
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/repl"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Options are the flags of celadon repl.
+type Options struct {
+	Inputs
+	Config config.Flags
+
+	Echo, NoHistory bool
+	// Limits are the API server's, but in tests.
+	Limits cost.Limits
+}
+
+// Inputs are what a session begins with, of eval as of repl.
+type Inputs struct {
+	CRD, Object, Old string
+	// Name chooses among several objects.
+	Name        string
+	KubeVersion string
+	// Subresource is "status" to evaluate a write of the status.
+	Subresource string
+	Cluster     cluster.Flags
+
+	given *pflag.FlagSet
+}
+
+func (in *Inputs) flags(f *pflag.FlagSet) {
+	in.given = f
+	f.StringVar(&in.CRD, "crd", "", "the CRD: `PATH` of a file, a folder or -")
+	f.StringVar(&in.Object, "object", "", "the object: a `FILE`")
+	f.StringVar(&in.Old, "old", "", "the object before: a `FILE`")
+	f.StringVar(&in.Name, "name", "", "the object's `NAME`, or NAMESPACE/NAME, where FILE has several of the CRD's kind")
+	f.StringVar(&in.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to write rules for (default all that is known)")
+	f.StringVar(&in.Subresource, "subresource", "", "evaluate a write of a subresource: status (default a write of the object, which does not change the status)")
+	in.Cluster.Add(f, "--object is KIND/NAME in a cluster, and the CRD is its own unless --crd is given (see docs/cluster.md)")
+}
+
+// Flags are those of celadon repl.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	o.flags(f)
+	f.BoolVar(&o.Echo, "echo", false, "print each line of a pipe with its prompt")
+	f.BoolVar(&o.NoHistory, "no-history", false, "neither read nor write the history file")
+	o.Config.Add(f)
+}
+
+// Run is celadon repl.
+func Run(ctx context.Context, streams command.Streams, o *Options) error {
+	h := &host{streams, o.given}
+	s, err := h.session(ctx, &o.Inputs, o.Limits)
+	if err != nil {
+		return err
+	}
+	in, closeIn := h.lineReader(s, o)
+	defer closeIn()
+	if _, ok := in.(*repl.Terminal); ok {
+		var stop func()
+		ctx, stop = untilTerminated(ctx, closeIn)
+		defer stop()
+	}
+	if err := repl.Run(ctx, s, in, h.Stdout); err != nil {
+		return fmt.Errorf("repl: %w", err)
+	}
+	return nil
+}
+
+// untilTerminated lets Ctrl-C end an evaluation and not the shell; SIGTERM
+// still ends that.
+func untilTerminated(ctx context.Context, leave func()) (context.Context, func()) {
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // never the end of the process
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case <-terminated:
+			cancel()
+			leave()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(terminated); cancel() }
+}
+
+// lineReader is the terminal where there is one.
+func (h *host) lineReader(s *repl.Session, o *Options) (repl.LineReader, func()) {
+	in, inFile := h.Stdin.(*os.File)
+	out, outFile := h.Stdout.(*os.File)
+	if inFile && outFile {
+		cfg := repl.TerminalConfig{Colour: command.Colour(h.Stdout), Pager: pager()}
+		if !o.NoHistory {
+			kept := openHistory()
+			cfg.History, cfg.Remember = kept.entries(), kept.remember
+		}
+		if t, err := repl.OpenTerminal(in, out, s, cfg); err == nil {
+			return t, func() { _ = t.Close() }
+		}
+	}
+	if o.Echo {
+		return repl.EchoLines(h.Stdin, h.Stdout), func() {}
+	}
+	return repl.Lines(h.Stdin), func() {}
+}
+
+// pager is the user's, as git has it: $PAGER, else less; none where it is empty
+// or cat. It is run as it is, not by a shell.
+func pager() []string {
+	command, ok := os.LookupEnv("PAGER")
+	if !ok {
+		command = "less"
+	}
+	if command == "cat" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return strings.Fields(command)
+}
+
+// session loads what the flags name.
+func (h *host) session(ctx context.Context, in *Inputs, limits cost.Limits) (*repl.Session, error) {
+	if _, err := types.ParseVersion(in.KubeVersion); err != nil {
+		return nil, fmt.Errorf("--kube-version: %w", err)
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	var live liveInputs
+	if in.Cluster.On {
+		var err error
+		if live, err = h.live(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	// A large CRD leaves much garbage once: what is waited for is the prompt.
+	defer gctuning.Seldom(400, math.MaxInt64)()
+	s, err := repl.NewSession(repl.Config{KubeVersion: in.KubeVersion, Limits: limits, Subresource: in.Subresource, Host: h.ofSession()})
+	if err != nil {
+		return nil, err
+	}
+	objects, crds := live.object, live.crd
+	if !in.Cluster.On {
+		if objects, err = h.load(ctx, in.Object); err != nil {
+			return nil, err
+		}
+	}
+	olds, err := h.load(ctx, in.Old)
+	if err != nil {
+		return nil, err
+	}
+	crdPath := in.CRD
+	if in.CRD != "" || !in.Cluster.On {
+		if crds, err = h.load(ctx, in.CRD); err != nil {
+			return nil, err
+		}
+	} else {
+		crdPath = noFile
+	}
+	if crdPath == "" && (in.Object != "" || in.Old != "") {
+		return nil, errors.New("no CRD given: want --crd PATH")
+	}
+	return s, s.Start(repl.Inputs{
+		CRDs: crds, Objects: objects, Olds: olds,
+		CRDPath: crdPath, ObjectPath: in.Object, OldPath: in.Old, Name: in.Name,
+	})
+}

@@ -1,0 +1,55 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+)
+
+// All is what a command makes of the CRDs below the paths, in their order; decode, as
+// Decode does, gives nil for a document of another kind. What cannot be read is told
+// and makes broken true, except for patches and documents that are not objects in a folder. Without any CRD it is
+// the error.
+func All[T any](ctx context.Context, s command.Streams, paths []string, decode func(*input.Document) (*T, error)) (crds []*T, broken bool, err error) {
+	type one struct {
+		crd *T
+		err error
+	}
+	read := func(doc *input.Document) one {
+		Complete(doc)
+		if FoundPatch(doc, paths) {
+			return one{}
+		}
+		crd, err := decode(doc)
+		if errors.Is(err, input.ErrNoObject) && !slices.Contains(paths, doc.File) {
+			return one{}
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", doc.Place(), err)
+		}
+		return one{crd, err}
+	}
+	err = batch.All(ctx, s.Stdin, paths, read, func(r one) error {
+		switch {
+		case r.err != nil:
+			broken = true
+			s.Complain(r.err)
+		case r.crd != nil:
+			crds = append(crds, r.crd)
+		}
+		return nil
+	})
+	switch {
+	case err != nil || len(crds) > 0:
+		return crds, broken, err
+	case broken:
+		return nil, broken, &command.ExitError{Code: command.Usage}
+	}
+	return nil, broken, &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+}

@@ -1,0 +1,129 @@
+package resource
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// A Compact is a CRD for compiling and for walking schemas. It has no descriptions there,
+// because decoding and keeping them costs as much as all the rest. The API server compares
+// schemas with their descriptions, so a Compact must not be compared with another CRD. It
+// is a type of its own so that the compiler rejects it where a complete CRD is expected.
+type Compact apiextensionsv1.CustomResourceDefinition
+
+// ForEngine returns c for functions that compile or walk schemas. Never pass the result to
+// engine/vet, in particular not as the CRD before an update.
+func (c *Compact) ForEngine() *apiextensionsv1.CustomResourceDefinition {
+	return (*apiextensionsv1.CustomResourceDefinition)(c)
+}
+
+// DecodeCompact is Decode without the descriptions in schemas.
+func DecodeCompact(doc *input.Document) (*Compact, error) {
+	if doc.Err != nil || doc.Object["kind"] != Kind {
+		return nil, doc.Err
+	}
+	data, err := compactJSON(doc.Object)
+	if err != nil {
+		return nil, err
+	}
+	crd, err := catalog.Decode(data)
+	return (*Compact)(crd), err
+}
+
+// compactJSON returns the JSON of a CRD without the descriptions in its schemas. It returns
+// an error if that is more than etcd stores.
+func compactJSON(crd map[string]any) ([]byte, error) {
+	data, err := json.Marshal(WithoutDescriptions(crd))
+	if err == nil && len(data) > maxJSON {
+		err = fmt.Errorf("a CustomResourceDefinition of %d KiB without its descriptions: want no more than the %d that etcd takes", len(data)>>10, maxJSON>>10)
+	}
+	return data, err
+}
+
+// WithoutDescriptions returns a CRD without the descriptions in its schemas. It does not
+// modify crd; the result shares parts with it.
+func WithoutDescriptions(crd map[string]any) map[string]any {
+	return with(crd, "spec", func(v any) any {
+		spec, ok := v.(map[string]any)
+		if !ok {
+			return v
+		}
+		spec = with(spec, "validation", withoutInSchema)
+		return with(spec, "versions", func(v any) any {
+			return eachItem(v, func(version any) any {
+				if object, ok := version.(map[string]any); ok {
+					return with(object, "schema", withoutInSchema)
+				}
+				return version
+			})
+		})
+	})
+}
+
+// withoutInSchema handles the object that holds a schema in openAPIV3Schema.
+func withoutInSchema(v any) any {
+	if holder, ok := v.(map[string]any); ok {
+		return with(holder, "openAPIV3Schema", withoutDescription)
+	}
+	return v
+}
+
+// withoutDescription handles a schema and the schemas below it. It leaves defaults and enums
+// alone, where a description is data.
+func withoutDescription(v any) any {
+	schema, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(schema))
+	for key, value := range schema {
+		switch key {
+		case "description":
+			if _, ok := value.(string); ok {
+				continue
+			}
+		case "properties":
+			if properties, ok := value.(map[string]any); ok {
+				without := make(map[string]any, len(properties))
+				for name, property := range properties {
+					without[name] = withoutDescription(property)
+				}
+				value = without
+			}
+		case "items", "additionalProperties":
+			value = withoutDescription(value)
+		}
+		out[key] = value
+	}
+	return out
+}
+
+// with returns object with the value of key replaced by what f makes of it.
+func with(object map[string]any, key string, f func(any) any) map[string]any {
+	value, ok := object[key]
+	if !ok {
+		return object
+	}
+	out := maps.Clone(object)
+	out[key] = f(value)
+	return out
+}
+
+// eachItem returns v with its items replaced by what f makes of them, if v is a list.
+func eachItem(v any, f func(any) any) any {
+	list, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = f(list[i])
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+// Package resource makes CustomResourceDefinitions of documents, as they stand in
+// files.
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+const (
+	// Kind and APIVersion are those of CRDs; there are older ones of
+	// catalog.APIVersionBeta.
+	Kind       = "CustomResourceDefinition"
+	APIVersion = "apiextensions.k8s.io/v1"
+	// maxJSON is etcd's default limit for one object. Descriptions do not count: a decoded
+	// schema needs up to three hundred times the memory of its JSON, its descriptions do not.
+	maxJSON = 3 << 19
+)
+
+// A Read is the CRD in a document, or the reason why it cannot be read.
+type Read struct {
+	Place string
+	CRD   *Compact // nil for a document of another kind
+	Err   error
+}
+
+// One reads a document as a Compact.
+func One(doc *input.Document) Read {
+	crd, err := DecodeCompact(doc)
+	return Read{doc.Place(), crd, err}
+}
+
+// Beta reports whether a document is a CRD of apiextensions.k8s.io/v1beta1.
+func Beta(doc *input.Document) bool {
+	return doc.Object["kind"] == Kind && doc.Object["apiVersion"] == catalog.APIVersionBeta
+}
+
+// FoundPatch reports whether doc is a patch of a CRD that was found in a folder instead of being named by the user. Commands
+// skip such documents: kustomize applies them, and they are never sent to a server.
+func FoundPatch(doc *input.Document, named []string) bool {
+	return doc.Object["kind"] == Kind && !slices.Contains(named, doc.File) && catalog.IsPatchObject(doc.Object)
+}
+
+// Decode returns the CRD in a document, complete, and nil for a document of another kind. It
+// converts a CRD of apiextensions.k8s.io/v1beta1 as the API server does. It does not modify
+// the document.
+func Decode(doc *input.Document) (*apiextensionsv1.CustomResourceDefinition, error) {
+	if doc.Err != nil || doc.Object["kind"] != Kind {
+		return nil, doc.Err
+	}
+	data, err := doc.JSON()
+	if err == nil && len(data) > maxJSON {
+		_, err = compactJSON(doc.Object)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Decode(data)
+}
+
+// Stored is true of a CRD as a server gives it: the server has put its uid in.
+func Stored(crd map[string]any) bool {
+	meta, _ := crd["metadata"].(map[string]any)
+	return meta["uid"] != nil
+}
+
+// Complete gives the items of a server's own list their kind, which they have not.
+func Complete(doc *input.Document) {
+	obj := doc.Object
+	if obj == nil || obj["kind"] != nil || obj["apiVersion"] != nil {
+		return
+	}
+	spec, _ := obj["spec"].(map[string]any)
+	_, named := spec["names"].(map[string]any)
+	_, versioned := spec["versions"].([]any)
+	if !Stored(obj) || !named || !versioned {
+		return
+	}
+	apiVersion := APIVersion
+	if _, beta := spec["version"]; beta { // it always fills that in, v1 has no such field
+		apiVersion = catalog.APIVersionBeta
+	}
+	doc.Complete(apiVersion, Kind)
+}
+
+// BrokenRule shows where a rule does not compile: its place in the CRD, and the
+// rule's line with a caret.
+func BrokenRule(crd string, e *engine.CompileError) string {
+	where := e.Path
+	if where == "" {
+		where = "the root"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: version %s, %s, x-kubernetes-validations[%d].%s does not compile", crd, e.Version, where, e.Index, e.Part)
+	if e.Snippet == "" {
+		fmt.Fprintf(&b, ": %s", e.Detail)
+		return b.String()
+	}
+	fmt.Fprintf(&b, " at line %d, column %d:\n%s\n%s", e.Line, e.Column, indent(e.Snippet, "    "), indent(e.Summary(), "  "))
+	return b.String()
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(text, "\n", "\n"+by)
+}

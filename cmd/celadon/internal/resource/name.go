@@ -1,0 +1,21 @@
+package resource
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// CheckNames says what a server would not take of a CRD's name and versions, which
+// are foreign: no others may become part of the name of a file.
+func CheckNames(name string, versions ...string) error {
+	if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
+		return fmt.Errorf("%q: not the name of a CRD: %s", name, errs[0])
+	}
+	for _, v := range versions {
+		if errs := validation.IsDNS1035Label(v); len(errs) > 0 {
+			return fmt.Errorf("%s: version %q: not the name of one: %s", name, v, errs[0])
+		}
+	}
+	return nil
+}

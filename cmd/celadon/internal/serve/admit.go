@@ -1,0 +1,250 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
+	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+const (
+	// maxBody is the API server's limit of 3 MiB for an object, and a little
+	// for what a review puts around it. An update carries two objects, but
+	// etcd stores none that is larger than half of that.
+	maxBody = 3<<20 + 128<<10
+	// maxFields is of a request's header; each takes a multiple of its bytes.
+	maxFields = 64
+	// The API server sends a webhook's timeoutSeconds along; these are its
+	// default and the most that it allows.
+	defaultTimeout = 10 * time.Second
+	maxTimeout     = 30 * time.Second
+)
+
+// admissionHandler answers AdmissionReviews.
+type admissionHandler struct {
+	*server
+	path   string
+	decide decide
+}
+
+// httpError is an answer that is no AdmissionReview: the API server takes it as
+// a failure of the webhook, and does what its failurePolicy says.
+type httpError struct {
+	code int
+	text string
+	// unread is true where the body was not read to its end.
+	unread bool
+}
+
+func (e *httpError) Error() string { return e.text }
+
+func (h *admissionHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h.answer(w, r)
+	var failed *httpError
+	switch {
+	case err == nil:
+	case errors.As(err, &failed):
+		refuse(w, failed)
+	default:
+		h.metrics.panics.Inc()
+		h.log.Error("request not decided, please report it", "path", h.path, "error", brief(err.Error()))
+		refuse(w, &httpError{code: http.StatusInternalServerError, text: internalError})
+	}
+}
+
+// answer takes a request through all that it must wait for: its body, a turn,
+// the decision, and whoever reads the answer.
+func (h *admissionHandler) answer(w http.ResponseWriter, r *http.Request) error {
+	if err := h.checkHTTP(w, r); err != nil {
+		return err
+	}
+	timeout := timeoutOf(r)
+	// A client that has closed its side still wants the answer.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
+	defer cancel()
+	conn := http.NewResponseController(w)
+	body := h.limits.bodies.Begin(conn.SetReadDeadline)
+	defer body.End()
+	req, turn, err := h.read(ctx, w, r, body)
+	if err != nil {
+		return failure(err)
+	}
+	body.End() // its bytes are free while the request is decided
+	d, err := h.inTime(ctx, req, turn)
+	if err != nil {
+		return failure(err)
+	}
+	answer := h.limits.answers.Begin(conn.SetWriteDeadline)
+	defer answer.End()
+	data, err := h.put(ctx, req, d, turn, answer)
+	if err != nil {
+		return failure(err)
+	}
+	h.send(w, data, answer)
+	return nil
+}
+
+// read reads a request and waits for its turn. Nothing of the body is kept.
+func (h *admissionHandler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, body *httplimit.Transfer) (*admissionv1.AdmissionRequest, *turn, error) {
+	buffer, _ := h.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = &[]byte{}
+	}
+	data, err := h.receive(ctx, w, r, body, (*buffer)[:0])
+	if cap(data) > cap(*buffer) && cap(data) <= httplimit.Free {
+		*buffer = data[:0]
+	}
+	defer h.buffers.Put(buffer)
+	if err != nil {
+		return nil, nil, err
+	}
+	turn, err := h.take(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := turn.decode(data)
+	return req, turn, err
+}
+
+// decode ends the turn of what is no review.
+func (t *turn) decode(data []byte) (req *admissionv1.AdmissionRequest, err error) {
+	defer func() {
+		if req == nil {
+			t.end()
+		}
+	}()
+	review, err := admission.DecodeReview(data)
+	if err != nil {
+		return nil, err
+	}
+	t.version = review.APIVersion
+	return admission.RequestOf(review)
+}
+
+// inTime decides a request, and gives up when its time is over. Not all of the
+// API server's libraries look at the context: what goes on behind an answer
+// that was given up keeps its turn, so that there is never more of it than of
+// requests. With a decision, the turn is the caller's to end.
+func (h *admissionHandler) inTime(ctx context.Context, req *admissionv1.AdmissionRequest, turn *turn) (*admission.Decision, error) {
+	type outcome struct {
+		d   *admission.Decision
+		err error
+	}
+	done := make(chan outcome)
+	go func() {
+		var out outcome
+		defer func() {
+			if p := recover(); p != nil {
+				h.panicked(h.path, p)
+				out.err = &httpError{code: http.StatusInternalServerError, text: internalError}
+			}
+			if out.err != nil {
+				turn.end()
+			}
+			select {
+			case done <- out:
+			case <-ctx.Done():
+				if out.err == nil {
+					turn.end()
+				}
+			}
+		}()
+		out.d, out.err = h.decide(ctx, req)
+	}()
+	select {
+	case out := <-done:
+		return out.d, out.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// put counts and logs a decision, and puts it into bytes that are held for whoever
+// reads them. It ends the turn.
+func (h *admissionHandler) put(ctx context.Context, req *admissionv1.AdmissionRequest, d *admission.Decision, turn *turn, answer *httplimit.Transfer) ([]byte, error) {
+	defer turn.end()
+	h.metrics.decided(h.path, d)
+	h.record(req, d)
+	review := d.Review()
+	review.APIVersion = turn.version
+	data, err := json.Marshal(review)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Hold(ctx, len(data)) != nil {
+		return nil, errTooMany
+	}
+	return data, nil
+}
+
+func (h *admissionHandler) checkHTTP(w http.ResponseWriter, r *http.Request) error {
+	if h.clients != nil {
+		if err := h.clients.check(r); err != nil {
+			return err
+		}
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return &httpError{http.StatusMethodNotAllowed, "want POST with an AdmissionReview", true}
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return &httpError{http.StatusUnsupportedMediaType, "want Content-Type: application/json", true}
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return &httpError{http.StatusUnsupportedMediaType, "want a body without Content-Encoding", true}
+	}
+	if r.ContentLength > maxBody {
+		return errTooLarge
+	}
+	return nil
+}
+
+// timeoutOf is how long the API server waits for the answer.
+func timeoutOf(r *http.Request) time.Duration {
+	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
+	if err != nil || timeout <= 0 {
+		return defaultTimeout
+	}
+	return min(timeout, maxTimeout)
+}
+
+// failure is the answer where a Set has none. What is left is a bug.
+func failure(err error) error {
+	var bad *admission.RequestError
+	switch {
+	case errors.As(err, &bad):
+		return &httpError{code: http.StatusBadRequest, text: err.Error()}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &httpError{code: http.StatusGatewayTimeout, text: "not decided in time"}
+	}
+	return err
+}
+
+// record logs what was refused or undecided, without values: they may be secret.
+func (h *admissionHandler) record(req *admissionv1.AdmissionRequest, d *admission.Decision) {
+	about := []any{
+		"allowedAnyway", d.Response.Allowed, "uid", short(string(req.UID)), "crd", d.CRD, "version", short(req.Kind.Version),
+		"namespace", short(req.Namespace), "name", short(req.Name), "operation", string(req.Operation), "subresource", short(req.SubResource),
+		"dryRun", req.DryRun != nil && *req.DryRun, "user", short(req.UserInfo.Username),
+	}
+	annotations := d.Response.AuditAnnotations
+	switch d.Verdict {
+	case admission.Refused:
+		h.log.Info("refused", append(about, "cost", d.Result.Cost, "causes", annotations[admission.AuditCauses], "rules", annotations[admission.AuditRules])...)
+	case admission.Undecided:
+		h.log.Warn("undecided", append(about, "reason", annotations[admission.AuditReason])...)
+	}
+}
+
+// maxName is more than any name that an API server sends has.
+const maxName = 512
+
+func short(text string) string { return preview.Bytes(text, maxName) }

@@ -1,0 +1,159 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// maxChain is how many certificates a client may show; a connection keeps them.
+const maxChain = 8
+
+// clientCA knows who may ask for decisions: clients with a certificate of its
+// authorities, which are read again when the file changes. It judges each
+// request, not the handshake: probes and scrapers need no certificate, an
+// answer can say what is wrong, and neither an open connection nor a resumed
+// session outlives an authority or a certificate.
+type clientCA struct {
+	file    string
+	log     *slog.Logger
+	current atomic.Pointer[authorities]
+}
+
+type authorities struct {
+	pem  []byte
+	pool *x509.CertPool
+}
+
+// load reads the file. Until it is whole, what was read before stays.
+func (c *clientCA) load() error {
+	data, err := os.ReadFile(c.file)
+	if err != nil {
+		return fmt.Errorf("client CA: %w", err)
+	}
+	pool, err := poolOf(data)
+	if err != nil {
+		return fmt.Errorf("client CA %s: %w", c.file, err)
+	}
+	c.current.Store(&authorities{data, pool})
+	return nil
+}
+
+// poolOf takes certificates in PEM and nothing else.
+func poolOf(data []byte) (*x509.CertPool, error) {
+	pool, n := x509.NewCertPool(), 0
+	for {
+		block, rest := pem.Decode(data)
+		if block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return nil, fmt.Errorf("has a %s (want certificates only)", block.Type)
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d: %w", n+1, err)
+		}
+		pool.AddCert(cert)
+		data, n = rest, n+1
+	}
+	switch {
+	case bytes.Contains(data, []byte("-----")):
+		return nil, fmt.Errorf("what stands behind certificate %d is no PEM: is the file being written?", n)
+	case n == 0:
+		return nil, errors.New("has no certificate in PEM")
+	}
+	return pool, nil
+}
+
+func (c *clientCA) reload() (again time.Duration) {
+	before := c.current.Load()
+	if err := c.load(); err != nil {
+		c.log.Error("client CA not changed", "error", err)
+		return 0
+	}
+	if !bytes.Equal(c.current.Load().pem, before.pem) {
+		c.log.Info("client CA changed", "file", c.file)
+	}
+	return 0
+}
+
+// client is what a connection remembers of its client, so that a certificate is
+// not verified at each request.
+type client struct {
+	by    *authorities
+	until time.Time
+}
+
+type clientKey struct{}
+
+// rememberClient is for http.Server.ConnContext.
+func rememberClient(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, clientKey{}, &client{})
+}
+
+// check says why a request is not one of a known client, or nothing.
+func (c *clientCA) check(r *http.Request) *httpError {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return &httpError{code: http.StatusUnauthorized, text: "want a client certificate (see --client-ca)", unread: true}
+	}
+	known, now := c.current.Load(), time.Now()
+	remembered, _ := r.Context().Value(clientKey{}).(*client) // requests of a connection come one by one
+	if remembered != nil && remembered.by == known && now.Before(remembered.until) {
+		return nil
+	}
+	until, err := known.verify(r.TLS.PeerCertificates, now)
+	if err != nil {
+		return &httpError{code: http.StatusForbidden, text: "client certificate: " + brief(err.Error()), unread: true}
+	}
+	if remembered != nil {
+		*remembered = client{known, until}
+	}
+	return nil
+}
+
+// verify says until when a chain is good.
+func (a *authorities) verify(certs []*x509.Certificate, now time.Time) (until time.Time, err error) {
+	opts := x509.VerifyOptions{
+		Roots:         a.pool,
+		Intermediates: x509.NewCertPool(),
+		CurrentTime:   now,
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	for _, cert := range certs[1:] {
+		opts.Intermediates.AddCert(cert)
+	}
+	chains, err := certs[0].Verify(opts)
+	if err != nil {
+		return until, err
+	}
+	until = certs[0].NotAfter
+	for _, cert := range chains[0] {
+		if cert.NotAfter.Before(until) {
+			until = cert.NotAfter
+		}
+	}
+	return until, nil
+}
+
+// ask makes the handshake ask for a certificate. The client proves there that it
+// has the key; check judges the rest.
+func (c *clientCA) ask(cfg *tls.Config) {
+	cfg.ClientAuth = tls.RequestClientCert
+	cfg.VerifyPeerCertificate = func(certs [][]byte, _ [][]*x509.Certificate) error {
+		if len(certs) > maxChain {
+			return fmt.Errorf("%d client certificates: want at most %d", len(certs), maxChain)
+		}
+		return nil
+	}
+}

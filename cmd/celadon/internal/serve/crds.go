@@ -1,0 +1,206 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/watch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/engine/catalog"
+)
+
+// crdFolder keeps a server's CRDs those of files and folders.
+type crdFolder struct {
+	stdin  io.Reader
+	paths  []string
+	server *server
+	// grace is how long the files must have said the same before a CRD that they
+	// lack is removed.
+	grace time.Duration
+	// judge says what an API server would refuse; nil says nothing. What that
+	// means depends on whether objects are refused.
+	judge   *judge
+	enforce bool
+	// digest is of all that was read last, and since is when it was first read.
+	digest []byte
+	since  time.Time
+}
+
+// load puts all CRDs below the paths in force, as one change. It removes those
+// that are gone only when everything was read, some CRD is left, and an earlier
+// reading, a grace ago, found the very same: a file that is being written, and
+// may be cut where a document ends, or a folder that is about to be filled
+// again, must not open the gate. Until that has passed, CRDs are missing.
+func (f *crdFolder) load() (problems []error, missing []string) {
+	before := f.digest
+	found, problems := f.read()
+	now := time.Now()
+	if !bytes.Equal(before, f.digest) {
+		f.since = now
+	}
+	inForce := f.server.set.Names()
+	put, refused := f.choose(found, inForce)
+	problems = append(problems, refused...)
+	if len(problems) == 0 {
+		missing = without(inForce, namesOf(found))
+	}
+	var gone []string
+	if now.Sub(f.since) >= f.grace {
+		gone, missing = missing, nil
+	}
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
+	for i := range put {
+		crds[i] = put[i].ForEngine()
+	}
+	var failed *admission.UpdateErrors
+	if err := f.server.set.Apply(crds, gone); errors.As(err, &failed) {
+		problems = append(problems, explainUpdate(put, failed)...)
+	}
+	f.server.metrics.crdProblems.Set(float64(len(problems)))
+	if !bytes.Equal(before, f.digest) {
+		// Reading and compiling takes a multiple of what is kept.
+		debug.FreeOSMemory()
+	}
+	return problems, missing
+}
+
+// choose leaves out what an API server would refuse: in the mode enforce always,
+// for its rules may not be what they seem; in the others, which refuse nothing,
+// where another CRD of the name is in force.
+func (f *crdFolder) choose(found []readCRD, inForce []string) (put []readCRD, problems []error) {
+	refused := 0
+	for _, crd := range found {
+		if crd.refused == nil {
+			put = append(put, crd)
+			continue
+		}
+		refused++
+		why := fmt.Errorf("%s: %s: an API server would refuse it: %w", crd.place, crd.Name, crd.refused)
+		switch {
+		case f.enforce || slices.Contains(inForce, crd.Name):
+			problems = append(problems, why)
+		default:
+			f.server.log.Warn("CRD in force that an API server would refuse", "crd", crd.Name, "error", brief(why.Error()))
+			put = append(put, crd)
+		}
+	}
+	f.server.metrics.crdsRefused.Set(float64(refused))
+	return put, problems
+}
+
+// reload is load for a server that is running, and says when to come again, if
+// that should be soon. It tells only of what changed.
+func (f *crdFolder) reload() (again time.Duration) {
+	read, before := f.digest, f.server.set.Names()
+	problems, missing := f.load()
+	if len(missing) > 0 {
+		again = f.grace - time.Since(f.since)
+	}
+	after := f.server.set.Names()
+	if bytes.Equal(read, f.digest) && slices.Equal(before, after) {
+		return again
+	}
+	for _, problem := range problems {
+		f.server.log.Error("CRD not changed", "error", problem)
+	}
+	f.server.metrics.compileErrors.Add(float64(len(problems)))
+	f.server.metrics.reloads.Inc()
+	f.server.log.Info("CRDs read again", "crds", len(after), "added", without(after, before), "removed", without(before, after), "missing", missing, "problems", len(problems))
+	return again
+}
+
+func namesOf(crds []readCRD) []string {
+	names := make([]string, len(crds))
+	for i, crd := range crds {
+		names[i] = crd.Name
+	}
+	return names
+}
+
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}
+
+// A readCRD is a CRD in the files.
+type readCRD struct {
+	*resource.Compact
+	place string
+	// refused says why an API server would not take the CRD.
+	refused error
+}
+
+// read finds the CRDs.
+func (f *crdFolder) read() (found []readCRD, problems []error) {
+	digest := sha256.New()
+	f.judge.begin()
+	f.each(func(doc *input.Document) {
+		data, err := doc.JSON()
+		fmt.Fprintf(digest, "%s %d %v %v %d\n%s", doc.File, doc.Line, err, doc.Duplicate, len(data), data)
+		if resource.FoundPatch(doc, f.paths) {
+			return
+		}
+		crd, err := resource.DecodeCompact(doc)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", doc.Place(), err))
+		}
+		if crd == nil {
+			return
+		}
+		found = append(found, readCRD{crd, doc.Place(), f.judge.refuses(doc, data)})
+	})
+	f.digest = digest.Sum(nil)
+	if len(found) == 0 && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(f.paths, ", ")))
+	}
+	return found, problems
+}
+
+func (f *crdFolder) each(yield func(*input.Document)) {
+	input.Scan(f.stdin, f.paths, func() {}, func(c input.Chunk) bool {
+		if watch.MountInternal(c.File) {
+			return true
+		}
+		found := false
+		c.Each(func(doc *input.Document) bool {
+			found = true
+			yield(doc)
+			return true
+		})
+		if info, err := os.Stat(c.File); !found && err == nil && info.Size() == 0 {
+			yield(&input.Document{File: c.File, Err: errors.New("is empty: is it being written?")})
+		}
+		return true
+	})
+}
+
+// explainUpdate says where in a CRD which rule does not compile.
+func explainUpdate(crds []readCRD, failed *admission.UpdateErrors) []error {
+	var problems []error
+	for _, update := range failed.Errors {
+		var rules *engine.CompileErrors
+		switch {
+		case errors.Is(update, catalog.ErrTwice):
+			problems = append(problems, fmt.Errorf("%s: %s is %w", crds[update.Index].place, update.Name, catalog.ErrTwice))
+		case errors.As(update, &rules):
+			for _, rule := range rules.Errors {
+				problems = append(problems, errors.New(resource.BrokenRule(crds[update.Index].Name, rule)))
+			}
+		default:
+			problems = append(problems, update)
+		}
+	}
+	return problems
+}

@@ -1,0 +1,219 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	admissionv1 "k8s.io/api/admission/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/httplimit"
+	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+const (
+	// maxHeader is of a request's line and fields together. An API server's take
+	// a few hundred bytes.
+	maxHeader = 8 << 10
+	// headerSlack is what http.Server adds to its MaxHeaderBytes.
+	headerSlack   = 4 << 10
+	headerTimeout = 5 * time.Second
+	// readTimeout is for the header, too. A body has a pace to keep instead.
+	readTimeout = 10 * time.Second
+	// refuseTimeout is for what a client still sends when its answer is there.
+	refuseTimeout = time.Second
+	// bareTimeout is for the answers of all but reviews; these have a pace.
+	bareTimeout = 5 * time.Second
+	// writeTimeout is for the longest request and a slow reader.
+	writeTimeout = maxTimeout + 15*time.Second
+	// maxScrapes is of readers of the metrics at once.
+	maxScrapes = 4
+	// idleTimeout is longer than the API server keeps idle connections.
+	idleTimeout = 2 * time.Minute
+	// stopTimeout is for requests that are open when draining ends.
+	stopTimeout = maxTimeout + 5*time.Second
+)
+
+// decide is what answers a request: a Set's Validate or Mutate.
+type decide func(context.Context, *admissionv1.AdmissionRequest) (*admission.Decision, error)
+
+// server answers HTTP requests by a set of CRDs.
+type server struct {
+	set              *admission.Set
+	validate, mutate decide
+	concurrency      int
+	limits           limits
+	clients          *clientCA // nil: anybody
+	buffers          sync.Pool // of *[]byte, none larger than httplimit.Free
+	draining         atomic.Bool
+	log              *slog.Logger
+	metrics          *metrics
+}
+
+func newServer(set *admission.Set, concurrency int, log *slog.Logger) *server {
+	return &server{
+		set:         set,
+		validate:    set.Validate,
+		mutate:      set.Mutate,
+		concurrency: concurrency,
+		limits:      newLimits(concurrency),
+		log:         log,
+		metrics:     newMetrics(set),
+	}
+}
+
+func (s *server) handler() http.Handler {
+	others := http.NewServeMux()
+	others.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes, DisableCompression: true,
+	}))
+	others.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	others.HandleFunc("GET /readyz", s.readyz)
+	mux := http.NewServeMux()
+	mux.Handle("/validate", s.observed("validate", &admissionHandler{s, "validate", s.validate}))
+	mux.Handle("/mutate", s.observed("mutate", &admissionHandler{s, "mutate", s.mutate}))
+	mux.Handle("/", bare(others))
+	return fewFields(mux)
+}
+
+// fewFields refuses long headers, which would be kept while a body comes.
+func fewFields(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header) > maxFields {
+			refuse(w, &httpError{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("more than %d header fields", maxFields), true})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bare refuses a body, which nobody would read, and gives the reader of the
+// answer a moment.
+func bare(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})
+			return
+		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bareTimeout)) // a recorder in a test has none
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		http.Error(w, "draining", http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+// observed measures a handler and turns a panic into a 500.
+func (s *server) observed(path string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		rec := &recorder{ResponseWriter: w, code: http.StatusOK}
+		defer func() {
+			if p := recover(); p != nil {
+				s.panicked(path, p)
+				rec.fail(http.StatusInternalServerError, internalError)
+			}
+			s.metrics.answered(path, rec.code, time.Since(start))
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+const internalError = "internal error"
+
+// panicked tells of a panic, from the deferred function that recovered it.
+func (s *server) panicked(path string, p any) {
+	s.metrics.panics.Inc()
+	s.log.Error("panic, please report it", "path", path, "panic", brief(fmt.Sprint(p)), "stack", brief(string(debug.Stack())))
+}
+
+// maxLog is of a text in the log, whoever made it.
+const maxLog = 8 << 10
+
+func brief(text string) string { return preview.Bytes(text, maxLog) }
+
+// recorder remembers the status code.
+type recorder struct {
+	http.ResponseWriter
+	code    int
+	written bool
+}
+
+func (r *recorder) WriteHeader(code int) {
+	if !r.written {
+		r.code, r.written = code, true
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(data []byte) (int, error) {
+	r.written = true
+	return r.ResponseWriter.Write(data)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// fail answers with an error unless an answer has begun.
+func (r *recorder) fail(code int, text string) {
+	if !r.written {
+		http.Error(r, text, code)
+	}
+}
+
+// run serves until the context ends, then drains: it goes on for a while, not
+// ready, so that whoever sends requests learns of it, and then answers those
+// that are open.
+func (s *server) run(ctx context.Context, inner net.Listener, cert *certificate, drain time.Duration) error {
+	connections := httplimit.Listen(inner, connectionsEach*s.concurrency, s.limits.evict)
+	listener := net.Listener(connections)
+	if cert != nil {
+		listener = cert.listener(listener)
+	}
+	srv := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader - headerSlack,
+		ConnState:         connections.State,
+		ConnContext:       rememberClient,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("cannot serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	s.log.Info("draining", "for", drain.String(), "pid", os.Getpid())
+	time.Sleep(drain)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		return fmt.Errorf("requests were cut off: %w", err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	s.log.Info("stopped")
+	return nil
+}

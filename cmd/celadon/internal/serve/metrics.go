@@ -1,0 +1,91 @@
+package serve
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/celadon-cel/celadon/engine/admission"
+)
+
+// metrics are what /metrics shows. Labels come from the CRDs and from
+// constants, never from a request: nobody can make more of them.
+type metrics struct {
+	registry          *prometheus.Registry
+	requests          *prometheus.CounterVec
+	duration          *prometheus.HistogramVec
+	cost              *prometheus.HistogramVec
+	ruleRefusals      *prometheus.CounterVec
+	inFlight          prometheus.Gauge
+	panics            prometheus.Counter
+	compileErrors     prometheus.Counter
+	crdProblems       prometheus.Gauge
+	crdsRefused       prometheus.Gauge
+	reloads           prometheus.Counter
+	certificateExpiry prometheus.Gauge
+}
+
+// otherKind stands for all kinds that no CRD decides.
+const otherKind = "other"
+
+func newMetrics(set *admission.Set) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "celadon_admission_requests_total", Help: "Admission requests answered.",
+		}, []string{"path", "kind", "verdict"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "celadon_http_request_duration_seconds", Help: "Time to answer an HTTP request, its body's way here included.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"path", "code"}),
+		cost: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "celadon_cel_cost_units", Help: "CEL cost units spent on an object.",
+			Buckets: prometheus.ExponentialBuckets(10, 10, 7),
+		}, []string{"kind"}),
+		ruleRefusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "celadon_rule_refusals_total", Help: "Objects that a rule refused, whatever the mode made of it.",
+		}, []string{"crd", "version", "path", "index"}),
+		inFlight:          gauge("celadon_requests_in_flight", "Admission requests being decided."),
+		panics:            counter("celadon_panics_total", "Bugs: panics, and requests that could not be decided."),
+		compileErrors:     counter("celadon_crd_compile_errors_total", "CRDs and rules that could not be read or compiled."),
+		crdProblems:       gauge("celadon_crd_problems", "CRDs and rules of the last reading that are not in force."),
+		crdsRefused:       gauge("celadon_crds_refused", "CRDs of the last reading that an API server would refuse, in force or not."),
+		reloads:           counter("celadon_crd_reloads_total", "How often the CRDs were read again."),
+		certificateExpiry: gauge("celadon_certificate_expiry_timestamp_seconds", "When the serving certificate ends."),
+	}
+	crds := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "celadon_crds", Help: "CRDs in force."},
+		func() float64 { return float64(len(set.Names())) })
+	m.registry.MustRegister(m.requests, m.duration, m.cost, m.ruleRefusals, m.inFlight, m.panics, m.compileErrors,
+		m.crdProblems, m.crdsRefused, m.reloads, m.certificateExpiry, crds,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func (m *metrics) decided(path string, d *admission.Decision) {
+	kind := otherKind
+	if d.CRD != "" {
+		kind = d.Kind.GroupKind().String()
+	}
+	m.requests.WithLabelValues(path, kind, string(d.Verdict)).Inc()
+	if d.Result == nil {
+		return
+	}
+	m.cost.WithLabelValues(kind).Observe(float64(d.Result.Cost))
+	for _, rule := range d.RefusedBy() {
+		m.ruleRefusals.WithLabelValues(d.CRD, rule.Version, rule.Path, strconv.Itoa(rule.Index)).Inc()
+	}
+}
+
+func (m *metrics) answered(path string, code int, took time.Duration) {
+	m.duration.WithLabelValues(path, strconv.Itoa(code)).Observe(took.Seconds())
+}

@@ -1,0 +1,215 @@
+// Package serve is what is behind celadon serve: an admission webhook over a
+// folder of CRDs, which are read again when they change.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/watch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/admission"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Options are the flags of celadon serve.
+type Options struct {
+	CRDs        []string
+	Listen      string
+	TLSCert     string
+	TLSKey      string
+	ClientCA    string
+	PlainHTTP   bool
+	Mode        string
+	Unknown     string
+	KubeVersion string
+	NoVet       bool
+	Concurrency int
+	Drain       time.Duration
+	Grace       time.Duration
+	Convert     converter.Flags
+}
+
+const (
+	defaultListen      = ":8443"
+	defaultConcurrency = 256
+	defaultDrain       = 5 * time.Second
+	defaultGrace       = 30 * time.Second
+)
+
+// Flags are those of celadon serve.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crds", nil, "CRDs: `PATH` of a file or a folder, watched (repeatable)")
+	f.StringVar(&o.Listen, "listen", defaultListen, "`ADDRESS` to listen on")
+	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate chain in PEM: a `FILE`, watched")
+	f.StringVar(&o.TLSKey, "tls-key", "", "its private key in PEM: a `FILE`, watched")
+	f.StringVar(&o.ClientCA, "client-ca", "", "decide only for clients with a certificate of these authorities in PEM: a `FILE`, watched")
+	f.BoolVar(&o.PlainHTTP, "plain-http", false, "no TLS; only with --listen on a loopback address")
+	f.StringVar(&o.Mode, "mode", "enforce", "what a refusal does: enforce, warn (allow with warnings) or audit (only record)")
+	f.StringVar(&o.Unknown, "unknown-crd", "allow", "objects without a CRD: allow (with a warning) or refuse")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known)")
+	f.BoolVar(&o.NoVet, "no-vet", false, "take CRDs that an API server would refuse, too, if they compile")
+	f.DurationVar(&o.Grace, "remove-after", defaultGrace, "how long the files must have been the same before a CRD that they lack is removed")
+	f.IntVar(&o.Concurrency, "max-concurrent", defaultConcurrency, "requests decided at once; others wait until their time is up")
+	f.DurationVar(&o.Drain, "drain", defaultDrain, "how long to go on after SIGTERM, until no more requests are sent here")
+	o.Convert.Add(f)
+}
+
+// config is what the flags say, or why they make no sense.
+func (o *Options) config() (cfg admission.Config, err error) {
+	if len(o.CRDs) == 0 {
+		return cfg, errors.New("no CRDs given: want --crds PATH (see celadon serve --help)")
+	}
+	if slices.Contains(o.CRDs, "-") {
+		return cfg, errors.New("--crds -: want a file or a folder, which can be watched")
+	}
+	if cfg.Mode, err = o.admissionMode(); err != nil {
+		return cfg, err
+	}
+	switch o.Unknown {
+	case "allow":
+	case "refuse":
+		cfg.Unknown = admission.RefuseUnknown
+	default:
+		return cfg, fmt.Errorf("--unknown-crd %q: want allow or refuse", o.Unknown)
+	}
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return cfg, fmt.Errorf("--kube-version: %w", err)
+	}
+	cfg.Engine = engine.Config{KubeVersion: o.KubeVersion}
+	if cfg.Engine.Converter, err = o.Convert.Open(0); err != nil {
+		return cfg, err
+	}
+	if o.Grace < 0 {
+		return cfg, fmt.Errorf("--remove-after %s: want 0 or more", o.Grace)
+	}
+	if o.Drain < 0 {
+		return cfg, fmt.Errorf("--drain %s: want 0 or more", o.Drain)
+	}
+	if o.Concurrency < 1 {
+		return cfg, fmt.Errorf("--max-concurrent %d: want at least 1", o.Concurrency)
+	}
+	return cfg, o.listener()
+}
+
+func (o *Options) admissionMode() (admission.Mode, error) {
+	for _, mode := range []admission.Mode{admission.Enforce, admission.Warn, admission.Audit} {
+		if o.Mode == mode.String() {
+			return mode, nil
+		}
+	}
+	return 0, fmt.Errorf("--mode %q: want enforce, warn or audit", o.Mode)
+}
+
+// listener keeps objects, which may hold secrets, from going over a
+// network in the clear.
+func (o *Options) listener() error {
+	if !o.PlainHTTP {
+		if o.TLSCert == "" || o.TLSKey == "" {
+			return errors.New("no certificate given: want --tls-cert FILE and --tls-key FILE (see celadon serve --help)")
+		}
+		return nil
+	}
+	if o.TLSCert != "" || o.TLSKey != "" || o.ClientCA != "" {
+		return errors.New("--plain-http together with a certificate: want one of them")
+	}
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("--plain-http with --listen %s: want a loopback address, as 127.0.0.1:8080", o.Listen)
+	}
+	return nil
+}
+
+// Run is the whole of celadon serve. It ends when the context does, or by a
+// signal, of which a second one ends the process at once.
+func Run(ctx context.Context, streams command.Streams, o *Options) error {
+	// Draining is ours, not main's: it is also how tests end a server.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(streams.Stderr, nil))
+	s := newServer(admission.NewSet(cfg), o.Concurrency, log)
+	crds, err := watch.New(o.CRDs, unwatched(log))
+	if err != nil {
+		return err
+	}
+	defer crds.Close()
+	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
+	if !o.NoVet {
+		folder.judge = &judge{kubeVersion: o.KubeVersion}
+	}
+	if problems, _ := folder.load(); len(problems) > 0 {
+		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")
+		return fmt.Errorf("not all CRDs can be served:%s", text)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer listener.Close()
+	var cert *certificate
+	if !o.PlainHTTP {
+		if cert, err = serveTLS(ctx, o, s); err != nil {
+			return err
+		}
+	}
+	go crds.Run(ctx, folder.reload)
+	log.Info("serving", "address", listener.Addr().String(), "mode", o.Mode, "unknownCRD", o.Unknown, "crds", len(s.set.Names()), "pid", os.Getpid())
+	return s.run(ctx, listener, cert, o.Drain)
+}
+
+// serveTLS reads the certificate and who may ask, and watches their files until
+// the context ends.
+func serveTLS(ctx context.Context, o *Options, s *server) (*certificate, error) {
+	cert := &certificate{certFile: o.TLSCert, keyFile: o.TLSKey, server: s}
+	watch := func(load func() error, reload func() time.Duration, paths ...string) error {
+		files, err := watch.New(paths, unwatched(s.log))
+		if err != nil {
+			return err
+		}
+		context.AfterFunc(ctx, func() { _ = files.Close() })
+		if err := load(); err != nil {
+			return err
+		}
+		go files.Run(ctx, reload)
+		return nil
+	}
+	if o.ClientCA != "" {
+		s.clients = &clientCA{file: o.ClientCA, log: s.log}
+		if err := watch(s.clients.load, s.clients.reload, o.ClientCA); err != nil {
+			return nil, err
+		}
+	}
+	return cert, watch(cert.load, cert.reload, o.TLSCert, o.TLSKey)
+}
+
+// unwatched logs what cannot be watched.
+func unwatched(log *slog.Logger) func(string, error) {
+	return func(path string, err error) {
+		if path == "" {
+			log.Warn("watch", "error", err)
+			return
+		}
+		log.Warn("folder not watched", "path", path, "error", err)
+	}
+}

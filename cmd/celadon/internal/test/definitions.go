@@ -1,0 +1,260 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// definition is a CRD in a file, decoded when a suite asks for it.
+type definition struct {
+	file string
+	name string
+	doc  *input.Document
+
+	once sync.Once
+	crd  *ruletest.CRD
+	err  error
+}
+
+func newDefinition(doc *input.Document) *definition {
+	resource.Complete(doc)
+	if doc.Err != nil || doc.Object["kind"] != resource.Kind || catalog.IsPatchObject(doc.Object) {
+		return nil
+	}
+	meta, _ := doc.Object["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	return &definition{file: doc.File, name: name, doc: doc}
+}
+
+func (d *definition) decode() (*ruletest.CRD, error) {
+	d.once.Do(func() {
+		read := resource.One(d.doc)
+		d.doc = nil
+		if d.err = read.Err; d.err != nil {
+			d.err = fmt.Errorf("%s: %w", read.Place, d.err)
+			return
+		}
+		d.crd = &ruletest.CRD{File: d.file, Definition: read.CRD.ForEngine()}
+	})
+	return d.crd, d.err
+}
+
+// definitions are the CRDs that suites may be run against. Whoever wrote a suite may
+// be a stranger: no file is read but below the roots, and where the layout of a
+// repository has CRDs.
+type definitions struct {
+	given  []*definition // by --crd
+	walked []*definition // where suites were looked for
+	roots  []string      // folders that a suite may name files in
+
+	mu     sync.Mutex // suites are run on all cores
+	dirs   map[string][]*definition
+	files  map[string][]*definition
+	tables map[string]table
+}
+
+func newDefinitions(suites, crds []string) *definitions {
+	return &definitions{
+		roots: slices.Concat(roots(suites), roots(crds)),
+		dirs:  map[string][]*definition{}, files: map[string][]*definition{}, tables: map[string]table{},
+	}
+}
+
+// layouts are where, from a folder at or above that of a suite, its CRDs stand:
+// openshift/api, controller-gen, and what others do.
+var layouts = []string{"zz_generated.crd-manifests", filepath.Join("config", "crd", "bases"), filepath.Join("config", "crd"), "crds"}
+
+// maxUp is how far above a suite that is looked for.
+const maxUp = 6
+
+// find is what a suite is run against.
+func (d *definitions) find(s *ruletest.Suite) ([]*ruletest.CRD, error) {
+	if s.CRDPath != "" && !slices.ContainsFunc(d.given, func(def *definition) bool { return def.name == s.CRDPath }) {
+		return d.named(s)
+	}
+	name := s.CRDName
+	if name == "" {
+		name = s.CRDPath
+	}
+	is := func(def *definition) bool { return def.name == name }
+	if name == "" {
+		is = func(def *definition) bool { return def.is(s) }
+		name = "a CRD for kind " + s.Kind.Kind
+	}
+	for _, all := range [][]*definition{d.given, nil, d.walked} {
+		if all == nil {
+			all = d.laidOut(s, is)
+		}
+		if found, err := d.fitting(s, all, is); len(found) > 0 || err != nil {
+			return found, err
+		}
+	}
+	return nil, fmt.Errorf("%s is missing: want --crd PATH%s", name, d.meant(name))
+}
+
+// meant is a CRD that was given, of a name like the one that is missing.
+func (d *definitions) meant(name string) string {
+	var names []string
+	for _, def := range slices.Concat(d.given, d.walked) {
+		names = append(names, def.name)
+	}
+	if near := spell.Nearest(name, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// is true of the CRD of a suite's kind.
+func (d *definition) is(s *ruletest.Suite) bool {
+	crd, err := d.decode()
+	return err == nil && crd.Definition.Spec.Group == s.Kind.Group && crd.Definition.Spec.Names.Kind == s.Kind.Kind
+}
+
+// fitting are those of a name whose set of feature gates fits.
+func (d *definitions) fitting(s *ruletest.Suite, all []*definition, is func(*definition) bool) (found []*ruletest.CRD, err error) {
+	var t table
+	if len(s.FeatureGates) > 0 {
+		t = d.tableFor(above(filepath.Dir(s.File)))
+	}
+	others := 0
+	for _, def := range all {
+		if !is(def) {
+			continue
+		}
+		crd, err := def.decode()
+		if err != nil {
+			return nil, err
+		}
+		if len(s.FeatureGates) > 0 && !goes(crd.Definition, s.FeatureGates, t) {
+			others++
+			continue
+		}
+		found = append(found, crd)
+	}
+	if len(found) == 0 && others > 0 {
+		return nil, fmt.Errorf("featureGates: of the %d CRDs of that name none has %s", others, strings.Join(s.FeatureGates, ", "))
+	}
+	return found, nil
+}
+
+// named is the file that a suite names, from its own folder.
+func (d *definitions) named(s *ruletest.Suite) ([]*ruletest.CRD, error) {
+	path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.CRDPath))
+	if s.File == "-" || filepath.IsAbs(s.CRDPath) || !d.mayRead(path) {
+		return nil, fmt.Errorf("crd: %s: a suite may only name files in the folders that were given: give --crd PATH", s.CRDPath)
+	}
+	all, err := d.file(path)
+	if err != nil {
+		return nil, fmt.Errorf("crd: %s: %w", s.CRDPath, err)
+	}
+	is := func(def *definition) bool {
+		return len(all) == 1 || s.CRDName != "" && def.name == s.CRDName || s.CRDName == "" && def.is(s)
+	}
+	found, err := d.fitting(s, all, is)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("crd: %s: no CustomResourceDefinition for the suite in it", s.CRDPath)
+	}
+	return found, err
+}
+
+// file are the CRDs in a file.
+func (d *definitions) file(path string) ([]*definition, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if all, known := d.files[path]; known {
+		return all, nil
+	}
+	data, err := input.ReadFile(path, input.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	var all []*definition
+	input.SplitText(path, data, func(c input.Chunk) bool { return c.Each(collect(&all)) })
+	d.files[path] = all
+	return all, nil
+}
+
+// collect takes the CRDs among documents.
+func collect(all *[]*definition) func(*input.Document) bool {
+	return func(doc *input.Document) bool {
+		if def := newDefinition(doc); def != nil {
+			*all = append(*all, def)
+		}
+		return true
+	}
+}
+
+func (d *definitions) mayRead(path string) bool {
+	return slices.ContainsFunc(d.roots, func(root string) bool { return worktree.Inside(root, path) })
+}
+
+// laidOut are the CRDs in the nearest folder that has the one.
+func (d *definitions) laidOut(s *ruletest.Suite, is func(*definition) bool) []*definition {
+	if s.File == "-" {
+		return nil
+	}
+	own := filepath.Dir(s.File)
+	if all := d.folder(own, own); slices.ContainsFunc(all, is) {
+		return all
+	}
+	for _, dir := range above(own) {
+		for _, layout := range layouts {
+			if all := d.folder(filepath.Join(dir, layout), dir); slices.ContainsFunc(all, is) {
+				return all
+			}
+		}
+	}
+	return nil
+}
+
+// above are a folder and those above it, up to the top of the repository, or, where
+// there is none, as far as a layout goes.
+func above(dir string) (dirs []string) {
+	top, err := worktree.Top(dir)
+	if err != nil {
+		return []string{dir}
+	}
+	for range maxUp {
+		dirs = append(dirs, dir)
+		if abs, err := filepath.Abs(dir); err != nil || abs == top || abs == filepath.Dir(abs) {
+			break
+		}
+		dir = filepath.Join(dir, "..")
+	}
+	return dirs
+}
+
+// folder are the CRDs in a folder, not below it, whose links do not lead out of one
+// above.
+func (d *definitions) folder(path, top string) []*definition {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if all, known := d.dirs[path]; known {
+		return all
+	}
+	var all []*definition
+	entries, err := os.ReadDir(path)
+	if err != nil || !worktree.Inside(top, path) {
+		entries = nil
+	}
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		if !e.Type().IsRegular() || !input.Readable(file) {
+			continue
+		}
+		input.Scan(nil, []string{file}, func() {}, func(c input.Chunk) bool { return c.Each(collect(&all)) })
+	}
+	d.dirs[path] = all
+	return all
+}

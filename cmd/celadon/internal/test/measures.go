@@ -1,0 +1,226 @@
+package test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/ruletest"
+	"github.com/celadon-cel/celadon/x/ruletest/coverage"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
+)
+
+// Measures are the flags for what tests are worth.
+type Measures struct {
+	Cover, Mutate       bool
+	CoverMin, MutateMin float64
+	CoverOut, MutateOut string
+}
+
+func (m *Measures) flags(f *pflag.FlagSet) {
+	f.BoolVar(&m.Cover, "cover", false, "tell which rules and conditions the cases do not test")
+	f.Float64Var(&m.CoverMin, "cover-min", 0, "fail where fewer than `N` percent of the rules ran and refused")
+	f.StringVar(&m.CoverOut, "cover-out", "", "write the coverage to a `FILE` that ends in .json, .lcov or .html")
+	f.BoolVar(&m.Mutate, "mutate", false, "change rules and bounds one at a time, and tell which changes no case notices")
+	f.Float64Var(&m.MutateMin, "mutate-min", 0, "fail where the cases notice fewer than `N` percent of the changes")
+	f.StringVar(&m.MutateOut, "mutate-out", "", "write the changes to a `FILE.json`, as a mutation-testing-report")
+}
+
+var coverForms = []string{".json", ".lcov", ".html"}
+
+func (m *Measures) check(f *pflag.FlagSet, o *Options) error {
+	m.Cover = m.Cover || f.Changed("cover-min") || m.CoverOut != ""
+	m.Mutate = m.Mutate || f.Changed("mutate-min") || m.MutateOut != ""
+	switch {
+	case m.CoverOut != "" && !slices.Contains(coverForms, filepath.Ext(m.CoverOut)):
+		return fmt.Errorf("--cover-out %q: want a file that ends in %s", m.CoverOut, strings.Join(coverForms, ", "))
+	case m.MutateOut != "" && filepath.Ext(m.MutateOut) != ".json":
+		return fmt.Errorf("--mutate-out %q: want a file that ends in .json", m.MutateOut)
+	case !(m.CoverMin >= 0 && m.CoverMin <= 100):
+		return fmt.Errorf("--cover-min %v: want 0 to 100 percent", m.CoverMin)
+	case !(m.MutateMin >= 0 && m.MutateMin <= 100):
+		return fmt.Errorf("--mutate-min %v: want 0 to 100 percent", m.MutateMin)
+	case (m.Cover || m.Mutate) && o.Update:
+		return errors.New("--update with --cover or --mutate: update first, then measure")
+	}
+	return nil
+}
+
+// measures gathers what cases ask of CRDs; nil gathers nothing. It is told by
+// several goroutines.
+type measures struct {
+	o   *Measures
+	rec *coverage.Recorder
+
+	mu     sync.Mutex
+	err    error
+	files  map[string]bool
+	suites map[*engine.Engine]*mutation.Suite
+}
+
+func newMeasures(o *Measures) *measures {
+	if !o.Cover && !o.Mutate {
+		return nil
+	}
+	return &measures{o: o, rec: coverage.New(), files: map[string]bool{}, suites: map[*engine.Engine]*mutation.Suite{}}
+}
+
+// attach has the runner tell what it does.
+func (m *measures) attach(cfg *ruletest.Config) {
+	if m == nil {
+		return
+	}
+	if m.o.Cover {
+		cfg.Watch = m.watch
+	}
+	if m.o.Mutate {
+		cfg.Writes = m.writes
+	}
+}
+
+func (m *measures) watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) func(engine.RuleRun) {
+	w, err := m.rec.Watch(crd, e)
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.err = cmp.Or(m.err, err)
+		return nil
+	}
+	return w.Observe
+}
+
+func (m *measures) writes(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, s *ruletest.Suite, c *ruletest.Case, writes []ruletest.Write) {
+	one := mutation.Case{Name: fmt.Sprintf("%s:%d: %s/%s", s.File, c.Line, s.Name, c.Name)}
+	for _, w := range writes {
+		one.Writes = append(one.Writes, mutation.Write(w))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.suites[e] == nil {
+		m.suites[e] = &mutation.Suite{CRD: crd, Engine: e}
+	}
+	m.suites[e].Cases = append(m.suites[e].Cases, one)
+}
+
+// use notes the files of CRDs.
+func (m *measures) use(crds []*ruletest.CRD) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, crd := range crds {
+		m.files[crd.File] = true
+	}
+}
+
+// finish measures, and writes the files that are asked for.
+func (m *measures) finish(ctx context.Context, s command.Streams, r *Report) (err error) {
+	if m == nil || r.Interrupted || r.Summary.Ran() == 0 {
+		return nil
+	}
+	if m.err != nil {
+		return &command.ExitError{Code: command.Bug, Err: m.err}
+	}
+	files := make([]string, 0, len(m.files))
+	for file := range m.files {
+		files = append(files, file)
+	}
+	slices.Sort(files)
+	sources := output.ReadSources(files)
+	if m.o.Cover {
+		r.Coverage = m.rec.Report()
+		if err := m.writeCoverage(r.Coverage, sources); err != nil {
+			return err
+		}
+	}
+	if !m.o.Mutate {
+		return nil
+	}
+	bar := progress.On(s.Stderr, "mutating", "mutants")
+	defer bar.Done()
+	r.Mutation, err = mutation.Run(ctx, m.ordered(), mutation.Config{Progress: func(int, int) { bar.Add(1) }})
+	switch {
+	case ctx.Err() != nil:
+		r.Interrupted = true
+		return nil
+	case err != nil:
+		return &command.ExitError{Code: command.Bug, Err: err}
+	case m.o.MutateOut == "":
+		return nil
+	}
+	return write(m.o.MutateOut, func(w io.Writer) error { return output.Stryker(w, r.Mutation, sources) })
+}
+
+// ordered are the suites in an order that does not depend on which was run first.
+func (m *measures) ordered() []mutation.Suite {
+	type keyed struct {
+		mutation.Suite
+		text []byte
+	}
+	var all []keyed
+	for _, s := range m.suites {
+		slices.SortStableFunc(s.Cases, func(a, b mutation.Case) int { return cmp.Compare(a.Name, b.Name) })
+		text, _ := json.Marshal(s.CRD)
+		all = append(all, keyed{*s, text})
+	}
+	slices.SortFunc(all, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.CRD.Name, b.CRD.Name), bytes.Compare(a.text, b.text), cmp.Compare(a.Cases[0].Name, b.Cases[0].Name), cmp.Compare(a.Engine.KubeVersion(), b.Engine.KubeVersion()))
+	})
+	suites := make([]mutation.Suite, len(all))
+	for i := range all {
+		suites[i] = all[i].Suite
+	}
+	return suites
+}
+
+func (m *measures) writeCoverage(r *coverage.Report, sources *output.Sources) error {
+	switch filepath.Ext(m.o.CoverOut) {
+	case ".json":
+		return write(m.o.CoverOut, func(w io.Writer) error { return finding.Encoder(w).Encode(r) })
+	case ".lcov":
+		return write(m.o.CoverOut, func(w io.Writer) error { return output.Lcov(w, r, sources) })
+	case ".html":
+		return write(m.o.CoverOut, func(w io.Writer) error { return output.HTML(w, r, sources) })
+	}
+	return nil
+}
+
+func write(file string, to func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := to(&b); err != nil {
+		return err
+	}
+	return outfile.Write(file, b.Bytes())
+}
+
+// gate is the error of too little.
+func (m *measures) gate(r *Report) error {
+	if m == nil {
+		return nil
+	}
+	if c := r.Coverage; c != nil && c.Percent() < m.o.CoverMin {
+		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("coverage is %.1f %%: --cover-min wants %v", c.Percent(), m.o.CoverMin)}
+	}
+	if c := r.Mutation; c != nil && 100*c.Score < m.o.MutateMin {
+		return &command.ExitError{Code: command.Findings, Err: fmt.Errorf("the mutation score is %.1f %%: --mutate-min wants %v", 100*c.Score, m.o.MutateMin)}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+)
+
+// Outputs are the names of the forms of a report.
+var Outputs = []string{"text", "json", "junit", "github"}
+
+// Options are the flags of celadon test.
+type Options struct {
+	CRDs          []string
+	Run           string
+	FeatureGates  []string
+	Update, Watch bool
+	FailFast      bool
+	Exact         bool
+	Verbose       bool
+	Output        string
+	Measures      Measures
+	Config        config.Flags
+	Converter     converter.OrCommand
+
+	run   *regexp.Regexp
+	gates []string
+}
+
+// Flags adds the flags to a set.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file or a folder (repeatable); without it those that stand where suites have theirs")
+	f.StringVar(&o.Run, "run", "", "only the cases whose \"suite/case\" matches a `REGEXP`")
+	f.BoolVar(&o.FailFast, "fail-fast", false, "end at the first case that does not pass")
+	f.BoolVar(&o.Exact, "exact-messages", false, "an expected text that differs in the printed value alone fails")
+	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "run only suites that go with the gates of this `LIST`, as A,B,-C; those not named are off")
+	f.BoolVar(&o.Update, "update", false, "write what came of failed cases into the suites, as what is expected")
+	f.BoolVarP(&o.Watch, "watch", "w", false, "test again whenever a file changes")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print every case")
+	f.StringVarP(&o.Output, "output", "o", "text", "report as "+strings.Join(Outputs, ", "))
+	o.Measures.flags(f)
+	o.Converter.Add(f)
+	o.Config.Add(f)
+}
+
+// Check says what is wrong with the flags; f is the set that they were parsed by.
+func (o *Options) Check(f *pflag.FlagSet, paths []string) error {
+	if o.Run != "" {
+		re, err := regexp.Compile(o.Run)
+		if err != nil {
+			return fmt.Errorf("--run %q: %w", o.Run, err)
+		}
+		o.run = re
+	}
+	if f.Changed("feature-gates") {
+		o.gates = append([]string{}, o.FeatureGates...)
+	}
+	stdin := slices.Contains(slices.Concat(paths, o.CRDs), "-")
+	switch {
+	case len(paths) == 0:
+		return errors.New("no suites given: want files or folders (see celadon test --help)")
+	case !slices.Contains(Outputs, o.Output):
+		return fmt.Errorf("--output %q: want %s", o.Output, strings.Join(Outputs, ", "))
+	case stdin && (o.Watch || o.Update):
+		return errors.New("--watch and --update: standard input is no file: want files or folders")
+	case slices.Contains(o.CRDs, "-") && slices.Contains(paths, "-"):
+		return errors.New("- is given more than once: standard input can be read only once")
+	case o.Update && o.Watch:
+		return errors.New("--update and --watch: want one")
+	}
+	return o.Measures.check(f, o)
+}

@@ -1,0 +1,97 @@
+package output
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/ruletest/coverage"
+)
+
+// most is how much of one rule is told.
+const most = 10
+
+// CoverageRules shows the rules of which something is not asked, what is not
+// underlined.
+func CoverageRules(b *strings.Builder, r *coverage.Report) {
+	for i := range r.Items {
+		itemText(b, &r.Items[i])
+	}
+}
+
+// CoverageLine is all in one line.
+func CoverageLine(b *strings.Builder, r *coverage.Report) {
+	untrusted.Fprintf(b, "coverage: %.1f %%: of %s %d ran and %d refused; of %s %d were true and false, %d decided\n",
+		r.Percent(), phrase.Count(r.Rules, "rule"), r.Ran, r.Refused, phrase.Count(r.Conditions, "condition"), r.Both, r.Decisive)
+}
+
+func itemText(b *strings.Builder, item *coverage.Item) {
+	gaps := item.Gaps()
+	if len(gaps) == 0 && item.Unmeasured == "" {
+		return
+	}
+	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, refused %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
+	underlined(b, item.Rule, gaps)
+	for i, gap := range gaps {
+		if i == most {
+			untrusted.Fprintf(b, "  and %d more\n", len(gaps)-most)
+			break
+		}
+		untrusted.Fprintf(b, "  %s\n", gap.Text)
+	}
+	if item.Unmeasured != "" {
+		untrusted.Fprintf(b, "  its conditions are not measured: %s\n", item.Unmeasured)
+	}
+	b.WriteByte('\n')
+}
+
+// maxColumns is how much of a line of a rule is shown.
+const maxColumns = 200
+
+// underlined shows a rule line by line, with a line below where some of it is not
+// covered. What is said of the rule as a whole is not underlined beside what is
+// said of its parts.
+func underlined(b *strings.Builder, rule string, gaps []coverage.Gap) {
+	all := []rune(rule)
+	marked := make([]bool, len(all))
+	for _, gap := range gaps {
+		if gap.End-gap.Start == len(all) && len(gaps) > 1 {
+			continue
+		}
+		for i := gap.Start; i < min(gap.End, len(all)); i++ {
+			marked[i] = true
+		}
+	}
+	at := 0
+	for _, line := range strings.SplitAfter(rule, "\n") {
+		n := len([]rune(line))
+		text, below := &strings.Builder{}, &strings.Builder{}
+		columns := 0
+		for i, r := range []rune(strings.TrimRight(line, "\r\n")) {
+			piece := string(untrusted.Line(string(r)))
+			if r == '\t' {
+				piece = "    "
+			}
+			width := termwidth.Width(piece)
+			if columns += width; columns > maxColumns {
+				text.WriteString("…")
+				break
+			}
+			text.WriteString(piece)
+			mark := " "
+			if marked[at+i] && r != ' ' && r != '\t' {
+				mark = "~"
+			}
+			below.WriteString(strings.Repeat(mark, width))
+		}
+		at += n
+		if strings.TrimSpace(text.String()) == "" {
+			continue
+		}
+		b.WriteString("    " + text.String() + "\n")
+		if marks := strings.TrimRight(below.String(), " "); marks != "" {
+			b.WriteString("    " + marks + "\n")
+		}
+	}
+}

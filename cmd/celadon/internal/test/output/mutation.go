@@ -1,0 +1,102 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/text/linediff"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/ruletest/mutation"
+)
+
+// Survivors shows the mutants that no case kills, each as a difference with a
+// write that would kill it.
+func Survivors(b *strings.Builder, r *mutation.Report) {
+	for _, name := range r.Failing {
+		untrusted.Fprintf(b, "left out, for it fails without any mutant: %s\n", name)
+	}
+	for _, m := range r.Survivors {
+		survivor(b, m)
+	}
+}
+
+// MutationLine is all in one line.
+func MutationLine(b *strings.Builder, r *mutation.Report) {
+	untrusted.Fprintf(b, "mutation: score %.1f %%: of %s %d killed, %d survived, %d not covered", 100*r.Score, phrase.Count(r.Total, "mutant"), r.Killed, r.Survived, r.NotCovered)
+	for _, rest := range []struct {
+		n    int
+		what string
+	}{{r.Equivalent, "equivalent"}, {r.TimedOut, "timed out"}, {r.NotViable, "not viable"}} {
+		if rest.n > 0 {
+			untrusted.Fprintf(b, ", %d %s", rest.n, rest.what)
+		}
+	}
+	if r.Cut > 0 {
+		untrusted.Fprintf(b, "; of %s there are too many to try all", phrase.Count(r.Cut, "rule"))
+	}
+	b.WriteByte('\n')
+}
+
+func survivor(b *strings.Builder, m *mutation.Mutant) {
+	untrusted.Fprintf(b, "survived: %s %s: %s: %s\n", m.CRD, m.Version, phrase.Place(m.Path), m.Operator)
+	difference(b, m.Rule, m.Changed)
+	if m.Test == nil {
+		b.WriteString("  no write was found that would kill it\n\n")
+		return
+	}
+	verdict, other := "refuses", "accepts"
+	if m.Test.Allowed {
+		verdict, other = other, verdict
+	}
+	untrusted.Fprintf(b, "  a test that would kill it: this %s, which the CRD %s and the mutant %s\n", string(m.Test.Operation), verdict, other)
+	object(b, "object", m.Test.Object)
+	if m.Test.Old != nil {
+		object(b, "old object", m.Test.Old)
+	}
+	b.WriteByte('\n')
+}
+
+// difference shows what the mutant changes, line by line.
+func difference(b *strings.Builder, was, is string) {
+	diff := linediff.Unified("", "", lines(was), lines(is))
+	if _, hunks, ok := bytes.Cut(diff, []byte("\n+++ \n")); ok {
+		diff = hunks
+	}
+	for line := range strings.Lines(string(diff)) {
+		if !strings.HasPrefix(line, "@@") {
+			untrusted.Fprintf(b, "    %s\n", strings.TrimRight(line, "\r\n"))
+		}
+	}
+}
+
+// lines is a text that ends a line.
+func lines(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(strings.TrimRight(text, "\n") + "\n")
+}
+
+// maxObject is how much of an object is shown.
+const maxObject = 4 << 10
+
+func object(b *strings.Builder, name string, v map[string]any) {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		return
+	}
+	more := ""
+	if len(text) > maxObject {
+		text, more = text[:maxObject], fmt.Sprintf("      and %d KiB more\n", (len(text)-maxObject)>>10+1)
+	}
+	untrusted.Fprintf(b, "    %s:\n", name)
+	for line := range strings.Lines(string(text)) {
+		untrusted.Fprintf(b, "      %s\n", termwidth.Cut(strings.TrimRight(line, "\r\n"), maxColumns))
+	}
+	b.WriteString(more)
+}

@@ -1,0 +1,151 @@
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// found is what a document is to a test run; most are nothing.
+type found struct {
+	suite *ruletest.Suite
+	text  []byte // of the suite, which begins on a line of its file
+	line  int
+	crd   *definition
+	err   error // of a file that was named, or looks like a suite
+}
+
+// read reads suites, and CRDs beside them. A file that was named has to be a suite;
+// below folders what is none is passed over.
+func (r *run) read(ctx context.Context, paths []string) ([]*found, error) {
+	named := map[string]bool{}
+	for _, path := range paths {
+		named[path] = true
+	}
+	held := map[string]bool{} // files that hold a suite
+	var suites []*found
+	suspected := &suspects{files: map[string]bool{}}
+	decode := func(doc *input.Document) *found { return look(doc, named[doc.File], suspected) }
+	err := batch.All(ctx, r.Stdin, paths, decode, func(f *found) error {
+		switch {
+		case f.crd != nil:
+			r.crds.walked = append(r.crds.walked, f.crd)
+		case f.suite != nil:
+			held[f.suite.File] = true
+			suites = append(suites, f)
+		case f.err != nil:
+			r.problems = append(r.problems, f.err)
+		}
+		return nil
+	})
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !held[path] && len(r.problems) == 0 {
+			r.problems = append(r.problems, fmt.Errorf("%s: no suite in it: want kind: %s, or crdName and tests as OpenShift has them", path, ruletest.Kind))
+		}
+	}
+	return suites, err
+}
+
+// look says what a document is.
+func look(doc *input.Document, named bool, s *suspects) *found {
+	text, line, inList := doc.Source()
+	switch {
+	case errors.Is(doc.Err, input.ErrNoObject) && !named:
+		return &found{}
+	case doc.Err != nil && (named || s.has(doc.File)):
+		return &found{err: fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
+	case doc.Err != nil:
+		return &found{}
+	case ruletest.Holds(doc.Object) && !inList, isSuite(doc.File):
+		line = max(line, 1)
+		f := &found{text: text, line: line}
+		if doc.AsWritten() {
+			f.suite = ruletest.ParseDecoded(doc.File, line, text, doc.Object)
+		} else {
+			f.suite = ruletest.Parse(doc.File, line, text)
+		}
+		return f
+	}
+	return &found{crd: newDefinition(doc)}
+}
+
+// isSuite is true of a file that says in its name that it is one.
+func isSuite(file string) bool {
+	name := strings.TrimSuffix(file, filepath.Ext(file))
+	return strings.HasSuffix(name, ".testsuite")
+}
+
+// suspects remembers which files look like suites: one may have millions of
+// documents that cannot be read.
+type suspects struct {
+	mu    sync.Mutex
+	files map[string]bool
+}
+
+// has is true of a file that cannot be read, and looks like a suite.
+func (s *suspects) has(file string) bool {
+	if isSuite(file) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	looks, known := s.files[file]
+	if !known {
+		text, err := input.ReadFile(file, input.MaxFile)
+		looks = err == nil && ruletest.Looks(text)
+		s.files[file] = looks
+	}
+	return looks
+}
+
+// readGiven reads the CRDs of --crd; there has to be one.
+func (r *run) readGiven(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	type one struct {
+		def *definition
+		err error
+	}
+	err := batch.All(ctx, r.Stdin, paths, func(doc *input.Document) one {
+		if doc.Err != nil && slices.Contains(paths, doc.File) {
+			return one{nil, fmt.Errorf("%s: %w", doc.Place(), doc.Err)}
+		}
+		return one{newDefinition(doc), nil}
+	}, func(o one) error {
+		if o.err != nil {
+			r.problems = append(r.problems, o.err)
+		}
+		if o.def != nil {
+			r.crds.given = append(r.crds.given, o.def)
+		}
+		return nil
+	})
+	if err == nil && len(r.crds.given) == 0 && len(r.problems) == 0 {
+		err = fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))
+	}
+	return err
+}
+
+// roots are the folders that suites may name files in.
+func roots(paths []string) (all []string) {
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		all = append(all, path)
+	}
+	return all
+}

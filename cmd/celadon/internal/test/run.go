@@ -1,0 +1,175 @@
+// Package test is celadon test: it finds suites and their CRDs, runs them on all
+// cores, and reports in the forms that people, scripts and code-review pages read.
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/gctuning"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/rerun"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// run is one celadon test.
+type run struct {
+	command.Streams
+	o        *Options
+	crds     *definitions
+	problems []error // of files
+	edits    edits
+	measures *measures // nil where nothing is measured
+	bug      error
+}
+
+// Run is the whole of celadon test. Its error carries the exit code.
+func Run(ctx context.Context, s command.Streams, o *Options, paths []string) error {
+	if o.Watch {
+		return rerun.Run(ctx, s, slices.Concat(paths, o.CRDs), func() error { return test(ctx, s, o, paths) })
+	}
+	return test(ctx, s, o, paths)
+}
+
+func test(ctx context.Context, s command.Streams, o *Options, paths []string) error {
+	defer gctuning.Seldom(400, enoughMemory)()
+	r := &run{Streams: s, o: o, crds: newDefinitions(paths, o.CRDs), measures: newMeasures(&o.Measures)}
+	if err := r.readGiven(ctx, o.CRDs); err != nil {
+		return err
+	}
+	suites, err := r.read(ctx, paths)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	bar := progress.On(s.Stderr, "testing", "suites")
+	out, _ := bar.Beside(s.Stdout)
+	p, err := newPrinter(o, s.Stdout, out)
+	if err != nil {
+		return err
+	}
+	report := &Report{Kind: "TestReport", APIVersion: "celadon/v1", Suites: []*ruletest.SuiteReport{}}
+	err = r.runAll(ctx, suites, func(f *found, one *ruletest.SuiteReport) error {
+		bar.Add(1)
+		report.Summary.Add(one)
+		report.Suites = append(report.Suites, one)
+		return p.suite(f, one)
+	})
+	bar.Done()
+	report.Interrupted = ctx.Err() != nil
+	if err != nil && !errors.Is(err, errEnough) && !report.Interrupted {
+		return err
+	}
+	if err := r.write(report); err != nil {
+		return err
+	}
+	unwritten := r.measures.finish(ctx, s, report)
+	if err := p.end(report); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	if unwritten != nil {
+		return unwritten
+	}
+	return r.verdict(report, paths)
+}
+
+// enoughMemory is where garbage, which may be a multiple of what lives, grows no more.
+const enoughMemory = 1 << 30
+
+// done is a suite that was run.
+type done struct {
+	of     *found
+	report *ruletest.SuiteReport
+	text   []byte // after --update; nil where nothing changes
+	errs   []error
+}
+
+var errEnough = errors.New("a case has not passed")
+
+// runAll runs suites on all cores and takes what came of them in order.
+func (r *run) runAll(ctx context.Context, suites []*found, take func(*found, *ruletest.SuiteReport) error) error {
+	cfg := ruletest.Config{Run: r.o.run, Exact: r.o.Exact, FailFast: r.o.FailFast && !r.o.Update, Fill: r.o.Update}
+	var err error
+	if cfg.Converter, err = r.o.Converter.Open(); err != nil {
+		return err
+	}
+	r.measures.attach(&cfg)
+	runner := ruletest.New(cfg)
+	pipe := parallel.Pipe[*found, done]{
+		Workers: runtime.GOMAXPROCS(0),
+		Produce: func(send func(*found) bool) {
+			for _, f := range suites {
+				if r.o.gates != nil && !withGates(f.suite.FeatureGates, r.o.gates) || r.o.run != nil && runner.Selected(f.suite) == 0 {
+					continue
+				}
+				if !send(f) {
+					return
+				}
+			}
+		},
+		Work: func(f *found) done {
+			crds, err := r.crds.find(f.suite)
+			r.measures.use(crds)
+			d := done{of: f, report: runner.Run(ctx, f.suite, crds, err)}
+			if r.o.Update {
+				d.update(ctx, runner, crds, err)
+			}
+			return d
+		},
+		Take: func(d done) error {
+			r.edited(&d)
+			if err := take(d.of, d.report); err != nil {
+				return err
+			}
+			for _, c := range d.report.Cases {
+				if c.Bug != nil && r.bug == nil {
+					r.bug = c.Bug
+				}
+				if r.o.FailFast && (c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error) {
+					return errEnough
+				}
+			}
+			return nil
+		},
+	}
+	return pipe.Run(ctx)
+}
+
+// verdict is the exit code: what is unreadable or was not run wins over what failed.
+func (r *run) verdict(report *Report, paths []string) error {
+	for _, problem := range r.problems {
+		r.Complain(problem)
+	}
+	s := &report.Summary
+	switch {
+	case report.Interrupted:
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the report has what was run")}
+	case r.bug != nil:
+		return &command.ExitError{Code: command.Bug, Err: r.bug}
+	case len(r.problems) > 0 || s.Errors > 0:
+		return &command.ExitError{Code: command.Usage}
+	case s.Ran() == 0:
+		return &command.ExitError{Code: command.Usage, Err: errors.New(r.whyNone(s, paths))}
+	case s.Failed > 0:
+		return &command.ExitError{Code: command.Findings}
+	}
+	return r.measures.gate(report)
+}
+
+func (r *run) whyNone(s *ruletest.Summary, paths []string) string {
+	switch {
+	case s.Skipped > 0:
+		return fmt.Sprintf("no case was run: %s skipped", phrase.Count(s.Skipped, "case"))
+	case r.o.Run != "":
+		return fmt.Sprintf("no case was run: --run %q matches none", r.o.Run)
+	case r.o.gates != nil:
+		return "no case was run: no suite goes with --feature-gates"
+	}
+	return "no suite in " + strings.Join(paths, ", ")
+}

@@ -1,0 +1,234 @@
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/outfile"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// InitOptions are the flags of celadon test init.
+type InitOptions struct {
+	CRDs, Samples []string
+	Out           string
+	Steps         int
+}
+
+// Flags adds the flags to a set.
+func (o *InitOptions) Flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.CRDs, "crd", nil, "CRDs: `PATH` of a file, a folder or - (repeatable)")
+	f.StringArrayVar(&o.Samples, "from", nil, "objects that are preferred to made-up ones: `SAMPLES`, files or folders (repeatable)")
+	f.StringVar(&o.Out, "out", "", "write a file for each CRD version into `DIR` (default standard output)")
+	f.IntVar(&o.Steps, "steps", search.DefaultSteps, "how much is tried for one rule, in objects")
+}
+
+// Check says what is wrong with the flags.
+func (o *InitOptions) Check() error {
+	switch all := slices.Concat(o.CRDs, o.Samples); {
+	case len(o.CRDs) == 0:
+		return errors.New("no CRDs given: want --crd PATH")
+	case o.Steps <= 0:
+		return fmt.Errorf("--steps %d: want 1 or more", o.Steps)
+	case len(slices.DeleteFunc(slices.Clone(all), func(path string) bool { return path != "-" })) > 1:
+		return errors.New("- is given more than once: standard input can be read only once")
+	}
+	return nil
+}
+
+// Init is the whole of celadon test init.
+func Init(ctx context.Context, s command.Streams, o *InitOptions) error {
+	i := &initial{Streams: s, o: o, samples: map[string][]map[string]any{}, named: map[string]bool{}}
+	if err := i.read(ctx); err != nil {
+		return err
+	}
+	bar := progress.On(s.Stderr, "searching", "suites")
+	written := 0
+	for _, d := range i.crds {
+		n, err := i.start(ctx, d, func() { bar.Add(1) })
+		if ctx.Err() != nil {
+			bar.Done()
+			return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
+		}
+		if err != nil {
+			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, err))
+		}
+		written += n
+	}
+	bar.Done()
+	for _, problem := range i.problems {
+		s.Complain(problem)
+	}
+	switch {
+	case len(i.problems) > 0:
+		return &command.ExitError{Code: command.Usage}
+	case written == 0:
+		return &command.ExitError{Code: command.Usage, Err: errors.New("no served version of the CRDs has rules: there is nothing to test")}
+	}
+	return nil
+}
+
+// initial is one celadon test init.
+type initial struct {
+	command.Streams
+	o        *InitOptions
+	crds     []*definition
+	samples  map[string][]map[string]any // by apiVersion and kind
+	problems []error
+	named    map[string]bool
+	parts    int // on standard output
+}
+
+func (i *initial) read(ctx context.Context) error {
+	add := func(doc *input.Document) *definition {
+		resource.Complete(doc)
+		if doc.Err != nil && slices.Contains(i.o.CRDs, doc.File) {
+			return &definition{file: doc.Place(), err: doc.Err}
+		}
+		return newDefinition(doc)
+	}
+	err := batch.All(ctx, i.Stdin, i.o.CRDs, add, func(d *definition) error {
+		switch {
+		case d == nil:
+		case d.err != nil:
+			i.problems = append(i.problems, fmt.Errorf("%s: %w", d.file, d.err))
+		default:
+			i.crds = append(i.crds, d)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(i.crds) == 0 && len(i.problems) == 0 {
+		return fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(i.o.CRDs, ", "))
+	}
+	return batch.All(ctx, i.Stdin, i.o.Samples, func(doc *input.Document) *input.Document { return doc }, func(doc *input.Document) error {
+		if doc.Err != nil {
+			if !errors.Is(doc.Err, input.ErrNoObject) || slices.Contains(i.o.Samples, doc.File) {
+				i.problems = append(i.problems, fmt.Errorf("--from: %s: %w", doc.Place(), doc.Err))
+			}
+			return nil
+		}
+		key := fmt.Sprint(doc.Object["apiVersion"], " ", doc.Object["kind"])
+		i.samples[key] = append(i.samples[key], doc.Object)
+		return nil
+	})
+}
+
+// start writes the suites of a CRD.
+func (i *initial) start(ctx context.Context, d *definition, step func()) (written int, err error) {
+	read, err := d.decode()
+	if err != nil {
+		return 0, err
+	}
+	crd := read.Definition
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		return 0, err
+	}
+	for _, v := range crd.Spec.Versions {
+		if !v.Served {
+			continue
+		}
+		if i.o.Out != "" {
+			if err := resource.CheckNames(crd.Name, v.Name); err != nil {
+				return written, err
+			}
+		}
+		made, err := i.suite(ctx, d.file, crd, e, v.Name)
+		if err != nil {
+			return written, err
+		}
+		if made == nil {
+			continue
+		}
+		if made.Limited != "" {
+			i.problems = append(i.problems, fmt.Errorf("%s: version %s: not all rules have cases: %s", d.file, v.Name, made.Limited))
+		}
+		if err := i.write(i.name(d, v.Name), made); err != nil {
+			return written, err
+		}
+		written++
+		step()
+	}
+	return written, nil
+}
+
+func (i *initial) suite(ctx context.Context, file string, crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string) (*ruletest.Started, error) {
+	s := &ruletest.Starter{
+		Definition: crd, Engine: e, Version: version, CRDPath: i.pathTo(file, crd.Name),
+		Samples: i.samples[fmt.Sprint(crd.Spec.Group+"/"+version, " ", crd.Spec.Names.Kind)],
+		Search:  search.Config{Steps: i.o.Steps, Seed: 1},
+	}
+	return s.Suite(ctx)
+}
+
+// pathTo is how a suite names its CRD: by the file, from where the suite is written,
+// or where there is no such way by its name.
+func (i *initial) pathTo(file, name string) string {
+	if file == "-" {
+		return name
+	}
+	out, err1 := filepath.Abs(i.o.Out)
+	crd, err2 := filepath.Abs(file)
+	rel, err3 := filepath.Rel(out, crd)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return name
+	}
+	return filepath.ToSlash(rel)
+}
+
+// name is that of a suite's file; of further CRDs of a name it has their files'.
+func (i *initial) name(d *definition, version string) string {
+	name := d.name + "-" + version
+	if i.named[name] {
+		name = strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file)) + "-" + version
+	}
+	i.named[name] = true
+	return name + ".testsuite.yaml"
+}
+
+// write writes a suite, and what it shows.
+func (i *initial) write(name string, made *ruletest.Started) error {
+	said := fmt.Sprintf("%s: %d with a refused object, %d of them by this rule alone; %d with an accepted one", phrase.Count(made.Rules, "rule"), made.Refused, made.Alone, made.Accepted)
+	if i.o.Out == "" {
+		if i.parts++; i.parts > 1 {
+			_, _ = io.WriteString(i.Stdout, "---\n")
+		}
+		untrusted.Fprintf(i.Stderr, "%s: %s\n", name, said)
+		_, err := untrusted.NewWriter(i.Stdout).Write(made.Text)
+		return err
+	}
+	if err := outfile.MkdirAll(i.o.Out, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(i.o.Out, name)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: there is a suite already: remove it, or name another folder with --out", path)
+	}
+	if err := outfile.Write(path, made.Text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(i.Stdout, string(untrusted.Sprintf("%s: %s\n", path, said)))
+	return err
+}

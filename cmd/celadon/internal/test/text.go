@@ -1,0 +1,150 @@
+package test
+
+import (
+	"io"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/test/output"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/ruletest"
+)
+
+// textPrinter writes for people: what has not passed, and why.
+type textPrinter struct {
+	w       *untrusted.Writer
+	verbose bool
+}
+
+func (p *textPrinter) suite(_ *found, s *ruletest.SuiteReport) error {
+	var b strings.Builder
+	for _, e := range s.Errors {
+		p.head(&b, untrusted.Red, "ERROR", s, "", e.Place)
+		untrusted.Fprintf(&b, "  %s\n", e.Message)
+	}
+	for _, c := range s.Cases {
+		p.one(&b, s, c)
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func (p *textPrinter) one(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
+	switch c.Outcome {
+	case ruletest.Failed:
+		p.head(b, untrusted.Red, "FAIL", s, c.Name, c.Place)
+	case ruletest.Error:
+		p.head(b, untrusted.Red, "ERROR", s, c.Name, c.Place)
+	case ruletest.Skipped:
+		if p.verbose {
+			p.head(b, untrusted.Yellow, "SKIP", s, c.Name, c.Place)
+		}
+	case ruletest.Passed:
+		if p.verbose {
+			p.head(b, untrusted.Green, "PASS", s, c.Name, c.Place)
+		}
+	}
+	if p.verbose || c.Outcome == ruletest.Failed || c.Outcome == ruletest.Error {
+		showCase(b, s, c)
+	}
+}
+
+func (p *textPrinter) head(b *strings.Builder, colour untrusted.Colour, word untrusted.Own, s *ruletest.SuiteReport, name string, at ruletest.Place) {
+	if p.w.Colours {
+		word = untrusted.Paint(colour, word)
+	}
+	untrusted.Fprintf(b, "%s %s:%d:%d: %s", word, s.File, at.Line, at.Column, s.Name)
+	if name != "" {
+		untrusted.Fprintf(b, "/%s", name)
+	}
+	b.WriteByte('\n')
+}
+
+// showCase says why a case has its outcome.
+func showCase(b *strings.Builder, s *ruletest.SuiteReport, c *ruletest.CaseReport) {
+	if c.Against != "" {
+		untrusted.Fprintf(b, "  against %s\n", c.Against)
+	}
+	if len(c.Mismatches) == 0 && c.Message != "" {
+		untrusted.Fprintf(b, "  %s\n", c.Message)
+	}
+	for _, remark := range c.Remarks {
+		untrusted.Fprintf(b, "  %s\n", remark)
+	}
+	for _, m := range c.Mismatches {
+		untrusted.Fprintf(b, "  want %s\n", m.Want)
+		if m.Line > 0 {
+			untrusted.Fprintf(b, "   --> %s:%d:%d\n", s.File, m.Line, m.Column)
+		}
+		untrusted.Fprintf(b, "  got  %s\n", m.Got)
+	}
+	if c.Got == nil || c.Outcome != ruletest.Failed {
+		return
+	}
+	shown := map[string]bool{}
+	for _, cause := range c.Got.Causes {
+		if cause.Place == nil {
+			continue
+		}
+		untrusted.Fprintf(b, "   --> %s:%d:%d: %s\n", s.File, cause.Line, cause.Column, cause.Field)
+		if cause.Rule == "" || shown[cause.Rule] {
+			continue
+		}
+		shown[cause.Rule] = true
+		finding.ShowRule(b, cause.Rule)
+		for _, v := range cause.Values {
+			untrusted.Fprintf(b, "          %s: %s\n", v.Expr, finding.Preview(v.Value, nil))
+		}
+		finding.ShowMissing(b, cause.NotShown)
+	}
+}
+
+func (p *textPrinter) end(r *Report) error {
+	var b strings.Builder
+	if r.Coverage != nil {
+		output.CoverageRules(&b, r.Coverage)
+	}
+	if r.Mutation != nil {
+		output.Survivors(&b, r.Mutation)
+	}
+	if _, err := io.WriteString(p.w, b.String()); err != nil {
+		return err
+	}
+	b.Reset()
+	counts(&b, r)
+	text := untrusted.Own(b.String())
+	if s := &r.Summary; p.w.Colours && s.Failed == 0 && s.Errors == 0 && s.Passed > 0 {
+		text = untrusted.Paint(untrusted.Green, untrusted.Own(strings.TrimSuffix(string(text), "\n"))) + "\n"
+	}
+	_, err := io.WriteString(p.w, string(text))
+	return err
+}
+
+// counts is the last line of a report.
+func counts(b *strings.Builder, r *Report) {
+	s := &r.Summary
+	for _, file := range r.Updated {
+		untrusted.Fprintf(b, "%s is updated: read what is expected now\n", file)
+	}
+	untrusted.Fprintf(b, "%s in %s: %d passed, %d failed", phrase.Count(s.Passed+s.Failed+s.Skipped, "case"), phrase.Count(s.Suites, "suite"), s.Passed, s.Failed)
+	if s.Skipped > 0 {
+		untrusted.Fprintf(b, "; %d skipped", s.Skipped)
+	}
+	if s.Errors > 0 {
+		untrusted.Fprintf(b, "; %s", phrase.Count(s.Errors, "error"))
+	}
+	if s.Older > 0 {
+		untrusted.Fprintf(b, "; %d by a message as an older server words it", s.Older)
+	}
+	if r.Interrupted {
+		b.WriteString("; interrupted")
+	}
+	b.WriteByte('\n')
+	if r.Coverage != nil {
+		output.CoverageLine(b, r.Coverage)
+	}
+	if r.Mutation != nil {
+		output.MutationLine(b, r.Mutation)
+	}
+}

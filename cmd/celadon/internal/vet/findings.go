@@ -1,0 +1,140 @@
+package vet
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// finding is one thing to show at one place.
+type crdFinding struct {
+	id, description, message string
+	rule                     string   // that it is about; "" is none
+	shown                    []string // lines that show it
+	level                    string   // error, warning or note
+	at                       finding.Place
+	ref                      *engine.RuleRef // the rule that it is about, where it has a place
+}
+
+// findings are what keeps a CRD from being accepted, what the server warns of,
+// lints, and advice.
+func (one *vetted) findings() (list []crdFinding) {
+	whole := finding.Place{File: one.doc.File, Line: one.doc.Line}
+	add := func(f crdFinding) {
+		if f.at.Line == 0 {
+			f.at.File, f.at.Line = whole.File, whole.Line
+		}
+		list = append(list, f)
+	}
+	if one.problem != nil {
+		add(crdFinding{id: "unreadable", description: "What cannot be read as a CustomResourceDefinition", level: "error", message: one.problem.Error(), at: whole})
+		return list
+	}
+	r := one.report
+	if one.undecided() {
+		add(crdFinding{id: "undecided", description: "A CRD that asks for more work than is done", level: "error", message: r.Undecided.Error(), at: whole})
+	}
+	if r.Status != nil && len(r.Causes) == 0 {
+		f := crdFinding{id: string(r.Status.Reason), description: "A request that the API server does not take", level: "error", message: r.Status.Message, at: whole}
+		if strict := one.strict(0); len(strict) > 0 {
+			f.at = strict[0]
+		}
+		if c := one.panic(0); c != nil {
+			f.message, f.rule, f.ref = f.message+" "+c.Message, c.Rule, c.Ref
+			f.at = c.Place()
+		}
+		add(f)
+	}
+	for _, c := range one.causes(0) {
+		add(crdFinding{
+			id: c.Reason, description: "A check of the API server: " + c.Reason, level: "error", message: c.Field + ": " + c.Message, rule: c.Rule, ref: c.Ref,
+			at: c.Place(),
+		})
+	}
+	for _, w := range r.Warnings {
+		add(crdFinding{id: "warning", description: "A warning of the API server", level: "warning", message: w, at: whole})
+	}
+	for i, at := range one.lintPlaces(0) {
+		l := &one.lints[i]
+		at.Field = l.Path + " " + l.Rule // its identity, whatever rules come before it
+		add(crdFinding{id: l.Name, description: "What the API server accepts and authors regret", level: "warning", message: l.Message, rule: l.Rule, shown: shown(l), at: at})
+	}
+	for _, v := range r.Versions {
+		for i, at := range one.advicePlaces(v.Advice) {
+			a := &v.Advice[i]
+			at.Field = a.Field + "." + a.Set
+			add(crdFinding{id: "advice", description: "A bound that makes rules fit", level: "note", message: fmt.Sprintf("%s: %s: set %s: %d", v.Name, phrase.Place(a.Path), a.Set, a.Value), at: at})
+		}
+	}
+	return list
+}
+
+// gitHubPrinter writes workflow commands, which GitHub shows beside the lines.
+type gitHubPrinter struct{ out *untrusted.Writer }
+
+func (p *gitHubPrinter) crd(one *vetted) error {
+	for _, f := range one.findings() {
+		if err := p.finding(&f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *gitHubPrinter) finding(f *crdFinding) error {
+	level := f.level
+	if level == "note" {
+		level = "notice"
+	}
+	text := finding.Sentence(f.message)
+	if f.rule != "" {
+		text += "\nrule: " + untrusted.Line(lex.Flat(f.rule))
+	}
+	for _, line := range f.shown {
+		text += "\n" + untrusted.Line(line)
+	}
+	return finding.Annotate(p.out, level, f.at, f.id, text)
+}
+
+func (p *gitHubPrinter) end(s *summary) error {
+	_, err := fmt.Fprintln(p.out, s)
+	return err
+}
+
+type sarifPrinter struct{ log *finding.SARIF }
+
+func (p *sarifPrinter) crd(one *vetted) error {
+	name := ""
+	if one.report != nil {
+		name = one.report.Name
+	}
+	for _, f := range one.findings() {
+		if err := p.finding(&f, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// body is the whole text of a finding.
+func (f *crdFinding) body() string {
+	text := f.message
+	if f.rule != "" {
+		text += "\nrule: " + f.rule
+	}
+	for _, line := range f.shown {
+		text += "\n" + line
+	}
+	return text
+}
+
+// finding adds one in what has an identity: a CRD, or a type of Go.
+func (p *sarifPrinter) finding(f *crdFinding, of string) error {
+	return p.log.Add(f.id, f.description, f.level, f.at, f.body(), f.at.File, of)
+}
+
+func (p *sarifPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }

@@ -1,0 +1,116 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/crdedit"
+)
+
+// fixes says whether files are to be fixed.
+func (o *Options) fixes(paths []string) (bool, error) {
+	switch {
+	case o.DryRun && !o.Fix:
+		return false, errors.New("--dry-run: want --fix, too")
+	case o.Fix && o.Output != "text":
+		return false, errors.New("--fix shows what it changes: want no --output")
+	case o.Fix && slices.Contains(paths, "-"):
+		return false, errors.New("--fix: standard input cannot be written: want files or folders")
+	}
+	return o.Fix, nil
+}
+
+// runFix is the whole of celadon vet --fix.
+func runFix(ctx context.Context, s command.Streams, o *Options, paths []string) error {
+	v, err := newVetter(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	again := func(ctx context.Context, doc *input.Document) (*fix.Vetted, error) {
+		one := v.vet(ctx, doc)
+		if one == nil || one.problem != nil && !one.bug {
+			return nil, nil
+		}
+		if one.bug {
+			return nil, &command.ExitError{Code: command.Bug, Err: one.problem}
+		}
+		return one.fixes(), nil
+	}
+	f := fix.New(fix.Config{Vet: again, Out: s.Stdout, Err: s.Stderr, DryRun: o.DryRun})
+	err = batch.Parallel(s.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+		switch {
+		case one == nil:
+			return nil
+		case one.bug:
+			return &command.ExitError{Code: command.Bug, Err: one.problem}
+		case one.problem != nil:
+			f.Unreadable(one.doc, one.problem)
+			return nil
+		}
+		for _, l := range one.opening() {
+			untrusted.Fprintf(s.Stderr, "%s: %s: %s: not guarded, since what guards it accepts more than now: celadon vet --find shows it\n", one.doc.Place(), one.report.Name, phrase.Rule(l.Path, l.Index))
+		}
+		return f.Add(ctx, one.doc, one.fixes())
+	}).Run(ctx)
+	if err == nil {
+		err = f.End(ctx)
+	}
+	if ctx.Err() != nil {
+		return &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the files shown before are fixed")}
+	}
+	if err != nil {
+		return err
+	}
+	sum := f.Summary()
+	switch {
+	case sum.Failed > 0:
+		return &command.ExitError{Code: command.Usage}
+	case sum.CRDs == 0:
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %v", paths)}
+	case sum.Refused > 0 || o.DryRun && sum.Fixed > 0:
+		return &command.ExitError{Code: command.Findings}
+	case sum.Fixed == 0:
+		fmt.Fprintln(s.Stderr, "nothing to fix")
+	}
+	return nil
+}
+
+// fixes are what --fix does: what is accepted stays the same but for bounds.
+func (one *vetted) fixes() *fix.Vetted {
+	v := &fix.Vetted{Report: one.report}
+	for i := range one.lints {
+		l := &one.lints[i]
+		m := l.Keeping()
+		steps, err := engine.ParsePath(l.Path)
+		if m == nil || err != nil {
+			continue
+		}
+		for at := range one.report.Versions {
+			if l.Version == "" || l.Version == one.report.Versions[at].Name {
+				v.Rules = append(v.Rules, crdedit.Text{At: crdedit.Place{Version: at, Steps: steps}, Index: l.Index, Rule: m.Rule})
+			}
+		}
+	}
+	return v
+}
+
+// opening are lints whose mends all accept more than now: those are for a person to
+// choose.
+func (one *vetted) opening() (list []*lint.Lint) {
+	for i := range one.lints {
+		if l := &one.lints[i]; len(l.Mends) > 0 && l.Keeping() == nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}

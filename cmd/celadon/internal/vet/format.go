@@ -1,0 +1,73 @@
+package vet
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+func (p *textPrinter) paint(c untrusted.Colour, text untrusted.Own) untrusted.Own {
+	if !p.terminal {
+		return text
+	}
+	return untrusted.Paint(c, text)
+}
+
+var painted = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// columns is how wide a text stands on a terminal.
+func columns(text untrusted.Own) int {
+	return termwidth.Width(painted.ReplaceAllString(string(text), ""))
+}
+
+// line writes one line, on a terminal broken between words where it is too
+// long; what follows is set in by two more.
+func (p *textPrinter) line(b *strings.Builder, indent int, text untrusted.Own) {
+	left := strings.Repeat(" ", indent)
+	if p.width == 0 {
+		b.WriteString(left + string(text) + "\n")
+		return
+	}
+	line := left
+	for i, word := range strings.Split(string(text), " ") {
+		switch {
+		case i == 0:
+			line += word
+		case columns(untrusted.Own(line+" "+word)) > p.width:
+			b.WriteString(line + "\n")
+			line = left + "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	b.WriteString(line + "\n")
+}
+
+// bar is how much of a limit a cost takes, on a terminal.
+func (p *textPrinter) bar(cost, limit uint64) untrusted.Own {
+	if !p.terminal || limit == 0 {
+		return ""
+	}
+	width := 10
+	switch {
+	case p.width < 70:
+		width = 3
+	case p.width < 80:
+		width = 5
+	}
+	full := int(math.Ceil(float64(width) * math.Min(1, float64(cost)/float64(limit))))
+	filled := untrusted.Own(strings.Repeat("█", full))
+	if cost > limit {
+		filled = p.paint(untrusted.Red, filled)
+	}
+	return " " + filled + untrusted.Own(strings.Repeat("░", width-full))
+}
+
+// oneLine makes a rule one line of at most n columns.
+func oneLine(rule string, n int) untrusted.Own {
+	return untrusted.Own(termwidth.Cut(string(untrusted.Line(lex.Flat(rule))), n))
+}

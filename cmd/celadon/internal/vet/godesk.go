@@ -1,0 +1,130 @@
+package vet
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/markers"
+)
+
+// GoDesk vets Go packages that an editor has open. It is safe for concurrent use.
+type GoDesk struct {
+	desk    *Desk
+	without []string
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]*vetted // CRDs do not change with each key
+}
+
+// NewGoDesk makes one, of the same options as NewDesk.
+func NewGoDesk(d *Desk, o *Options) *GoDesk {
+	return &GoDesk{desk: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
+}
+
+// GoReviewed is what celadon vet says of a Go package.
+type GoReviewed struct {
+	Findings []Finding
+	Rules    []GoRule
+}
+
+// GoRule is a rule of a CRD and the marker that made it.
+type GoRule struct {
+	Marker        *markers.Marker
+	CRD           *resource.Compact
+	Version, Path string
+	Index         int
+}
+
+// Vet vets the packages in a folder, from the root, with the CRDs that the module has
+// where generators write them; texts are those that are not saved, by their files. The
+// error says why nothing can be said.
+func (d *GoDesk) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
+	var open closers
+	defer open.close()
+	g, err := readGo([]string{dir}, &open, texts)
+	if err != nil {
+		return nil, err
+	}
+	folders, err := g.tree.CRDFolders()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, folder := range folders {
+		paths = append(paths, g.name(folder))
+	}
+	run := &goRun{src: g, without: d.without}
+	input.Scan(nil, paths, func() {}, func(c input.Chunk) bool {
+		return c.Each(func(doc *input.Document) bool {
+			if one := d.vet(ctx, doc); one != nil {
+				run.add(one)
+			}
+			return ctx.Err() == nil
+		})
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r := &GoReviewed{}
+	for _, f := range run.end().findings {
+		text := f.message
+		if f.rule != "" {
+			text += "\nrule: " + f.rule
+		}
+		for _, line := range f.lines() {
+			text += "\n" + line
+		}
+		r.Findings = append(r.Findings, Finding{f.id, f.level, text, f.at, nil, f.write})
+	}
+	for i, m := range run.mapped {
+		r.Rules = append(r.Rules, rulesOf(m.Map(), run.crds[run.of[i]])...)
+	}
+	return r, nil
+}
+
+// vet vets a CRD once.
+func (d *GoDesk) vet(ctx context.Context, doc *input.Document) *vetted {
+	data, err := doc.JSON()
+	if err != nil || doc.Object["kind"] != resource.Kind {
+		return nil
+	}
+	sum := sha256.Sum256(data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if was := d.known[sum]; was != nil {
+		one := *was
+		one.doc, one.source = doc, nil
+		return &one
+	}
+	one := d.desk.v.vet(ctx, doc)
+	if one == nil || one.bug || ctx.Err() != nil {
+		return nil
+	}
+	if len(d.known) > mostKnown {
+		clear(d.known)
+	}
+	d.known[sum] = one
+	return one
+}
+
+// mostKnown are how many CRDs are kept.
+const mostKnown = 1000
+
+func rulesOf(m *markers.Map, one *vetted) (rules []GoRule) {
+	crd, err := resource.DecodeCompact(one.doc)
+	if err != nil || crd == nil {
+		return nil
+	}
+	for _, v := range one.report.Versions {
+		for i := range v.Rules {
+			if r := m.Rule(vet.Place(v.Rules[i].Field)); r != nil && r.Marker != nil {
+				rules = append(rules, GoRule{r.Marker, crd, v.Name, v.Rules[i].Path, v.Rules[i].Index})
+			}
+		}
+	}
+	return rules
+}

@@ -1,0 +1,219 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/x/markers/markervet"
+)
+
+// runGo is the whole of celadon vet ./api/...
+func runGo(ctx context.Context, streams command.Streams, o *Options, dirs []string) error {
+	if o.Fix {
+		return errors.New("--fix: CRDs that are generated are mended in Go: want no Go packages")
+	}
+	var open closers
+	defer open.close()
+	g, err := readGo(dirs, &open, nil)
+	if err != nil {
+		return err
+	}
+	paths := o.CRDs
+	if len(paths) == 0 {
+		folders, err := g.tree.CRDFolders()
+		if err != nil {
+			return fmt.Errorf("%w: want --crd with what a generator makes of these packages (celadon-gen makes it of packages that have none)", err)
+		}
+		for _, dir := range folders {
+			paths = append(paths, g.name(dir))
+		}
+	}
+	v, err := newVetter(ctx, streams, o)
+	if err != nil {
+		return err
+	}
+	p, err := o.goPrinter(streams.Stdout)
+	if err != nil {
+		return err
+	}
+	run := &goRun{src: g, without: o.NoLints, excerpt: p.excerpt()}
+	bar := progress.On(streams.Stderr, "vetting", "CRDs")
+	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+		switch {
+		case ctx.Err() != nil:
+			return batch.ErrStopped
+		case one != nil:
+			bar.Add(1)
+			run.add(one)
+		}
+		return nil
+	}).Run(ctx)
+	bar.Done()
+	run.sum.Interrupted = ctx.Err() != nil
+	if err != nil && !run.sum.Interrupted {
+		return err
+	}
+	if err := p.report(run.end()); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return run.sum.verdict(paths)
+}
+
+// goRun is what is known of the CRDs and their Go.
+type goRun struct {
+	src     *goSource
+	without []string
+	excerpt int
+
+	sum      summary
+	crds     []*vetted
+	mapped   []*markervet.CRD
+	of       []int // of mapped: the index in crds
+	unread   []goFinding
+	findings []goFinding
+}
+
+// goFinding is a finding in a form that can be shown.
+type goFinding struct {
+	crdFinding
+	of     string
+	places []markervet.Place
+	write  string // a marker that is missing above
+}
+
+// add maps one CRD.
+func (r *goRun) add(one *vetted) {
+	crd, err := resource.DecodeCompact(one.doc)
+	r.sum.count(one)
+	r.crds = append(r.crds, one)
+	if one.report == nil || err != nil || crd == nil {
+		for _, f := range one.findings() { // nothing in Go is known to have made it
+			r.unread = append(r.unread, goFinding{crdFinding: f})
+		}
+		return
+	}
+	one.source = markervet.New(r.src.Source, crd.ForEngine(), one.report, one.lints, shown)
+	r.mapped = append(r.mapped, one.source)
+	r.of = append(r.of, len(r.crds)-1)
+}
+
+// end gathers all findings.
+func (r *goRun) end() *goRun {
+	r.cannotRead()
+	for _, f := range markervet.Find(r.src.Source, r.mapped, r.without) {
+		g := goFinding{of: f.Of, places: f.Places, write: f.Write, crdFinding: crdFinding{
+			id: f.ID, description: f.Description, message: f.Message, rule: f.Rule, shown: f.Shown, level: f.Level,
+			at: finding.Place{File: f.File, Line: f.Position.Line, Column: f.Column, Field: f.Of + " " + f.Rule},
+		}}
+		if f.Position.Line > 0 {
+			g.at.Excerpt = finding.NewExcerpt(f.Line, f.Column-1, len(f.Line), r.excerpt, nil)
+		} else {
+			g.at = r.crds[r.of[f.CRD]].inFile(f.Field, r.excerpt)
+		}
+		r.findings = append(r.findings, g)
+	}
+	r.sum.Go = r.count()
+	r.findings = append(r.unread, r.findings...)
+	r.sum.Lints = 0
+	for _, f := range r.findings {
+		if f.level == markervet.Warning && f.id != "warning" {
+			r.sum.Lints++
+		}
+	}
+	return r
+}
+
+// inFile is a place in the CRD's own file, or else the CRD's.
+func (one *vetted) inFile(field string, width int) finding.Place {
+	at := one.inYAML([]string{field}, width)[0]
+	if at.Line == 0 {
+		at = finding.Place{File: one.doc.File, Line: one.doc.Line, Field: field}
+	}
+	return at
+}
+
+// cannotRead tells of Go that is not read, and of packages that rules need.
+func (r *goRun) cannotRead() {
+	add := func(at finding.Place, text string) {
+		r.sum.Unreadable++
+		r.unread = append(r.unread, goFinding{crdFinding: crdFinding{id: "unreadable", description: "What cannot be read", level: "error", message: text, at: at}})
+	}
+	for _, p := range r.src.Problems() {
+		add(finding.Place{File: p.File, Line: p.Line, Column: p.Column}, p.Message)
+	}
+	for _, b := range r.src.tree.Bad() {
+		add(finding.Place{File: b.Name}, b.Err.Error())
+	}
+	said := map[string]bool{}
+	for i, m := range r.mapped {
+		for _, rule := range m.Map().Rules {
+			if err := r.src.Missing(rule.Missing); err != nil && !said[rule.Missing] {
+				said[rule.Missing] = true
+				add(r.crds[r.of[i]].inFile(rule.Field, r.excerpt), fmt.Sprintf("package %s, whose types this rule is of: %v", rule.Missing, err))
+			}
+		}
+	}
+}
+
+// goSummary counts what was mapped.
+type goSummary struct {
+	Files   int `json:"files"`
+	Markers int `json:"markers"`
+	Rules   int `json:"rules"`
+	// Mapped are the rules that have a marker, Ambiguous those of them that have
+	// several.
+	Mapped    int `json:"mapped"`
+	Ambiguous int `json:"ambiguous,omitempty"`
+	// Foreign are CRDs of kinds that the packages do not have.
+	Foreign int `json:"foreign,omitempty"`
+}
+
+func (r *goRun) count() *goSummary {
+	s := &goSummary{Files: r.src.files, Markers: len(r.src.Markers())}
+	for _, m := range r.mapped {
+		if !m.Map().Rooted {
+			s.Foreign++
+			continue
+		}
+		for _, rule := range m.Map().Rules {
+			s.Rules++
+			if rule.Marker != nil {
+				s.Mapped++
+			}
+			if len(rule.Others) > 0 {
+				s.Ambiguous++
+			}
+		}
+	}
+	return s
+}
+
+// goPrinter writes the report of a goRun.
+type goPrinter interface {
+	report(*goRun) error
+	// excerpt is how wide excerpts are; 0 is the usual.
+	excerpt() int
+}
+
+func (o *Options) goPrinter(to io.Writer) (goPrinter, error) {
+	p, err := o.printer(to, to)
+	if err != nil {
+		return nil, err
+	}
+	switch p := p.(type) {
+	case *textPrinter:
+		return goText{p}, nil
+	case *sarifPrinter:
+		return goSARIF{p}, nil
+	case *gitHubPrinter:
+		return goGitHub{p}, nil
+	}
+	return goEach{p}, nil
+}

@@ -1,0 +1,165 @@
+package vet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/markers/markervet"
+)
+
+// mostPlaces of a finding are shown.
+const mostPlaces = 5
+
+// lines are what stands below a finding: its places, and what shows it.
+func (f *goFinding) lines() (lines []string) {
+	lines = append(lines, f.shown...)
+	for i, p := range f.places {
+		if i == mostPlaces && len(f.places) > mostPlaces+1 {
+			return append(lines, fmt.Sprintf("and in %d more places", len(f.places)-i))
+		}
+		lines = append(lines, "in "+p.String())
+	}
+	return lines
+}
+
+// goEach is a form that tells of each CRD, as without Go.
+type goEach struct{ printer }
+
+func (p goEach) excerpt() int { return 0 }
+
+func (p goEach) report(r *goRun) error {
+	if j, ok := p.printer.(*jsonPrinter); ok {
+		j.findings = r.reports()
+	}
+	for _, one := range r.crds {
+		if err := p.crd(one); err != nil {
+			return err
+		}
+	}
+	return p.end(&r.sum)
+}
+
+// goText begins each finding as a compiler does.
+type goText struct{ *textPrinter }
+
+func (p goText) excerpt() int { return p.textPrinter.excerpt() }
+
+func (p goText) report(r *goRun) error {
+	var b strings.Builder
+	for i := range r.findings {
+		f := &r.findings[i]
+		head := untrusted.Sprintf("%s:%d:%d", f.at.File, f.at.Line, f.at.Column)
+		switch {
+		case f.at.Line == 0:
+			head = untrusted.Line(f.at.File)
+		case f.at.Column == 0:
+			head = untrusted.Sprintf("%s:%d", f.at.File, f.at.Line)
+		}
+		colour := map[string]untrusted.Colour{markervet.Error: untrusted.Red, markervet.Warning: untrusted.Yellow, markervet.Note: untrusted.Green}[f.level]
+		name := untrusted.Line(f.level)
+		if f.level != markervet.Note {
+			name += " " + untrusted.Line(f.id)
+		}
+		untrusted.Fprintf(&b, "%s: %s: %s\n", head, p.paint(colour, name), finding.Sentence(f.message))
+		f.at.ShowLine(&b)
+		if f.rule != "" && !strings.Contains(f.at.Excerpt.Line, f.rule) {
+			p.rule(&b, f.rule)
+		}
+		for _, line := range f.lines() {
+			p.line(&b, 8, untrusted.Line(line))
+		}
+	}
+	for _, one := range r.crds {
+		one.oneLine(p.textPrinter, &b)
+	}
+	s := r.sum.Go
+	untrusted.Fprintf(&b, "%d of %s found in %s", s.Mapped, phrase.Count(s.Rules, "rule"), phrase.Count(s.Files, "Go file"))
+	if s.Foreign > 0 {
+		untrusted.Fprintf(&b, "; %s of kinds that these packages do not have", phrase.Count(s.Foreign, "CRD"))
+	}
+	untrusted.Fprintf(&b, "\n%s\n", r.sum.String())
+	_, err := p.out.Write([]byte(b.String()))
+	return err
+}
+
+// oneLine is the verdict on a CRD.
+func (one *vetted) oneLine(p *textPrinter, b *strings.Builder) {
+	r := one.report
+	switch {
+	case r == nil:
+		return
+	case r.Accepted:
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Green, "accepted"))
+		if r.MinKubeVersion != "" {
+			untrusted.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
+		}
+	case one.undecided():
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "undecided"))
+	default:
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Red, "refused"))
+	}
+	for _, v := range versions(r) {
+		untrusted.Fprintf(b, "; %s: %s, %s of the cost limit", v.Name, phrase.Count(len(v.Rules), "rule"), share(v.EstimatedCost, v.Limit))
+	}
+	untrusted.Fprintf(b, " (%s)\n", one.doc.Place())
+}
+
+type goGitHub struct{ *gitHubPrinter }
+
+func (p goGitHub) excerpt() int { return 0 }
+
+func (p goGitHub) report(r *goRun) error {
+	for i := range r.findings {
+		f := r.findings[i].crdFinding
+		f.shown = r.findings[i].lines()
+		if err := p.finding(&f); err != nil {
+			return err
+		}
+	}
+	return p.end(&r.sum)
+}
+
+type goSARIF struct{ *sarifPrinter }
+
+func (p goSARIF) excerpt() int { return 0 }
+
+func (p goSARIF) report(r *goRun) error {
+	for i := range r.findings {
+		f := r.findings[i].crdFinding
+		f.shown = r.findings[i].lines()
+		if err := p.finding(&f, r.findings[i].of); err != nil {
+			return err
+		}
+	}
+	return p.end(&r.sum)
+}
+
+// goReport is a finding in JSON.
+type goReport struct {
+	ID      string            `json:"id"`
+	Level   string            `json:"level"`
+	Message string            `json:"message"`
+	Rule    string            `json:"rule,omitempty"`
+	Shown   []string          `json:"shown,omitempty"`
+	Of      string            `json:"of,omitempty"`
+	File    string            `json:"file"`
+	Line    int               `json:"line,omitempty"`
+	Column  int               `json:"column,omitempty"`
+	Places  []markervet.Place `json:"places"`
+}
+
+func (r *goRun) reports() []goReport {
+	list := []goReport{}
+	for i := range r.findings {
+		f := &r.findings[i]
+		one := goReport{f.id, f.level, f.message, f.rule, f.shown, f.of, f.at.File, f.at.Line, f.at.Column, f.places}
+		if one.Places == nil {
+			one.Places = []markervet.Place{}
+		}
+		list = append(list, one)
+	}
+	return list
+}

@@ -1,0 +1,167 @@
+package vet
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/worktree"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/markers/gotree"
+)
+
+// dots is what an argument ends in that names Go packages.
+const dots = "/..."
+
+// goPatterns are the folders of Go packages that the arguments name; none where they
+// are CRDs.
+func goPatterns(paths []string) (dirs []string, err error) {
+	for _, p := range paths {
+		if dir, ok := strings.CutSuffix(filepath.ToSlash(p), dots); ok {
+			dirs = append(dirs, filepath.FromSlash(dir))
+		}
+	}
+	if len(dirs) > 0 && len(dirs) < len(paths) {
+		return nil, fmt.Errorf("%s: want either CRDs or Go packages (%s): CRDs that were made of these go with --crd", strings.Join(paths, ", "), dots[1:])
+	}
+	return dirs, nil
+}
+
+// goSource are the Go packages of one module.
+type goSource struct {
+	*markers.Source
+	tree  *gotree.Tree
+	files int
+	// top is the repository's folder, here the working directory; "" where the user
+	// named files from the root.
+	top, here string
+}
+
+// closers are folders that are open.
+type closers []*os.Root
+
+func (c *closers) open(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	*c = append(*c, root)
+	return root, nil
+}
+
+func (c closers) close() {
+	for _, root := range c {
+		_ = root.Close()
+	}
+}
+
+// readGo reads the packages in folders of one module. What is read of the module
+// stays in its repository, links or not; go itself is never run. Of files that texts
+// has, by their names, these count.
+func readGo(dirs []string, open *closers, texts map[string][]byte) (*goSource, error) {
+	g, err := locate(dirs[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", dirs[0], dots, err)
+	}
+	root, err := open.open(g.top)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", g.top, input.WithoutPath(err))
+	}
+	cfg := gotree.Config{Repository: input.Below(root), Name: g.name, CacheName: gotree.ModuleCache()}
+	if cfg.CacheName != "" {
+		if cache, err := open.open(cfg.CacheName); err == nil {
+			cfg.Cache = input.Below(cache)
+		}
+	}
+	var files []markers.File
+	for i, dir := range dirs {
+		rel, err := g.relative(dir)
+		if err == nil && i == 0 {
+			g.tree, err = gotree.Open(cfg, rel)
+		}
+		var more []markers.File
+		if err == nil {
+			more, err = g.tree.Packages(rel)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s%s: %w", dir, dots, err)
+		}
+		if len(more) == 0 {
+			return nil, fmt.Errorf("%s%s: no Go files: want packages with API types", dir, dots)
+		}
+		files = append(files, more...)
+	}
+	g.files = len(files)
+	g.Source = markers.Parse(unsaved(files, texts), markers.Config{Import: func(path string) ([]markers.File, error) {
+		files, err := g.tree.Import(path)
+		return unsaved(files, texts), err
+	}})
+	return g, nil
+}
+
+func unsaved(files []markers.File, texts map[string][]byte) []markers.File {
+	for i := range files {
+		if text, ok := texts[files[i].Name]; ok {
+			files[i].Text = text
+		}
+	}
+	return files
+}
+
+// locate finds the repository of a folder: the top of its work tree, or else the
+// nearest folder with a go.mod.
+func locate(dir string) (*goSource, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, errors.New("no such folder")
+	}
+	here, err := resolved(".")
+	if err != nil {
+		return nil, err
+	}
+	at, err := resolved(dir)
+	if err != nil {
+		return nil, err
+	}
+	top, err := worktree.Top(at)
+	if top == "" && err == nil {
+		top, err = gotree.Root(at)
+	}
+	if filepath.IsAbs(dir) {
+		here = ""
+	}
+	return &goSource{top: top, here: here}, err
+}
+
+// resolved is a path from the root, without links.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	return path, err
+}
+
+// name is how the user would call what stands below the repository.
+func (g *goSource) name(file string) string {
+	file = filepath.Join(g.top, filepath.FromSlash(file))
+	if rel, err := filepath.Rel(g.here, file); g.here != "" && err == nil {
+		return rel
+	}
+	return file
+}
+
+// relative is a folder's name in the repository.
+func (g *goSource) relative(dir string) (string, error) {
+	dir, err := resolved(dir)
+	if err != nil {
+		return "", input.WithoutPath(err)
+	}
+	rel, err := filepath.Rel(g.top, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", errors.New("not in the repository of the other packages: vet them one by one")
+	}
+	return filepath.ToSlash(rel), nil
+}

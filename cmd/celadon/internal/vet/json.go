@@ -1,0 +1,264 @@
+package vet
+
+import (
+	"io"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// The report's form is fixed: scripts read it.
+
+type wholeReport struct {
+	Kind        string      `json:"kind"`
+	APIVersion  string      `json:"apiVersion"`
+	KubeVersion string      `json:"kubeVersion"`
+	Summary     *summary    `json:"summary"`
+	CRDs        []crdReport `json:"crds"`
+	// Findings come with Go packages: what the CRDs' causes, lints and advice say,
+	// once for each marker, and what only Go shows.
+	Findings []goReport `json:"findings,omitempty"`
+}
+
+type crdReport struct {
+	File     string `json:"file"`
+	Document int    `json:"document"`
+	Item     int    `json:"item"`
+	Line     int    `json:"line"`
+	Name     string `json:"name"`
+	Accepted bool   `json:"accepted"`
+	Problem  string `json:"problem,omitempty"`
+	// Undecided: Problem says why.
+	Undecided bool `json:"undecided,omitempty"`
+	// ShortNames and Categories are what else kubectl get knows the objects by.
+	ShortNames []string        `json:"shortNames,omitempty"`
+	Categories []string        `json:"categories,omitempty"`
+	Status     *finding.Status `json:"status,omitempty"`
+	Causes     []finding.Cause `json:"causes"`
+	// Panic is what makes the server panic, where it does.
+	Panic    *finding.Cause  `json:"panic,omitempty"`
+	Warnings []string        `json:"warnings"`
+	Lints    []lintReport    `json:"lints"`
+	Minimum  string          `json:"minKubeVersion,omitempty"`
+	Needs    []needReport    `json:"needs"`
+	Versions []versionReport `json:"versions"`
+}
+
+type lintReport struct {
+	Lint    string `json:"lint"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	// Witness, Proof and Mends come with --find.
+	Witness *witnessReport `json:"witness,omitempty"`
+	Proof   string         `json:"proof,omitempty"`
+	Mends   []mendReport   `json:"mends,omitempty"`
+}
+
+type witnessReport struct {
+	Operation search.Operation `json:"operation"`
+	Object    map[string]any   `json:"object"`
+	Old       map[string]any   `json:"old,omitempty"`
+	// MadeUp are places of format password.
+	MadeUp []string `json:"madeUp,omitempty"`
+}
+
+type mendReport struct {
+	Rule string `json:"rule"`
+	// Keeps: the CRD accepts no more than before.
+	Keeps bool `json:"keeps"`
+	// Proof is that the rule never fails; where there is none, it failed on none of
+	// so many objects.
+	Proof    string `json:"proof,omitempty"`
+	Searched int    `json:"searched,omitempty"`
+}
+
+type needReport struct {
+	KubeVersion   string `json:"kubeVersion"`
+	What          string `json:"what"`
+	Path          string `json:"path"`
+	Index         int    `json:"index"`
+	WithoutEffect bool   `json:"withoutEffectBefore,omitempty"`
+}
+
+type versionReport struct {
+	Name          string         `json:"name"`
+	EstimatedCost uint64         `json:"estimatedCost"`
+	Limit         uint64         `json:"limit"`
+	Mendable      bool           `json:"mendable"`
+	Advice        []adviceReport `json:"advice"`
+	Rules         []ruleReport   `json:"rules"`
+}
+
+type ruleReport struct {
+	Path                  string         `json:"path"`
+	Index                 int            `json:"index"`
+	Rule                  string         `json:"rule"`
+	MessageExpression     string         `json:"messageExpression,omitempty"`
+	EstimatedCost         uint64         `json:"estimatedCost"`
+	Cardinality           uint64         `json:"cardinality"`
+	Factors               []factorReport `json:"factors"`
+	EstimatedTotal        uint64         `json:"estimatedTotal"`
+	MessageExpressionCost uint64         `json:"messageExpressionCost"`
+	Limit                 uint64         `json:"limit"`
+	Over                  bool           `json:"over"`
+	Broken                bool           `json:"broken,omitempty"`
+	Reason                *reasonReport  `json:"reason,omitempty"`
+	Advice                []adviceReport `json:"advice"`
+}
+
+type factorReport struct {
+	Path string `json:"path"`
+	Set  string `json:"bound"`
+	// Max is null where the bound is missing.
+	Max *uint64 `json:"max"`
+}
+
+type reasonReport struct {
+	Expression    string          `json:"expression"`
+	EstimatedCost uint64          `json:"estimatedCost"`
+	Missing       []missingReport `json:"missing"`
+	Notes         []string        `json:"notes"`
+	Mendable      bool            `json:"mendable"`
+}
+
+type missingReport struct {
+	Path    string `json:"path"`
+	Set     string `json:"bound"`
+	Assumed int64  `json:"assumed"`
+}
+
+type adviceReport struct {
+	Path  string `json:"path"`
+	Set   string `json:"set"`
+	Value int64  `json:"value"`
+	Now   int64  `json:"now,omitempty"`
+}
+
+// jsonPrinter writes one document at the end.
+type jsonPrinter struct {
+	out         io.Writer
+	kubeVersion string
+	crds        []crdReport
+	findings    []goReport
+}
+
+func (p *jsonPrinter) crd(one *vetted) error {
+	p.crds = append(p.crds, newCRDReport(one))
+	return nil
+}
+
+func (p *jsonPrinter) end(s *summary) error {
+	if p.crds == nil {
+		p.crds = []crdReport{}
+	}
+	enc := finding.Encoder(p.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(wholeReport{Kind: "VetReport", APIVersion: "celadon/v1", KubeVersion: p.kubeVersion, Summary: s, CRDs: p.crds, Findings: p.findings})
+}
+
+func newCRDReport(one *vetted) crdReport {
+	rep := crdReport{
+		File: one.doc.File, Document: one.doc.Index, Item: one.doc.Item, Line: one.doc.Line,
+		Causes: []finding.Cause{}, Warnings: []string{}, Lints: []lintReport{}, Needs: []needReport{}, Versions: []versionReport{},
+	}
+	if one.problem != nil {
+		rep.Problem = one.problem.Error()
+		return rep
+	}
+	r := one.report
+	rep.Name, rep.Accepted, rep.Minimum = r.Name, r.Accepted, r.MinKubeVersion
+	rep.ShortNames, rep.Categories = one.names("shortNames"), one.names("categories")
+	rep.Warnings = append(rep.Warnings, r.Warnings...)
+	if one.undecided() {
+		rep.Undecided, rep.Problem = true, r.Undecided.Error()
+	}
+	if s := r.Status; s != nil {
+		rep.Status = &finding.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message}
+	}
+	rep.Causes = append(rep.Causes, one.causes(0)...)
+	rep.Panic = one.panic(0)
+	rep.Lints = one.lintReports()
+	for _, n := range r.Needs {
+		rep.Needs = append(rep.Needs, needReport{n.KubeVersion, n.What, n.Path, n.Index, n.Silent})
+	}
+	for _, v := range r.Versions {
+		rep.Versions = append(rep.Versions, newVersionReport(v))
+	}
+	return rep
+}
+
+func (one *vetted) lintReports() []lintReport {
+	list := []lintReport{}
+	for i, at := range one.lintPlaces(0) {
+		l := &one.lints[i]
+		rep := lintReport{
+			Lint: l.Name, Version: l.Version, Path: l.Path, Index: l.Index, Rule: l.Rule, Message: l.Message,
+			File: at.File, Line: at.Line, Column: at.Column, Proof: proofText(l.Proof),
+		}
+		if w := l.Witness; w != nil {
+			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old, l.MadeUp}
+		}
+		for _, m := range l.Mends {
+			rep.Mends = append(rep.Mends, mendReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})
+		}
+		list = append(list, rep)
+	}
+	return list
+}
+
+// proofText is what a proof rests on; "" where there is none.
+func proofText(p *prove.Proof) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
+func newVersionReport(v vet.Version) versionReport {
+	rep := versionReport{Name: v.Name, EstimatedCost: v.EstimatedCost, Limit: v.Limit, Mendable: v.Mendable, Advice: newAdvice(v.Advice), Rules: []ruleReport{}}
+	for i := range v.Rules {
+		r := &v.Rules[i]
+		rule := ruleReport{
+			Path: r.Path, Index: r.Index, Rule: r.Rule, MessageExpression: r.MessageExpression,
+			EstimatedCost: r.EstimatedCost, Cardinality: r.Cardinality, EstimatedTotal: r.EstimatedTotal,
+			MessageExpressionCost: r.MessageExpressionCost, Limit: r.Limit, Over: r.Over, Broken: r.Broken,
+			Factors: []factorReport{}, Advice: newAdvice(r.Advice),
+		}
+		for _, f := range r.Factors {
+			one := factorReport{Path: f.Path, Set: f.Word()}
+			if f.Bounded {
+				one.Max = &f.Max
+			}
+			rule.Factors = append(rule.Factors, one)
+		}
+		if r.Reason != nil {
+			rule.Reason = newReason(r.Reason)
+		}
+		rep.Rules = append(rep.Rules, rule)
+	}
+	return rep
+}
+
+func newReason(r *vet.Reason) *reasonReport {
+	rep := &reasonReport{Expression: r.Expression, EstimatedCost: r.EstimatedCost, Missing: []missingReport{}, Notes: append([]string{}, r.Notes...), Mendable: r.Mendable}
+	for _, m := range r.Missing {
+		rep.Missing = append(rep.Missing, missingReport(m))
+	}
+	return rep
+}
+
+func newAdvice(list []vet.Advice) []adviceReport {
+	out := []adviceReport{}
+	for _, a := range list {
+		out = append(out, adviceReport{a.Path, a.Set, a.Value, a.Now})
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package vet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// junitPrinter writes a case a CRD. What keeps a CRD from being accepted is its
+// failure; warnings, lints and advice are its output.
+type junitPrinter struct{ log *finding.JUnit }
+
+func (p *junitPrinter) crd(one *vetted) error { return p.log.Add(one.doc.File, one.testcase()) }
+
+func (p *junitPrinter) end(s *summary) error { return p.log.Close(s.Interrupted) }
+
+func (one *vetted) testcase() junit.Testcase {
+	c := junit.Testcase{Name: string(one.caseName()), Classname: "CustomResourceDefinition"}
+	place := untrusted.Line(one.doc.Place())
+	switch {
+	case one.problem != nil:
+		c.Error = finding.JUnitResult(untrusted.Line(one.problem.Error()), "unreadable", place)
+		return c
+	case one.undecided():
+		c.Error = finding.JUnitResult(untrusted.Line(one.report.Undecided.Error()), "undecided", place)
+	}
+	var refused, said []string
+	for _, f := range one.findings() {
+		text := string(f.text())
+		if f.level == "error" {
+			refused = append(refused, text)
+		} else {
+			said = append(said, text)
+		}
+	}
+	if s := one.report.Status; s != nil {
+		c.Failure = finding.JUnitResult(finding.KubectlError(one.kubectl(0)), untrusted.Line(string(s.Reason)), untrusted.Own(strings.Join(refused, "")))
+	}
+	if len(said) > 0 {
+		c.SystemOut = &junit.Output{Data: strings.TrimSuffix(strings.Join(said, ""), "\n")}
+	}
+	return c
+}
+
+// text is a finding with its place and rule, lines of their own.
+func (f *crdFinding) text() untrusted.Own {
+	var b strings.Builder
+	untrusted.Fprintf(&b, "%s: %s\n", f.id, finding.Sentence(f.message))
+	if f.at.Column > 0 {
+		untrusted.Fprintf(&b, "  --> %s:%d:%d\n", f.at.File, f.at.Line, f.at.Column)
+	} else {
+		untrusted.Fprintf(&b, "  --> %s:%d\n", f.at.File, f.at.Line)
+	}
+	if f.rule != "" {
+		finding.ShowRule(&b, f.rule)
+	}
+	for _, line := range f.shown {
+		untrusted.Fprintf(&b, "        %s\n", line)
+	}
+	return untrusted.Own(b.String())
+}
+
+// caseName tells CRDs of one file apart.
+func (one *vetted) caseName() untrusted.Own {
+	if one.report == nil || one.report.Name == "" {
+		return untrusted.Own(fmt.Sprintf("document %d, item %d", one.doc.Index, one.doc.Item))
+	}
+	return untrusted.Line(one.report.Name)
+}

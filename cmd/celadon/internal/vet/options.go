@@ -1,0 +1,108 @@
+package vet
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/config"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/markers"
+)
+
+// Options are the flags of celadon vet.
+type Options struct {
+	CRDs, Olds  []string
+	KubeVersion string
+	Output      string
+	Explain     bool
+	All         bool
+	Find        bool
+	Fix, DryRun bool
+	NoLints     []string
+	Config      config.Flags
+}
+
+// Outputs are the forms that a report has.
+func Outputs() []string { return []string{"text", "json", "junit", "sarif", "github"} }
+
+// KubeVersions are what --kube-version may be, the newest first.
+func KubeVersions() (list []string) {
+	for minor := types.Newest; minor >= types.Oldest; minor-- {
+		list = append(list, types.Version{Minor: minor}.String())
+	}
+	return list
+}
+
+// Flags are those of celadon vet.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.CRDs, "crd", nil, "with Go packages (./api/...): the CRDs that a generator makes of them, `PATH` of a file, a folder or - (repeatable; default config/crd, manifests, payload-manifests)")
+	f.StringArrayVar(&o.Olds, "old", nil, "CRDs as they were stored before: `PATH` of a file, a folder or - (repeatable)")
+	f.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes `X.Y` to stand for (default the newest known); costs and texts stay those of the linked release")
+	f.StringVarP(&o.Output, "output", "o", "text", "report as text, json, junit, sarif or github")
+	f.BoolVar(&o.Explain, "explain", false, "say of every rule why it costs what it does")
+	f.BoolVar(&o.All, "all", false, "text: show every rule, not only the most expensive")
+	f.BoolVar(&o.Find, "find", false, "look for objects too: on which a rule fails to evaluate, or the proof that it refuses nothing (seconds a CRD)")
+	f.BoolVar(&o.Fix, "fix", false, "set the bounds that vet advises in the files, with --find guard rules that fail, and show what changes (see docs/fix.md)")
+	f.BoolVar(&o.DryRun, "dry-run", false, "with --fix: write nothing; exit code 1 where something is to be fixed")
+	f.StringArrayVar(&o.NoLints, "no-lint", nil, "switch off a lint: `NAME` (repeatable)")
+	o.Config.Add(f)
+}
+
+// vetConfig is what the flags ask of the engine.
+func (o *Options) vetConfig() (vet.Config, error) {
+	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
+		return vet.Config{}, fmt.Errorf("--kube-version: %w", err)
+	}
+	cfg := vet.Config{KubeVersion: o.KubeVersion, Explain: o.Explain, Beta: true}
+	for _, name := range o.NoLints {
+		switch {
+		case slices.Contains(vet.LintNames(), name):
+			cfg.WithoutLints = append(cfg.WithoutLints, name)
+		case !slices.Contains(lint.Names(), name) && !slices.Contains(markers.LintNames(), name):
+			return cfg, fmt.Errorf("--no-lint %q: want one of %s", name, strings.Join(LintNames(), ", "))
+		}
+	}
+	return cfg, cfg.Check()
+}
+
+// LintNames are what --no-lint may be.
+func LintNames() []string {
+	return slices.Concat(vet.LintNames(), lint.Names(), markers.LintNames())
+}
+
+// printer writes a report as CRDs are vetted.
+type printer interface {
+	crd(*vetted) error
+	end(*summary) error
+}
+
+// printer writes to a stream, and asks the terminal, if it is one, how wide it is.
+func (o *Options) printer(terminal, to io.Writer) (printer, error) {
+	v, err := types.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	out := untrusted.NewWriter(to) // whatever the format, as finding.New has it
+	switch o.Output {
+	case "text":
+		return newText(terminal, out, o.All), nil
+	case "json":
+		return &jsonPrinter{out: out, kubeVersion: v.String()}, nil
+	case "junit":
+		return &junitPrinter{finding.NewJUnit(out, "celadon vet")}, nil
+	case "github":
+		return &gitHubPrinter{out: out}, nil
+	case "sarif":
+		return &sarifPrinter{finding.NewSARIF(out, command.Version())}, nil
+	}
+	return nil, fmt.Errorf("--output %q: want text, json, junit, sarif or github", o.Output)
+}

@@ -1,0 +1,189 @@
+package vet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// Vetted is what celadon vet says of a whole text that stands in no file, as a page
+// has it: of a Desk an editor asks document by document.
+type Vetted struct {
+	// Report is that of -o json.
+	Report []byte
+	// Refusals are what kubectl would print, by CRD; "" of one that is accepted.
+	Refusals []string
+	// Places are where rules stand, and the schemas that advice is about.
+	Places []Place
+	// Problems are the reasons for a missing verdict, or for a rejection without causes.
+	Problems []Problem
+
+	text []byte
+	crds []*vetted
+}
+
+// Place is where in the text something of a version stands: the rule with an index
+// at a path, or the schema there that wants a bound set.
+type Place struct {
+	CRD     string `json:"crd"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	Index   int    `json:"index"`
+	Set     string `json:"set,omitempty"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// Problem is a reason why a CRD cannot be read or decoded.
+type Problem struct {
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"` // 0 for the whole line
+}
+
+// Text vets the CRDs of a text. The error is the context's, of the version, or of a
+// bug of ours.
+func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
+	o := Options{KubeVersion: kubeVersion, Output: "json"}
+	d, err := NewDesk(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	p, err := o.printer(nil, &out)
+	if err != nil {
+		return nil, err
+	}
+	all, sum := &Vetted{text: text.Data, Refusals: []string{}, Places: []Place{}, Problems: []Problem{}}, summary{}
+	var other *input.Document // the first that is not a CRD
+	text.Each(func(doc *input.Document) {
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		var r *Reviewed
+		if r, err = d.Vet(ctx, doc); r == nil || err != nil {
+			if other == nil {
+				other = doc
+			}
+			return
+		}
+		sum.count(r.one)
+		all.add(r.one)
+		err = p.crd(r.one)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = p.end(&sum)
+	}
+	all.Report = out.Bytes()
+	if len(all.crds) == 0 {
+		all.Problems = append(all.Problems, noCRD(other))
+	}
+	return all, err
+}
+
+// noCRD returns the problem of a text without CRDs. Other is its first document, if there is one.
+func noCRD(other *input.Document) Problem {
+	if other == nil {
+		return Problem{Message: "no CustomResourceDefinition: the text is empty", Line: 1}
+	}
+	p := Problem{Message: "not a CustomResourceDefinition: kind is missing", Line: other.Line}
+	if kind := other.Object["kind"]; kind != nil {
+		p.Message = fmt.Sprintf("not a CustomResourceDefinition: kind is %s", preview.JSON(kind, maxKind))
+		if at := other.Locate([]string{"kind"})[0]; at.Line > 0 {
+			p.Line, p.Column = at.Line, at.Column
+		}
+	}
+	return p
+}
+
+// maxKind is how much of a value is shown that is not the wanted kind.
+const maxKind = 60
+
+// problems returns the reasons for the lack of a verdict or causes.
+func (one *vetted) problems() (list []Problem) {
+	var syntax *input.SyntaxError
+	if one.problem != nil {
+		p := Problem{Message: one.problem.Error(), Line: one.doc.Line}
+		if errors.As(one.problem, &syntax) && syntax.Line > 0 {
+			p.Line = syntax.Line
+		}
+		return []Problem{p}
+	}
+	if one.undecided() {
+		return []Problem{{Message: one.report.Undecided.Error(), Line: one.doc.Line}}
+	}
+	if one.report.Status == nil || len(one.report.Causes) > 0 {
+		return nil
+	}
+	for _, at := range one.strict(0) {
+		message := at.Message
+		if message == "" {
+			message = fmt.Sprintf("unknown field %q", at.Field)
+		}
+		list = append(list, Problem{message, at.Line, at.Column})
+	}
+	if len(list) == 0 {
+		list = append(list, Problem{Message: one.report.Status.Message, Line: one.doc.Line})
+	}
+	return list
+}
+
+func (v *Vetted) add(one *vetted) {
+	v.crds = append(v.crds, one)
+	v.Problems = append(v.Problems, one.problems()...)
+	refusal := ""
+	if one.report != nil && one.report.Status != nil {
+		refusal = string(finding.KubectlError(one.kubectl(0)))
+	}
+	v.Refusals = append(v.Refusals, refusal)
+	if one.report == nil {
+		return
+	}
+	var places []Place
+	var fields []string
+	for _, of := range one.report.Versions {
+		for i := range of.Rules {
+			r := &of.Rules[i]
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: r.Path, Index: r.Index})
+			fields = append(fields, r.Field)
+		}
+		for _, a := range of.Advice {
+			places = append(places, Place{CRD: one.report.Name, Version: of.Name, Path: a.Path, Set: a.Set})
+			fields = append(fields, a.Field)
+		}
+	}
+	for i, found := range one.inYAML(fields, 0) {
+		places[i].Line, places[i].Column = found.Line, found.Column
+	}
+	v.Places = append(v.Places, places...)
+}
+
+// Fixed is the text with the bounds set that are advised and wanted.
+func (v *Vetted) Fixed(wanted func(crd, version string, a vet.Advice) bool) ([]byte, error) {
+	var docs []*input.Document
+	var fixes []*fix.Vetted
+	for _, one := range v.crds {
+		if one.report == nil {
+			continue
+		}
+		less := *one.report
+		less.Versions = slices.Clone(less.Versions)
+		for at := range less.Versions {
+			of := &less.Versions[at]
+			of.Advice = slices.DeleteFunc(slices.Clone(of.Advice), func(a vet.Advice) bool { return !wanted(less.Name, of.Name, a) })
+		}
+		docs, fixes = append(docs, one.doc), append(fixes, &fix.Vetted{Report: &less})
+	}
+	return fix.Text(v.text, docs, fixes)
+}

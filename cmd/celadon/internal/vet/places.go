@@ -1,0 +1,128 @@
+package vet
+
+import (
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/markers"
+	"github.com/celadon-cel/celadon/x/secret"
+)
+
+// places are where fields of the CRD stand in Go, where they do, or else in its file.
+func (one *vetted) places(fields []string, width int) []finding.Place {
+	places := one.inYAML(fields, width)
+	if one.source != nil {
+		for i, field := range fields {
+			if at, line, ok := one.source.Place(field); ok {
+				places[i] = inGo(at, line, field, width)
+			}
+		}
+	}
+	return places
+}
+
+// inGo is a place in a Go file with its line.
+func inGo(at markers.Position, line, field string, width int) finding.Place {
+	return finding.Place{File: at.File, Line: at.Line, Column: at.Column, Field: field, Excerpt: finding.NewExcerpt(line, at.Column-1, len(line), width, nil)}
+}
+
+// inYAML finds fields of the CRD in its file, with an excerpt of each of the
+// first; what is not found has no line. Width is that of excerpts, 0 the usual.
+func (one *vetted) inYAML(fields []string, width int) []finding.Place {
+	mapped := make([]string, len(fields))
+	for i, f := range fields {
+		mapped[i] = resource.Place(one.doc, f)
+	}
+	excerpts := one.excerpts(width)
+	places := make([]finding.Place, len(fields))
+	for i, at := range one.doc.Locate(mapped) {
+		if at.Line == 0 {
+			continue
+		}
+		places[i] = finding.Place{File: one.doc.File, Line: at.Line, Column: at.Column, Field: fields[i]}
+		if i < excerpt.Shown {
+			places[i].Excerpt = excerpts.At(at)
+		}
+	}
+	return places
+}
+
+// excerpts are lines of the CRD, in which nothing is secret.
+func (one *vetted) excerpts(width int) *excerpt.Excerpts {
+	return excerpt.NewExcerpts(one.doc, width, &secret.Secrets{}, nil)
+}
+
+// strict are the keys that strict decoding refuses, as far as they are found.
+func (one *vetted) strict(width int) []finding.Place {
+	if one.report.Status == nil || len(one.report.Strict) == 0 {
+		return nil
+	}
+	var found []finding.Place
+	if one.doc.Duplicate != nil {
+		found = excerpt.Duplicates(one.doc, one.excerpts(width))
+	}
+	return append(found, excerpt.Strict(one.doc, one.report.Strict, one.excerpts(width))...)
+}
+
+// causes are the server's, each with its place.
+func (one *vetted) causes(width int) []finding.Cause {
+	list := one.placed(one.report.Causes, width)
+	if one.source == nil {
+		return list
+	}
+	for i := range list {
+		if at, line, ok := one.source.Cause(i); ok {
+			stand(&list[i], inGo(at, line, list[i].Field, width))
+		}
+	}
+	return list
+}
+
+// panic is what makes the server panic, with its place; nil where nothing is known.
+func (one *vetted) panic(width int) *finding.Cause {
+	if one.report.Panic == nil {
+		return nil
+	}
+	return &one.placed([]engine.Cause{*one.report.Panic}, width)[0]
+}
+
+func (one *vetted) placed(causes []engine.Cause, width int) []finding.Cause {
+	list := make([]finding.Cause, len(causes))
+	fields := make([]string, len(list))
+	for i, c := range causes {
+		list[i] = finding.Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
+		if c.Rule != nil {
+			list[i].Rule, list[i].Ref = c.Rule.Rule, c.Rule
+		}
+		fields[i] = c.Field
+	}
+	for i, at := range one.places(fields, width) {
+		stand(&list[i], at)
+	}
+	return list
+}
+
+// stand says where a cause stands.
+func stand(c *finding.Cause, at finding.Place) {
+	c.File, c.Line, c.Column, c.Excerpt = at.File, at.Line, at.Column, at.Excerpt
+}
+
+// lintPlaces are where the rules of lints stand.
+func (one *vetted) lintPlaces(width int) []finding.Place {
+	fields := make([]string, len(one.lints))
+	for i, l := range one.lints {
+		fields[i] = l.Field
+	}
+	return one.places(fields, width)
+}
+
+// advicePlaces are where the schemas stand that bounds are missing in.
+func (one *vetted) advicePlaces(list []vet.Advice) []finding.Place {
+	fields := make([]string, len(list))
+	for i, a := range list {
+		fields[i] = a.Field
+	}
+	return one.places(fields, 0)
+}

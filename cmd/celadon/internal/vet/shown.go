@@ -1,0 +1,82 @@
+package vet
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+)
+
+// mendWords say what a mend does.
+func mendWords(m *lint.Mend) string {
+	does := "that accepts more than now"
+	if m.Keeps {
+		does = "that refuses it in the rule's own words"
+	}
+	if m.Proof != nil {
+		return does + " (never fails, proved: " + m.Proof.String() + ")"
+	}
+	return fmt.Sprintf("%s (failed on none of %s)", does, phrase.Count(m.Searched, "object"))
+}
+
+// shown are lines that show what a lint says: its object, and texts for the rule.
+func shown(l *lint.Lint) (lines []string) {
+	if w := l.Witness; w != nil {
+		if w.Old != nil {
+			lines = append(lines, "old object: "+compact(w.Old))
+		}
+		lines = append(lines, fmt.Sprintf("object (%s): %s", w.Operation, compact(w.Object)))
+	}
+	for _, path := range l.MadeUp {
+		lines = append(lines, path+" is made up: its format is password")
+	}
+	for i := range l.Mends {
+		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Mends[i]), lex.Flat(l.Mends[i].Rule)))
+	}
+	return lines
+}
+
+func compact(obj map[string]any) string {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// shown writes them for people: objects as they are written.
+func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
+	if w := l.Witness; w != nil {
+		if w.Old != nil {
+			p.object(b, "old object", w.Old)
+		}
+		p.object(b, fmt.Sprintf("on this object (%s)", w.Operation), w.Object)
+	}
+	for _, path := range l.MadeUp {
+		p.line(b, 10, untrusted.Sprintf("%s is made up: its format is password", path))
+	}
+	for i := range l.Mends {
+		m := &l.Mends[i]
+		p.line(b, 8, untrusted.Sprintf("mend %s:", mendWords(m)))
+		for line := range strings.Lines(m.Rule) {
+			p.line(b, 10, untrusted.Line(strings.TrimSuffix(line, "\n")))
+		}
+	}
+}
+
+func (p *textPrinter) object(b *strings.Builder, title string, obj map[string]any) {
+	text, err := yaml.Marshal(obj)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	p.line(b, 8, untrusted.Own(title+":"))
+	for line := range strings.Lines(string(text)) {
+		untrusted.Fprintf(b, "          %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}

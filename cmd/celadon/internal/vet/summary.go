@@ -1,0 +1,79 @@
+package vet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+)
+
+// summary counts CRDs.
+type summary struct {
+	CRDs        int  `json:"crds"`
+	Accepted    int  `json:"accepted"`
+	Refused     int  `json:"refused"`
+	Unreadable  int  `json:"unreadable"`
+	Undecided   int  `json:"undecided,omitempty"`
+	Lints       int  `json:"lints"`
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Go counts what was mapped to Go packages; nil where none were named.
+	Go *goSummary `json:"go,omitempty"`
+
+	bug     error
+	limited bool // --find did not look for all lints
+}
+
+func (s *summary) count(one *vetted) {
+	switch {
+	case one.problem != nil:
+		s.Unreadable++
+		if one.bug && s.bug == nil {
+			s.bug = one.problem
+		}
+		return
+	case one.report.Accepted:
+		s.Accepted++
+	case one.undecided():
+		s.Undecided++
+	default:
+		s.Refused++
+	}
+	s.CRDs++
+	s.limited = s.limited || one.limited != nil
+	s.Lints += len(one.lints)
+}
+
+func (s *summary) verdict(paths []string) error {
+	switch {
+	case s.Interrupted:
+		return &command.ExitError{Code: command.Interrupted, Err: fmt.Errorf("interrupted: the report is of the CRDs before")}
+	case s.bug != nil:
+		return &command.ExitError{Code: command.Bug, Err: s.bug}
+	case s.Unreadable > 0 || s.Undecided > 0 || s.limited:
+		return &command.ExitError{Code: command.Usage}
+	case s.CRDs == 0:
+		return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(paths, ", "))}
+	case s.Refused > 0:
+		return &command.ExitError{Code: command.Findings}
+	}
+	return nil
+}
+
+// String is the closing line.
+func (s *summary) String() string {
+	text := fmt.Sprintf("%s vetted: %d accepted, %d refused", phrase.Count(s.CRDs, "CRD"), s.Accepted, s.Refused)
+	if s.Lints > 0 {
+		text += "; " + phrase.Count(s.Lints, "lint")
+	}
+	if s.Unreadable > 0 {
+		text += fmt.Sprintf("; %d unreadable", s.Unreadable)
+	}
+	if s.Undecided > 0 {
+		text += fmt.Sprintf("; %d undecided", s.Undecided)
+	}
+	if s.Interrupted {
+		text += "; interrupted"
+	}
+	return text
+}

@@ -1,0 +1,107 @@
+package vet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// tableRow is one expression and what it costs.
+type tableRow struct {
+	total   uint64
+	numbers [5]untrusted.Own // total, of the rule's limit, of the CRD's, once, times
+	where   untrusted.Own
+	rule    string
+}
+
+// shownRule is how much of a rule stands in a table.
+const shownRule = 60
+
+// rows are those of rules, and of the messageExpressions that cost more than
+// their rules; the most expensive first.
+func (p *textPrinter) rows(v *vet.Version) []tableRow {
+	var rows []tableRow
+	row := func(r *vet.Rule, where untrusted.Own, rule string, total, once, times uint64) {
+		rows = append(rows, tableRow{
+			total:   total,
+			numbers: [5]untrusted.Own{number(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
+			where:   where,
+			rule:    rule,
+		})
+	}
+	for i := range v.Rules {
+		r := &v.Rules[i]
+		row(r, placeOf(r)+because(r), r.Rule, r.EstimatedTotal, r.EstimatedCost, r.Cardinality)
+		if r.Broken {
+			rows[len(rows)-1].numbers = [5]untrusted.Own{"broken"}
+		}
+		if r.MessageExpressionCost > r.EstimatedTotal {
+			row(r, placeOf(r)+" messageExpression", r.MessageExpression, r.MessageExpressionCost, r.MessageExpressionCost, 1)
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y tableRow) int { return cmp.Compare(y.total, x.total) })
+	return rows
+}
+
+// table shows rows, a line each; where that is too wide for the terminal, the
+// numbers on a line, and the place and the rule below.
+func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
+	const indent = 4
+	rows = slices.Insert(rows, 0, tableRow{numbers: [5]untrusted.Own{"TOTAL", "LIMIT", "CRD", "ONCE", "TIMES"}, where: "WHERE", rule: "RULE"})
+	var widths [5]int
+	where := 0
+	for _, row := range rows {
+		for i, cell := range row.numbers {
+			widths[i] = max(widths[i], columns(cell))
+		}
+		where = max(where, columns(row.where))
+	}
+	wide := indent + len(widths) + where + 2 + shownRule
+	for _, w := range widths {
+		wide += w
+	}
+	narrow := p.width > 0 && wide > p.width
+	for i, row := range rows {
+		line := strings.Repeat(" ", indent-1)
+		for i, cell := range row.numbers { // to the right
+			line += " " + strings.Repeat(" ", widths[i]-columns(cell)) + string(cell)
+		}
+		if !narrow {
+			line += "  " + string(row.where) + strings.Repeat(" ", where-columns(row.where)) + "  " + string(oneLine(row.rule, shownRule))
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if narrow && i > 0 {
+			p.line(b, indent+2, row.where)
+			p.line(b, indent+2, oneLine(row.rule, max(shownRule, p.width-indent-2)))
+		}
+	}
+}
+
+func placeOf(r *vet.Rule) untrusted.Own { return untrusted.Line(phrase.Place(r.Path)) }
+
+// number and share are texts of ours.
+func number(n uint64) untrusted.Own          { return untrusted.Own(phrase.Number(n)) }
+func share(part, limit uint64) untrusted.Own { return untrusted.Own(phrase.Share(part, limit)) }
+
+// lastStep is a place's own name: the rest stands before it already.
+func lastStep(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// because names the lists and maps that multiply a rule.
+func because(r *vet.Rule) untrusted.Own {
+	if len(r.Factors) == 0 {
+		return ""
+	}
+	parts := make([]string, len(r.Factors))
+	for i, f := range r.Factors {
+		if !f.Bounded {
+			parts[i] = string(untrusted.Sprintf("%s without %s", lastStep(f.Path), f.Word()))
+		} else {
+			parts[i] = string(untrusted.Sprintf("%s %s", lastStep(f.Path), number(f.Max)))
+		}
+	}
+	return untrusted.Own(" (" + strings.Join(parts, ", ") + ")")
+}

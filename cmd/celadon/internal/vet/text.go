@@ -1,0 +1,225 @@
+package vet
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// textPrinter writes for people: the verdict as kubectl would print it, then what
+// the rules cost, then what can be done.
+type textPrinter struct {
+	out *untrusted.Writer
+	all bool
+	// terminal gets colour and bars, and lines of its width; 0 is any.
+	terminal bool
+	width    int
+	written  bool
+}
+
+func newText(terminal io.Writer, out *untrusted.Writer, all bool) *textPrinter {
+	p := &textPrinter{out: out, all: all, terminal: command.Colour(terminal)}
+	p.width, _ = command.Width(terminal)
+	out.Colours = p.terminal
+	return p
+}
+
+func (p *textPrinter) crd(one *vetted) error {
+	var b strings.Builder
+	if p.written {
+		b.WriteByte('\n')
+	}
+	p.written = true
+	if one.problem != nil {
+		untrusted.Fprintf(&b, "%s: %s\n", one.doc.Place(), one.problem.Error())
+		_, err := io.WriteString(p.out, b.String())
+		return err
+	}
+	p.verdict(&b, one)
+	for _, v := range versions(one.report) {
+		p.version(&b, one, &v)
+	}
+	p.needs(&b, one.report)
+	p.lints(&b, one)
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+func (p *textPrinter) verdict(b *strings.Builder, one *vetted) {
+	r := one.report
+	for _, w := range r.Warnings {
+		untrusted.Fprintf(b, "Warning: %s\n", w)
+	}
+	if r.Accepted {
+		untrusted.Fprintf(b, "%s: %s", r.Name, p.paint(untrusted.Green, "accepted"))
+		if r.MinKubeVersion != "" {
+			untrusted.Fprintf(b, ", from Kubernetes %s", r.MinKubeVersion)
+		}
+		b.WriteByte('\n')
+		p.names(b, one)
+		return
+	}
+	if one.undecided() {
+		untrusted.Fprintf(b, "%s: %s\n", r.Name, p.paint(untrusted.Red, untrusted.Line(r.Undecided.Error())))
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+		return
+	}
+	kubectl := one.kubectl(p.excerpt())
+	refused := strings.TrimRight(string(finding.KubectlError(kubectl)), "\n")
+	untrusted.Fprintf(b, "%s\n", p.paint(untrusted.Red, untrusted.Own(refused)))
+	if at := one.panic(p.excerpt()); at != nil {
+		p.line(b, 2, untrusted.Line(at.Message))
+		at.Place().Show(b)
+		return
+	}
+	places := one.strict(p.excerpt())
+	seen := map[finding.Place]bool{}
+	for _, at := range places {
+		seen[at] = true
+	}
+	for i := range kubectl.Causes {
+		c := &kubectl.Causes[i]
+		at := c.Place()
+		if at.Line > 0 && !seen[at] {
+			seen[at] = true
+			places = append(places, at)
+		}
+	}
+	if len(places) == 0 {
+		untrusted.Fprintf(b, "  --> %s\n", one.doc.Place())
+	}
+	for _, at := range places {
+		at.Show(b)
+	}
+}
+
+// names tells what else kubectl get knows the objects by.
+func (p *textPrinter) names(b *strings.Builder, one *vetted) {
+	var parts []string
+	if short := one.names("shortNames"); len(short) > 0 {
+		parts = append(parts, "short names: "+strings.Join(short, ", "))
+	}
+	if categories := one.names("categories"); len(categories) > 0 {
+		parts = append(parts, "categories: "+strings.Join(categories, ", "))
+	}
+	if len(parts) > 0 {
+		p.line(b, 2, untrusted.Line(strings.Join(parts, "; ")))
+	}
+}
+
+// kubectl is a refused CRD as an object that check would report.
+func (one *vetted) kubectl(width int) *finding.Object {
+	s := one.report.Status
+	o := &finding.Object{
+		File: one.doc.File, Line: one.doc.Line, Causes: one.causes(width), Operation: one.operation,
+		Status:    &finding.Status{Code: s.Code, Reason: string(s.Reason), Message: s.Message},
+		Duplicate: one.doc.Duplicate != nil && s.Code == 400,
+	}
+	o.Kind, o.Name = "CustomResourceDefinition", one.report.Name
+	return o
+}
+
+// lints shows each with its rule, as check shows what it finds.
+func (p *textPrinter) lints(b *strings.Builder, one *vetted) {
+	for i, at := range one.lintPlaces(p.excerpt()) {
+		l := &one.lints[i]
+		p.line(b, 2, untrusted.Sprintf("lint %s: %s", p.paint(untrusted.Yellow, untrusted.Line(l.Name)), l.Message))
+		if at.Line > 0 {
+			at.Field = phrase.Rule(l.Path, l.Index)
+			at.Show(b)
+		}
+		if !strings.Contains(at.Excerpt.Line, l.Rule) {
+			p.rule(b, l.Rule)
+		}
+		p.shown(b, l)
+	}
+}
+
+// rule shows the text of a rule, which may have several lines, below a place.
+func (p *textPrinter) rule(b *strings.Builder, text string) {
+	const head = "rule: "
+	indent, first := 8, untrusted.Own(head)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		p.line(b, indent, first+untrusted.Line(strings.TrimSuffix(line, "\n")))
+		indent, first = 8+len(head), ""
+	}
+}
+
+// excerpt is how wide an excerpt may be, behind what stands before it.
+func (p *textPrinter) excerpt() int {
+	const gutter = 10
+	if p.width == 0 {
+		return 0
+	}
+	return max(2*gutter, p.width-gutter)
+}
+
+// versions are those to show: those with the same rules at the same cost once.
+func versions(r *vet.Report) (list []vet.Version) {
+	for _, v := range r.Versions {
+		if i := slices.IndexFunc(list, func(o vet.Version) bool { return sameRules(o, v) }); i >= 0 {
+			list[i].Name += ", " + v.Name
+		} else if len(v.Rules) > 0 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// sameRules compares all but where the versions stand in the CRD.
+func sameRules(a, b vet.Version) bool {
+	return slices.EqualFunc(a.Rules, b.Rules, func(x, y vet.Rule) bool {
+		return x.Path == y.Path && x.Rule == y.Rule && x.MessageExpression == y.MessageExpression && x.Broken == y.Broken &&
+			x.EstimatedTotal == y.EstimatedTotal && x.MessageExpressionCost == y.MessageExpressionCost && slices.Equal(x.Factors, y.Factors)
+	})
+}
+
+// mostRows are shown without --all.
+const mostRows = 10
+
+func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
+	p.line(b, 2, untrusted.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
+	rows, more := p.rows(v), 0
+	if !p.all && len(rows) > mostRows {
+		rows, more = rows[:mostRows], len(rows)-mostRows
+	}
+	p.table(b, rows)
+	if more > 0 {
+		untrusted.Fprintf(b, "    … and %d more that cost less (--all shows them)\n", more)
+	}
+	p.why(b, one, v)
+}
+
+// needs tells of each function and field once, and of the first place.
+func (p *textPrinter) needs(b *strings.Builder, r *vet.Report) {
+	for i, n := range r.Needs {
+		same := func(o vet.Need) bool {
+			return o.What == n.What && o.KubeVersion == n.KubeVersion && o.Silent == n.Silent
+		}
+		if !p.all && slices.ContainsFunc(r.Needs[:i], same) {
+			continue
+		}
+		text, places := untrusted.Line(n.String()), map[string]bool{}
+		for _, o := range r.Needs[i:] {
+			if same(o) {
+				places[o.Path] = true
+			}
+		}
+		if more := len(places) - 1; more > 0 && !p.all {
+			text += untrusted.Sprintf(" (and in %s)", phrase.Count(more, "more place"))
+		}
+		p.line(b, 2, text)
+	}
+}
+
+func (p *textPrinter) end(s *summary) error {
+	_, err := fmt.Fprintln(p.out, s)
+	return err
+}

@@ -1,0 +1,229 @@
+// Package vet is celadon vet: it reads CRDs, asks engine/vet about each, and
+// reports in the forms that people, scripts and code-review pages read.
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/engine/catalog"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis/lint"
+	"github.com/celadon-cel/celadon/x/markers/markervet"
+)
+
+// vetted is one CRD and its report.
+type vetted struct {
+	doc    *input.Document
+	report *vet.Report
+	// lints are the report's or, with --find, what lint.Find makes of them.
+	lints []lint.Lint
+	// operation is create, or update where --old has the CRD.
+	operation string
+	// problem says why there is no report.
+	problem error
+	bug     bool
+	// limited says why --find did not look for all lints; nil if it did.
+	limited *lint.LimitError
+	// source has the markers of the CRD's rules; nil where no Go was named.
+	source *markervet.CRD
+}
+
+// Run is the whole of celadon vet.
+func Run(ctx context.Context, streams command.Streams, o *Options, paths []string) error {
+	if dirs, err := goPatterns(paths); err != nil || len(dirs) > 0 {
+		if err == nil {
+			err = runGo(ctx, streams, o, dirs)
+		}
+		return err
+	}
+	if len(o.CRDs) > 0 {
+		return errors.New("--crd goes with Go packages, as ./api/...: CRDs to vet are arguments")
+	}
+	if fix, err := o.fixes(paths); err != nil || fix {
+		if err == nil {
+			err = runFix(ctx, streams, o, paths)
+		}
+		return err
+	}
+	v, err := newVetter(ctx, streams, o)
+	if err != nil {
+		return err
+	}
+	bar := progress.On(streams.Stderr, "vetting", "CRDs")
+	out, _ := bar.Beside(streams.Stdout) // a CRD's report is written at once
+	printer, err := o.printer(streams.Stdout, out)
+	if err != nil {
+		return err
+	}
+	sum := summary{}
+	err = batch.Parallel(streams.Stdin, paths, v.found(ctx, paths), func(one *vetted) error {
+		switch {
+		case ctx.Err() != nil:
+			return batch.ErrStopped
+		case one == nil:
+			return nil
+		}
+		bar.Add(1)
+		sum.count(one)
+		if one.limited != nil {
+			streams.Complain(fmt.Errorf("%s: %w", one.doc.Place(), one.limited))
+		}
+		return printer.crd(one)
+	}).Run(ctx)
+	bar.Done()
+	sum.Interrupted = ctx.Err() != nil
+	if sum.Interrupted && (errors.Is(err, ctx.Err()) || errors.Is(err, batch.ErrStopped)) {
+		err = nil
+	}
+	if err == nil {
+		err = printer.end(&sum)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return sum.verdict(paths)
+}
+
+// vetter vets documents; it is safe for concurrent use.
+type vetter struct {
+	cfg vet.Config
+	// find is nil without --find.
+	find *lint.Config
+	// olds are the CRDs that vetted ones replace.
+	olds *catalog.Catalog
+}
+
+func newVetter(ctx context.Context, streams command.Streams, o *Options) (*vetter, error) {
+	cfg, err := o.vetConfig()
+	if err != nil {
+		return nil, err
+	}
+	v := &vetter{cfg: cfg, olds: catalog.New(catalog.Config{Lazy: true})}
+	if o.Find {
+		v.find = &lint.Config{KubeVersion: o.KubeVersion, Without: o.NoLints}
+	}
+	var places []string
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	err = batch.All(ctx, streams.Stdin, o.Olds, readOld, func(r oldRead) error {
+		if r.err != nil {
+			return fmt.Errorf("--old: %s: %w", r.place, r.err)
+		}
+		if r.crd != nil {
+			places, crds = append(places, r.place), append(crds, r.crd)
+		}
+		return nil
+	})
+	var errs *catalog.Errors
+	if err == nil && errors.As(v.olds.Apply(crds, nil), &errs) {
+		again := errs.Errors[0]
+		for _, e := range errs.Errors {
+			if e.Name == again.Name {
+				again = e
+			}
+		}
+		err = fmt.Errorf("--old: %s: %s is %w", places[again.Index], again.Name, again.Err)
+	}
+	return v, err
+}
+
+// An oldRead is the complete CRD in a document of --old; crd is nil for another kind.
+type oldRead struct {
+	place string
+	crd   *apiextensionsv1.CustomResourceDefinition
+	err   error
+}
+
+func readOld(doc *input.Document) oldRead {
+	crd, err := resource.Decode(doc)
+	return oldRead{doc.Place(), crd, err}
+}
+
+// old returns the CRD that a CRD of that name replaces, or nil.
+func (v *vetter) old(name string) *apiextensionsv1.CustomResourceDefinition {
+	if e := v.olds.Named(name); e != nil {
+		return e.CRD
+	}
+	return nil
+}
+
+// found returns vet for documents that were found in paths: it returns nil for patches of CRDs in folders, too.
+func (v *vetter) found(ctx context.Context, paths []string) func(*input.Document) *vetted {
+	return func(doc *input.Document) *vetted {
+		if resource.FoundPatch(doc, paths) {
+			return nil
+		}
+		return v.vet(ctx, doc)
+	}
+}
+
+// vet returns nil for a document that is not a CRD.
+func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
+	one := &vetted{doc: doc, operation: "create"}
+	data, err := doc.JSON()
+	if err != nil {
+		one.problem = err
+		return one
+	}
+	if doc.Object["kind"] != "CustomResourceDefinition" {
+		return nil
+	}
+	if doc.Object["apiVersion"] != resource.APIVersion && !resource.Beta(doc) {
+		one.problem = fmt.Errorf("apiVersion %q: want %s", fmt.Sprint(doc.Object["apiVersion"]), resource.APIVersion)
+		return one
+	}
+	cfg := v.cfg
+	if cfg.Old = v.old(finding.Identify(doc.Object).Name); cfg.Old != nil {
+		one.operation = "update"
+	}
+	cfg.DuplicateKeys = doc.Duplicate
+	one.report, one.problem = vet.Vet(ctx, data, cfg)
+	if one.problem == nil {
+		one.lints, one.problem = v.lints(ctx, doc, one.report)
+	}
+	if errors.As(one.problem, &one.limited) {
+		one.problem = nil
+	}
+	one.bug = one.problem != nil
+	return one
+}
+
+// lints are what is to be said of a CRD that is read.
+func (v *vetter) lints(ctx context.Context, doc *input.Document, r *vet.Report) ([]lint.Lint, error) {
+	if v.find == nil {
+		return lint.Of(r), nil
+	}
+	crd, err := resource.DecodeCompact(doc)
+	if err != nil || crd == nil {
+		return lint.Of(r), nil // the report has the error
+	}
+	return lint.Find(ctx, crd.ForEngine(), r, *v.find)
+}
+
+// names are those in a list of the CRD's spec.names.
+func (one *vetted) names(list string) (names []string) {
+	spec, _ := one.doc.Object["spec"].(map[string]any)
+	all, _ := spec["names"].(map[string]any)
+	items, _ := all[list].([]any)
+	for _, item := range items {
+		if name, ok := item.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// undecided is true where nothing but too much work keeps the CRD from being
+// accepted.
+func (one *vetted) undecided() bool {
+	return one.report != nil && one.report.Undecided != nil && one.report.Status == nil
+}

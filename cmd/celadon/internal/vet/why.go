@@ -1,0 +1,101 @@
+package vet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// why explains what rules cost, the most expensive first, and what to do.
+func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
+	rules := slices.DeleteFunc(slices.Clone(v.Rules), func(r vet.Rule) bool { return r.Reason == nil })
+	slices.SortStableFunc(rules, func(x, y vet.Rule) int {
+		return cmp.Compare(max(y.EstimatedTotal, y.MessageExpressionCost), max(x.EstimatedTotal, x.MessageExpressionCost))
+	})
+	lines := one.lines(v, rules)
+	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
+		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", number(rules[0].Limit), number(v.Limit)))
+	}
+	for i := range rules {
+		if i == mostRows && !p.all {
+			p.line(b, 4, untrusted.Sprintf("… and %d more (--all explains them)", len(rules)-i))
+			break
+		}
+		p.reason(b, &rules[i], lines[rules[i].Field])
+	}
+	p.advice(b, v, lines)
+}
+
+func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own) {
+	what, cost := phrase.Rule(r.Path, r.Index), r.EstimatedTotal
+	message := cost <= r.Limit && r.MessageExpressionCost > r.Limit
+	if message {
+		what, cost = "the messageExpression of "+what, r.MessageExpressionCost
+	}
+	head := untrusted.Sprintf("why %s%s costs %s", what, line, number(cost))
+	switch {
+	case cost > r.Limit:
+		head += untrusted.Sprintf(" where %s is the limit", number(r.Limit))
+	case r.Over:
+		head += ", much of a sum that is over its limit"
+	}
+	p.line(b, 4, head+":")
+	p.line(b, 6, "most of it in: "+p.paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
+	if r.Cardinality > 1 && !message {
+		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), because(r), number(r.EstimatedCost)))
+	}
+	for _, m := range r.Reason.Missing {
+		p.line(b, 6, untrusted.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, counted(m)))
+	}
+	for _, note := range r.Reason.Notes {
+		p.line(b, 6, untrusted.Sprintf("note: %s", note))
+	}
+	if !r.Reason.Mendable {
+		p.line(b, 6, p.paint(untrusted.Red, "no bounds make it fit: rewrite this part"))
+	}
+}
+
+// counted is an assumed size and what it is a number of.
+func counted(m vet.Missing) untrusted.Own {
+	unit := map[string]untrusted.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
+	return number(uint64(m.Assumed)) + " " + unit
+}
+
+func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[string]untrusted.Own) {
+	if len(v.Advice) == 0 {
+		return
+	}
+	what := untrusted.Own("set these bounds and all rules fit")
+	if !v.Mendable {
+		what = "set these bounds and the other rules fit"
+	}
+	p.line(b, 4, p.paint(untrusted.Green, what)+":")
+	for _, a := range v.Advice {
+		text := untrusted.Sprintf("%s: %s: %d", phrase.Place(a.Path), a.Set, a.Value)
+		if a.Now > 0 {
+			text += untrusted.Sprintf(" (now %d)", a.Now)
+		}
+		p.line(b, 6, text+lines[a.Field])
+	}
+}
+
+// lines are where in the file rules and advice stand, by their field in the CRD.
+func (one *vetted) lines(v *vet.Version, rules []vet.Rule) map[string]untrusted.Own {
+	var fields []string
+	for i := range rules {
+		if rules[i].Reason != nil {
+			fields = append(fields, rules[i].Field)
+		}
+	}
+	lines := map[string]untrusted.Own{}
+	for _, at := range append(one.places(fields, 0), one.advicePlaces(v.Advice)...) {
+		if at.Line > 0 {
+			lines[at.Field] = untrusted.Sprintf(" (%s:%d)", at.File, at.Line)
+		}
+	}
+	return lines
+}

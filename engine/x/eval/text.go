@@ -1,0 +1,147 @@
+package eval
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/overloads"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
+)
+
+// How it works: a pattern that is a constant is compiled when the rule is, and
+// priced by its length at each call, as a server does. Go's engine takes time
+// by the states of the pattern and the length of the text: that is work, and
+// added before (work_regex.go).
+
+// affix is startsWith or endsWith.
+func affix(x, y strFunc, has func(s, t string) bool) testFunc {
+	return func(f *frame) truth {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(scanCost(f.sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		if !okS || !okT {
+			return bad
+		}
+		return truthOf(has(s, t))
+	}
+}
+
+func containsText(x, y strFunc) testFunc {
+	return func(f *frame) truth {
+		s, okS := x(f)
+		err := f.err
+		t, okT := y(f)
+		f.charge(scanCost(f.sizeOrOne(s, okS)) * scanCost(f.sizeOrOne(t, okT)))
+		if !okS {
+			f.err = err
+		}
+		if !okS || !okT {
+			return bad
+		}
+		return truthOf(strings.Contains(s, t))
+	}
+}
+
+// regexCall is matches, find or findAll with a constant pattern, which is
+// compiled now. As CEL sees it the pattern is then no argument that is reached
+// when the text is an error, and such a call is not priced.
+func (p *Planner) regexCall(inv *invocation) (*code, error) {
+	if len(inv.args) < 2 {
+		return nil, nil
+	}
+	pattern, ok := inv.args[1].konst.(celtypes.String)
+	if !ok {
+		return nil, nil
+	}
+	re, err := p.regexp(string(pattern))
+	if err != nil {
+		return nil, err
+	}
+	x := inv.args[0].strings()
+	if x != nil && (inv.overload == overloads.Matches || inv.overload == overloads.MatchesString) {
+		return boolCode(matches(x, re, runes(string(pattern)))), nil
+	}
+	if inv.overload == "string_find_string" && x != nil {
+		return stringCode(findText(x, re, runes(string(pattern)))), nil
+	}
+	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args), listed: true}
+	b.demands = []demand{func(f *frame, args []ref.Val) { f.match(re, textOf(args, 0)) }}
+	switch inv.function {
+	case overloads.Matches:
+		b.variadic = matchBoxed(re.Regexp)
+	case "find":
+		b.variadic = findBoxed(re.Regexp)
+		b.exact = true
+	default:
+		b.variadic = findAllBoxed(re.Regexp)
+		b.demands = []demand{func(f *frame, args []ref.Val) { f.matchAll(re, textOf(args, 0), foundAtMost(args)) }}
+	}
+	return b.code(inv), nil
+}
+
+func matches(x strFunc, re *regexcost.Pattern, pattern uint64) testFunc {
+	return func(f *frame) truth {
+		s, ok := x(f)
+		if !ok {
+			return bad
+		}
+		f.charge(matchCost(f.runes(s), pattern))
+		f.match(re, s)
+		return truthOf(re.MatchString(s))
+	}
+}
+
+func findText(x strFunc, re *regexcost.Pattern, pattern uint64) strFunc {
+	return func(f *frame) (string, bool) {
+		s, ok := x(f)
+		if !ok {
+			return "", false
+		}
+		f.charge(matchCost(f.runes(s), pattern))
+		f.match(re, s)
+		return re.FindString(s), true
+	}
+}
+
+func matchBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) != 2 {
+			return errNoOverload
+		}
+		return celtypes.Bool(re.MatchString(s))
+	}
+}
+
+func findBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) != 2 {
+			return errNoOverload
+		}
+		return celtypes.String(re.FindString(s))
+	}
+}
+
+func findAllBoxed(re *regexp.Regexp) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		s, ok := args[0].Value().(string)
+		if !ok || len(args) > 3 {
+			return errNoOverload
+		}
+		n := int64(-1)
+		if len(args) == 3 {
+			if n, ok = args[2].Value().(int64); !ok {
+				return errNoOverload
+			}
+		}
+		return celtypes.NewStringList(celtypes.DefaultTypeAdapter, re.FindAllString(s, int(n)))
+	}
+}

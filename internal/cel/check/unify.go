@@ -1,0 +1,181 @@
+package check
+
+import (
+	"slices"
+
+	celtypes "github.com/google/cel-go/common/types"
+)
+
+// plain kinds are those of types that fit no type of another plain kind.
+var plain = [32]bool{
+	celtypes.BoolKind: true, celtypes.BytesKind: true, celtypes.DoubleKind: true, celtypes.DurationKind: true,
+	celtypes.IntKind: true, celtypes.ListKind: true, celtypes.MapKind: true, celtypes.OpaqueKind: true,
+	celtypes.StringKind: true, celtypes.StructKind: true, celtypes.TimestampKind: true, celtypes.TypeKind: true, celtypes.UintKind: true,
+}
+
+// binding is what a variable stood for before.
+type binding struct {
+	variable int
+	was      *celtypes.Type
+}
+
+// newVariables makes variables, of which base is the first.
+func (s *state) newVariables(n int) (base int) {
+	base = len(s.bound)
+	for range n {
+		s.bound = append(s.bound, nil)
+	}
+	return base
+}
+
+func (s *state) newVariable() *celtypes.Type { return numbered(s.newVariables(1)) }
+
+func (s *state) bind(variable int, t term) {
+	s.trail = append(s.trail, binding{variable, s.bound[variable]})
+	s.bound[variable] = s.lifted(t)
+}
+
+// undo takes back the bindings of an attempt, and all variables but the first.
+func (s *state) undo(variables int) {
+	for _, b := range slices.Backward(s.trail) {
+		s.bound[b.variable] = b.was
+	}
+	s.trail, s.bound = s.trail[:0], s.bound[:variables]
+}
+
+// lifted is a term as a type whose variables are numbered from 0.
+func (s *state) lifted(t term) *celtypes.Type {
+	if t.base == 0 {
+		return t.Type
+	}
+	if t.Kind() == celtypes.TypeParamKind {
+		return numbered(t.variable())
+	}
+	return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.lifted(term{p, t.base}) })
+}
+
+// known is a term with what its variables stand for now in their place.
+func (s *state) known(t term) *celtypes.Type { return s.substituted(t, false) }
+
+// substituted is known; with dyn, variables that stand for nothing are dyn.
+func (s *state) substituted(t term, dyn bool) *celtypes.Type {
+	if t.base == 0 && len(s.bound) == 0 {
+		return t.Type
+	}
+	if t.Kind() != celtypes.TypeParamKind {
+		if len(t.Parameters()) == 0 {
+			return t.Type
+		}
+		return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.substituted(term{p, t.base}, dyn) })
+	}
+	variable := t.variable()
+	switch is := s.bound[variable]; {
+	case is != nil:
+		return s.substituted(of(is), dyn)
+	case dyn:
+		return celtypes.DynType
+	}
+	return numbered(variable)
+}
+
+// assignable says whether a fits b, and binds variables so that it does; where it
+// does not, none.
+func (s *state) assignable(a, b *celtypes.Type) bool {
+	if s.fits(of(a), of(b)) {
+		s.trail = s.trail[:0]
+		return true
+	}
+	s.undo(len(s.bound))
+	return false
+}
+
+// fits is assignable without undo.
+func (s *state) fits(a, b term) bool {
+	if a == b {
+		return true
+	}
+	if b.Kind() == celtypes.TypeParamKind {
+		if fits, was := s.stands(b, a); fits || was {
+			return fits
+		}
+	}
+	if a.Kind() == celtypes.TypeParamKind {
+		fits, _ := s.stands(a, b)
+		return fits
+	}
+	if isDynOrError(a.Type) || isDynOrError(b.Type) {
+		return true
+	}
+	switch {
+	case a.Kind() == celtypes.NullTypeKind:
+		return nullable(b.Type)
+	case b.Kind() == celtypes.NullTypeKind:
+		return nullable(a.Type)
+	case a.Kind() != b.Kind():
+		return false
+	}
+	switch a.Kind() {
+	case celtypes.TypeKind:
+		return true
+	case celtypes.OpaqueKind, celtypes.ListKind, celtypes.MapKind:
+		return a.TypeName() == b.TypeName() && len(a.Parameters()) == len(b.Parameters()) && s.fitEach(a, b)
+	}
+	return b.IsAssignableType(a.Type)
+}
+
+func (s *state) fitEach(a, b term) bool {
+	for i := range a.Parameters() {
+		if !s.fits(a.param(i), b.param(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func nullable(t *celtypes.Type) bool {
+	switch t.Kind() {
+	case celtypes.OpaqueKind, celtypes.StructKind, celtypes.AnyKind, celtypes.DurationKind, celtypes.TimestampKind:
+		return true
+	}
+	return t.IsAssignableType(celtypes.NullType)
+}
+
+// stands says whether a variable can stand for t, and whether it stood for
+// something.
+func (s *state) stands(variable, t term) (can, was bool) {
+	if same(t, variable) {
+		return true, true
+	}
+	v := variable.variable()
+	if is := s.bound[v]; is != nil {
+		if same(t, of(is)) {
+			return true, true
+		}
+		if !s.fits(t, of(is)) {
+			return false, true
+		}
+		if to := general(t, of(is)); !s.within(v, to) {
+			s.bind(v, to)
+		}
+		return true, true
+	}
+	if s.within(v, t) {
+		return false, false
+	}
+	s.bind(v, t)
+	return true, false
+}
+
+// within says whether a variable is a part of t.
+func (s *state) within(variable int, t term) bool {
+	if t.Kind() == celtypes.TypeParamKind {
+		v := t.variable()
+		return v == variable || s.bound[v] != nil && s.within(variable, of(s.bound[v]))
+	}
+	for i := range t.Parameters() {
+		if s.within(variable, t.param(i)) {
+			return true
+		}
+	}
+	return false
+}

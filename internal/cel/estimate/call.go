@@ -1,0 +1,148 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
+)
+
+// operands are those of a call.
+type operands struct {
+	function string
+	target   *priced // nil: not a member
+	args     []priced
+	sum      checker.CostEstimate // of args
+}
+
+func (w *walk) call(e ast.Expr) priced {
+	call := e.AsCall()
+	var few [3]priced
+	with := operands{function: call.FunctionName(), args: few[:0]}
+	for _, arg := range call.Args() {
+		of := w.expr(arg)
+		with.args, with.sum = append(with.args, of), with.sum.Add(of.cost)
+	}
+	if with.function == overloads.TypeConvertDyn {
+		of := with.args[0]
+		x := priced{cost: of.cost.Add(checker.FixedCostEstimate(1)), size: of.size, entries: of.entries}
+		w.measure(&x, e)
+		return x
+	}
+	x := priced{cost: checker.CostEstimate{Min: math.MaxUint64}}
+	if call.IsMemberFunction() {
+		of := w.expr(call.Target())
+		with.target = &of
+	}
+	ids := w.checked.GetOverloadIDs(e.ID())
+	for _, id := range ids {
+		if w.unknown || !w.overload(&x, id, &with, len(ids)) {
+			return w.stop()
+		}
+		w.measure(&x, e)
+	}
+	if len(ids) == 0 {
+		return w.stop()
+	}
+	if with.target != nil {
+		x.cost = x.cost.Add(with.target.cost)
+	}
+	return x
+}
+
+// overload adds one of a call's overloads to what is known of it; false where that is
+// not known.
+func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
+	step := ""
+	switch id {
+	case overloads.IndexList:
+		step = "@items"
+	case overloads.IndexMap:
+		step = "@values"
+	}
+	if step != "" {
+		list := with.args[0]
+		if of > 1 || list.at.overwritten() {
+			return false
+		}
+		x.at, x.size = list.at.step(w.root, step), size{list.entries.of, list.entries.known}
+	}
+	var one priced
+	switch {
+	case w.known.standard[id] && !with.ofLibrary():
+		one = with.price(id)
+	case w.known.standard[id], w.known.libraries[id]:
+		one = with.library(id)
+	default:
+		return false
+	}
+	x.cost = x.cost.Union(one.cost)
+	if one.entries.known {
+		x.entries = one.entries
+	}
+	switch {
+	case !one.size.known:
+	case x.size.known:
+		x.size.SizeEstimate = x.size.Union(one.size.SizeEstimate)
+	default:
+		x.size = one.size
+	}
+	return true
+}
+
+func perRune(s checker.SizeEstimate) checker.CostEstimate {
+	return s.MultiplyByCostFactor(common.StringTraversalCostFactor)
+}
+
+func (o *operands) size(i int) checker.SizeEstimate { return o.args[i].size.orAny() }
+
+// price is the cost of an overload with its arguments, and the size of what it gives
+// where that follows from theirs.
+func (o *operands) price(id string) (x priced) {
+	x.cost = checker.FixedCostEstimate(1)
+	switch id {
+	case overloads.LogicalAnd, overloads.LogicalOr: // the left one may be enough
+		x.cost = checker.CostEstimate{Min: o.args[0].cost.Min, Max: o.sum.Max}
+		return x
+	case overloads.Conditional:
+		yes, no := &o.args[1], &o.args[2]
+		x.cost = o.args[0].cost.Add(yes.cost.Union(no.cost))
+		x.size, x.entries = size{o.size(1).Union(o.size(2)), true}, yes.entries.union(no.entries)
+		return x
+	case overloads.InList:
+		x.cost = o.size(1).AsCost()
+	case overloads.StartsWithString, overloads.EndsWithString:
+		x.cost = perRune(o.size(0))
+	case overloads.ContainsString:
+		x.cost = perRune(o.target.size.orAny()).Multiply(perRune(o.size(0)))
+	case overloads.Matches:
+		x.cost = matching(o.size(0), o.size(1))
+	case overloads.MatchesString:
+		x.cost = matching(o.target.size.orAny(), o.size(0))
+	case overloads.AddString, overloads.AddBytes:
+		x.size = size{o.size(0).Add(o.size(1)), true}
+		x.cost = perRune(x.size.SizeEstimate)
+	case overloads.AddList:
+		x.size, x.entries = size{o.size(0).Add(o.size(1)), true}, o.args[0].entries.union(o.args[1].entries)
+	case overloads.StringToBytes:
+		s := o.size(0)
+		x.cost, x.size = perRune(s), size{checker.SizeEstimate{Min: s.Min, Max: s.Max * 4}, true}
+	case overloads.BytesToString:
+		s := o.size(0)
+		x.cost, x.size = perRune(s), size{checker.SizeEstimate{Min: s.Min / 4, Max: s.Max}, true}
+	case overloads.Equals, overloads.NotEquals,
+		overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString,
+		overloads.LessBytes, overloads.LessEqualsBytes, overloads.GreaterBytes, overloads.GreaterEqualsBytes:
+		smaller := min(o.size(0).Max, o.size(1).Max)
+		x.cost = perRune(checker.SizeEstimate{Min: min(smaller, 1), Max: smaller})
+	}
+	x.cost = x.cost.Add(o.sum)
+	return x
+}
+
+// matching is the cost of a regular expression, an empty text's too.
+func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
+	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
+}

@@ -1,0 +1,146 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/internal/cel/scan"
+)
+
+// listLiteral reads [a, ?b], in which a comma may come last.
+func (s *state) listLiteral() operand {
+	id, from, height, optional := s.id(s.tok), len(s.operands), 0, []int32{}
+	s.advance()
+	for more := s.entries(scan.CloseBracket); more; {
+		maybe, ok := s.optional()
+		if !ok {
+			return operand{}
+		}
+		if maybe {
+			optional = append(optional, int32(len(s.operands)-from))
+		}
+		e := s.within(inBracket | inList)
+		if e.expr == nil {
+			return operand{}
+		}
+		s.operands, height = append(s.operands, e.expr), max(height, e.height)
+		more = s.accept(scan.Comma) && s.tok.Kind != scan.CloseBracket
+	}
+	elements := s.popped(from)
+	if !s.expect(scan.CloseBracket) {
+		return operand{}
+	}
+	return operand{s.factory.NewList(id, elements, optional), height}
+}
+
+// entries reads what may stand behind an opening bracket in place of entries: a
+// comma, if nothing follows it. It says whether there are entries.
+func (s *state) entries(end scan.Kind) bool {
+	comma := s.tok
+	if !s.accept(scan.Comma) {
+		return s.tok.Kind != end
+	}
+	return s.tok.Kind != end && s.refused(comma)
+}
+
+// optional reads the mark of an optional entry. It is not ok where there is one
+// and none may be.
+func (s *state) optional() (marked, ok bool) {
+	mark := s.tok
+	if !s.accept(scan.Question) {
+		return false, true
+	}
+	return true, s.config.OptionalSyntax || s.refused(mark)
+}
+
+// mapLiteral reads {a: b, ?c: d}, in which a comma may come last. An entry's id
+// is that of its colon, and comes before the key's.
+func (s *state) mapLiteral() operand {
+	id, height, entries := s.id(s.tok), 0, []ast.EntryExpr{}
+	s.advance()
+	for more := s.entries(scan.CloseBrace); more; {
+		maybe, ok := s.optional()
+		if !ok {
+			return operand{}
+		}
+		entry := s.newID(noRange)
+		key := s.within(inBrace | inList | inKey)
+		if key.expr == nil {
+			return operand{}
+		}
+		value, ok := s.entryValue(entry)
+		if !ok {
+			return operand{}
+		}
+		entries = append(entries, s.factory.NewMapEntry(entry, key.expr, value.expr, maybe))
+		height = max(height, key.height, value.height)
+		more = s.accept(scan.Comma) && s.tok.Kind != scan.CloseBrace
+	}
+	if !s.expect(scan.CloseBrace) {
+		return operand{}
+	}
+	return operand{s.factory.NewMap(id, entries), height}
+}
+
+// entryValue reads the colon of an entry, whose id is there, and its value.
+func (s *state) entryValue(id int64) (operand, bool) {
+	s.ranges[id-1] = rangeOf(s.tok)
+	if !s.expect(scan.Colon) {
+		return operand{}, false
+	}
+	value := s.within(inBrace | inList)
+	return value, value.expr != nil
+}
+
+// message reads a message from its type's name on, which was read as a path, as
+// any other is.
+func (s *state) message(name path) operand {
+	text, ok := s.typeName(name.start - 1)
+	if !ok {
+		return operand{}
+	}
+	s.ranges = s.ranges[:name.ids]
+	id, height, fields := s.id(s.tok), 0, []ast.EntryExpr{}
+	s.advance()
+	for more := s.entries(scan.CloseBrace); more; {
+		maybe, ok := s.optional()
+		if !ok {
+			return operand{}
+		}
+		entry := s.newID(noRange)
+		field, _, ok := s.field()
+		if !ok {
+			return operand{}
+		}
+		s.unnamed(field, entry)
+		value, ok := s.entryValue(entry)
+		if !ok {
+			return operand{}
+		}
+		fields = append(fields, s.factory.NewStructField(entry, field, value.expr, maybe))
+		height = max(height, value.height)
+		more = s.accept(scan.Comma) && s.tok.Kind != scan.CloseBrace
+	}
+	if !s.expect(scan.CloseBrace) {
+		return operand{}
+	}
+	return operand{s.factory.NewStruct(id, text, fields), height}
+}
+
+// typeName is a.b.c, which begins at that byte, if a brace follows it.
+func (s *state) typeName(start int32) (string, bool) {
+	scanner, want := scan.New(s.src.text, int(start)), scan.Ident
+	if s.src.text[start] == '.' {
+		want = scan.Dot
+	}
+	var b strings.Builder
+	t := scanner.Next()
+	for ; t.Kind == want; t = scanner.Next() {
+		b.WriteString(s.src.text[t.Start:t.End])
+		if want = scan.Ident; t.Kind == scan.Ident {
+			want = scan.Dot
+		}
+	}
+	return b.String(), want == scan.Dot && t.Kind == scan.OpenBrace
+}

@@ -1,0 +1,232 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/scan"
+)
+
+// primary reads an operand up to its first selection, index or call of a member.
+// A name is a path: it may yet turn out to be the type of a message.
+func (s *state) primary() (of operand, name path) {
+	switch first := s.tok; first.Kind {
+	case scan.Ident:
+		return s.named(first)
+	case scan.Dot:
+		s.advance()
+		if s.tok.Kind == scan.Ident {
+			return s.named(first)
+		}
+		return s.missAfter(first)
+	case scan.OpenParen:
+		return s.nested(), path{}
+	case scan.OpenBracket:
+		return s.listLiteral(), path{}
+	case scan.OpenBrace:
+		return s.mapLiteral(), path{}
+	case scan.Minus:
+		s.advance()
+		if s.tok.Kind == scan.Int || s.tok.Kind == scan.Float {
+			return s.number(first)
+		}
+		return s.missAfter(first)
+	case scan.Int, scan.Uint, scan.Float:
+		return s.number(token{})
+	case scan.String, scan.Bytes:
+		return s.text(), path{}
+	case scan.True, scan.False:
+		s.advance()
+		return s.literal(rangeOf(first), celtypes.Bool(first.Kind == scan.True)), path{}
+	case scan.Null:
+		s.advance()
+		return s.literal(rangeOf(first), celtypes.NullValue), path{}
+	}
+	return s.miss()
+}
+
+// path is where an operand of names and dots alone begins; of any other operand it
+// is zero.
+type path struct {
+	// start is the byte behind which the path's first one is, and ids the number
+	// of ids before it.
+	start, ids int32
+}
+
+// reserved words name no variable and no function.
+func reserved(name string) bool {
+	switch name {
+	case "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while":
+		return true
+	}
+	return false
+}
+
+// named reads a variable, a call of a function or a message from its name on. The
+// first token is the name, or the dot before it.
+func (s *state) named(first token) (operand, path) {
+	at, ids := s.tok, int32(len(s.ranges))
+	name := s.src.text[at.Start:at.End]
+	if reserved(name) && !s.allowed(first.Start) {
+		return operand{}, path{}
+	}
+	s.advance()
+	if first.Kind == scan.Dot {
+		name = "." + name
+	}
+	if s.tok.Kind == scan.OpenParen {
+		return s.function(name), path{}
+	}
+	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{first.Start + 1, ids}
+}
+
+// function reads a call of one, from its bracket on.
+func (s *state) function(name string) operand {
+	id := s.id(s.tok)
+	args, height := s.arguments()
+	if args == nil {
+		return operand{}
+	}
+	return operand{s.expanded(id, name, nil, args), height}
+}
+
+// member reads the selections, indexes and calls that follow an operand. A path's
+// height is looked at when it is known to be no type's name.
+func (s *state) member(of operand, name path) operand {
+	for of.expr != nil {
+		switch s.tok.Kind {
+		case scan.Dot:
+			var still bool
+			if of, still = s.selection(of); !still {
+				name = path{}
+			}
+		case scan.OpenBracket:
+			of, name = s.index(of), path{}
+		case scan.OpenBrace:
+			if name.start == 0 {
+				return of
+			}
+			of, name = s.message(name), path{}
+		default:
+			if of.height > s.config.MaxDepth {
+				return s.tooHigh(of)
+			}
+			return of
+		}
+		if of.height > s.config.MaxDepth && name.start == 0 {
+			of = s.tooHigh(of)
+		}
+	}
+	return of
+}
+
+// selection reads a field or a call of a member, from its dot on. It says whether a
+// path still is one.
+func (s *state) selection(of operand) (operand, bool) {
+	dot := s.tok
+	s.advance()
+	optional := s.accept(scan.Question)
+	field, at, ok := s.field()
+	if !ok {
+		return operand{}, false
+	}
+	switch {
+	case optional:
+		if !s.config.OptionalSyntax && !s.refused(dot) {
+			return operand{}, false
+		}
+		key := s.factory.NewLiteral(s.id(at), celtypes.String(field))
+		id := s.id(dot)
+		s.unnamed(field, id)
+		return operand{s.factory.NewCall(id, operators.OptSelect, s.list(of.expr, key)...), of.height + 1}, false
+	case s.tok.Kind == scan.OpenParen && at.Kind == scan.Ident:
+		id := s.id(s.tok)
+		args, height := s.arguments()
+		if args == nil {
+			return operand{}, false
+		}
+		return operand{s.expanded(id, field, of.expr, args), max(of.height, height) + 1}, false
+	}
+	id := s.id(dot)
+	s.unnamed(field, id)
+	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
+}
+
+// field reads the name of one.
+func (s *state) field() (name string, at token, ok bool) {
+	at = s.tok
+	switch at.Kind {
+	case scan.Ident:
+		name = s.textOf(at)
+	case scan.EscapedIdent:
+		if (at.Marks.Has(scan.Open) || s.config.NoEscapedIdents) && !s.refused(at) {
+			return "", at, false
+		}
+		name = strings.Trim(s.textOf(at), "`")
+	default:
+		return s.noField(at)
+	}
+	s.advance()
+	return name, at, true
+}
+
+func (s *state) index(of operand) operand {
+	id, name := s.id(s.tok), operators.Index
+	s.advance()
+	if mark := s.tok; s.accept(scan.Question) {
+		if !s.config.OptionalSyntax && !s.refused(mark) {
+			return operand{}
+		}
+		name = operators.OptIndex
+	}
+	key := s.within(inBracket)
+	if key.expr == nil || !s.expect(scan.CloseBracket) {
+		return operand{}
+	}
+	return s.call(id, name, max(of.height, key.height)+1, of.expr, key.expr)
+}
+
+func (s *state) nested() operand {
+	s.advance()
+	e := s.within(inParen)
+	if e.expr == nil || !s.expect(scan.CloseParen) {
+		return operand{}
+	}
+	return e
+}
+
+// arguments reads those of a call with their brackets; nil where they are not
+// accepted.
+func (s *state) arguments() (args []ast.Expr, height int) {
+	s.advance()
+	if s.accept(scan.CloseParen) {
+		return []ast.Expr{}, 0
+	}
+	from := len(s.operands)
+	for {
+		arg := s.within(inParen | inList)
+		if arg.expr == nil {
+			return nil, 0
+		}
+		s.operands, height = append(s.operands, arg.expr), max(height, arg.height)
+		if !s.accept(scan.Comma) {
+			break
+		}
+	}
+	args = s.popped(from)
+	if !s.expect(scan.CloseParen) {
+		return nil, 0
+	}
+	return args, height
+}
+
+// popped takes a list from the stack of operands.
+func (s *state) popped(from int) []ast.Expr {
+	list := s.list(s.operands[from:]...)
+	clear(s.operands[from:])
+	s.operands = s.operands[:from]
+	return list
+}

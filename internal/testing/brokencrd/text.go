@@ -1,0 +1,61 @@
+package brokencrd
+
+import (
+	"bytes"
+	"math/rand/v2"
+)
+
+// Text makes one slip of the pen in a CRD's JSON, of those that its decoding
+// finds, and tells which; the same seed makes the same one.
+func Text(crd []byte, seed uint64) (out []byte, slip string) {
+	r := rand.New(rand.NewPCG(seed, 21))
+	for {
+		s := slips[r.IntN(len(slips))]
+		places := indexes(crd, []byte(s.from))
+		if len(places) == 0 {
+			continue
+		}
+		at := places[r.IntN(len(places))]
+		out = append(out, crd[:at]...)
+		out = append(out, s.to...)
+		return append(out, crd[at+len(s.from):]...), s.name
+	}
+}
+
+// slips replace one occurrence of a text by another.
+var slips = []struct{ name, from, to string }{
+	{"rules misspelt", `"x-kubernetes-validations":`, `"x-kubernetes-validation":`},
+	{"rule misspelt", `"rule":`, `"rules":`},
+	{"rule twice", `"rule":`, `"rule":"true","rule":`},
+	{"rule is a number", `"rule":"`, `"rule":1,"message":"`},
+	{"unknown field", `"type":"string"`, `"type":"string","nope":{}`},
+	{"type twice", `"type":"object"`, `"type":"object","type":"array"`},
+	{"bound is a text", `"type":"string"`, `"type":"string","maxLength":"8"`},
+	{"bound is broken", `"type":"string"`, `"type":"string","maxLength":8.5`},
+	{"bound is whole", `"type":"string"`, `"type":"string","maxLength":8.0`},
+	{"bound is null", `"type":"string"`, `"type":"string","maxLength":null`},
+	{"flag is a text", `"served":true`, `"served":"yes"`},
+	{"other case", `"properties":`, `"Properties":`},
+	{"rules are an object", `"x-kubernetes-validations":[`, `"x-kubernetes-validations":{},"x-kubernetes-embedded-resource":[`},
+	{"old version", `"apiextensions.k8s.io/v1"`, `"apiextensions.k8s.io/v1beta1"`},
+	{"other version", `"apiextensions.k8s.io/v1"`, `"apiextensions.k8s.io/v7"`},
+	{"other group", `"apiextensions.k8s.io/v1"`, `"example.com/v1"`},
+	{"other kind", `"kind":"CustomResourceDefinition"`, `"kind":"CustomResourceDefinitions"`},
+	{"no kind", `"kind":"CustomResourceDefinition"`, `"kind":""`},
+	{"cut off", `"versions":`, `"versions"`},
+	{"name is a number", `"metadata":{`, `"metadata":{"name":1,"annotations":`},
+	{"metadata misspelt", `"metadata":{`, `"metadata":{"label":{},`},
+}
+
+// indexes are the places of a text, at most a thousand.
+func indexes(data, text []byte) (places []int) {
+	for at := 0; len(places) < 1000; {
+		i := bytes.Index(data[at:], text)
+		if i < 0 {
+			break
+		}
+		places = append(places, at+i)
+		at += i + len(text)
+	}
+	return places
+}

@@ -1,0 +1,13 @@
+package linediff
+
+import "github.com/celadon-cel/celadon/internal/text/untrusted"
+
+// Persisted is what of an object is stored otherwise than it was given, as YAML.
+func Persisted(name string, given, stored map[string]any) ([]byte, error) {
+	before, err := untrusted.YAML(given)
+	if err != nil {
+		return nil, err
+	}
+	after, err := untrusted.YAML(stored)
+	return Unified(name, name+" (persisted)", before, after), err
+}

@@ -1,0 +1,172 @@
+// Package schemawords says what a schema wants of a value, in few words.
+package schemawords
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// Node is a schema as it stands in a CRD, texts and all; whatever is not as it
+// must be is passed over.
+type Node map[string]any
+
+// Child is a schema below this one, nil where there is none.
+func (s Node) Child(name string) Node {
+	v, _ := s[name].(map[string]any)
+	return v
+}
+
+// Text is "" where there is none.
+func (s Node) Text(name string) string {
+	v, _ := s[name].(string)
+	return v
+}
+
+func (s Node) flag(name string) bool { return s[name] == true }
+
+// Kind is what a value is: "string (date-time)", "list of object", "map of
+// string".
+func (s Node) Kind() string {
+	kind := s.Text("type")
+	switch {
+	case s.flag("x-kubernetes-int-or-string"):
+		return "integer or string"
+	case kind == "array":
+		word := "list"
+		if s.Text("x-kubernetes-list-type") == "set" {
+			word = "set"
+		}
+		return joined(" of ", word, s.Child("items").Kind())
+	case kind == "object" && s["additionalProperties"] != nil:
+		return joined(" of ", "map", s.Child("additionalProperties").Kind())
+	case kind == "object":
+		return kind
+	}
+	if format := s.Text("format"); format != "" {
+		return fmt.Sprintf("%s (%s)", kind, format)
+	}
+	return kind
+}
+
+func joined(by string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
+}
+
+// ranges are the pairs of bounds, and what they count.
+var ranges = []struct{ least, most, noun string }{
+	{"minLength", "maxLength", "character"},
+	{"minItems", "maxItems", "item"},
+	{"minProperties", "maxProperties", "field"},
+	{"minimum", "maximum", ""},
+}
+
+// Says is what a value may be, in one line.
+func (s Node) Says(required bool) string {
+	var parts []string
+	if kind := s.Kind(); kind != "object" || required {
+		parts = append(parts, kind)
+	}
+	if required {
+		parts = append(parts, "required")
+	}
+	parts = append(parts, s.Bounds())
+	for _, below := range []string{"items", "additionalProperties"} {
+		if part := s.Child(below); part != nil && part.Kind() != "object" {
+			if each := part.Bounds(); each != "" {
+				parts = append(parts, "each "+each)
+			}
+		}
+	}
+	if v, ok := s["default"]; ok {
+		parts = append(parts, "default "+value(v))
+	}
+	return joined(", ", parts...)
+}
+
+// Bounds are those that the schema itself sets.
+func (s Node) Bounds() string {
+	var parts []string
+	if s.flag("nullable") {
+		parts = append(parts, "may be null")
+	}
+	for _, r := range ranges {
+		parts = append(parts, s.between(r.least, r.most, r.noun))
+	}
+	if step := s["multipleOf"]; step != nil {
+		parts = append(parts, "a multiple of "+value(step))
+	}
+	if all, ok := s["enum"].([]any); ok {
+		parts = append(parts, "one of "+choices(all))
+	}
+	if pattern := s.Text("pattern"); pattern != "" {
+		parts = append(parts, "like "+preview.Middle(pattern, maxValue))
+	}
+	return joined(", ", parts...)
+}
+
+// between is a pair of bounds: "1 to 8 items", "at most 8 items".
+func (s Node) between(least, most, noun string) string {
+	from, low := s[least]
+	to, high := s[most]
+	if low && high && !s.flag("exclusiveMinimum") && !s.flag("exclusiveMaximum") {
+		return quantity(value(from)+" to "+value(to), value(to), noun)
+	}
+	var parts []string
+	if low {
+		word := "at least "
+		if least == "minimum" && s.flag("exclusiveMinimum") {
+			word = "more than "
+		}
+		parts = append(parts, quantity(word+value(from), value(from), noun))
+	}
+	if high {
+		word := "at most "
+		if most == "maximum" && s.flag("exclusiveMaximum") {
+			word = "less than "
+		}
+		parts = append(parts, quantity(word+value(to), value(to), noun))
+	}
+	return joined(", ", parts...)
+}
+
+// quantity is a bound with what it counts, if it counts something.
+func quantity(bound, last, noun string) string {
+	switch {
+	case noun == "":
+		return bound
+	case last == "1":
+		return bound + " " + noun
+	}
+	return bound + " " + noun + "s"
+}
+
+const (
+	// maxValue is how long a value may be that is shown, maxChoices how long all
+	// values of an enum together.
+	maxValue   = 60
+	maxChoices = 100
+)
+
+func value(v any) string { return preview.JSON(v, maxValue) }
+
+// choices are the values of an enum, as far as they fit.
+func choices(all []any) string {
+	var b strings.Builder
+	for i, v := range all {
+		text := value(v)
+		if s, ok := v.(string); ok && s != "" {
+			text = preview.Middle(s, maxValue)
+		}
+		if i > 0 && b.Len()+len(text) > maxChoices {
+			return fmt.Sprintf("%s and %d more", &b, len(all)-i)
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package untrusted
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Sprintf is fmt.Sprintf that keeps each argument within its line, but for those
+// that are Own. %q escapes as ever.
+func Sprintf(format string, args ...any) Own { return Own(fmt.Sprintf(format, kept(args)...)) }
+
+// Fprintf writes what Sprintf gives.
+func Fprintf(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, format, kept(args)...)
+}
+
+func kept(args []any) []any {
+	out := make([]any, len(args))
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Own, int, int32, int64, uint64, float64:
+			out[i] = arg
+		case string:
+			out[i] = line(arg)
+		default:
+			out[i] = line(fmt.Sprint(arg))
+		}
+	}
+	return out
+}
+
+// line is a text that prints itself as Line does.
+type line string
+
+func (l line) Format(s fmt.State, verb rune) {
+	text := string(l)
+	if verb != 'q' {
+		text = string(Line(text))
+	}
+	fmt.Fprintf(s, fmt.FormatString(s, verb), text)
+}
+
+// Colour is a colour, or a weight, of a terminal.
+type Colour string
+
+// The colours that there are.
+const (
+	Red    Colour = "\x1b[31m"
+	Green  Colour = "\x1b[32m"
+	Yellow Colour = "\x1b[33m"
+	Bold   Colour = "\x1b[1m"
+	none   Colour = "\x1b[0m"
+)
+
+// Paint colours a text. Only a Writer with Colours lets that through.
+func Paint(c Colour, text Own) Own { return Own(c) + text + Own(none) }
+
+// paint is how long the colour is that text begins with; 0 where there is none.
+func paint(text []byte) int {
+	if len(text) == 0 || text[0] != '\x1b' {
+		return 0
+	}
+	for _, c := range []Colour{Red, Green, Yellow, Bold, none} {
+		if bytes.HasPrefix(text, []byte(c)) {
+			return len(c)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,108 @@
+// Package decode decodes one YAML document as kubectl and the API server's
+// clients do: to the value that sigs.k8s.io/yaml gives by way of JSON, whole
+// numbers as int64 and others as float64.
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	yaml2 "go.yaml.in/yaml/v2"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Decode reads the first document of text. Of duplicate keys the last counts,
+// and duplicate names them.
+func Decode(text []byte) (v any, duplicate, err error) {
+	if err := Values(text); err != nil {
+		return nil, nil, err
+	}
+	if v, ok := fast(text); ok {
+		return v, nil, nil
+	}
+	var decoded any
+	if err := yaml2.UnmarshalStrict(text, &decoded); err != nil {
+		var typed *yaml2.TypeError
+		if !errors.As(err, &typed) {
+			return nil, nil, err
+		}
+		if err := expandedAsLast(text); err != nil {
+			return nil, nil, err
+		}
+		v, err := viaJSON(text)
+		return v, typed, err
+	}
+	if err := expanded(text, decoded); err != nil {
+		return nil, nil, err
+	}
+	if v, ok := plain(decoded, 1); ok {
+		return v, nil, nil
+	}
+	v, err = viaJSON(text)
+	return v, nil, err
+}
+
+// viaJSON is the long way, which defines what is right.
+func viaJSON(text []byte) (v any, err error) {
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &v); err != nil {
+		return nil, fmt.Errorf("not a JSON value: %w", err)
+	}
+	return v, nil
+}
+
+// maxJSONDepth is how deep JSON decoders go.
+const maxJSONDepth = 10_000
+
+// plain takes the short way where it leads to the same: it says false to all
+// that JSON changes or cannot hold. Depth is that of v, were it a list or a map.
+func plain(v any, depth int) (any, bool) {
+	switch v := v.(type) {
+	case nil, bool:
+		return v, true
+	case string:
+		return v, utf8.ValidString(v)
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case float64:
+		return number(v)
+	case []any:
+		if depth > maxJSONDepth {
+			return nil, false
+		}
+		for i, item := range v {
+			var ok bool
+			if v[i], ok = plain(item, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return v, true
+	case map[any]any:
+		return plainMap(v, depth)
+	}
+	return nil, false
+}
+
+func plainMap(m map[any]any, depth int) (any, bool) {
+	if depth > maxJSONDepth {
+		return nil, false
+	}
+	out := make(map[string]any, len(m))
+	for k, item := range m {
+		key, ok := k.(string)
+		if !ok || !utf8.ValidString(key) {
+			return nil, false
+		}
+		if out[key], ok = plain(item, depth+1); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}

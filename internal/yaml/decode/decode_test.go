@@ -1,0 +1,208 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	yaml2 "go.yaml.in/yaml/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
+)
+
+// same holds that Decode gives what sigs.k8s.io/yaml gives by way of JSON, and
+// says whether the short way was taken.
+func same(t *testing.T, text []byte) (short bool) {
+	t.Helper()
+	want, wantErr := viaJSON(text)
+	got, duplicate, err := Decode(text)
+	if (err != nil) != (wantErr != nil) {
+		t.Fatalf("error %v, want %v, of:\n%.1000s", err, wantErr, text)
+	}
+	if err != nil && err.Error() != wantErr.Error() {
+		if _, strict := yaml.YAMLToJSONStrict(text); strict == nil || strict.Error() != err.Error() {
+			t.Fatalf("error %q, want %q, of:\n%.1000s", err, wantErr, text)
+		}
+	}
+	if err != nil {
+		return false
+	}
+	// Keys such as 0 and 0.0 become one; which value stays is chance there.
+	for try := 0; try < 200 && !reflect.DeepEqual(want, got); try++ {
+		want, _ = viaJSON(text)
+	}
+	if !reflect.DeepEqual(want, got) {
+		t.Fatalf("got  %.1000v\nwant %.1000v\nof:\n%.1000s", got, want, text)
+	}
+	var v any
+	strict := yaml2.UnmarshalStrict(text, &v)
+	if (strict != nil) != (duplicate != nil) {
+		t.Fatalf("duplicate keys %v, want %v, of:\n%s", duplicate, strict, text)
+	}
+	_, short = fast(text)
+	return short
+}
+
+// pieces are values in every style, each good and bad for the short way.
+var pieces = []string{
+	"a: 1", "a: -1", "a: +1", "a: 0", "a: 007", "a: 0o7", "a: 0x1F", "a: 0b11", "a: 1_000", "a: 9223372036854775808",
+	"a: 1.5", "a: 1.0", "a: 1e3", "a: .5", "a: 'b\n  c'", "a: 'b\n\n  c'", "a: '\n  b\n  '", "a: 'b\nc'", "a: 'b  \n   c: d # e\n  ''f'' '", "a: \"b \\n\n  c\"", "a: \"b \\\n  c\"", "a: 'b\n  c': d", "a: 'b\n  c' d", "a: 'b\n  # c\n\n\n  d' # e", "a: \"b\\t  \n  c\"", "a: \"b\\\n  \\  c\\ \n  d\"", "a: \"b\\\n\n  c\"", "a: \"b\\ \n  c\"", "a: \"b\\", "a: .spec.x", "a: .Inf", "a: -.INF", "a: +.inf", "a: -.x", "a: -.", "a: .5e3", "a: .1_0", "a: ._1", "a: .nan", "a: -", "a: --flag", "a: 1e400", "a: 123456789012345678901234567890",
+	"a: yes", "a: 'yes'", "a: y", "y: 1", "no: 1", "null: 1", "~: 1", "a: ~", "a: null", "a:", "a: ", "1: a", "1.5: a", "true: a",
+	"a: 2001-12-14", "a: 2001-12-14t21:59:43.10-05:00", "a: 12:30", "a: a:b", "a: a: b", "a: b:", "a : b", "a:b", "a: http://x/y?z#w",
+	"a: x # comment", "a: x#y", "a: # comment", "a: 'x' # c", "a: 'x'# c", "a: \"x\\n\\t\\\"\\u0041\"", "a: 'it''s'", "a: 'a", "a: \"a\n  b\"",
+	"a: []", "a: {}", "a: [1, 2]", "a: {b: c}", "a: [] # c", "a: &x 1", "a: *x", "a: !!str 1", "a: |\n  x\n  y\n", "a: |-\n  x\n\n  y\n",
+	"a: |+\n  x\n\n", "a: >\n  x\n  y\n", "a: |\n\n  x\n", "a: |\n   x\n  y\n", "a: |\n  x", "a: |2\n   x\n", "a: |\n  x\n # c\nb: 1", "a: |\nb: 1",
+	"a: x\n  y", "a: x\n\n  y\n  z", "a: x\n  - y", "a: x\n  # c\n  y", "a: x\n  y: z", "a: x # c\n  y", "a: 1\n  2",
+	"a:\n  b: c", "a:\n- b", "a:\n  - b\n  - c", "a:\n- b: 1\n  c: 2\n-\n- - d\n  - e\n", "a:\n  b", "a:\n  b: 1\n c: 2", "a:\n    b: 1\n  c: 2", "- a\n- b", "- a: 1\n  b: 2\n",
+	"a: 1\na: 2", "a: {b: 1, b: 2}", "'a': 1\na: 2", "a: 1\n---\nb: 2", "--- 1", "...", "%YAML 1.1", "a: @x", "a: `x", "a: %x", "a: ?x", "a: :x", "? a\n: b",
+	"<<: {a: 1}", "a: <<", "a: é", "é: 1", "a: \tx", "a:\tx", "\ta: 1", "a: x\r\nb: y", "a: \u2028", "  a: 1\n  b: 2", "a: 1\n  ", "a", "- - - a", "-", "- ", "-a", "$a: 1",
+	"a: [b, 'c', \"d\\n\", 1, 1.5, yes, ~, [e], {f: g}] # h", "a: [b, c]# d", "a: [b, ]", "a: [, b]", "a: [b c, d]", "a: [b: c]", "a: [b:c]", "a: [-]", "a: [- b]", "a: [-b, -1, .5]", "a: [b\n  , c]", "a: [b", "a: [b]]", "a: [b] c", "a: [b]: c", "[a]: b", "- [a, b]\n- {c: d}",
+	"a: {b: c, b: d}", "a: {b: c, \"d\": e, 'f': 1}", "a: {\"b\":1,\"c\":[1,2]}", "a: {b:c}", "a: {b:}", "a: {b: }", "a: {b}", "a: {b, c}", "a: {b: c d, e: [f]}", "a: {1: b}", "a: {no: b}", "a: {b: <<}", "a: {<<: b}", "a: {b: c#d}", "a: {b: c #d}", "a: {b: 'c''d'}", "a: {b: 'c\n  d'}", "a: {b: \"c\\x\"}", "a: {b: é, c: [ü]}", "a: {é: b}", "a: { b: c , d: e }", "a: { }", "a: [ ]", "a: {b: http://c}", "a: [a?b]", "a: [?b]", "a: [b*]", "a: [*b]", "a: [b, c,d]", "a: {b: c}}", "a: {b: {c: {d: []}}}", "a: [0x1F, 1_0, 1e3, 1.0, -0.0]",
+	"a: <nil>", "a: <", "a: <<x", "a: ::1", "a: :x y", "a: :", "a: ':'", "a: -0.0", "a: 1.", "a: 1e21", "a: 1e20", "a: 100000000000000000000.0", "a: 0.1e1", "a: 1.5e400", "a: -1.50", "---\na: 1", "---\n---\na: 1", "---\n- a", "--- # x\na: 1", "a: \"\\r\"", "a: \"x\\/y\"", "a: [\"x\\/y\"]", "a: {\"k\\/\":1}", "a: 'x\\/y'", "a: \u00a0", "a: \u00a0b\u00a0", "a: b\u0085c", "a: \ufeffb", "a: b\u2029", "a: \U0001F600 x", "a: \ufffd", "a: \xff", "a: |\n  é\n  ü\n", "a: é\n  ü", "a: 'é\n  ü'",
+	"a.b/c-d: 1", "\"a b\": 1", "'a: b': c", "a: 'b': c", "a: b c d", "a: b, c", "a: b]", "a: \"b\" c", "a: -1x", "a: 1x", "a: 0x", "a: +", "a: 1 2", "# c\na: 1 # d\n# e\n",
+}
+
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	short := 0
+	for _, piece := range pieces {
+		for _, text := range []string{piece, piece + "\n", "x:\n  " + strings.ReplaceAll(piece, "\n", "\n  "), "x:\n- " + strings.ReplaceAll(piece, "\n", "\n  ") + "\n- z: 1\n", piece + "\nz: 1\n"} {
+			if same(t, []byte(text)) {
+				short++
+			}
+		}
+	}
+	if short < len(pieces) {
+		t.Errorf("the short way was taken %d times, want more", short)
+	}
+}
+
+// TestNasty reads what is large, deep or strange as the long way does. Wrong is
+// what both refuse.
+func TestNasty(t *testing.T) {
+	t.Parallel()
+	bomb := "a: &a [" + strings.Repeat("x,", 9) + "x]\n"
+	for c := 'b'; c < 'l'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 10), ","))
+	}
+	nested := func(n int) string { return "a: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n" }
+	maps := func(n int) string { return strings.Repeat("{a: ", n) + "1" + strings.Repeat("}", n) + "\n" }
+	block := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.Repeat(" ", i) + "a:\n")
+		}
+		return b.String()
+	}
+	utf16 := func(order binary.AppendByteOrder, s string) string {
+		var b []byte
+		for _, u := range utf16.Encode([]rune("\ufeff" + s)) {
+			b = order.AppendUint16(b, u)
+		}
+		return string(b)
+	}
+	for name, test := range map[string]struct {
+		text  string
+		wrong bool
+	}{
+		"alias bomb":         {bomb, true},
+		"alias of itself":    {"a: &a\n  b: *a\n", true},
+		"many aliases":       {strings.Repeat("- &x y\n- *x\n", 20_000), false},
+		"as deep as JSON":    {nested(maxJSONDepth - 1), false},
+		"deeper lists":       {nested(maxJSONDepth), true},
+		"as deep maps":       {maps(maxJSONDepth), false},
+		"deeper maps":        {maps(maxJSONDepth + 1), true},
+		"deep block":         {block(2000), false},
+		"3 MiB":              {"a: " + strings.Repeat("x", 3<<20) + "\n", false},
+		"3 MiB in lines":     {"a: |\n" + strings.Repeat("  "+strings.Repeat("x", 62)+"\n", 3<<20/65), false},
+		"100,000 items":      {"a:\n" + strings.Repeat("- 1\n", 100_000), false},
+		"100,000 flow items": {"a: [" + strings.Repeat("1,", 100_000) + "1]\n", false},
+		"100,000 comments":   {strings.Repeat("#\n", 100_000) + "a: 1\n", false},
+		"not UTF-8":          {"a: \xff\xfe\xc3\n", true},
+		"half a character":   {"a: \xc3", true},
+		"a surrogate":        {"a: \"\\ud800\"\n", true},
+		"NUL":                {"a: \x00\n", true},
+		"a control":          {"a: \x1b\n", true},
+		"UTF-16 little":      {utf16(binary.LittleEndian, "a: é\n"), false},
+		"UTF-16 big":         {utf16(binary.BigEndian, "a: é\n"), false},
+		"UTF-16, no mark":    {utf16(binary.LittleEndian, "a: 1\n")[2:], true},
+		"byte order mark":    {"\ufeffa: 1\n", false},
+		"CRLF":               {"a: 1\r\nb:\r\n- c\r\n", false},
+		"CR":                 {"a: 1\rb: 2\r", false},
+		"a tab before":       {"\ta: 1\n", true},
+		"a tab behind":       {"a:\t1\t# x\n", false},
+		"beyond int64":       {"a: 9223372036854775808\nb: -9223372036854775809\nc: 18446744073709551616\n", false},
+		"beyond float64":     {"a: 1e400\n", false},
+		"number spellings":   {"a: 0x1F\nb: 1_000\nc: 0o7\nd: 007\ne: 0b11\nf: +1\ng: 1.\nh: 1:30\n", false},
+		"NaN":                {"a: .nan\n", true},
+		"NAN":                {"a: .NAN\n", true},
+		"infinity":           {"a: -.INF\n", true},
+		"no NaN":             {"a: nan\nb: .Nan\nc: inf\n", false},
+		"booleans of 1.1":    {"a: yes\nb: off\nc: Y\nd: n\ny: 1\nNO: 2\n", false},
+		"merge":              {"a: &m {x: 1, y: 2}\nb:\n  <<: *m\n  y: 3\n", false},
+		"merge of a list":    {"a: &m {x: 1}\nb: &n {y: 2}\nc: {<<: [*m, *n]}\n", false},
+		"merge of a scalar":  {"b: {<<: 1}\n", true},
+		"keys of any kind":   {"1: a\n1.5: b\ntrue: c\n~: d\n", true},
+		"a list as a key":    {"? [a]\n: b\n", true},
+		"times":              {"a: 2001-12-14\nb: 2001-12-14t21:59:43.10-05:00\n", false},
+		"binary":             {"a: !!binary aGVsbG8=\n", false},
+		"a tag":              {"a: !!float 1\nb: !x 2\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			same(t, []byte(test.text))
+			if _, _, err := Decode([]byte(test.text)); (err != nil) != test.wrong {
+				t.Errorf("error %v, want one: %t", err, test.wrong)
+			}
+		})
+	}
+}
+
+// TestFiles reads all YAML of the repository, and of the corpus where there is
+// one.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	roots := append([]string{"../../../examples"}, corpus.Named(t)...)
+	files, short := 0, 0
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, doc := range bytes.Split(data, []byte("\n---\n")) {
+				if files++; same(t, doc) {
+					short++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d of %d documents the short way", short, files)
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, piece := range pieces {
+		f.Add([]byte(piece))
+		f.Add([]byte("x:\n- " + piece + "\n- z: 1\n"))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) < 1<<12 {
+			same(t, text)
+		}
+	})
+}

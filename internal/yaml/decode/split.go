@@ -1,0 +1,47 @@
+package decode
+
+import "bytes"
+
+// Separator reports whether line, with or without its end, separates two YAML documents. It decides as kubectl does (the
+// YAMLReader of k8s.io/apimachinery): the line is "---", alone or followed by a comment. All code that splits a file into
+// documents uses this function, so that they never disagree.
+func Separator(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, separator)
+	rest = bytes.TrimSpace(rest)
+	return ok && (len(rest) == 0 || rest[0] == '#')
+}
+
+// WrongSeparator reports whether line starts like a separator but is not one, as in "--- {a: b}". The YAML specification
+// allows it; kubectl rejects the file.
+func WrongSeparator(line []byte) bool {
+	return bytes.HasPrefix(line, separator) && !Separator(line)
+}
+
+var (
+	separator = []byte("---")
+	bom       = []byte("\ufeff")
+)
+
+// Around returns the bounds of the YAML document that contains offset, and its index in the text. The separator line
+// belongs to the document that it starts, so offset can be less than start. JSON counts as one document, even if it
+// consists of several values.
+func Around(text []byte, offset int) (start, end, index int) {
+	if bytes.HasPrefix(text, bom) {
+		start = len(bom)
+	}
+	for at := start; at < len(text); {
+		next := len(text)
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			next = at + n + 1
+		}
+		if Separator(text[at:next]) {
+			if at > offset {
+				return start, at, index
+			}
+			start = next
+			index++
+		}
+		at = next
+	}
+	return start, len(text), index
+}

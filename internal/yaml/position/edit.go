@@ -1,0 +1,277 @@
+package position
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Change is one change to a document: Set, Insert or Remove.
+type Change struct {
+	do    func(p *plan, at *spot) error
+	path  Path
+	value any
+}
+
+// Set puts a value in place of the one at a path. A key that is not there is
+// added: where the mapping's keys are in order, as generators write them, there,
+// else as the last. A value is a string, bool, int, int64, float64 or nil, or a
+// []any, map[string]any or Map of values.
+func Set(path Path, value any) Change { return Change{(*plan).set, path, value} }
+
+// Insert puts a value before the item at a path, or behind the last where the
+// path's last step is the number of items.
+func Insert(path Path, value any) Change { return Change{(*plan).insert, path, value} }
+
+// Remove takes a key or an item away. It must not be all there is in its
+// collection: then remove that.
+func Remove(path Path) Change { return Change{(*plan).remove, path, nil} }
+
+// Map is a mapping to be written, in this order.
+type Map []Entry
+
+// Entry is one key of a Map with its value.
+type Entry struct {
+	Key   string
+	Value any
+}
+
+// Edit makes changes, all at places that the paths have in the document as it is.
+// What it gives reads as the document with the changes and nothing else; the bytes
+// that the changes do not touch, comments among them, are the same. Strings keep
+// their style where it can hold them; indentation and line ends are the
+// document's. The error says what has to be edited by hand: what aliases share,
+// keys given twice, and what cannot be told.
+func (d *Document) Edit(changes ...Change) ([]byte, error) {
+	if d.broken != nil {
+		return nil, fmt.Errorf("no YAML: %w", d.broken)
+	}
+	p := newPlan(d)
+	for _, c := range changes {
+		at, err := p.find(c.path)
+		if err == nil {
+			if at.value, err = newNode(c.value); err == nil {
+				err = c.do(p, at)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.path, err)
+		}
+	}
+	text, err := p.text()
+	if err != nil {
+		return nil, err
+	}
+	edited, err := Parse(text)
+	if err != nil || !equal(p.expected(d.Root), edited.Root) {
+		return nil, errors.New("the text cannot be edited here without changing more: edit it by hand")
+	}
+	return text, nil
+}
+
+// splice replaces text[start:end].
+type splice struct {
+	start, end int
+	text       string
+}
+
+// plan is what changes do to a text, and to what it says.
+type plan struct {
+	*writer
+	splices []splice
+	shared  map[*Node]bool // what aliases stand for
+	// The tree after the changes: what takes a node's place, nil for nothing; what
+	// is added to a collection; and the nodes that have such below them.
+	replaced map[*Node]*Node
+	added    map[*Node][]addition
+	touched  map[*Node]bool
+}
+
+// addition is put before the collection's node at a position.
+type addition struct {
+	at         int
+	key, value *Node
+}
+
+func newPlan(d *Document) *plan {
+	p := &plan{writer: newWriter(d), shared: map[*Node]bool{}, replaced: map[*Node]*Node{}, added: map[*Node][]addition{}, touched: map[*Node]bool{}}
+	p.share(d.Root)
+	return p
+}
+
+func (p *plan) share(n *Node) {
+	if target := n.Resolve(); target != n {
+		p.shared[target] = true
+	}
+	for _, list := range [][]*Node{n.Keys, n.Items} {
+		for _, below := range list {
+			p.share(below)
+		}
+	}
+}
+
+// spot is where a change is made.
+type spot struct {
+	in    *Node // the collection
+	step  Step
+	at    int // position in it; -1 for a key that is not there
+	value *Node
+}
+
+func (s *spot) node() *Node { return s.in.Items[s.at] }
+
+// key is nil for an item.
+func (s *spot) key() *Node {
+	if s.in.Kind == Mapping {
+		return s.in.Keys[s.at]
+	}
+	return nil
+}
+
+var errRoot = errors.New("the document itself: write it anew")
+
+// find follows a path to where a change is made.
+func (p *plan) find(path Path) (*spot, error) {
+	if len(path) == 0 {
+		return nil, errRoot
+	}
+	n := p.d.Root
+	for i, step := range path {
+		if err := p.free(n); err != nil {
+			return nil, err
+		}
+		p.touched[n] = true
+		at := &spot{in: n, step: step, at: step.index}
+		switch {
+		case step.index >= 0 && n.Kind != Sequence, step.index < 0 && n.Kind != Mapping:
+			return nil, fmt.Errorf("%s: %s does not lead on from here", p.d.place(n), step)
+		case step.index < 0:
+			at.at = n.own(step.key)
+			if at.at >= 0 && n.twice(step.key) {
+				return nil, fmt.Errorf("%s: %s is given twice: edit it by hand", p.d.place(at.key()), step)
+			}
+		case step.index > len(n.Items):
+			return nil, fmt.Errorf("%s: there are %d items", p.d.place(n), len(n.Items))
+		}
+		if i == len(path)-1 {
+			return at, nil
+		}
+		if at.at < 0 || at.at == len(n.Items) {
+			return nil, fmt.Errorf("%s: there is no %s", p.d.place(n), step)
+		}
+		n = at.node()
+	}
+	return nil, errRoot
+}
+
+// free is an error for what cannot be edited here alone.
+func (p *plan) free(n *Node) error {
+	switch {
+	case n.Kind == Alias:
+		return fmt.Errorf("%s: an alias, *%s: edit what it stands for by hand", p.d.place(n), n.Value)
+	case p.shared[n]:
+		return fmt.Errorf("%s: an anchor that others use, &%s: edit it by hand", p.d.place(n), n.Anchor)
+	case !n.Known:
+		return fmt.Errorf("%s: it cannot be told where this ends: edit it by hand", p.d.place(n))
+	}
+	return nil
+}
+
+func (n *Node) twice(name string) bool {
+	count := 0
+	for _, k := range n.Keys {
+		if k.Kind == Scalar && k.Value == name {
+			count++
+		}
+	}
+	return count > 1
+}
+
+func (p *plan) set(s *spot) error {
+	if s.at < 0 {
+		return p.addKey(s)
+	}
+	if s.at == len(s.in.Items) {
+		return fmt.Errorf("%s: there are %d items", p.d.place(s.in), len(s.in.Items))
+	}
+	old := s.node()
+	if err := p.free(old); err != nil && old.Kind != Alias {
+		return err
+	}
+	if m := s.in.merge(); s.in.Kind == Mapping && m > s.at {
+		return fmt.Errorf("%s: a merge behind it may have it, too: edit it by hand", p.d.place(s.in.Keys[m]))
+	}
+	s.value.Anchor = old.Anchor
+	p.replaced[old] = s.value
+	change, err := p.replace(s, old)
+	p.splices = append(p.splices, change)
+	return err
+}
+
+func (p *plan) insert(s *spot) error {
+	if s.in.Kind != Sequence {
+		return fmt.Errorf("%s: not a list", p.d.place(s.in))
+	}
+	return p.add(s.in, addition{s.at, nil, s.value})
+}
+
+func (p *plan) addKey(s *spot) error {
+	at := len(s.in.Keys)
+	if p.sorted && s.in.inOrder() {
+		at, _ = slices.BinarySearchFunc(s.in.Keys, s.step.key, func(k *Node, name string) int { return strings.Compare(k.Value, name) })
+		at = max(at, s.in.merge()+1)
+	}
+	key, err := newNode(s.step.key)
+	if err != nil {
+		return err
+	}
+	return p.add(s.in, addition{at, key, s.value})
+}
+
+func (p *plan) add(to *Node, a addition) error {
+	var change splice
+	if to.Style == Flow {
+		change = p.addFlow(to, a, len(p.added[to]) > 0)
+	} else {
+		change = p.addBlock(to, a)
+	}
+	p.added[to] = append(p.added[to], a)
+	p.splices = append(p.splices, change)
+	return nil
+}
+
+func (p *plan) remove(s *spot) error {
+	switch {
+	case s.at < 0 || s.at == len(s.in.Items):
+		return fmt.Errorf("%s: there is no %s", p.d.place(s.in), s.step)
+	case len(s.in.Items) == 1:
+		return fmt.Errorf("%s: %s is all there is", p.d.place(s.node()), s.step)
+	case p.shared[s.node()]:
+		return p.free(s.node())
+	}
+	p.replaced[s.node()] = nil
+	change := splice{}
+	if s.in.Style == Flow {
+		change = p.cutFlow(s)
+	} else {
+		change = p.cutBlock(s)
+	}
+	p.splices = append(p.splices, change)
+	return nil
+}
+
+// text is the text after the changes.
+func (p *plan) text() ([]byte, error) {
+	slices.SortStableFunc(p.splices, func(a, b splice) int { return a.start - b.start })
+	var out []byte
+	done := 0
+	for _, s := range p.splices {
+		if s.start < done || s.end < s.start {
+			return nil, errors.New("two changes at one place: make one after the other")
+		}
+		out = append(append(out, p.d.text[done:s.start]...), s.text...)
+		done = s.end
+	}
+	return append(out, p.d.text[done:]...), nil
+}

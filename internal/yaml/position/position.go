@@ -1,0 +1,164 @@
+package position
+
+import (
+	"sort"
+	"strings"
+)
+
+// Position is a place in a text, from 1. Column counts characters, UTF16 what
+// editors count in: a character beyond U+FFFF twice.
+type Position struct{ Line, Column, UTF16 int }
+
+// Position is the place of an offset. A line ends with a line feed; a byte order
+// mark is on none.
+func (d *Document) Position(offset int) Position {
+	offset = min(max(offset, d.lines[0]), len(d.text))
+	line := sort.SearchInts(d.lines, offset+1) - 1
+	from, to := d.count(d.lines[line]), d.count(offset)
+	return Position{line + 1, to.runes - from.runes + 1, to.units - from.units + 1}
+}
+
+// Offset is where a line's column, in characters, is in the text. Beyond the
+// line it is the line's end, beyond the text the text's.
+func (d *Document) Offset(line, column int) int {
+	return d.seek(line, column, func(c counts) int { return c.runes })
+}
+
+// OffsetUTF16 is Offset for a column as Position.UTF16 counts; within a character it is
+// where that begins.
+func (d *Document) OffsetUTF16(line, column int) int {
+	return d.seek(line, column, func(c counts) int { return c.units })
+}
+
+// seek is where so many of what of counts stand before a byte of a line, but one.
+func (d *Document) seek(line, column int, of func(counts) int) int {
+	if line > len(d.lines) {
+		return len(d.text)
+	}
+	at, end := d.lines[max(line, 1)-1], len(d.text)
+	if line < len(d.lines) {
+		end = d.lines[max(line, 1)] - 1
+		end -= len(d.text[at:end]) - len(strings.TrimSuffix(d.text[at:end], "\r"))
+	}
+	want := of(d.count(at)) + max(column, 1) - 1
+	mark := sort.Search(len(d.marks), func(i int) bool { return of(d.marks[i]) > want }) - 1
+	at = max(at, min(mark*marked, end))
+	for at < end && continues(d.text[at]) {
+		at++
+	}
+	for c := d.count(at); at < end && of(c) < want; {
+		next := at + 1
+		for next < end && continues(d.text[next]) {
+			next++
+		}
+		c.add(d.text[at:next])
+		if of(c) > want {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// continues is true of a byte within a character.
+func continues(b byte) bool { return b&0xc0 == 0x80 }
+
+// counts are the characters and UTF-16 units before an offset.
+type counts struct{ runes, units int }
+
+// marked is the distance between offsets of which the counts are kept: a line may
+// be as long as the text, and then much may be looked for on it.
+const marked = 1 << 10
+
+func (d *Document) count(offset int) counts {
+	c := d.marks[offset/marked]
+	c.add(d.text[offset/marked*marked : offset])
+	return c
+}
+
+func (c *counts) add(text string) {
+	for i := range len(text) {
+		switch b := text[i]; {
+		case continues(b):
+		case b >= 0xf0:
+			c.runes++
+			c.units += 2
+		default:
+			c.runes++
+			c.units++
+		}
+	}
+}
+
+// measure notes where lines begin.
+func (d *Document) measure() {
+	d.lines = []int{len(d.text) - len(strings.TrimPrefix(d.text, bom))}
+	for i := 0; ; {
+		n := strings.IndexByte(d.text[i:], '\n')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		d.lines = append(d.lines, i)
+	}
+	var c counts
+	for i := 0; i <= len(d.text); i += marked {
+		d.marks = append(d.marks, c)
+		c.add(d.text[i:min(i+marked, len(d.text))])
+	}
+}
+
+const bom = "\ufeff"
+
+// lineBreak is the length of the line break that s begins with, as YAML 1.1
+// knows them, and what it is in a value; 0 for none.
+func lineBreak(s string) (n int, value string) {
+	if s == "" {
+		return 0, ""
+	}
+	switch s[0] {
+	case '\n':
+		return 1, "\n"
+	case '\r':
+		if strings.HasPrefix(s, "\r\n") {
+			return 2, "\n"
+		}
+		return 1, "\n"
+	case 0xc2:
+		if strings.HasPrefix(s, "\u0085") {
+			return 2, "\n"
+		}
+	case 0xe2:
+		if strings.HasPrefix(s, "\u2028") || strings.HasPrefix(s, "\u2029") {
+			return 3, s[:3]
+		}
+	}
+	return 0, ""
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// skipBlank is the first offset from i on that is no white space, line break or
+// comment.
+func skipBlank(text string, i int) int {
+	for i < len(text) {
+		if n, _ := lineBreak(text[i:]); n > 0 {
+			i += n
+			continue
+		}
+		switch {
+		case blank(text[i]):
+			i++
+		case text[i] == '#':
+			for i < len(text) {
+				if n, _ := lineBreak(text[i:]); n > 0 {
+					break
+				}
+				i++
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}

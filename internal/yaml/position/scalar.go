@@ -1,0 +1,257 @@
+package position
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// matcher walks over a scalar's source and holds each step against its value.
+type matcher struct {
+	text  string
+	at    int // the next byte of text
+	value string
+	done  int // bytes of value that were met
+	json  bool
+	runs  *[]run // nil where only the end is asked for
+	last  int    // the end of a block scalar
+	// reading finds the value out, instead, of all of text; read is it.
+	reading bool
+	read    []byte
+}
+
+// end is where a scalar ends; known is false where its source does not say what
+// the parser read.
+func end(text string, n *Node) (end int, known bool) {
+	m := matcher{text: text, at: n.Start, value: n.Value}
+	if !m.scalar(n) {
+		return n.Start, false
+	}
+	if n.Style == Literal || n.Style == Folded {
+		return m.last, true
+	}
+	return m.at, true
+}
+
+func (m *matcher) scalar(n *Node) bool {
+	ok := false
+	switch n.Style {
+	case Plain:
+		ok = m.plain()
+	case SingleQuoted:
+		ok = m.quoted('\'')
+	case DoubleQuoted:
+		ok = m.quoted('"')
+	case Literal, Folded:
+		ok = m.block(n.Style == Literal, int(n.indent))
+	}
+	return ok && (m.reading || m.done == len(m.value))
+}
+
+// same takes n bytes that stand for themselves.
+func (m *matcher) same(n int) bool {
+	if m.reading {
+		m.read = append(m.read, m.text[m.at:m.at+n]...)
+	} else if m.done+n > len(m.value) || m.value[m.done:m.done+n] != m.text[m.at:m.at+n] {
+		return false
+	}
+	m.run(n, n)
+	return true
+}
+
+// stands takes n bytes that stand for others.
+func (m *matcher) stands(n int, value string) bool {
+	if m.reading {
+		m.read = append(m.read, value...)
+	} else if !strings.HasPrefix(m.value[m.done:], value) {
+		return false
+	}
+	m.run(n, len(value))
+	return true
+}
+
+func (m *matcher) run(source, value int) {
+	if m.runs != nil && value > 0 {
+		r := run{m.done, value, m.at, source}
+		if k := len(*m.runs) - 1; k >= 0 && source == value && (*m.runs)[k].continues(r) {
+			(*m.runs)[k].valueLen += value
+			(*m.runs)[k].sourceLen += source
+		} else {
+			*m.runs = append(*m.runs, r)
+		}
+	}
+	m.at += source
+	m.done += value
+}
+
+func (r run) continues(next run) bool {
+	return r.valueLen == r.sourceLen && r.value+r.valueLen == next.value && r.source+r.sourceLen == next.source
+}
+
+// stretch is the length of what follows up to white space, a line break, or one
+// of the bytes in stop, and at most so many bytes.
+func (m *matcher) stretch(stop string, most int) int {
+	i := m.at
+	for end := m.at + min(most, len(m.text)-m.at); i < end; i++ {
+		c := m.text[i]
+		if blank(c) || strings.IndexByte(stop, c) >= 0 {
+			break
+		}
+		if n, _ := lineBreak(m.text[i:]); n > 0 {
+			break
+		}
+	}
+	return i - m.at
+}
+
+// plain ends where its value does: it has no end of its own.
+func (m *matcher) plain() bool {
+	for m.reading && m.at < len(m.text) || m.done < len(m.value) {
+		most := len(m.value) - m.done
+		if m.reading {
+			most = len(m.text)
+		}
+		n := m.stretch("", most)
+		if n > 0 && !m.same(n) || n == 0 && (m.at == len(m.text) || !m.fold()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) quoted(quote byte) bool {
+	if m.at >= len(m.text) || m.text[m.at] != quote {
+		return false
+	}
+	m.at++
+	stop := string(quote)
+	if quote == '"' {
+		stop += `\`
+	}
+	for m.at < len(m.text) {
+		ok := true
+		switch c := m.text[m.at]; {
+		case c == quote && quote == '\'' && strings.HasPrefix(m.text[m.at:], "''"):
+			ok = m.stands(2, "'")
+		case c == quote && m.reading && m.at+1 < len(m.text):
+			ok = m.same(1) // who writes will quote it
+		case c == quote:
+			m.at++
+			return true
+		case c == '\\' && quote == '"':
+			if ok = m.escape(); !ok && m.reading {
+				ok = m.same(1)
+			}
+		case m.json:
+			ok = m.jsonRune()
+		default:
+			if n := m.stretch(stop, len(m.text)); n > 0 {
+				ok = m.same(n)
+			} else {
+				ok = m.fold()
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return m.reading // the quote that closes is still to be written
+}
+
+// jsonRune takes a character; JSON's decoder mends what is no UTF-8.
+func (m *matcher) jsonRune() bool {
+	r, n := utf8.DecodeRuneInString(m.text[m.at:])
+	if r == utf8.RuneError && n == 1 {
+		return m.stands(1, "\ufffd")
+	}
+	return m.same(n)
+}
+
+// escapes are those of one letter; YAML has all of JSON's.
+var escapes = map[byte]string{
+	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
+	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
+}
+
+var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
+func (m *matcher) escape() bool {
+	rest := m.text[m.at+1:]
+	if rest == "" {
+		return false
+	}
+	if n, _ := lineBreak(rest); n > 0 {
+		m.at += 1 + n
+		return m.breaks()
+	}
+	n := digits[rest[0]]
+	if n == 0 {
+		value, ok := escapes[rest[0]]
+		return ok && m.stands(2, value)
+	}
+	r, ok := number(rest[1:], n)
+	if !ok {
+		return false
+	}
+	size := 2 + n
+	if (m.json || m.reading) && utf16.IsSurrogate(r) {
+		low, ok := rune(0), false
+		if strings.HasPrefix(rest[1+n:], `\u`) {
+			low, ok = number(rest[1+n+2:], n)
+		}
+		if r = utf16.DecodeRune(r, low); ok && r != utf8.RuneError {
+			size += 2 + n
+		}
+	}
+	return m.stands(size, string(r))
+}
+
+func number(digits string, n int) (rune, bool) {
+	if len(digits) < n {
+		return 0, false
+	}
+	r, err := strconv.ParseUint(digits[:n], 16, 32)
+	return rune(r), err == nil
+}
+
+// fold takes white space. With line breaks in it, one break is a space, and of
+// more the first is nothing; the white space around them is nothing, too.
+func (m *matcher) fold() bool {
+	i := m.blanks(m.at)
+	n, value := lineBreak(m.text[i:])
+	if n == 0 {
+		return i > m.at && m.same(i-m.at)
+	}
+	m.at = i
+	more, _ := lineBreak(m.text[m.blanks(i+n):])
+	switch {
+	case value == "\n" && more == 0:
+		value = " "
+	case value == "\n":
+		value = ""
+	}
+	return m.stands(n, value) && m.breaks()
+}
+
+// breaks takes line breaks, each a line break of the value, and the white space
+// around them.
+func (m *matcher) breaks() bool {
+	for {
+		m.at = m.blanks(m.at)
+		n, value := lineBreak(m.text[m.at:])
+		if n == 0 {
+			return true
+		}
+		if !m.stands(n, value) {
+			return false
+		}
+	}
+}
+
+func (m *matcher) blanks(i int) int {
+	for i < len(m.text) && blank(m.text[i]) {
+		i++
+	}
+	return i
+}

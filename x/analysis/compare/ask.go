@@ -1,0 +1,256 @@
+package compare
+
+import (
+	"context"
+	"errors"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// answer is what became of a goal.
+type answer struct {
+	witness  *Witness
+	proof    string // that there is none
+	searched int
+	reason   string // why there is no answer
+	limited  bool   // because the work budget is used up
+}
+
+// nothingAsked is the answer where a side asks for nothing that the other does
+// not.
+var nothingAsked = answer{proof: "it asks for less"}
+
+// pursue looks for an object that base admits and other refuses, or keeps less
+// of, because of what the goal says.
+func (c *comparison) pursue(g *goal, base, other *side, m *work.Meter) (answer, error) {
+	switch {
+	case g == nil:
+		return nothingAsked, nil
+	case !base.version.Served && !base.version.Storage:
+		return answer{proof: unserved}, nil
+	case m.Empty():
+		return answer{reason: m.Reason(), limited: true}, nil
+	}
+	a := &asking{comparison: c, work: m, goal: g, base: base, other: other, relabel: relabelling(base, other)}
+	err := a.ask()
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return answer{}, err
+	}
+	var bug *engine.InternalError
+	if errors.As(err, &bug) {
+		return answer{}, err
+	}
+	if err != nil {
+		a.reason = err.Error()
+	}
+	if m.Empty() {
+		a.limited, a.reason = true, m.Reason()
+	}
+	return a.answer, nil
+}
+
+// asking is the work on one goal.
+type asking struct {
+	*comparison
+	*goal
+	work *work.Meter
+	answer
+	base, other *side
+	relabel     bool // the other side's version has another name
+}
+
+func relabelling(base, other *side) bool { return base.version.Name != other.version.Name }
+
+func (a *asking) ask() error {
+	h, ok := hybridOf(a.base, a.goal, false)
+	if !ok {
+		a.reason = "the place is not there"
+		return nil
+	}
+	if proof, err := a.prove(h); err == nil && proof != nil { // else the search says why
+		a.answer.proof = proof.String()
+		return nil
+	}
+	s, err := a.search(h)
+	if err != nil && a.from != nil { // it speaks of what the base does not have
+		if h, ok = hybridOf(a.base, a.goal, true); ok {
+			s, err = a.search(h)
+		}
+	}
+	switch {
+	case err != nil && a.from == nil && a.values == nil:
+		return a.unknownTo(err)
+	case err != nil && a.from == nil:
+		return err
+	case err != nil:
+		a.reason = err.Error()
+	case a.values != nil:
+		return a.try(s, h)
+	case a.items > 0: // a copy is quick, where a search mends each pair of items
+		if err := a.many(); a.witness != nil || err != nil {
+			return err
+		}
+		return a.find(s, h.ref, h.grafted)
+	default:
+		err = a.find(s, h.ref, h.grafted)
+	}
+	if a.from != nil && a.witness == nil && err == nil {
+		return a.findBeside()
+	}
+	return err
+}
+
+// unknownTo asks a goal that speaks of what the base does not know, as a new field
+// that is required at once: then what the base admits as it is shows the change.
+func (a *asking) unknownTo(why error) error {
+	g := *a.goal
+	g.rule, g.values = "false", []any{}
+	a.goal = &g
+	h, ok := hybridOf(a.base, a.goal, false)
+	if !ok {
+		return why
+	}
+	s, err := a.search(h)
+	if err != nil {
+		return err
+	}
+	return a.try(s, h)
+}
+
+// findBeside searches the other CRD as it is: what keeps a rule's witness from
+// showing may be all else that has changed.
+func (a *asking) findBeside() error {
+	if a.relabel {
+		return nil
+	}
+	cfg := search.Config{Steps: a.cfg.Steps, Seed: a.cfg.Seed}
+	base, err := a.newSearch(alone(a.base, a.base.schema()), a.base.engine, a.base.version.Name, cfg)
+	if err != nil {
+		return err
+	}
+	cfg.Beside = base
+	s, err := a.newSearch(alone(a.other, a.other.schema()), a.other.engine, a.other.version.Name, cfg)
+	if err != nil {
+		return err
+	}
+	ref := engine.RuleRef{
+		Version: a.other.version.Name, Path: engine.FormatPath(a.goal.at.steps), Index: a.index,
+		Rule: a.rule, OptionalOldSelf: optional(a.from),
+	}
+	return a.find(s, ref, false)
+}
+
+// search prepares one in a hybrid; the error is of a rule that does not compile.
+func (a *asking) search(h *hybrid) (*search.Search, error) {
+	a.work.Spend(a.base.size)
+	if a.work.Empty() {
+		return nil, errors.New(a.work.Reason())
+	}
+	e, err := engine.Compile(h.crd, a.cfg.engine())
+	var broken *engine.CompileErrors
+	if errors.As(err, &broken) {
+		for _, one := range broken.Errors {
+			if one.Path == h.ref.Path && one.Index == h.ref.Index {
+				return nil, one
+			}
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	steps := a.cfg.Steps
+	if a.from == nil {
+		steps *= schemaSteps
+	}
+	return a.newSearch(h.crd, e, h.ref.Version, search.Config{Steps: steps, Seed: a.cfg.Seed})
+}
+
+// newSearch returns a search that charges the meter of the question.
+func (a *asking) newSearch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, version string, cfg search.Config) (*search.Search, error) {
+	s, err := search.New(crd, e, version, cfg)
+	if err == nil {
+		s.Charge(a.work)
+	}
+	return s, err
+}
+
+// newProver returns a prover that charges the meter of the question.
+func (a *asking) newProver(version *apiextensionsv1.CustomResourceDefinitionVersion) (*prove.Prover, error) {
+	a.work.Spend(a.base.size / 4)
+	p, err := prove.New(version, a.cfg.prover())
+	if err == nil {
+		p.Charge(a.work)
+	}
+	return p, err
+}
+
+// schemaSteps is how much more is tried for what a schema asks: a text of the
+// length that shows it is dear where rules ask for its form.
+const schemaSteps = 3
+
+// prove shows that the goal's rule refuses nothing that base admits; nil is no
+// proof. Where both sides read the same values, what holds in the hybrid holds on
+// the other side; where the rule is false, no object has its place on either.
+func (a *asking) prove(h *hybrid) (*prove.Proof, error) {
+	before, after := at(a.base.schema(), a.goal.at.steps), at(a.other.schema(), a.goal.at.steps)
+	alike := before != nil && after != nil && (a.within.steps != nil || sameValues(before, after))
+	nowhere := a.values != nil && !a.base.crd.Spec.PreserveUnknownFields // no object has the place
+	if nowhere || a.values == nil && !a.kept && alike {
+		p, err := a.newProver(&h.crd.Spec.Versions[0])
+		if err != nil {
+			return nil, err
+		}
+		if proof, err := p.Never(h.ref, prove.Refused); err == nil && proof != nil {
+			return proof, nil
+		}
+	}
+	if a.from == nil {
+		return nil, nil
+	}
+	return a.passes(engine.RuleRef{Path: h.ref.Path, Index: a.index})
+}
+
+// passes shows that a rule of the other side refuses nothing that base admits.
+func (a *asking) passes(rule engine.RuleRef) (*prove.Proof, error) {
+	if a.base.crd.Spec.PreserveUnknownFields {
+		return nil, nil // new fields may have had values before, of which a version says nothing
+	}
+	p, err := a.newProver(a.base.version)
+	if err != nil {
+		return nil, err
+	}
+	next, err := a.newProver(a.other.version)
+	if err != nil {
+		return nil, err
+	}
+	return p.Passes(next, rule)
+}
+
+// find searches for an object that the rule refuses, or fails on.
+func (a *asking) find(s *search.Search, rule engine.RuleRef, grafted bool) error {
+	for _, want := range []search.Want{search.Refused, search.Errs} {
+		if want == search.Errs && a.from == nil {
+			continue // what is made of the schema does not fail
+		}
+		found, err := s.Find(a.ctx, rule, want)
+		if err != nil {
+			return err
+		}
+		a.searched += found.Searched
+		if found.Status == search.NotAnalysed {
+			a.reason = found.Reason
+			return nil
+		}
+		if found.Witness == nil {
+			continue
+		}
+		if a.witness, err = a.show(found.Witness, grafted); a.witness != nil || err != nil {
+			return err
+		}
+	}
+	return nil
+}

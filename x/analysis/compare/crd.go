@@ -1,0 +1,277 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// fact lists a change that takes no object to know.
+func (c *comparison) fact(field, what, old, new string, effect Effect, why string) *change {
+	if old == new {
+		return nil
+	}
+	ch := &change{CRDChange: CRDChange{What: what, Old: old, New: new, OldField: field, NewField: field, Effect: effect, By: ByProof, Proof: why}}
+	c.changes = append(c.changes, ch)
+	return ch
+}
+
+// whole compares what is said once in a CRD.
+func (c *comparison) whole() {
+	o, n := &c.before.crd.Spec, &c.after.crd.Spec
+	const gone = "clients of the old one find nothing"
+	c.fact("spec.group", "group", o.Group, n.Group, Breaking, gone)
+	c.fact("spec.scope", "scope", string(o.Scope), string(n.Scope), Breaking, "paths and names of all objects change")
+	for _, name := range []struct{ field, old, new string }{
+		{"kind", o.Names.Kind, n.Names.Kind}, {"plural", o.Names.Plural, n.Names.Plural},
+		{"singular", cmp.Or(o.Names.Singular, strings.ToLower(o.Names.Kind)), cmp.Or(n.Names.Singular, strings.ToLower(n.Names.Kind))},
+		{"listKind", cmp.Or(o.Names.ListKind, o.Names.Kind+"List"), cmp.Or(n.Names.ListKind, n.Names.Kind+"List")},
+	} {
+		c.fact("spec.names."+name.field, "names", name.old, name.new, Breaking, gone)
+	}
+	c.names("shortNames", o.Names.ShortNames, n.Names.ShortNames)
+	c.names("categories", o.Names.Categories, n.Names.Categories)
+	before, after := conversion(o.Conversion), conversion(n.Conversion)
+	if ch := c.fact("spec.conversion.strategy", "conversion", before, after, Unknown, ""); ch != nil {
+		ch.By, ch.Reason = BySearch, "what a webhook makes of objects is not known"
+	}
+	if o.PreserveUnknownFields != n.PreserveUnknownFields {
+		effect, text := Breaking, map[bool]string{true: "unknown fields are kept", false: "unknown fields are pruned"}
+		if n.PreserveUnknownFields {
+			effect = Loosening
+		}
+		c.fact("spec.preserveUnknownFields", "pruning", text[o.PreserveUnknownFields], text[n.PreserveUnknownFields], effect, "of every object")
+	}
+}
+
+// names compares those that people type.
+func (c *comparison) names(field string, old, new []string) {
+	old, new = sortedSet(old), sortedSet(new)
+	effect := Loosening
+	if slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(new, name) }) {
+		effect = Breaking
+	}
+	c.fact("spec.names."+field, "names", strings.Join(old, ", "), strings.Join(new, ", "), effect, "people type these names")
+}
+
+func conversion(of *apiextensionsv1.CustomResourceConversion) string {
+	if of == nil || of.Strategy == "" {
+		return string(apiextensionsv1.NoneConverter)
+	}
+	return string(of.Strategy)
+}
+
+// versions pairs those of both CRDs: by name or, where a version is new and objects
+// come to it as they are, with the one that they are stored in.
+func (c *comparison) versions() {
+	for i := range c.before.crd.Spec.Versions {
+		if old := c.before.at(i); c.after.named(old.version.Name) == nil {
+			c.gone(old)
+		}
+	}
+	for i := range c.after.crd.Spec.Versions {
+		now := c.after.at(i)
+		old := c.before.named(now.version.Name)
+		if old == nil {
+			effect := Loosening
+			if !now.version.Served {
+				effect = Equivalent
+			}
+			ch := c.fact(fmt.Sprintf("spec.versions[%d]", i), "version", "", served(now), effect, "nothing has used it")
+			ch.Version, ch.OldField = now.version.Name, "spec.versions"
+			if conversion(c.after.crd.Spec.Conversion) == string(apiextensionsv1.NoneConverter) && now.version.Served {
+				c.pair(c.before.storage(), now)
+			}
+			continue
+		}
+		c.version(old, now)
+		c.pair(old, now)
+	}
+	c.stored()
+}
+
+// at is a CRD's version of an index, named one of a name; nil where there is none.
+func (s *side) at(i int) *side {
+	return &side{crd: s.crd, engine: s.engine, version: &s.crd.Spec.Versions[i], index: i, size: s.size}
+}
+
+func (s *side) named(name string) *side {
+	for i := range s.crd.Spec.Versions {
+		if s.crd.Spec.Versions[i].Name == name {
+			return s.at(i)
+		}
+	}
+	return nil
+}
+
+// storage is a CRD's version that objects are stored in.
+func (s *side) storage() *side {
+	for i := range s.crd.Spec.Versions {
+		if s.crd.Spec.Versions[i].Storage {
+			return s.at(i)
+		}
+	}
+	return s.at(0)
+}
+
+func served(s *side) string {
+	if s.version.Served {
+		return "served"
+	}
+	return "not served"
+}
+
+// gone is a version that the new CRD does not have.
+func (c *comparison) gone(old *side) {
+	effect, why := Breaking, "its clients find nothing"
+	if !old.version.Served {
+		effect, why = Equivalent, "it was not served"
+	}
+	ch := c.fact(fmt.Sprintf("spec.versions[%d]", old.index), "version", served(old), "", effect, why)
+	ch.Version, ch.OldVersion, ch.NewField = old.version.Name, old.version.Name, "spec.versions"
+	c.sample(ch, old)
+}
+
+// sample shows a break of all clients of a version by an object of it.
+func (c *comparison) sample(ch *change, old *side) {
+	if ch.Effect != Breaking {
+		return
+	}
+	s, err := search.New(old.crd, old.engine, old.version.Name, search.Config{Steps: c.cfg.Steps, Seed: c.cfg.Seed})
+	if err != nil {
+		return
+	}
+	s.Charge(work.NewRun(1, 1))
+	if found, err := s.Sample(c.ctx, false); err == nil && found.Witness != nil {
+		ch.By, ch.Searched = ByWitness, found.Searched
+		ch.Refused = &Witness{Operation: search.Create, Object: found.Witness.Object, Create: Refused, ChangedUpdate: Refused, UnchangedUpdate: Refused}
+	}
+}
+
+// version compares what is said of a version beside its schema.
+func (c *comparison) version(old, now *side) {
+	o, n := old.version, now.version
+	add := func(field, what, before, after string, effect Effect, why string) *change {
+		if !o.Served && !n.Served {
+			effect, why = Equivalent, unserved
+		}
+		ch := c.fact("", what, before, after, effect, why)
+		if ch != nil {
+			ch.Version, ch.OldVersion = n.Name, o.Name
+			ch.OldField, ch.NewField = fmt.Sprintf("spec.versions[%d]%s", old.index, field), fmt.Sprintf("spec.versions[%d]%s", now.index, field)
+		}
+		return ch
+	}
+	effect, why := Breaking, "its clients find nothing"
+	if n.Served {
+		effect, why = Loosening, "nothing has used it"
+	}
+	if ch := add(".served", "version", served(old), served(now), effect, why); ch != nil {
+		c.sample(ch, old)
+	}
+	add(".deprecated", "version", deprecated(o), deprecated(n), Equivalent, "the server only warns")
+	add(".additionalPrinterColumns", "columns", compact(o.AdditionalPrinterColumns), compact(n.AdditionalPrinterColumns), Equivalent, "only what kubectl prints")
+	fields := func(v *apiextensionsv1.CustomResourceDefinitionVersion) (paths []string) {
+		for _, f := range v.SelectableFields {
+			paths = append(paths, f.JSONPath)
+		}
+		return sortedSet(paths)
+	}
+	was, is := fields(o), fields(n)
+	effect = Loosening
+	if slices.ContainsFunc(was, func(f string) bool { return !slices.Contains(is, f) }) {
+		effect = Breaking
+	}
+	add(".selectableFields", "selectable fields", strings.Join(was, ", "), strings.Join(is, ", "), effect, "clients select by them")
+	c.subresources(add, o.Subresources, n.Subresources)
+}
+
+const unserved = "the version is not served"
+
+func deprecated(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	switch {
+	case !v.Deprecated:
+		return ""
+	case v.DeprecationWarning != nil:
+		return "deprecated: " + *v.DeprecationWarning
+	}
+	return "deprecated"
+}
+
+func (c *comparison) subresources(add func(field, what, before, after string, effect Effect, why string) *change, o, n *apiextensionsv1.CustomResourceSubresources) {
+	var none apiextensionsv1.CustomResourceSubresources
+	if o == nil {
+		o = &none
+	}
+	if n == nil {
+		n = &none
+	}
+	status := map[bool]string{true: "status"}
+	why := "writes of status to the object itself are dropped"
+	if o.Status != nil {
+		why = "writes to /status find nothing"
+	}
+	add(".subresources.status", "subresource", status[o.Status != nil], status[n.Status != nil], Breaking, why)
+	effect := Breaking
+	if o.Scale == nil {
+		effect = Loosening
+	}
+	scale := func(s *apiextensionsv1.CustomResourceSubresourceScale) string {
+		if s == nil {
+			return ""
+		}
+		return compact(s)
+	}
+	add(".subresources.scale", "subresource", scale(o.Scale), scale(n.Scale), effect, "clients of /scale read other values")
+}
+
+// stored tells what is lost where objects are stored in another version: all
+// that its schema has no place for.
+func (c *comparison) stored() {
+	was, is := c.before.storage(), c.after.storage()
+	if was.version.Name == is.version.Name {
+		return
+	}
+	ch := c.fact(fmt.Sprintf("spec.versions[%d].storage", is.index), "storage", was.version.Name, is.version.Name, Equivalent, "what objects lose by it is listed with the fields that are lost")
+	ch.OldField = fmt.Sprintf("spec.versions[%d].storage", was.index)
+	same := c.after.named(was.version.Name)
+	if same == nil || !same.version.Served || conversion(c.after.crd.Spec.Conversion) != string(apiextensionsv1.NoneConverter) {
+		return
+	}
+	w := &walker{c, was, same}
+	root := place{oldField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", was.index), newField: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", is.index)}
+	if o, n := was.schema(), is.schema(); o != nil && n != nil {
+		w.homeless(root, o, n)
+	}
+}
+
+// homeless lists the fields that a version has and the one it is stored in has
+// not.
+func (w *walker) homeless(at place, o, n *props) {
+	if preserves(n) {
+		return
+	}
+	for _, name := range sortedKeys(o.Properties) {
+		before, below := o.Properties[name], at.field(name)
+		after, ok := n.Properties[name]
+		switch {
+		case ok:
+			w.homeless(below, &before, &after)
+		case valuesOf(n) == nil && name != "metadata":
+			ch := w.add(below, "", "storage", "kept", "lost: the storage version has no such field", w.present(below, &before, nil), nil)
+			ch.NewField = upper(ch.NewField)
+		}
+	}
+	if o.Items != nil && n.Items != nil && o.Items.Schema != nil && n.Items.Schema != nil {
+		w.homeless(at.any(".items"), o.Items.Schema, n.Items.Schema)
+	}
+	if before, after := valuesOf(o), valuesOf(n); before != nil && after != nil {
+		w.homeless(at.any(".additionalProperties"), before, after)
+	}
+}

@@ -1,0 +1,138 @@
+package compare
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// hybrid is one side, alone in its version, with one more rule: that of a goal.
+type hybrid struct {
+	crd *apiextensionsv1.CustomResourceDefinition
+	ref engine.RuleRef
+	// grafted: fields that the side does not have were added, for the rule to
+	// speak of; objects cannot have them.
+	grafted bool
+}
+
+// hybridOf puts a goal's rule into a side; ok is false where the place is not
+// there. With graft, what the rule's own side has at the place and this one has
+// not is added: no object of this side has it.
+func hybridOf(s *side, g *goal, graft bool) (h *hybrid, ok bool) {
+	h = &hybrid{grafted: graft}
+	rule := aRule{Rule: g.rule}
+	if g.from != nil {
+		rule.OptionalOldSelf = g.from.OptionalOldSelf
+	}
+	root, ok := crdcopy.Schema(s.schema(), g.at.steps, func(p *props) {
+		if graft {
+			*p = *p.DeepCopy()
+			grafted(p, g.schema)
+		}
+		p.XValidations = append(slices.Clip(p.XValidations), rule)
+		h.ref = engine.RuleRef{
+			Version: s.version.Name, Path: engine.FormatPath(g.at.steps), Index: len(p.XValidations) - 1,
+			Rule: rule.Rule, OptionalOldSelf: optional(&rule),
+		}
+	})
+	if !ok {
+		return nil, false
+	}
+	h.crd = alone(s, root)
+	return h, true
+}
+
+// alone is a side's CRD with nothing but its version, which has a schema.
+func alone(s *side, root *props) *apiextensionsv1.CustomResourceDefinition {
+	crd := *s.crd
+	v := *s.version
+	v.Served, v.Storage = true, true
+	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s.pinned(root)}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
+	crd.Spec.Conversion = nil
+	return &crd
+}
+
+// pinned is a root schema that says of apiVersion and kind the one value that they
+// can have.
+func (s *side) pinned(root *props) *props {
+	only := map[string]string{"apiVersion": s.crd.Spec.Group + "/" + s.version.Name, "kind": s.crd.Spec.Names.Kind}
+	for _, name := range sortedKeys(only) {
+		pinned, ok := crdcopy.Schema(root, []engine.Step{{Name: name}}, func(p *props) {
+			p.Enum = []apiextensionsv1.JSON{{Raw: strconv.AppendQuote(nil, only[name])}}
+		})
+		if ok {
+			root = pinned
+		}
+	}
+	return root
+}
+
+// grafted adds to a schema the fields that another has, and rules that no object
+// has them: but for defaults, which every object gets there.
+func grafted(dst, src *props) {
+	if src == nil {
+		return
+	}
+	if dst.Items != nil && src.Items != nil && dst.Items.Schema != nil {
+		grafted(dst.Items.Schema, src.Items.Schema)
+	}
+	if below := valuesOf(dst); below != nil {
+		grafted(below, valuesOf(src))
+	}
+	for _, name := range sortedKeys(src.Properties) {
+		field := src.Properties[name]
+		if own, ok := dst.Properties[name]; ok {
+			grafted(&own, &field)
+			dst.Properties[name] = own
+			continue
+		}
+		ident, ok := types.Escape(name)
+		if !ok || dst.Type != "object" || valuesOf(dst) != nil {
+			continue
+		}
+		rule := "!has(self." + ident + ")"
+		if value, ok := scalar(field.Default); ok {
+			rule = "self." + ident + " == " + literal(value, field.Type)
+		} else {
+			field.Default = nil
+		}
+		field = *field.DeepCopy()
+		if dst.Properties == nil {
+			dst.Properties = map[string]props{}
+		}
+		dst.Properties[name] = field
+		dst.XValidations = append(dst.XValidations, aRule{Rule: rule})
+	}
+}
+
+// scalar is a default that is a text, a number or a truth.
+func scalar(v *apiextensionsv1.JSON) ([]byte, bool) {
+	if v == nil {
+		return nil, false
+	}
+	var value any
+	if json.Unmarshal(v.Raw, &value) != nil {
+		return nil, false
+	}
+	switch value.(type) {
+	case string, float64, bool:
+		return v.Raw, true
+	}
+	return nil, false
+}
+
+// decoded is a JSON value as engines take it.
+func decoded(raw []byte) (any, error) {
+	obj, err := engine.Decode(slices.Concat([]byte(`{"v":`), raw, []byte("}")))
+	if err != nil {
+		return nil, err
+	}
+	return obj["v"], nil
+}

@@ -1,0 +1,348 @@
+package compare
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// Verdict is how one write fares.
+type Verdict string
+
+// The verdicts. Ratcheted is accepted only because nothing is changed; Changed is
+// accepted, and other values are kept than before; "" is a write that there is
+// not.
+const (
+	Accepted  Verdict = "accepted"
+	Refused   Verdict = "refused"
+	Ratcheted Verdict = "ratcheted"
+	Changed   Verdict = "changed"
+	Undecided Verdict = "undecided"
+)
+
+// Witness is an object that one CRD serves and the other does not, or not as
+// well, by the verdicts of both engines.
+type Witness struct {
+	// Operation is the write that shows it; Object is what is written, and Old
+	// what it replaces, nil on create.
+	Operation   search.Operation
+	Object, Old map[string]any
+	// Create is the answer to a create of the object, ChangedUpdate to an update to
+	// it from another object, as near as can be, UnchangedUpdate to one of the
+	// stored object that changes nothing.
+	Create, ChangedUpdate, UnchangedUpdate Verdict
+	// Causes are those of the first of them that is refused.
+	Causes []engine.Cause
+	// Kept are the values that are kept otherwise.
+	Kept []Change
+}
+
+// show is what both sides make of a write that base admits; nil where that shows
+// nothing. The object is taken as it was written or, where that shows nothing, as
+// base keeps it: a default that changes was filled in long ago.
+func (a *asking) show(found *search.Witness, grafted bool) (*Witness, error) {
+	req := found.Request()
+	req.FieldValidation = "Ignore"
+	before, err := a.base.engine.Validate(a.ctx, req)
+	if err != nil || !before.Allowed {
+		return nil, undecidable(err)
+	}
+	if req.OldObject != nil && found.Operation == search.Update {
+		if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: req.OldObject}); err != nil || !res.Allowed {
+			return nil, undecidable(err)
+		}
+	}
+	if !grafted {
+		if w, err := a.shown(req, before); w != nil || err != nil {
+			return w, err
+		}
+	}
+	if a.defaulted {
+		return nil, nil // what is kept has the default
+	}
+	written := req.Object
+	req.Object = maps.Clone(before.Object)
+	req.Object["metadata"] = written["metadata"]
+	return a.shown(req, before)
+}
+
+// shown is the write as a witness, if it is one.
+func (a *asking) shown(req engine.Request, before *engine.Result) (*Witness, error) {
+	after, err := a.ask1(req)
+	if err != nil || after == nil {
+		return nil, undecidable(err)
+	}
+	w := &Witness{Operation: operation(req), Object: req.Object, Old: req.OldObject}
+	due := !after.Allowed && a.due(after.Causes)
+	if !after.Allowed && !due && a.defaulted {
+		if due, err = a.byDefault(req); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case due:
+		w.Causes = after.Causes
+	case after.Allowed && a.kept:
+		w.Kept = a.otherwise(before.Object, after.Object)
+		if len(w.Kept) == 0 {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	return w, a.three(w, req, after)
+}
+
+func operation(req engine.Request) search.Operation {
+	switch {
+	case req.Subresource != "":
+		return search.Status
+	case req.OldObject != nil:
+		return search.Update
+	}
+	return search.Create
+}
+
+// undecidable errors show nothing, and are no failure.
+func undecidable(err error) error {
+	var overwork *engine.WorkLimitError
+	var unknown *engine.NotCheckedError
+	if errors.As(err, &overwork) || errors.As(err, &unknown) {
+		return nil
+	}
+	return err
+}
+
+// ask1 asks the other side, in its version.
+func (a *asking) ask1(req engine.Request) (*engine.Result, error) {
+	req.Object = a.versioned(req.Object)
+	req.FieldValidation = "Ignore"
+	return a.other.engine.Validate(a.ctx, req)
+}
+
+// versioned is an object as conversion None gives it in the other side's version.
+func (a *asking) versioned(obj map[string]any) map[string]any {
+	if !a.relabel || obj == nil {
+		return obj
+	}
+	obj = maps.Clone(obj)
+	obj["apiVersion"] = a.other.crd.Spec.Group + "/" + a.other.version.Name
+	return obj
+}
+
+// due: what is refused is so because of the goal, as far as causes tell.
+func (a *asking) due(causes []engine.Cause) bool {
+	if a.from != nil {
+		return slices.ContainsFunc(causes, func(c engine.Cause) bool {
+			return c.Rule != nil && c.Rule.Path == engine.FormatPath(a.goal.at.steps) && c.Rule.Rule == a.rule
+		})
+	}
+	steps := a.goal.at.steps
+	if a.within.steps != nil {
+		steps = a.within.steps
+	}
+	if a.under != "" {
+		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
+	}
+	return slices.ContainsFunc(causes, func(c engine.Cause) bool {
+		at, err := engine.ParsePath(fieldOf(c))
+		return err == nil && c.Rule == nil && (covers(steps, at) || covers(at, steps))
+	})
+}
+
+// combined is how the server tells of oneOf and its like: the place stands in the
+// message alone.
+var combined = regexp.MustCompile(`"([^"]+)" must (?:not )?validate `)
+
+// fieldOf is what a cause is about.
+func fieldOf(c engine.Cause) string {
+	if m := combined.FindStringSubmatch(c.Message); m != nil && c.Field == "<nil>" {
+		return m[1]
+	}
+	return c.Field
+}
+
+// covers: a place in an object is at or below a place of the schema.
+func covers(schema, object []engine.Step) bool {
+	if len(object) < len(schema) {
+		return false
+	}
+	for i, s := range schema {
+		if o := object[i]; !s.Any && !o.Any && (s.Name != o.Name || s.Item != o.Item) {
+			return false
+		}
+	}
+	return true
+}
+
+// otherwise are the values at the goal's place that the other side keeps
+// otherwise than base does.
+func (a *asking) otherwise(was, is map[string]any) (all []Change) {
+	steps := a.goal.at.steps
+	if a.under != "" {
+		steps = append(slices.Clip(steps), engine.Step{Name: a.under})
+	}
+	if a.within.steps != nil {
+		steps = a.within.steps
+	}
+	for c := range Values(withoutMetadata(was), withoutMetadata(is)) {
+		if covers(steps, c.Path) || covers(c.Path, steps) {
+			c.Before, c.After = veiled(at(a.base.schema(), c.Path), c.Before), veiled(at(a.other.schema(), c.Path), c.After)
+			all = append(all, c)
+		}
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return len(c.Path) == 1 && c.Path[0].Name == "apiVersion" })
+}
+
+// loses: something that was kept is not kept, or not as it was.
+func (w *Witness) loses() bool {
+	return len(w.Kept) == 0 || slices.ContainsFunc(w.Kept, func(c Change) bool { return !c.Added })
+}
+
+// three asks for the three answers: to a create, to an update from another object,
+// to one that changes nothing.
+func (a *asking) three(w *Witness, req engine.Request, after *engine.Result) error {
+	stored := req.Object
+	unchanged := engine.Request{Object: stored, OldObject: stored, Subresource: req.Subresource}
+	still, err := a.ask1(unchanged)
+	if err = undecidable(err); err != nil {
+		return err
+	}
+	create, err := a.ask1(engine.Request{Object: stored})
+	if err = undecidable(err); err != nil {
+		return err
+	}
+	w.Create = a.verdict(create, w)
+	switch {
+	case w.Operation == search.Status:
+		w.Create = ""
+		w.ChangedUpdate = a.verdict(after, w)
+	case w.Operation == search.Update:
+		w.ChangedUpdate = a.verdict(after, w)
+	default:
+		if other := a.variant(stored); other != nil {
+			res, err := a.ask1(engine.Request{Object: stored, OldObject: other})
+			if err = undecidable(err); err != nil {
+				return err
+			}
+			w.ChangedUpdate = a.verdict(res, w)
+		}
+	}
+	w.UnchangedUpdate = a.verdict(still, w)
+	if !after.Allowed {
+		w.UnchangedUpdate, w.ChangedUpdate = w.UnchangedUpdate.ratcheted(), w.ChangedUpdate.ratcheted()
+	}
+	return nil
+}
+
+// ratcheted: what a create is refused for is let through on an update.
+func (v Verdict) ratcheted() Verdict {
+	if v == Accepted {
+		return Ratcheted
+	}
+	return v
+}
+
+func (a *asking) verdict(res *engine.Result, w *Witness) Verdict {
+	switch {
+	case res == nil:
+		return Undecided
+	case !res.Allowed:
+		return Refused
+	case len(w.Kept) > 0:
+		return Changed
+	}
+	return Accepted
+}
+
+// variant is an object that base admits too and that differs from another at the
+// goal's place or beside it: what an update may come from. nil where none is
+// found.
+func (a *asking) variant(obj map[string]any) map[string]any {
+	left := maxLeaves
+	for n := len(a.goal.at.steps); n >= 0; n-- {
+		var made map[string]any
+		prefix := a.goal.at.steps[:n]
+		leaves(nil, obj, func(path []engine.Step, v any) bool {
+			if len(path) == 0 || path[0].Name == "metadata" || path[0].Name == "apiVersion" || path[0].Name == "kind" || !covers(prefix, path) {
+				return true
+			}
+			if left--; left < 0 || a.ctx.Err() != nil {
+				return false
+			}
+			for _, value := range others(v) {
+				other := runtime.DeepCopyJSON(obj)
+				if !put(other, path, value) {
+					continue // an item cannot be taken away
+				}
+				if res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: other}); err == nil && res.Allowed && a.admits(obj, other) {
+					made = other
+					return false
+				}
+			}
+			return true
+		})
+		if made != nil {
+			return made
+		}
+	}
+	return nil
+}
+
+// admits: base lets an object replace another.
+func (a *asking) admits(obj, old map[string]any) bool {
+	res, err := a.base.engine.Validate(a.ctx, engine.Request{Object: obj, OldObject: old})
+	return err == nil && res.Allowed
+}
+
+// others are values near to one.
+func others(v any) []any {
+	switch v := v.(type) {
+	case string:
+		return []any{v + "a", strings.TrimSuffix(v, lastLetter(v)), "a" + v, absent{}}
+	case int64:
+		return []any{v + 1, v - 1, absent{}}
+	case float64:
+		return []any{v + 1, v - 1, absent{}}
+	case bool:
+		return []any{!v, absent{}}
+	}
+	return []any{absent{}}
+}
+
+func lastLetter(text string) string {
+	r := []rune(text)
+	if len(r) == 0 {
+		return ""
+	}
+	return string(r[len(r)-1:])
+}
+
+// maxLeaves bounds the values that are changed one after the other.
+const maxLeaves = 200
+
+// leaves goes through all values, what is below before what is above.
+func leaves(path []engine.Step, v any, visit func([]engine.Step, any) bool) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			if !leaves(append(slices.Clip(path), engine.Step{Name: name}), v[name], visit) {
+				return false
+			}
+		}
+	case []any:
+		for i, item := range v[:min(len(v), maxLeaves)] {
+			if !leaves(append(slices.Clip(path), engine.Step{Item: true, Index: i}), item, visit) {
+				return false
+			}
+		}
+	}
+	return visit(path, v)
+}

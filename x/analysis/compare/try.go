@@ -1,0 +1,182 @@
+package compare
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// try puts values where the goal's place is, in an object that has it: for what
+// CEL cannot say.
+func (a *asking) try(s *search.Search, h *hybrid) error {
+	found, err := s.Find(a.ctx, h.ref, search.Refused)
+	if err != nil {
+		return err
+	}
+	a.searched += found.Searched
+	if found.Witness == nil {
+		a.reason = found.Reason
+		return nil
+	}
+	if found.Witness.Operation == search.Update { // an object as it is created shows as much
+		found.Witness.Operation, found.Witness.Old = search.Create, nil
+	}
+	path := a.first(found.Witness.Object)
+	if path == nil { // a default makes the place
+		res, err := a.base.engine.Validate(a.ctx, found.Witness.Request())
+		if err != nil || !res.Allowed {
+			return undecidable(err)
+		}
+		written := found.Witness.Object
+		found.Witness.Object = maps.Clone(res.Object)
+		found.Witness.Object["metadata"] = written["metadata"]
+		path = a.first(res.Object)
+	}
+	if path == nil {
+		a.reason = "no object has the place"
+		return nil
+	}
+	if a.under != "" {
+		path = append(path, engine.Step{Name: a.under})
+	}
+	for _, value := range append([]any{unchanged{}}, a.values...) {
+		w := *found.Witness
+		w.Object = runtime.DeepCopyJSON(w.Object)
+		if !put(w.Object, path, value) {
+			continue
+		}
+		a.searched++
+		if a.witness, err = a.show(&w, false); a.witness != nil || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first is where in an object the goal's place is; nil is nowhere.
+func (a *asking) first(obj map[string]any) (place []engine.Step) {
+	leaves(nil, obj, func(path []engine.Step, v any) bool {
+		if len(path) == len(a.goal.at.steps) && covers(a.goal.at.steps, path) {
+			place = append([]engine.Step{}, path...)
+		}
+		return place == nil
+	})
+	return place
+}
+
+// unchanged is a value as it is.
+type unchanged struct{}
+
+// maxMany bounds a list that is made by copying.
+const maxMany = 5000
+
+// many makes a long list of an item that there is: where no two may be the same,
+// a search would have to mend each pair.
+func (a *asking) many() error {
+	item := &goal{at: a.goal.at.any(""), rule: "false"}
+	h, ok := hybridOf(a.base, item, false)
+	if !ok || a.items > maxMany {
+		return nil
+	}
+	s, err := a.search(h)
+	if err != nil {
+		return err
+	}
+	found, err := s.Find(a.ctx, h.ref, search.Refused)
+	if err != nil || found.Witness == nil {
+		return err
+	}
+	a.searched += found.Searched
+	list := a.first(found.Witness.Object)
+	if list == nil {
+		return nil
+	}
+	w := *found.Witness
+	w.Object = runtime.DeepCopyJSON(w.Object)
+	var first any = w.Object
+	for _, step := range append(slices.Clip(list), engine.Step{Item: true}) {
+		first = below(first, step)
+	}
+	if first == nil {
+		return nil // it is another list that has items
+	}
+	all := make([]any, a.items)
+	for i := range all {
+		all[i] = a.another(runtime.DeepCopyJSONValue(first), i)
+	}
+	put(w.Object, list, all)
+	a.searched++
+	a.witness, err = a.show(&w, false)
+	return err
+}
+
+// another is an item told from others by a number, in all of it or in its keys.
+func (a *asking) another(item any, i int) any {
+	switch v := item.(type) {
+	case string:
+		return v + strconv.Itoa(i)
+	case int64:
+		return v + int64(i)
+	case map[string]any:
+		for _, key := range a.of.XListMapKeys {
+			v[key] = a.another(v[key], i)
+		}
+	}
+	return item
+}
+
+// put sets a value of which the parent is there, or takes it away.
+func put(obj map[string]any, path []engine.Step, value any) bool {
+	if _, ok := value.(unchanged); ok {
+		return true
+	}
+	if len(path) == 0 {
+		return false // an object is no value of a field
+	}
+	var parent any = obj
+	for _, step := range path[:len(path)-1] {
+		parent = below(parent, step)
+	}
+	last := path[len(path)-1]
+	_, drop := value.(absent)
+	switch p := parent.(type) {
+	case map[string]any:
+		if drop {
+			delete(p, key(last))
+			return true
+		}
+		p[key(last)] = value
+		return true
+	case []any:
+		if drop || last.Index >= len(p) {
+			return false
+		}
+		p[last.Index] = value
+		return true
+	}
+	return false
+}
+
+func below(v any, step engine.Step) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v[key(step)]
+	case []any:
+		if step.Item && step.Index < len(v) {
+			return v[step.Index]
+		}
+	}
+	return nil
+}
+
+func key(s engine.Step) string {
+	if s.Item {
+		return strconv.Itoa(s.Index)
+	}
+	return s.Name
+}

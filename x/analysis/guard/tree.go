@@ -1,0 +1,182 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/x/trace/record"
+)
+
+// spot is a part of an expression and the way to it.
+type spot struct {
+	e     ast.Expr
+	above *spot
+	// lazy: the part above can have a value where this one has none.
+	lazy bool
+	// sign says what becomes of the part above where this one goes from false to
+	// true: 1 the same, -1 the opposite, 0 anything.
+	sign int
+}
+
+// polarity is the sign of the part in the whole.
+func (s *spot) polarity() int {
+	sign := 1
+	for ; s.above != nil; s = s.above {
+		sign *= s.sign
+	}
+	return sign
+}
+
+// walk visits the parts of an expression in the order of its text.
+func walk(s *spot, visit func(*spot)) {
+	visit(s)
+	for _, below := range s.parts() {
+		walk(below, visit)
+	}
+}
+
+// parts are those that the part is made of.
+func (s *spot) parts() (all []*spot) {
+	add := func(e ast.Expr, lazy bool, sign int) { all = append(all, &spot{e, s, lazy, sign}) }
+	switch s.e.Kind() {
+	case ast.SelectKind:
+		add(s.e.AsSelect().Operand(), false, 0)
+	case ast.ListKind:
+		for _, item := range s.e.AsList().Elements() {
+			add(item, false, 0)
+		}
+	case ast.MapKind:
+		for _, entry := range s.e.AsMap().Entries() {
+			add(entry.AsMapEntry().Key(), false, 0)
+			add(entry.AsMapEntry().Value(), false, 0)
+		}
+	case ast.ComprehensionKind:
+		loop, ok := record.LoopOf(s.e)
+		add(loop.Over, false, 0)
+		switch {
+		case ok && loop.Settled != nil:
+			add(loop.Body, true, 1)
+		case ok:
+			add(loop.Body, true, 0)
+		}
+	case ast.CallKind:
+		s.operands(add)
+	}
+	return all
+}
+
+func (s *spot) operands(add func(e ast.Expr, lazy bool, sign int)) {
+	call := s.e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalNot:
+		add(args[0], false, -1)
+	case operators.LogicalAnd, operators.LogicalOr:
+		add(args[0], true, 1)
+		add(args[1], true, 1)
+	case operators.Conditional:
+		add(args[0], false, 0)
+		add(args[1], true, 1)
+		add(args[2], true, 1)
+	default:
+		if call.IsMemberFunction() {
+			add(call.Target(), false, 0)
+		}
+		for _, arg := range args {
+			add(arg, call.FunctionName() == "orValue" || call.FunctionName() == "or", 0)
+		}
+	}
+}
+
+// isCall is true of a call of a function or operator.
+func isCall(e ast.Expr, name string) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == name
+}
+
+// terms are the sides of a chain of && or ||; of anything else it is the only one.
+func terms(e ast.Expr, operator string) []ast.Expr {
+	if !isCall(e, operator) {
+		return []ast.Expr{e}
+	}
+	args := e.AsCall().Args()
+	return append(terms(args[0], operator), terms(args[1], operator)...)
+}
+
+// shape is equal for expressions that mean the same for being written the same,
+// whatever their brackets and spaces. A part whose id has another shape in instead gets
+// that.
+func shape(e ast.Expr, instead map[int64]string) string {
+	if text, ok := instead[e.ID()]; ok {
+		return text
+	}
+	list := func(all []ast.Expr) string {
+		var b strings.Builder
+		for _, e := range all {
+			b.WriteString(shape(e, instead) + ", ")
+		}
+		return b.String()
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return fmt.Sprintf("%s %q", e.AsLiteral().Type().TypeName(), fmt.Sprint(e.AsLiteral().Value()))
+	case ast.IdentKind:
+		return e.AsIdent()
+	case ast.SelectKind:
+		sel := e.AsSelect()
+		return fmt.Sprintf("%s.%s%t", shape(sel.Operand(), instead), sel.FieldName(), sel.IsTestOnly())
+	case ast.CallKind:
+		call := e.AsCall()
+		switch name := call.FunctionName(); {
+		case name == operators.LogicalAnd, name == operators.LogicalOr:
+			return joined(e, name, instead)
+		case call.IsMemberFunction():
+			return fmt.Sprintf("%s->%s(%s)", shape(call.Target(), instead), name, list(call.Args()))
+		default:
+			return fmt.Sprintf("%s(%s)", name, list(call.Args()))
+		}
+	case ast.ListKind:
+		return fmt.Sprintf("[%s]%v", list(e.AsList().Elements()), e.AsList().OptionalIndices())
+	case ast.MapKind:
+		var b strings.Builder
+		for _, entry := range e.AsMap().Entries() {
+			m := entry.AsMapEntry()
+			fmt.Fprintf(&b, "%s: %s %t, ", shape(m.Key(), instead), shape(m.Value(), instead), m.IsOptional())
+		}
+		return "{" + b.String() + "}"
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		return fmt.Sprintf("fold(%s, %s, %s, %s)", c.IterVar(), c.IterVar2(), c.AccuVar(), list([]ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}))
+	}
+	return "?"
+}
+
+// joined is the shape of a chain of && or ||, whose terms the parser groups as it
+// likes.
+func joined(e ast.Expr, operator string, instead map[int64]string) string {
+	if text, ok := instead[e.ID()]; ok {
+		return text
+	}
+	if !isCall(e, operator) {
+		return shape(e, instead)
+	}
+	args := e.AsCall().Args()
+	return joined(args[0], operator, instead) + operator + joined(args[1], operator, instead)
+}
+
+// literal is a constant's value, and false for any other expression.
+func literal(e ast.Expr) (any, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return nil, false
+	}
+	switch v := e.AsLiteral().(type) {
+	case celtypes.String:
+		return string(v), true
+	case celtypes.Int:
+		return int64(v), true
+	}
+	return nil, false
+}

@@ -1,0 +1,25 @@
+// Package lint says of a CRD's rules what takes an object or a proof to say: that
+// a rule fails to evaluate on this object, that it refuses nothing which the rest
+// lets through, that a place accepts nothing. It goes on where engine/vet ends,
+// which looks at the rules alone and is done in milliseconds.
+//
+//	report, err := vet.VetCRD(ctx, crd, vet.Config{})
+//	lints, err := lint.Find(ctx, crd, report, lint.Config{})
+//	for _, l := range lints {
+//		fmt.Println(l.Path, l.Index, l.Message, l.Mends)
+//	}
+//
+// A shell or an editor that has one question about one rule asks an [Asker].
+package lint
+
+// How it works. Each question goes to x/analysis/prove first, which takes
+// milliseconds, and then to x/analysis/search, which cannot end before all its steps
+// where there is nothing to find (ask.go). Lints are made of what is known for
+// certain only: a witness, or a proof (lint.go). That nothing was found is no lint.
+//
+// A rule that fails on an object is guarded (mend.go): the condition that reads
+// what is absent, A, becomes has(x) && A, or !has(x) || A (x/analysis/guard). Either gives
+// what A gave wherever A gave anything; since CEL's operators never take back a
+// value for want of an error, so does the whole rule. What is to be shown of a
+// mend beside that is that the witness has a value now, and that no other object
+// is left without one, which is proved or searched.

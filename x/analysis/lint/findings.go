@@ -1,0 +1,225 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// acceptsNothing looks at the places of rules, the outer ones first: what stands
+// in one that accepts nothing need not be asked about.
+func (f *finder) acceptsNothing() {
+	if f.asker.prover == nil {
+		return
+	}
+	for i := range f.unit.rules {
+		r := &f.unit.rules[i]
+		if f.cfg.work.Empty() {
+			return
+		}
+		if r.Broken || f.isClosed(r.Path) || i > 0 && f.unit.rules[i-1].Path == r.Path {
+			continue
+		}
+		proof, _ := f.asker.prover.AcceptsNothing(r.Path) // what cannot be analysed has no proof
+		if proof == nil {
+			continue
+		}
+		if f.closed[r.Path] = !f.meant(r.Path, proof); f.off(AcceptsNothing) || !f.closed[r.Path] {
+			continue
+		}
+		if at := f.rule(proof, r.Path); at != nil {
+			r = at
+		}
+		l := f.lint(AcceptsNothing, r, phrase.Place(r.Path)+" accepts nothing: proved ("+proof.String()+")")
+		l.Proof = proof
+		f.lints = append(f.lints, l)
+	}
+}
+
+// meant is true of a place that is closed on purpose: its rule is no condition at
+// all, as false or self == null, or a rule above says that it may not be there.
+func (f *finder) meant(path string, proof *prove.Proof) bool {
+	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
+		flat := strings.ReplaceAll(lex.Flat(ref.Rule), " ", "")
+		return ref.Path != path || !strings.Contains(flat, "self") || flat == "self==null" || flat == "null==self"
+	})
+}
+
+// rule is the first of a proof's that stands at a place; nil where none does.
+func (f *finder) rule(proof *prove.Proof, path string) *vet.Rule {
+	for i := range f.unit.rules {
+		r := &f.unit.rules[i]
+		if r.Path == path && slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool { return ref.Path == path && ref.Index == r.Index }) {
+			return r
+		}
+	}
+	return nil
+}
+
+// isClosed is true of what stands in a place that accepts nothing.
+func (f *finder) isClosed(path string) bool {
+	for closed := range f.closed {
+		rest, below := strings.CutPrefix(path, closed)
+		if below && (closed == "" || rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// redundant are rules that refuse nothing which the rest lets through. Of rules that
+// make each other redundant the first is left out.
+func (f *finder) redundant() map[engine.RuleRef]*prove.Proof {
+	all := map[engine.RuleRef]*prove.Proof{}
+	if f.off(NeverRefuses) {
+		return all
+	}
+	for _, r := range slices.Backward(f.unit.rules) {
+		if f.cfg.work.Empty() || r.Broken || f.isClosed(r.Path) || f.told("constant-rule", &r) {
+			continue
+		}
+		ref := f.ref(&r)
+		if proof := f.asker.never(ref, search.Refused); proof != nil && !rests(proof, ref, all, map[engine.RuleRef]bool{}) {
+			all[ref] = proof
+		}
+	}
+	return all
+}
+
+// neverRefuses tells of a rule that is redundant; proof is nil for any other.
+func (f *finder) neverRefuses(r *vet.Rule, proof *prove.Proof) {
+	if proof == nil {
+		return
+	}
+	what, then := "anything that the rest lets through", "it adds no more than its message"
+	switch {
+	case len(proof.Siblings) > 0:
+	case proof.Schema:
+		then = "remove it, or see whether it says what is meant"
+	default:
+		what, then = "anything", "remove it, or see whether it says what is meant"
+	}
+	l := f.lint(NeverRefuses, r, "never refuses "+what+": proved ("+proof.String()+"); "+then)
+	l.Proof = proof
+	f.lints = append(f.lints, l)
+}
+
+// rests is true of a proof that needs a rule, itself or by way of other rules that
+// are redundant. What was seen is not gone through again.
+func rests(proof *prove.Proof, on engine.RuleRef, redundant map[engine.RuleRef]*prove.Proof, seen map[engine.RuleRef]bool) bool {
+	return slices.ContainsFunc(proof.Siblings, func(ref engine.RuleRef) bool {
+		if ref == on {
+			return true
+		}
+		if redundant[ref] == nil || seen[ref] {
+			return false
+		}
+		seen[ref] = true
+		return rests(redundant[ref], on, redundant, seen)
+	})
+}
+
+// failsToEvaluate looks for an object on which the rule has no value.
+func (f *finder) failsToEvaluate(r *vet.Rule) error {
+	if f.off(FailsToEvaluate) {
+		return nil
+	}
+	ref, with := f.ref(r), f
+	answer, err := f.asker.Ask(f.ctx, ref, search.Errs)
+	if err == nil && f.told(optionalRead, r) && (answer.Status == search.Unknown || answer.Status == Never && len(answer.Proof.Siblings) > 0) {
+		with, answer, err = f.amongFailing(ref, answer)
+	}
+	if err != nil {
+		return err
+	}
+	if f.settled[r.Field] = answer.Status == Never || answer.Status == search.Found; answer.Status != search.Found {
+		return nil
+	}
+	at, err := newSite(f.engine, ref)
+	if err != nil {
+		return err
+	}
+	x, err := at.compile(r.Rule)
+	if err != nil {
+		return err
+	}
+	fails := at.failure(f.ctx, x, answer.Witness.Result.Prepared())
+	if fails == nil {
+		return nil
+	}
+	l := f.lint(FailsToEvaluate, r, "fails to evaluate where "+fails.place()+": "+fails.err.Error())
+	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
+	if l.Mends, err = with.mends(at, ref, answer.Witness); err != nil {
+		return err
+	}
+	if len(l.Mends) > 0 {
+		l.Message += "; guard it"
+	}
+	f.lints = append(f.lints, l)
+	return nil
+}
+
+// optionalRead is vet's lint on rules that read what may be absent.
+const optionalRead = "optional-read"
+
+// amongFailing asks about a rule that fails where others do, too, so that no object
+// shows it alone: of a CRD without the others, whose finder it gives. What it finds
+// is refused by rules that fail, and by nothing else. before is the answer where
+// there are no others.
+func (f *finder) amongFailing(ref engine.RuleRef, before *Answer) (*finder, *Answer, error) {
+	unknown := &Answer{Answer: search.Answer{Status: search.Unknown}}
+	without := *f
+	without.refs = nil
+	for i := range f.unit.rules {
+		if r := &f.unit.rules[i]; f.told(optionalRead, r) && (r.Path != ref.Path || r.Index != ref.Index) {
+			steps, err := engine.ParsePath(r.Path)
+			if err != nil {
+				return nil, nil, err
+			}
+			without.crd = withRule(without.crd, f.unit.version, steps, r.Index, "true")
+		}
+	}
+	if without.crd == f.crd {
+		return f, before, nil
+	}
+	if f.cfg.work.Spend(crdcopy.CompileWork(without.crd)); f.cfg.work.Empty() {
+		return f, unknown, nil
+	}
+	var err error
+	if without.engine, _ = engine.Compile(without.crd, engine.Config{KubeVersion: f.cfg.KubeVersion}); without.engine == nil {
+		return f, unknown, nil
+	}
+	if without.asker, err = NewAsker(without.crd, without.engine, f.unit.version, *f.cfg); err != nil {
+		return nil, nil, err
+	}
+	answer, err := without.asker.Ask(f.ctx, ref, search.Errs)
+	if err != nil || answer.Status != search.Found {
+		return f, answer, err
+	}
+	if answer.Witness.Result, err = f.engine.Validate(f.ctx, answer.Witness.Request()); err != nil {
+		return f, unknown, f.ctx.Err() // what is undecided shows nothing
+	}
+	for _, c := range answer.Witness.Result.Causes {
+		if c.Rule == nil || !f.fails(*c.Rule, answer.Witness) {
+			return f, unknown, nil
+		}
+	}
+	return &without, answer, nil
+}
+
+// fails is true of a rule that has no value somewhere in a write.
+func (f *finder) fails(ref engine.RuleRef, w *search.Witness) bool {
+	at, err := newSite(f.engine, ref)
+	if err != nil {
+		return false
+	}
+	x, err := at.compile(ref.Rule)
+	return err == nil && at.failure(f.ctx, x, w.Result.Prepared()) != nil
+}

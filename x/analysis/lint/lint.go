@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/vet"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// Config is how long is looked and for what. The same configuration and the same
+// CRD always give the same bytes.
+type Config struct {
+	// KubeVersion is as in vet.Config.
+	KubeVersion string
+	// Steps is how many writes may be tried for one question; 0 is DefaultSteps.
+	Steps int
+	// Seed chooses among witnesses.
+	Seed uint64
+	// Without names lints that are switched off.
+	Without []string
+
+	work *work.Meter // of one schema; nil if it has no limit
+}
+
+// DefaultSteps finds nearly all that more steps find: where a rule fails on any
+// object, it mostly does so on one of the first.
+const DefaultSteps = 300
+
+func (cfg *Config) steps() int { return cmp.Or(cfg.Steps, DefaultSteps) }
+
+// The names of lints; docs/lints.md has a section for each.
+const (
+	FailsToEvaluate = "fails-to-evaluate"
+	NeverRefuses    = "never-refuses"
+	AcceptsNothing  = "accepts-nothing"
+)
+
+// Names are what Config.Without may have.
+func Names() []string { return []string{FailsToEvaluate, NeverRefuses, AcceptsNothing} }
+
+// Lint is something that the server accepts and that authors regret, and what
+// shows it.
+type Lint struct {
+	vet.Lint
+	// Witness is the write on which the rule fails; nil where there is a proof.
+	Witness *search.Witness
+	// MadeUp are the places of the witness whose values are passwords.
+	MadeUp []string
+	// Proof is why there is no object; nil where there is a witness.
+	Proof *prove.Proof
+	// Mends are other texts for the rule that are known to work; the first is the
+	// one to take.
+	Mends []Mend
+}
+
+// Find gives all lints of a CRD: those of vet's report on it, without what is
+// settled by a witness or a proof, and those that take one. The error is for a
+// cancelled context and bugs of ours; with a cancelled context come the lints that
+// are known.
+func Find(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report, cfg Config) (all []Lint, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+		}
+	}()
+	all = Of(report)
+	e, _ := engine.Compile(crd, engine.Config{KubeVersion: cfg.KubeVersion})
+	if e == nil {
+		return all, nil // the report says why
+	}
+	for _, u := range units(crd, report) {
+		cfg.work = work.NewRun(len(u.rules), crdcopy.Nodes(crd))
+		f := &finder{ctx: ctx, cfg: &cfg, crd: crd, engine: e, report: report, unit: u, closed: map[string]bool{}, settled: map[string]bool{}}
+		if err := f.find(); err != nil {
+			return append(all, f.lints...), cmp.Or(ctx.Err(), err)
+		}
+		all = slices.DeleteFunc(all, func(l Lint) bool { return l.Name == optionalRead && f.settled[l.Field] })
+		all = append(all, f.lints...)
+		if cfg.work.Empty() {
+			err = cmp.Or(err, error(&LimitError{Version: u.version, Reason: cfg.work.Reason()}))
+		}
+	}
+	return all, err
+}
+
+// LimitError reports that not all lints of a version were looked for, because the work
+// budget is used up.
+type LimitError struct{ Version, Reason string }
+
+func (e *LimitError) Error() string {
+	return "version " + e.Version + ": not all lints were looked for: " + e.Reason
+}
+
+// Of are a report's lints, which took no object.
+func Of(report *vet.Report) []Lint {
+	all := make([]Lint, len(report.Lints))
+	for i, l := range report.Lints {
+		all[i].Lint = l
+	}
+	return all
+}
+
+// unit is one schema of a CRD: of a version, or of all.
+type unit struct {
+	// version stands for the unit; name is it, or "" where all versions have the
+	// schema.
+	version, name string
+	rules         []vet.Rule
+}
+
+// units are the schemas of which objects can be written.
+func units(crd *apiextensionsv1.CustomResourceDefinition, report *vet.Report) (all []unit) {
+	for i := range report.Versions {
+		v := &report.Versions[i]
+		at := slices.IndexFunc(crd.Spec.Versions, func(of apiextensionsv1.CustomResourceDefinitionVersion) bool { return of.Name == v.Name })
+		if len(v.Rules) == 0 || at < 0 || !crd.Spec.Versions[at].Served {
+			continue
+		}
+		u := unit{version: v.Name, name: v.Name, rules: v.Rules}
+		if len(crd.Spec.Versions) > 1 && !strings.HasPrefix(v.Rules[0].Field, "spec.versions[") {
+			u.name = ""
+		}
+		if !slices.ContainsFunc(all, func(other unit) bool { return other.rules[0].Field == u.rules[0].Field }) {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// finder looks at one unit.
+type finder struct {
+	ctx    context.Context
+	cfg    *Config
+	crd    *apiextensionsv1.CustomResourceDefinition
+	engine *engine.Engine
+	report *vet.Report
+	unit   unit
+	asker  *Asker
+	// closed are places that accept nothing; true are those that seem not to be
+	// meant to.
+	closed map[string]bool
+	// settled are rules, by their field in the CRD, of which it is known whether
+	// they fail to evaluate.
+	settled map[string]bool
+	lints   []Lint
+	refs    map[engine.RuleRef]engine.RuleRef // the asker's rules, by path and index
+}
+
+func (f *finder) find() (err error) {
+	if f.asker, err = NewAsker(f.crd, f.engine, f.unit.version, *f.cfg); err != nil {
+		return err
+	}
+	f.acceptsNothing()
+	redundant := f.redundant()
+	for i := range f.unit.rules {
+		r := &f.unit.rules[i]
+		if f.cfg.work.Empty() {
+			break
+		}
+		if r.Broken || f.isClosed(r.Path) && !f.closed[r.Path] {
+			continue
+		}
+		f.neverRefuses(r, redundant[f.ref(r)])
+		if err := f.failsToEvaluate(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) off(name string) bool { return slices.Contains(f.cfg.Without, name) }
+
+func (f *finder) ref(r *vet.Rule) engine.RuleRef {
+	if f.refs == nil {
+		f.refs = map[engine.RuleRef]engine.RuleRef{}
+		for _, ref := range f.asker.Rules() {
+			f.refs[engine.RuleRef{Path: ref.Path, Index: ref.Index}] = ref
+		}
+	}
+	if ref, ok := f.refs[engine.RuleRef{Path: r.Path, Index: r.Index}]; ok {
+		return ref
+	}
+	return engine.RuleRef{Version: f.unit.version, Path: r.Path, Index: r.Index, Rule: r.Rule}
+}
+
+func (f *finder) lint(name string, r *vet.Rule, message string) Lint {
+	return Lint{Lint: vet.Lint{Name: name, Version: f.unit.name, Path: r.Path, Index: r.Index, Rule: r.Rule, Field: r.Field, Message: message}}
+}
+
+// told: vet has the lint already.
+func (f *finder) told(name string, r *vet.Rule) bool {
+	return slices.ContainsFunc(f.report.Lints, func(l vet.Lint) bool { return l.Name == name && l.Field == r.Field })
+}

@@ -1,0 +1,105 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// failure is a place of an object where a rule has no value, and why.
+type failure struct {
+	steps []engine.Step
+	self  any
+	err   error
+}
+
+// place says what stands where the rule fails: "spec.tls is {}". Of a whole object
+// it leaves out what every object has.
+func (f *failure) place() string {
+	self := f.self
+	if obj, ok := self.(map[string]any); ok && len(f.steps) == 0 {
+		obj = maps.Clone(obj)
+		for _, key := range []string{"apiVersion", "kind", "metadata"} {
+			delete(obj, key)
+		}
+		self = obj
+	}
+	return phrase.Place(engine.FormatPath(f.steps)) + " is " + preview.JSON(self, maxShown)
+}
+
+// maxShown is how many characters of a value are shown.
+const maxShown = 72
+
+// site is where texts of one rule are tried.
+type site struct {
+	desk     *expr.Desk
+	steps    []engine.Step
+	optional bool // oldSelf
+}
+
+func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
+	node, err := e.At(rule.Version, rule.Path)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := node.Desk()
+	if err != nil {
+		return nil, err
+	}
+	steps, err := engine.ParsePath(rule.Path)
+	return &site{desk, steps, rule.OptionalOldSelf}, err
+}
+
+// compile compiles a text for the rule.
+func (s *site) compile(text string) (*expr.Expr, error) { return s.desk.Compile(text, s.optional) }
+
+// failure is the first of a write; nil where the rule has a value everywhere.
+func (s *site) failure(ctx context.Context, x *expr.Expr, seen *engine.Prepared) *failure {
+	var overwork *eval.OverworkError
+	for _, steps := range places(seen.Self(), s.steps, nil) {
+		self, old, ok := seen.Values(steps)
+		if !ok || self == nil || x.UsesOldSelf() && !s.optional && old == nil {
+			continue
+		}
+		out := s.desk.Eval(ctx, x, s.optional, self, old)
+		if out.Err != nil && !out.Stopped && !errors.As(out.Err, &overwork) {
+			return &failure{steps, self, out.Err}
+		}
+	}
+	return nil
+}
+
+// places are what a path with [*] stands for in a value, in order.
+func places(v any, path, at []engine.Step) [][]engine.Step {
+	if len(path) == 0 {
+		return [][]engine.Step{slices.Clone(at)}
+	}
+	step, rest := path[0], path[1:]
+	var all [][]engine.Step
+	switch v := v.(type) {
+	case map[string]any:
+		if !step.Any {
+			if child, ok := v[step.Name]; ok {
+				all = places(child, rest, append(at, step))
+			}
+			break
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, places(v[name], rest, append(at, engine.Step{Name: name}))...)
+		}
+	case []any:
+		for i := range v {
+			if step.Any {
+				all = append(all, places(v[i], rest, append(at, engine.Step{Item: true, Index: i}))...)
+			}
+		}
+	}
+	return all
+}

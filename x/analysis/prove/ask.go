@@ -1,0 +1,154 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// Proof is what a proof rests on beside the rule itself.
+type Proof struct {
+	// Schema: it needs what the schema says of values.
+	Schema bool
+	// Siblings are the other rules that it needs.
+	Siblings []engine.RuleRef
+}
+
+// String is for people: "schema; rules 0 and 2 of spec.x".
+func (p *Proof) String() string {
+	var parts []string
+	if p.Schema {
+		parts = append(parts, "schema")
+	}
+	for i := 0; i < len(p.Siblings); {
+		path, j := p.Siblings[i].Path, i
+		var numbers []string
+		for ; j < len(p.Siblings) && p.Siblings[j].Path == path; j++ {
+			numbers = append(numbers, fmt.Sprint(p.Siblings[j].Index))
+		}
+		i = j
+		noun := "rule "
+		if len(numbers) > 1 {
+			last := len(numbers) - 1
+			noun, numbers = "rules ", append(numbers[:last-1], numbers[last-1]+" and "+numbers[last])
+		}
+		if path == "" {
+			path = "the root"
+		}
+		parts = append(parts, noun+strings.Join(numbers, ", ")+" of "+path)
+	}
+	if len(parts) == 0 {
+		return "the rule itself"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// maxRounds is how often the solver is asked for one question, and the automata
+// about its examples.
+const maxRounds = 500
+
+// prove asks a question. Where the rules beside it are more than can be read, it is
+// asked of the schema alone.
+func (p *Prover) prove(ask func(*world) error) (*Proof, error) {
+	w := newWorld(p)
+	if err := ask(w); err != nil {
+		return nil, err
+	}
+	proof, err := w.prove()
+	if proof != nil || err != nil || !w.tooMuch {
+		return proof, err
+	}
+	w = newWorld(p)
+	w.ruleless = true
+	if err := ask(w); err != nil {
+		return nil, err
+	}
+	return w.prove()
+}
+
+// prove says whether the formula cannot be true, and on what that rests.
+func (w *world) prove() (*Proof, error) {
+	// Often the question alone is enough; all else takes a hundred times as long.
+	if w.impossible(nil) {
+		return w.proof(w.least()), nil
+	}
+	w.settle()
+	assumed := w.assumptions()
+	if w.impossible(assumed) {
+		return w.proof(w.least()), nil
+	}
+	if w.prover.outside == nil {
+		return nil, nil
+	}
+	core, unsat, err := w.askOutside(assumed)
+	if err != nil || !unsat {
+		return nil, err
+	}
+	return w.proof(core), nil
+}
+
+// assumptions are what the question does not say itself.
+func (w *world) assumptions() []sat.Lit {
+	assumed := []sat.Lit{w.schema, w.next}
+	for _, s := range w.siblings {
+		assumed = append(assumed, s.lit)
+	}
+	return assumed
+}
+
+// least is what the last answer needs of what was assumed, and no more.
+func (w *world) least() []sat.Lit {
+	core := slices.Clone(w.sat.Core())
+	for i := len(core) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(core), i, i+1); w.impossible(fewer) {
+			core = fewer
+		}
+	}
+	return core
+}
+
+func (w *world) proof(core []sat.Lit) *Proof {
+	proof := &Proof{Schema: slices.Contains(core, w.schema) || slices.Contains(core, w.next)}
+	for _, s := range w.siblings {
+		if slices.Contains(core, s.lit) {
+			proof.Siblings = append(proof.Siblings, s.ref)
+		}
+	}
+	slices.SortFunc(proof.Siblings, compareRefs)
+	return proof
+}
+
+func compareRefs(a, b engine.RuleRef) int {
+	if c := strings.Compare(a.Path, b.Path); c != 0 {
+		return c
+	}
+	return a.Index - b.Index
+}
+
+// impossible: there is no example, not even one whose strings do not exist.
+func (w *world) impossible(assumed []sat.Lit) bool {
+	for w.rounds < maxRounds && !w.meter.Empty() {
+		w.rounds++
+		answer := w.sat.Solve(sat.DefaultSteps, assumed...)
+		w.meter.Spend(w.sat.Spent())
+		switch answer {
+		case sat.Unsatisfiable:
+			return true
+		case sat.Unknown:
+			return false
+		}
+		parts := w.contradiction()
+		if parts == nil {
+			return false
+		}
+		none := make([]sat.Lit, len(parts))
+		for i, l := range parts {
+			none[i] = l.Not()
+		}
+		w.sat.Add(none...) // an external solver finds it itself
+	}
+	return false
+}

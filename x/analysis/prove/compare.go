@@ -1,0 +1,377 @@
+package prove
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/internal/regexp/automaton"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// pairs is the truth of a relation between the values of two expressions.
+func (x *reading) pairs(relation string, left, right ast.Expr, holds func(a, b alt) sat.Lit) truth {
+	g := &x.world.gates
+	var t, f []sat.Lit
+	as, bs := x.value(left), x.value(right)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return g.anything(g.yes)
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			when, h := g.all(a.when, b.when, x.taken(relation, left, a, right, b)), holds(a, b)
+			t, f = append(t, g.both(when, h)), append(f, g.both(when, h.Not()))
+		}
+	}
+	return truth{g.any(t...), g.any(f...)}
+}
+
+func (x *reading) equal(left, right ast.Expr) truth {
+	is, isNot, _ := x.equality(left, right)
+	return truth{is, isNot}
+}
+
+// unequal does not fail where to ask whether two values are equal does: then it is
+// true.
+func (x *reading) unequal(left, right ast.Expr) truth {
+	is, isNot, fails := x.equality(left, right)
+	return truth{x.world.any(isNot, fails), is}
+}
+
+// equality says of two values that they are equal, that they are not, and that it
+// fails to be asked.
+func (x *reading) equality(left, right ast.Expr) (is, isNot, fails sat.Lit) {
+	g := &x.world.gates
+	if x.isBool(left) && x.isBool(right) && x.sure(left) && x.sure(right) {
+		a, b := x.truth(left), x.truth(right)
+		return g.any(g.all(a.t, b.t), g.all(a.f, b.f)), g.any(g.all(a.t, b.f), g.all(a.f, b.t)), g.no()
+	}
+	is, isNot, fails = g.no(), g.no(), g.no()
+	as, bs := x.value(left), x.value(right)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return g.free(), g.free(), g.free()
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			when := g.both(a.when, b.when)
+			equal, odd := x.equals(x.side(left, a), x.side(right, b))
+			is, fails = g.any(is, g.both(when, equal)), g.any(fails, g.both(when, odd))
+			isNot = g.any(isNot, g.all(when, equal.Not(), odd.Not()))
+		}
+	}
+	return is, isNot, fails
+}
+
+// same is the proposition that two values are equal, where that can be asked;
+// bothWays: it does not matter which one is asked.
+func (x *reading) same(a, b alt, bothWays bool) sat.Lit {
+	g := &x.world.gates
+	if a.constant != nil && b.constant != nil {
+		return constantly(g, a.constant.Equal(b.constant) == celtypes.True)
+	}
+	if a.constant != nil {
+		a, b = b, a
+	}
+	if a.place != nil && b.constant != nil {
+		if l, ok := x.placeIs(a, b.constant); ok {
+			return l
+		}
+	}
+	if a.place != nil && a.place == b.place && a.size == b.size && a.plus == b.plus {
+		return g.yes
+	}
+	p, q := a.name(), b.name()
+	if q < p && bothWays {
+		p, q = q, p
+	}
+	l, known := x.world.relation(p + " == " + q)
+	if known {
+		return l
+	}
+	x.world.atom(l, isEqual, a, b)
+	if scalars(a, b) {
+		x.world.equalities = append(x.world.equalities, equality{a.place.content, b.place.content, l})
+	} else {
+		x.world.vague++
+	}
+	return l
+}
+
+// scalars: both are the values of places of one type that contents model.
+func scalars(a, b alt) bool {
+	if a.place == nil || b.place == nil || a.size || b.size || a.plus != 0 || b.plus != 0 {
+		return false
+	}
+	k := a.place.decl.Kind
+	return k == b.place.decl.Kind && (k == types.String || k == types.Int)
+}
+
+func constantly(g *gates, holds bool) sat.Lit {
+	if holds {
+		return g.yes
+	}
+	return g.no()
+}
+
+// placeIs is the proposition that a place, or its size, has a constant value.
+func (x *reading) placeIs(a alt, v ref.Val) (sat.Lit, bool) {
+	g := &x.world.gates
+	p := a.place
+	switch v := v.(type) {
+	case celtypes.Null:
+		return g.no(), true // null is absent
+	case celtypes.Int:
+		if o := a.order(); o != nil && math.Abs(float64(v)) < small*2 && math.Abs(float64(a.plus)) < small*2 {
+			return o.equal(int64(v) - a.plus), true
+		}
+	case celtypes.String:
+		if p.decl.Kind == types.String && !a.size {
+			return p.is(string(v))
+		}
+	case celtypes.Double:
+		if p.decl.Kind == types.Double && !a.size {
+			f := float64(v)
+			return g.both(p.numbers.less(cut{f: f}).Not(), p.numbers.less(cut{f: f, closed: true})), f == f
+		}
+	}
+	return 0, false
+}
+
+// order is that of a whole number at a place, or of its size; nil for others.
+func (a alt) order() *order {
+	switch {
+	case a.place == nil:
+		return nil
+	case a.size:
+		return a.place.sizes
+	case a.place.decl.Kind == types.Int:
+		return a.place.numbers
+	}
+	return nil
+}
+
+// compare is left < right or, where closed, left <= right.
+func (x *reading) compare(left, right ast.Expr, closed bool) truth {
+	if !x.ordered(left, right) {
+		return x.unordered(left, right, closed)
+	}
+	if closed {
+		return x.pairs("less", right, left, x.less).not()
+	}
+	return x.pairs("less", left, right, x.less)
+}
+
+// ordered: a comparison does not fail, and of two that differ one is less.
+func (x *reading) ordered(left, right ast.Expr) bool {
+	if x.kind(left) != x.kind(right) {
+		return false
+	}
+	switch x.kind(left) {
+	case celtypes.IntKind, celtypes.StringKind, celtypes.DurationKind, celtypes.TimestampKind:
+		return true
+	case celtypes.DoubleKind:
+		return x.plainDoubles(left) && x.plainDoubles(right)
+	}
+	return false
+}
+
+// unordered is a comparison of which only the text is known, and nothing of its
+// opposite: NaN is neither below nor above.
+func (x *reading) unordered(left, right ast.Expr, closed bool) truth {
+	g := &x.world.gates
+	key := fmt.Sprintf("less %v (%s, %s)", closed, x.term(left), x.term(right))
+	defined := g.all(x.defined(left), x.defined(right), x.world.named("defined: "+key))
+	return g.given(defined, x.world.named(key))
+}
+
+// plainDoubles: no arithmetic, which could give NaN.
+func (x *reading) plainDoubles(e ast.Expr) bool {
+	for _, a := range x.value(e) {
+		if a.place == nil && a.constant == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *reading) less(a, b alt) sat.Lit {
+	g := &x.world.gates
+	switch {
+	case a.constant != nil && b.constant != nil:
+		if c, ok := a.constant.(traits.Comparer); ok {
+			return constantly(g, c.Compare(b.constant) == celtypes.IntNegOne)
+		}
+	case b.constant != nil:
+		if l, ok := x.below(a, b.constant, false); ok {
+			return l
+		}
+	case a.constant != nil:
+		if l, ok := x.below(b, a.constant, true); ok {
+			return l.Not()
+		}
+	case a.name() == b.name():
+		return g.no()
+	}
+	l, known := x.world.relation(a.name() + " < " + b.name())
+	if !known { // of three, one
+		more, _ := x.world.relation(b.name() + " < " + a.name())
+		x.world.atom(l, isLess, a, b)
+		x.world.atom(more, isLess, b, a)
+		same := x.same(a, b, true)
+		x.world.clause(l, more, same)
+		x.world.clause(l.Not(), more.Not())
+		x.world.clause(l.Not(), same.Not())
+		x.world.clause(more.Not(), same.Not())
+	}
+	return l
+}
+
+// below is the proposition that a number is less than a constant or, where
+// closed, the constant itself.
+func (x *reading) below(a alt, v ref.Val, closed bool) (sat.Lit, bool) {
+	switch v := v.(type) {
+	case celtypes.Int:
+		o := a.order()
+		if o == nil || math.Abs(float64(v)) >= small*2 || math.Abs(float64(a.plus)) >= small*2 {
+			return 0, false
+		}
+		c := int64(v) - a.plus
+		if closed {
+			c++
+		}
+		return o.less(cut{i: c}), true
+	case celtypes.Double:
+		if f := float64(v); f == f && a.place != nil && !a.size && a.place.decl.Kind == types.Double {
+			return a.place.numbers.less(cut{f: f, closed: closed}), true
+		}
+	}
+	return 0, false
+}
+
+// membership is left in right.
+func (x *reading) membership(e, left, right ast.Expr) truth {
+	if right.Kind() == ast.ListKind && len(right.AsList().OptionalIndices()) == 0 {
+		return x.oneOf(left, right.AsList().Elements())
+	}
+	if x.kind(right) != celtypes.MapKind {
+		return x.listMembership(e, left, right)
+	}
+	return x.pairs("in", left, right, func(key, m alt) sat.Lit {
+		if q := element(m, key); q != nil && key.constant != celtypes.String("") {
+			return q.present
+		}
+		return x.world.named(key.name() + " in " + m.name())
+	})
+}
+
+// oneOf is membership in a list that a rule writes out. Where an item cannot be
+// compared, it is none that is looked for.
+func (x *reading) oneOf(left ast.Expr, items []ast.Expr) truth {
+	g := &x.world.gates
+	values := x.value(left)
+	defined, some := valued(g, values), g.no()
+	for _, item := range items {
+		all := x.value(item)
+		if x.world.spend(len(values) * len(all) / 8) {
+			return g.anything(defined)
+		}
+		defined = g.both(defined, valued(g, all))
+		for _, a := range values {
+			for _, b := range all {
+				is, _ := x.equals(x.side(left, a), x.side(item, b))
+				some = g.any(some, g.all(a.when, b.when, is))
+			}
+		}
+	}
+	return g.given(defined, some)
+}
+
+// valued is the proposition that there is a value.
+func valued(g *gates, values []alt) sat.Lit {
+	some := g.no()
+	for _, a := range values {
+		some = g.any(some, a.when)
+	}
+	return some
+}
+
+// listMembership is exists, of an item that is equal to left.
+func (x *reading) listMembership(e, left, right ast.Expr) truth {
+	lists, values := x.value(right), x.value(left)
+	null := slices.ContainsFunc(values, func(a alt) bool { return a.constant == celtypes.NullValue })
+	if !elements(lists) || x.isBool(left) || null {
+		return x.unmodelled(e)
+	}
+	g := &x.world.gates
+	some := x.world.quantified(x.term(e), lists, false, func(q *place) truth {
+		t, f := g.no(), g.no()
+		for _, a := range values {
+			is, fails := x.equals(x.placed(q, !x.dynamic(right)), x.side(left, a))
+			t, f = g.any(t, g.both(a.when, is)), g.any(f, g.all(a.when, is.Not(), fails.Not()))
+		}
+		return truth{t, f}
+	})
+	defined := valued(g, values)
+	return truth{g.both(defined, some.t), g.both(defined, some.f)}
+}
+
+// textual is a function that tells texts apart.
+func (x *reading) textual(e ast.Expr, call ast.CallExpr) truth {
+	args := arguments(call)
+	if len(args) != 2 || x.kind(args[0]) != celtypes.StringKind || args[1].Kind() != ast.LiteralKind {
+		return x.unmodelled(e)
+	}
+	by, ok := args[1].AsLiteral().(celtypes.String)
+	if !ok {
+		return x.unmodelled(e)
+	}
+	name, text := call.FunctionName(), string(by)
+	pattern, err := regexp.Compile(text)
+	if name == "matches" && err != nil {
+		return x.unmodelled(e)
+	}
+	return x.pairs(name, args[0], args[1], func(a, _ alt) sat.Lit {
+		g := &x.world.gates
+		if s, ok := a.constant.(celtypes.String); ok {
+			return constantly(g, tells(name, string(s), text, pattern))
+		}
+		if a.place != nil && !a.size && a.place.decl.Kind == types.String {
+			if l, ok := a.place.in(name[:1]+"~"+text, func() (*automaton.Language, error) { return language(name, text) }); ok {
+				return l
+			}
+		}
+		return x.world.named(fmt.Sprintf("%s %s %q", a.name(), name, text))
+	})
+}
+
+func tells(name, s, text string, pattern *regexp.Regexp) bool {
+	switch name {
+	case "startsWith":
+		return strings.HasPrefix(s, text)
+	case "endsWith":
+		return strings.HasSuffix(s, text)
+	case "contains":
+		return strings.Contains(s, text)
+	}
+	return pattern.MatchString(s)
+}
+
+func language(name, text string) (*automaton.Language, error) {
+	switch name {
+	case "startsWith":
+		return automaton.Prefix(text)
+	case "endsWith":
+		return automaton.Suffix(text)
+	case "contains":
+		return automaton.Containing(text)
+	}
+	return automaton.Compile(text)
+}

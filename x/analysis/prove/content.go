@@ -1,0 +1,139 @@
+package prove
+
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/internal/regexp/automaton"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// content is the value at a place, in propositions.
+type content struct {
+	gates *gates
+	kind  types.Kind
+	// present: there is a value, and it is not null.
+	present sat.Lit
+	flag    sat.Lit // the value of a bool
+	// numbers orders the value of a number; sizes the code points of a string,
+	// the items of a list, the entries of a map.
+	numbers, sizes *order
+	members        []*member // what a string is a member of
+	byKey          map[string]*member
+}
+
+// member is the proposition that a string is in a language.
+type member struct {
+	key      string
+	language *automaton.Language
+	text     string // the one text of the language, where exact
+	exact    bool
+	lit      sat.Lit
+}
+
+func (w *world) newContent(kind types.Kind) *content {
+	c := &content{
+		gates: &w.gates, kind: kind, present: w.free(), flag: w.free(),
+		numbers: newOrder(&w.gates), sizes: newOrder(&w.gates), byKey: map[string]*member{},
+	}
+	w.clause(c.sizes.less(cut{i: 0}).Not())
+	w.contents = append(w.contents, c)
+	return c
+}
+
+// perInstruction is the work of compiling one instruction of a pattern;
+// maxInstructions bounds the patterns of one question, because they take memory, and
+// minInstructions is what a pattern takes at least.
+const (
+	perInstruction  = 4
+	maxInstructions = 400_000
+	minInstructions = 20
+	largePattern    = 1_000 // beyond which an instruction takes more
+)
+
+// in is the proposition that a string is in a language, which key names.
+func (c *content) in(key string, language func() (*automaton.Language, error)) (sat.Lit, bool) {
+	if m := c.byKey[key]; m != nil {
+		return m.lit, true
+	}
+	l, err := language()
+	if err != nil {
+		return 0, false
+	}
+	size := minInstructions + l.Size()
+	c.gates.meter.Spend(perInstruction * (size + 2*max(0, size-largePattern)))
+	if c.gates.instructions += size; c.gates.instructions > maxInstructions {
+		return 0, false
+	}
+	m := &member{key: key, language: l, lit: c.gates.free()}
+	c.members = append(c.members, m)
+	c.byKey[key] = m
+	return m.lit, true
+}
+
+// is is the proposition that a string is one text.
+func (c *content) is(text string) (lit sat.Lit, ok bool) {
+	key := "=" + text
+	if lit, ok = c.in(key, func() (*automaton.Language, error) { return automaton.Text(text) }); ok {
+		m := c.byKey[key]
+		m.exact, m.text = true, text
+	}
+	return lit, ok
+}
+
+// shared is the proposition of another content's member.
+func (c *content) shared(m *member) sat.Lit {
+	if mine := c.byKey[m.key]; mine != nil {
+		return mine.lit
+	}
+	mine := *m
+	mine.lit = c.gates.free()
+	c.members, c.byKey[m.key] = append(c.members, &mine), &mine
+	return mine.lit
+}
+
+// agree lets two contents be the same when something holds.
+func (w *world) agree(a, b *content, when sat.Lit) {
+	same := func(x, y sat.Lit) {
+		w.implies(x, y, when)
+		w.implies(y, x, when)
+	}
+	same(a.flag, b.flag)
+	for _, pair := range [][2]*order{{a.numbers, b.numbers}, {a.sizes, b.sizes}} {
+		for _, c := range slices.Concat(pair[0].cuts, pair[1].cuts) {
+			if w.spend(1) {
+				return
+			}
+			same(pair[0].less(c), pair[1].less(c))
+		}
+	}
+	for _, m := range slices.Concat(a.members, b.members) {
+		if w.spend(1) {
+			return
+		}
+		same(a.shared(m), b.shared(m))
+	}
+}
+
+// equality is the proposition that two scalars of one type are equal.
+type equality struct {
+	a, b *content
+	lit  sat.Lit
+}
+
+// equate says what follows from it, and from what: from texts and numbers that
+// are known.
+func (w *world) equate(e equality) {
+	w.agree(e.a, e.b, e.lit)
+	for _, m := range e.a.members {
+		if other := e.b.byKey[m.key]; m.exact && other != nil {
+			w.implies(e.lit, m.lit, other.lit)
+		}
+	}
+	for i, c := range e.a.numbers.cuts {
+		if n := i + 1; n < len(e.a.numbers.cuts) && c.f == 0 && !c.closed && e.a.numbers.cuts[n] == (cut{i: c.i + 1}) {
+			low, high := cut{i: c.i}, cut{i: c.i + 1}
+			w.implies(e.lit, e.a.numbers.less(low).Not(), e.a.numbers.less(high), e.b.numbers.less(low).Not(), e.b.numbers.less(high))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package prove
+
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// gates builds propositions from others, and equal ones once.
+type gates struct {
+	sat *sat.Solver
+	yes sat.Lit
+	and map[[2]sat.Lit]sat.Lit
+	// clauses are kept where an external solver is to see them.
+	keep         bool
+	clauses      [][]sat.Lit
+	meter        *work.Meter
+	instructions int // of the patterns
+}
+
+func newGates(keep bool, m *work.Meter) gates {
+	g := gates{meter: m, sat: sat.New(), and: map[[2]sat.Lit]sat.Lit{}, keep: keep}
+	g.yes = g.sat.Var()
+	g.clause(g.yes)
+	return g
+}
+
+// clause says that one of some propositions is true.
+func (g *gates) clause(lits ...sat.Lit) {
+	g.meter.Spend(4 + len(lits))
+	g.sat.Add(lits...)
+	if g.keep {
+		g.clauses = append(g.clauses, slices.Clone(lits))
+	}
+}
+
+func (g *gates) no() sat.Lit { return g.yes.Not() }
+
+// free is a proposition of which nothing is known.
+func (g *gates) free() sat.Lit { return g.sat.Var() }
+
+func (g *gates) all(lits ...sat.Lit) sat.Lit {
+	result := g.yes
+	for _, l := range lits {
+		result = g.both(result, l)
+	}
+	return result
+}
+
+func (g *gates) any(lits ...sat.Lit) sat.Lit {
+	result := g.no()
+	for _, l := range lits {
+		result = g.both(result.Not(), l.Not()).Not()
+	}
+	return result
+}
+
+func (g *gates) both(a, b sat.Lit) sat.Lit {
+	switch {
+	case a == g.no() || b == g.no() || a == b.Not():
+		return g.no()
+	case a == g.yes || a == b:
+		return b
+	case b == g.yes:
+		return a
+	}
+	key := [2]sat.Lit{min(a, b), max(a, b)}
+	if l, ok := g.and[key]; ok {
+		return l
+	}
+	l := g.free()
+	g.clause(l.Not(), a)
+	g.clause(l.Not(), b)
+	g.clause(l, a.Not(), b.Not())
+	g.and[key] = l
+	return l
+}
+
+func (g *gates) either(condition, then, otherwise sat.Lit) sat.Lit {
+	return g.any(g.all(condition, then), g.all(condition.Not(), otherwise))
+}
+
+// implies makes one proposition follow from others.
+func (g *gates) implies(then sat.Lit, when ...sat.Lit) {
+	lits := []sat.Lit{then}
+	for _, l := range when {
+		lits = append(lits, l.Not())
+	}
+	g.clause(lits...)
+}
+
+// truth is what an expression of type bool gives: true, false, or, where it is
+// neither, an error.
+type truth struct{ t, f sat.Lit }
+
+func (v truth) defined(g *gates) sat.Lit { return g.any(v.t, v.f) }
+
+func (v truth) not() truth { return truth{v.f, v.t} }
+
+// given is a truth where something is defined, and an error elsewhere.
+func (g *gates) given(defined, holds sat.Lit) truth {
+	return truth{g.both(defined, holds), g.both(defined, holds.Not())}
+}
+
+// anything is a truth of which no more is known than where it is defined at most.
+func (g *gates) anything(defined sat.Lit) truth {
+	return g.given(g.both(defined, g.free()), g.free())
+}

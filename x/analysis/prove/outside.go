@@ -1,0 +1,271 @@
+package prove
+
+// How it works. An external solver gets the formula as it is, propositions and
+// clauses, and on top of it what they mean: that one says of a number that it is
+// below a cut, of a text that a pattern matches it, of two values that they are
+// equal. So it knows arithmetic and texts where we know orders and automata only.
+// What has no meaning there stays free, as for us: a world too many, never one
+// too few.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+	"github.com/celadon-cel/celadon/x/analysis/prove/smtlib"
+)
+
+// meaning is what a proposition says of two values, or of one.
+type meaning string
+
+const (
+	isEqual meaning = "="
+	isLess  meaning = "<"
+	isInt64 meaning = "int64"
+)
+
+// atom is a proposition that an external solver understands.
+type atom struct {
+	lit  sat.Lit
+	says meaning
+	a, b alt
+}
+
+func (w *world) atom(l sat.Lit, says meaning, a, b alt) {
+	if w.keep {
+		w.atoms = append(w.atoms, atom{l, says, a, b})
+	}
+}
+
+// maxScript bounds what an external solver is given.
+const maxScript = 16 << 20
+
+func (w *world) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err error) {
+	script := w.script()
+	if len(script) > maxScript {
+		return nil, false, nil
+	}
+	names := make([]string, len(assumed))
+	for i, l := range assumed {
+		names[i] = literalName(l)
+	}
+	needed, unsat, err := w.prover.outside(script, names)
+	if err != nil || !unsat {
+		return nil, false, err
+	}
+	for i, name := range names {
+		if slices.Contains(needed, name) {
+			core = append(core, assumed[i])
+		}
+	}
+	return core, true, nil
+}
+
+// script is the formula in SMT-LIB 2.
+func (w *world) script() string {
+	s := &scriptWriter{numbers: map[*content]int{}}
+	for i, c := range w.contents {
+		s.numbers[c] = i
+	}
+	last := w.free() // no proposition is made after it
+	for v := sat.Lit(0); v <= last; v += 2 {
+		s.line("(declare-const p%d Bool)", int(v)/2)
+	}
+	for _, c := range w.contents {
+		s.declare(c)
+	}
+	for _, c := range w.contents {
+		s.meanings(c)
+	}
+	for _, a := range w.atoms {
+		s.atom(a)
+	}
+	for _, clause := range w.clauses {
+		names := make([]string, len(clause))
+		for i, l := range clause {
+			names[i] = literalName(l)
+		}
+		s.line("(assert (or false %s))", strings.Join(names, " "))
+	}
+	return s.String()
+}
+
+func literalName(l sat.Lit) string {
+	if l&1 == 1 {
+		return fmt.Sprintf("(not p%d)", int(l)/2)
+	}
+	return fmt.Sprintf("p%d", int(l)/2)
+}
+
+type scriptWriter struct {
+	strings.Builder
+	numbers map[*content]int
+}
+
+func (s *scriptWriter) line(format string, args ...any) {
+	if s.Len() <= maxScript {
+		fmt.Fprintf(s, format+"\n", args...)
+	}
+}
+
+// number and size are the terms of a content; text that of a string.
+func (s *scriptWriter) number(c *content) string { return fmt.Sprintf("n%d", s.numbers[c]) }
+
+func (s *scriptWriter) text(c *content) string { return fmt.Sprintf("s%d", s.numbers[c]) }
+
+func (s *scriptWriter) size(c *content) string {
+	if c.kind == types.String {
+		return "(str.len " + s.text(c) + ")"
+	}
+	return fmt.Sprintf("l%d", s.numbers[c])
+}
+
+func (s *scriptWriter) declare(c *content) {
+	switch c.kind {
+	case types.Int:
+		s.line("(declare-const %s Int)", s.number(c))
+		s.line("(assert %s)", int64Term(s.number(c)))
+	case types.Double:
+		s.line("(declare-const %s Real)", s.number(c))
+	case types.String:
+		s.line("(declare-const %s String)", s.text(c))
+	case types.List, types.Map:
+		s.line("(declare-const %s Int)", s.size(c))
+	}
+}
+
+// meanings say what the propositions of a content mean.
+func (s *scriptWriter) meanings(c *content) {
+	switch c.kind {
+	case types.Int, types.Double:
+		for i, cut := range c.numbers.cuts {
+			s.cut(c.numbers.lits[i], s.number(c), cut, c.kind == types.Double)
+		}
+	case types.String, types.List, types.Map:
+		for i, cut := range c.sizes.cuts {
+			s.cut(c.sizes.lits[i], s.size(c), cut, false)
+		}
+	}
+	if c.kind != types.String {
+		return
+	}
+	for _, m := range c.members {
+		if term, ok := memberTerm(s.text(c), m.key); ok {
+			s.line("(assert (= %s %s))", literalName(m.lit), term)
+		}
+	}
+}
+
+func (s *scriptWriter) cut(l sat.Lit, term string, c cut, whole bool) {
+	op, value := "<", integerTerm(c.i)
+	if whole {
+		value = realTerm(c.f)
+	}
+	if c.closed {
+		op = "<="
+	}
+	s.line("(assert (= %s (%s %s %s)))", literalName(l), op, term, value)
+}
+
+// memberTerm says what a text is a member of; see content.in.
+func memberTerm(text, key string) (term string, ok bool) {
+	if exact, ok := strings.CutPrefix(key, "="); ok {
+		quoted, err := smtlib.Text(exact)
+		return "(= " + text + " " + quoted + ")", err == nil
+	}
+	by := key[2:]
+	if key[:2] == "m~" {
+		re, err := smtlib.Regex(by)
+		return "(str.in_re " + text + " " + re + ")", err == nil
+	}
+	quoted, err := smtlib.Text(by)
+	if err != nil {
+		return "", false
+	}
+	switch key[:2] {
+	case "s~":
+		return "(str.prefixof " + quoted + " " + text + ")", true
+	case "e~":
+		return "(str.suffixof " + quoted + " " + text + ")", true
+	case "c~":
+		return "(str.contains " + text + " " + quoted + ")", true
+	}
+	return "", false
+}
+
+func (s *scriptWriter) atom(a atom) {
+	x, sortX := s.value(a.a)
+	y, sortY := s.value(a.b)
+	switch {
+	case sortX == "" || sortX != sortY:
+	case a.says == isInt64:
+		s.line("(assert (= %s %s))", literalName(a.lit), int64Term(x))
+	case a.says == isEqual || sortX != "String": // texts are ordered in another way there
+		s.line("(assert (= %s (%s %s %s)))", literalName(a.lit), a.says, x, y)
+	}
+}
+
+// value is the term of a value; without a sort where it has none.
+func (s *scriptWriter) value(a alt) (term, sort string) {
+	switch v := a.constant.(type) {
+	case celtypes.Int:
+		return integerTerm(int64(v)), "Int"
+	case celtypes.Double:
+		return realTerm(float64(v)), "Real"
+	case celtypes.String:
+		if text, err := smtlib.Text(string(v)); err == nil {
+			return text, "String"
+		}
+	}
+	switch {
+	case a.op != "":
+		return s.result(a)
+	case a.place == nil:
+	case a.size && hasSize(a.place.decl.Kind):
+		return fmt.Sprintf("(+ %s %s)", s.size(a.place.content), integerTerm(a.plus)), "Int"
+	case a.place.decl.Kind == types.Int:
+		return s.number(a.place.content), "Int"
+	case a.place.decl.Kind == types.Double:
+		return s.number(a.place.content), "Real"
+	case a.place.decl.Kind == types.String:
+		return s.text(a.place.content), "String"
+	}
+	return "", ""
+}
+
+func (s *scriptWriter) result(a alt) (term, sort string) {
+	x, sortX := s.value(a.parts[0])
+	y, sortY := s.value(a.parts[1])
+	if sortX != "Int" || sortY != "Int" || s.Len() > maxScript {
+		return "", ""
+	}
+	return fmt.Sprintf("(%s %s %s)", a.op, x, y), "Int"
+}
+
+func integerTerm(n int64) string {
+	if n < 0 {
+		return "(- " + new(big.Int).Neg(big.NewInt(n)).String() + ")"
+	}
+	return fmt.Sprint(n)
+}
+
+func realTerm(f float64) string {
+	r := new(big.Rat)
+	if r.SetFloat64(f) == nil {
+		return "" // no schema has infinity
+	}
+	term := fmt.Sprintf("(/ %s.0 %s.0)", new(big.Int).Abs(r.Num()), r.Denom())
+	if r.Sign() < 0 {
+		return "(- " + term + ")"
+	}
+	return term
+}
+
+func int64Term(term string) string {
+	return fmt.Sprintf("(and (<= (- 9223372036854775808) %s) (<= %s 9223372036854775807))", term, term)
+}

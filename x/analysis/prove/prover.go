@@ -1,0 +1,187 @@
+package prove
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/rule"
+	"github.com/celadon-cel/celadon/engine/x/structural"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// Config is how rules are read. The zero value reads stored rules as the newest
+// API server does.
+type Config struct {
+	KubeVersion string
+	// Outside is an external solver, asked what ours leaves open; nil is none. It
+	// says whether what a script in SMT-LIB 2 asserts cannot be true together with
+	// some Boolean constants, and which of these that needs, and no others.
+	Outside func(script string, assumed []string) (core []string, unsat bool, err error)
+}
+
+// Outcome is what is to be shown to be impossible.
+type Outcome uint8
+
+// The outcomes of a rule.
+const (
+	// Refused: the rule is false, or fails, on an object that all else accepts.
+	Refused Outcome = iota
+	// Failed: it fails to evaluate there.
+	Failed
+)
+
+// Prover proves what the rules of one schema cannot do. It is not safe for
+// concurrent use.
+type Prover struct {
+	version  string
+	schema   *schema.Structural
+	decl     *types.Decl
+	compiler *rule.Compiler[*rule.Checked]
+	outside  func(script string, assumed []string) (core []string, unsat bool, err error)
+	oddities
+	closed map[string]closed // by path
+	work   *work.Meter       // of the run; nil if it has no limit
+}
+
+// one is a rule that compiles.
+type one struct {
+	ref     engine.RuleRef
+	checked *rule.Checked
+	tree    *ast.AST
+	usesOld bool
+	oddities
+}
+
+// New makes a prover for one version of a CRD.
+func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prover, error) {
+	_, s, err := structural.Of(of.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("version %s: %w", of.Name, err)
+	}
+	v, err := types.ParseVersion(cfg.KubeVersion)
+	if err != nil {
+		return nil, err
+	}
+	decl := types.NewInterner().FromSchema(s, types.ResourceRoot)
+	return &Prover{
+		outside: cfg.Outside, closed: map[string]closed{},
+		version: of.Name, schema: s, decl: decl, oddities: odditiesOf(decl, map[*types.Decl]bool{}),
+		compiler: rule.NewCompiler(rule.Config[*rule.Checked]{
+			Env: types.StoredEnv(v), Finish: func(c *rule.Checked) (*rule.Checked, error) { return c, nil },
+		}),
+	}, nil
+}
+
+// Charge makes the following questions charge m. A question that uses up m has no proof.
+func (p *Prover) Charge(m *work.Meter) { p.work = m }
+
+// ErrNotAnalysed is a rule of which nothing can be said.
+var ErrNotAnalysed = errors.New("not analysed")
+
+// Never proves that a rule cannot do something on any object; it is nil where
+// there is no proof. Rules are named by path and index.
+func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+	if steps, err := engine.ParsePath(ref.Path); err != nil || len(steps) > work.MaxDepth {
+		return nil, err
+	}
+	proof, err := p.never(ref, what)
+	if proof != nil || err != nil {
+		return proof, err
+	}
+	return p.nowhere(ref)
+}
+
+func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
+	return p.prove(func(w *world) error {
+		q, err := w.question(p, ref)
+		if err != nil {
+			return err
+		}
+		w.asked = &q.rule.ref
+		v := q.truth(q.rule)
+		w.clause(v.t.Not())
+		if what == Failed {
+			w.clause(v.f.Not())
+		}
+		w.clause(w.runs(q.rule))
+		return nil
+	})
+}
+
+// nowhere proves that no object has a list or a map in which a rule stands: above
+// an item nothing is known of where it stands.
+func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
+	steps, err := engine.ParsePath(ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	for i, step := range steps {
+		if !step.Any {
+			continue
+		}
+		// What all rules together do not show, those without this one do not.
+		if proof, err := p.acceptsNothing(steps[:i]); err != nil {
+			return nil, err
+		} else if proof == nil {
+			continue
+		}
+		proof, err := p.prove(func(w *world) error {
+			w.asked = &ref // it would speak for itself
+			return w.reach(p, steps[:i])
+		})
+		if proof != nil || err != nil {
+			return proof, err
+		}
+	}
+	return nil, nil
+}
+
+// AcceptsNothing proves that no object has a value at a path that its schema and
+// rules accept; "" is the root. It is nil where there is no proof.
+func (p *Prover) AcceptsNothing(path string) (*Proof, error) {
+	steps, err := engine.ParsePath(path)
+	if err != nil || len(steps) > work.MaxDepth {
+		return nil, err
+	}
+	return p.acceptsNothing(steps)
+}
+
+// closed is what acceptsNothing said of a place: it is asked for each rule below.
+type closed struct {
+	proof *Proof
+	err   error
+}
+
+func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
+	path := engine.FormatPath(steps)
+	c, ok := p.closed[path]
+	if !ok {
+		c.proof, c.err = p.prove(func(w *world) error { return w.reach(p, steps) })
+		p.closed[path] = c
+	}
+	return c.proof, c.err
+}
+
+// rule compiles a rule of a place; nil where it does not compile.
+func (p *Prover) rule(steps []engine.Step, s *schema.Structural, d *types.Decl, index int) *one {
+	ref := engine.RuleRef{Version: p.version, Path: engine.FormatPath(steps), Index: index}
+	return p.compile(ref, d, s.XValidations[index].Rule, rule.OptionalOldSelf(s.XValidations[index].OptionalOldSelf))
+}
+
+func (p *Prover) compile(ref engine.RuleRef, d *types.Decl, text string, optional bool) *one {
+	checked, refused, err := p.compiler.Compile(rule.Key{Decl: d, Part: rule.Itself, Optional: optional, Source: text})
+	if refused != nil || err != nil {
+		return nil
+	}
+	ref.Rule, ref.OptionalOldSelf = text, optional
+	tree, odd := checked.AST.NativeRep(), p.oddities
+	odd.nulls = odd.nulls || oddNulls(tree.Expr())
+	return &one{ref: ref, checked: checked, tree: tree, usesOld: checked.UsesOldSelf(), oddities: odd}
+}

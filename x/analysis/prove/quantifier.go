@@ -1,0 +1,167 @@
+package prove
+
+// How it works. What all and exists give is said of two elements that stand for
+// the others: one on which the body decides, if any does, and one on which it
+// fails, if any does. What a macro then is, it is of every other element that the
+// world knows of the same list: the ones of other macros, and those at a constant
+// index (instantiate).
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// loop is a macro of type bool.
+func (x *reading) loop(e ast.Expr) truth {
+	c := e.AsComprehension()
+	body, every, ok := quantifierOf(c)
+	if !ok {
+		return x.unmodelledLoop(e)
+	}
+	ranges := x.value(c.IterRange())
+	if !elements(ranges) {
+		return x.unmodelledLoop(e)
+	}
+	return x.world.quantified(x.term(e), ranges, every, func(q *place) truth { return x.element(q, c).truth(body) })
+}
+
+// elements: all that an expression may be are lists or maps whose elements are
+// places.
+func elements(ranges []alt) bool {
+	for _, a := range ranges {
+		if a.place == nil || a.size || !a.place.plainElements() {
+			return false
+		}
+	}
+	return true
+}
+
+// unmodelledLoop: an error in the range is one of the macro.
+func (x *reading) unmodelledLoop(e ast.Expr) truth {
+	g := &x.world.gates
+	key := x.term(e)
+	defined := g.both(x.defined(e.AsComprehension().IterRange()), x.world.named("defined: "+key))
+	return g.given(defined, x.world.named(key))
+}
+
+// quantifierOf tells all and exists by their expansion.
+func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
+	init, step := c.AccuInit(), c.LoopStep()
+	if init.Kind() != ast.LiteralKind || step.Kind() != ast.CallKind || !isIdent(c.Result(), c.AccuVar()) {
+		return nil, false, false
+	}
+	call := step.AsCall()
+	args := call.Args()
+	switch {
+	case init.AsLiteral() == celtypes.True && call.FunctionName() == operators.LogicalAnd:
+		every = true
+	case init.AsLiteral() == celtypes.False && call.FunctionName() == operators.LogicalOr:
+	default:
+		return nil, false, false
+	}
+	return args[1], every, isIdent(args[0], c.AccuVar())
+}
+
+func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
+
+// quantifier is what a macro says of the elements of one list or map.
+type quantifier struct {
+	over  *place
+	when  sat.Lit // the macro is about it
+	every bool
+	given truth
+	body  func(*place) truth
+	done  map[*place]bool // elements of which it is said
+}
+
+// quantified is all, or exists, of the elements of some lists or maps.
+func (w *world) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
+	if v, ok := w.loops[key]; ok {
+		return v
+	}
+	g := &w.gates
+	defined, empty := g.no(), g.no()
+	decides, fails := g.no(), g.no()
+	of := make([]*quantifier, len(ranges))
+	for i, a := range ranges {
+		defined = g.any(defined, a.when)
+		empty = g.any(empty, g.both(a.when, a.place.sizes.less(cut{i: 1})))
+		one, other := a.place.some("decides "+key), a.place.some("fails "+key)
+		v := body(one)
+		t := v.t
+		if every {
+			t = v.f
+		}
+		decides = g.any(decides, g.both(a.when, t))
+		fails = g.any(fails, g.both(a.when, body(other).defined(g).Not()))
+		of[i] = &quantifier{over: a.place, when: a.when, every: every, body: body, done: map[*place]bool{}}
+	}
+	// With elements, either one decides, or one fails, or the others are so.
+	decided := g.all(defined, empty.Not(), decides, g.free())
+	failed := g.all(defined, empty.Not(), decided.Not(), fails, g.free())
+	rest := g.all(defined, decided.Not(), failed.Not())
+	v := truth{decided, rest}
+	if every {
+		v = truth{rest, decided}
+	}
+	for _, q := range of {
+		q.given = v
+	}
+	w.quantifiers = append(w.quantifiers, of...)
+	w.loops[key] = v
+	return v
+}
+
+// maxInstances bounds of how many elements macros are said.
+const maxInstances = 2000
+
+// instantiate says what each macro is of the elements that are known. Each may
+// make further macros and elements; beyond the bound nothing is said.
+func (w *world) instantiate() {
+	for again := true; again; {
+		again = false
+		for i := 0; i < len(w.quantifiers) && !w.tooMuch; i++ {
+			q := w.quantifiers[i]
+			for _, id := range sortedKeys(q.over.below) {
+				one := q.over.below[id]
+				if q.done[one] {
+					continue
+				}
+				if w.instances++; w.instances > maxInstances {
+					return
+				}
+				q.done[one], again = true, true
+				q.say(one)
+			}
+		}
+	}
+}
+
+func (q *quantifier) say(one *place) {
+	w := one.world
+	v := q.body(one)
+	if q.every {
+		w.implies(v.t, q.when, one.present, q.given.t)
+		w.implies(q.given.f, q.when, one.present, v.f)
+		return
+	}
+	w.implies(v.f, q.when, one.present, q.given.f)
+	w.implies(q.given.t, q.when, one.present, v.t)
+}
+
+// element is the reading of a macro's body for one item or entry.
+func (x *reading) element(q *place, c ast.ComprehensionExpr) *reading {
+	value := q.variable()
+	at := variable{key: q.index.name(), alts: []alt{*q.index}}
+	switch {
+	case c.HasIterVar2():
+		return x.with(c.IterVar(), at).with(c.IterVar2(), value)
+	case q.parent.decl.Kind == types.Map:
+		return x.with(c.IterVar(), at)
+	}
+	return x.with(c.IterVar(), value)
+}

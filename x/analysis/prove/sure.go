@@ -1,0 +1,199 @@
+package prove
+
+// How it works. What the type of an expression says, its value keeps in part only:
+// what is declared as string is null at an item that may be null, what is dyn may
+// be anything, and then functions fail. Equality fails, too, where a list or map
+// is compared with something else, at any depth: of null, an int-or-string, what
+// x-kubernetes-preserve-unknown-fields keeps. And it has two sides: an object with
+// null for a field is equal to one with another field in its stead, but not the
+// other way round. Wherever this may be so, it is a free proposition whether an
+// operation fails.
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// dynamic types may be anything at run time, which functions do not take.
+func dynamic(t *celtypes.Type) bool {
+	return anything(t.Kind()) || slices.ContainsFunc(t.Parameters(), dynamic)
+}
+
+func anything(k celtypes.Kind) bool {
+	return k == celtypes.DynKind || k == celtypes.AnyKind || k == celtypes.ErrorKind
+}
+
+func (x *reading) dynamic(e ast.Expr) bool { return dynamic(x.ast.GetType(e.ID())) }
+
+// sure: an expression's value, if it has one, is of its type, and not null.
+func (x *reading) sure(e ast.Expr) bool { return !x.dynamic(e) && !x.mayBeNull(e) }
+
+func (x *reading) mayBeNull(e ast.Expr) bool {
+	if !x.nulls {
+		return false
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return e.AsLiteral() == celtypes.NullValue
+	case ast.IdentKind:
+		v := x.vars[e.AsIdent()]
+		return v.truth == nil && (len(v.alts) == 0 || slices.ContainsFunc(v.alts, func(a alt) bool { return !a.solid() }))
+	case ast.SelectKind: // a field that is null is absent; an entry is not
+		s := e.AsSelect()
+		return !s.IsTestOnly() && x.kind(s.Operand()) != celtypes.StructKind
+	case ast.CallKind:
+		name := e.AsCall().FunctionName()
+		return !slices.Contains(total, name) && !slices.Contains(typed, name)
+	case ast.ComprehensionKind:
+		_, _, ok := quantifierOf(e.AsComprehension())
+		return !ok
+	}
+	return false
+}
+
+// solid: a value, where it is one, is not null.
+func (a alt) solid() bool {
+	return a.place != nil || a.constant != nil && a.constant != celtypes.NullValue
+}
+
+// typed are functions that fail, or give what is of their own type.
+var typed = []string{
+	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Equals, operators.NotEquals,
+	operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
+	"matches", "int", "uint", "double", "string", "bool", "bytes", "duration", "timestamp", "hasValue",
+}
+
+// taken is the proposition that an operation takes two values.
+func (x *reading) taken(operation string, left ast.Expr, a alt, right ast.Expr, b alt) sat.Lit {
+	is := func(e ast.Expr, a alt) bool { return !anything(x.kind(e)) && (a.solid() || !x.mayBeNull(e)) }
+	if is(left, a) && is(right, b) {
+		return x.world.yes
+	}
+	return x.world.named("defined: " + operation + " " + a.name() + ", " + b.name())
+}
+
+// oddNulls: an expression speaks of null other than to ask whether something is.
+func oddNulls(e ast.Expr) bool {
+	n := 0
+	null := func(e ast.Expr) bool { return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.NullValue }
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case null(e):
+			n++
+		case e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == operators.Equals || e.AsCall().FunctionName() == operators.NotEquals):
+			for _, arg := range e.AsCall().Args() {
+				if null(arg) {
+					n--
+				}
+			}
+		}
+	}))
+	return n > 0
+}
+
+// elements that a schema has somewhere: some that may be null, and some that no
+// rule sees.
+type oddities struct{ nulls, hidden bool }
+
+func odditiesOf(d *types.Decl, seen map[*types.Decl]bool) (o oddities) {
+	if seen[d] {
+		return o
+	}
+	seen[d] = true
+	add := func(below oddities) { o.nulls, o.hidden = o.nulls || below.nulls, o.hidden || below.hidden }
+	if d.Elem != nil {
+		add(oddities{d.Elem.Nullable, d.Elem.Kind == types.Hidden})
+		add(odditiesOf(d.Elem, seen))
+	}
+	for _, f := range d.Fields {
+		add(odditiesOf(f.Decl, seen))
+	}
+	return o
+}
+
+// side is one of two values that are compared.
+type side struct {
+	alt
+	scalar bool // neither a list nor a map nor an object
+	plain  bool // if not a scalar: nothing in it may fail to be compared
+	typed  bool // its type is known
+}
+
+func (x *reading) side(e ast.Expr, a alt) side {
+	if a.place != nil && !a.size {
+		return x.placed(a.place, !x.dynamic(e))
+	}
+	s := side{alt: a, typed: !x.dynamic(e)}
+	s.scalar = a.size || a.op != "" || a.constant != nil || s.typed && scalarKind(x.kind(e))
+	s.plain = s.typed && !x.nulls && !x.hidden
+	return s
+}
+
+func (x *reading) placed(p *place, typed bool) side {
+	return side{alt: alt{place: p}, scalar: scalar(p.decl.Kind), plain: x.world.comparable(p.decl).total, typed: typed}
+}
+
+func scalar(k types.Kind) bool {
+	return k != types.Hidden && k != types.Object && k != types.Map && k != types.List
+}
+
+func scalarKind(k celtypes.Kind) bool {
+	switch k {
+	case celtypes.BoolKind, celtypes.IntKind, celtypes.UintKind, celtypes.DoubleKind, celtypes.StringKind,
+		celtypes.BytesKind, celtypes.DurationKind, celtypes.TimestampKind, celtypes.TypeKind, celtypes.NullTypeKind:
+		return true
+	}
+	return false
+}
+
+// equals are the propositions that two values are equal, and that to ask it fails.
+func (x *reading) equals(a, b side) (is, fails sat.Lit) {
+	g := &x.world.gates
+	same := a.place != nil && b.place != nil && a.place.decl == b.place.decl
+	switch {
+	case a.constant == celtypes.NullValue, b.constant == celtypes.NullValue, a.scalar && b.scalar:
+		return x.same(a.alt, b.alt, true), g.no()
+	case a.plain && b.plain && (same || a.typed && b.typed):
+		return x.same(a.alt, b.alt, same && x.world.comparable(a.place.decl).bothWays), g.no()
+	}
+	key := a.name() + " == " + b.name()
+	is = x.world.named("equal: " + key)
+	return is, g.both(is.Not(), x.world.named("fails: "+key))
+}
+
+// comparable is what equality is between values of a declaration.
+type comparable struct {
+	total    bool // it never fails
+	bothWays bool // it does not matter which one is asked
+}
+
+func (w *world) comparable(d *types.Decl) comparable {
+	if c, ok := w.comparables[d]; ok {
+		return c
+	}
+	c := comparable{true, true}
+	switch d.Kind {
+	case types.Hidden:
+		c.total = d.Schema.Type == ""
+	case types.List, types.Map:
+		c = w.comparable(d.Elem)
+		plain := d.Elem.Kind != types.Hidden && !d.Elem.Nullable
+		c.total = c.total && (plain || scalar(d.Elem.Kind) && d.ListType == types.Atomic) && (d.ListType != types.Set || scalar(d.Elem.Kind))
+	case types.Object:
+		c.bothWays = !d.Root && !d.Schema.XPreserveUnknownFields
+		for _, f := range d.Fields {
+			below := w.comparable(f.Decl)
+			c.total = c.total && below.total
+			c.bothWays = c.bothWays && below.bothWays && !f.Decl.Nullable
+		}
+	}
+	w.comparables[d] = c
+	return c
+}

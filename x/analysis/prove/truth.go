@@ -1,0 +1,193 @@
+package prove
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// reading is one expression in a world: what its variables stand for.
+type reading struct {
+	world *world
+	ast   *ast.AST
+	vars  map[string]variable
+	// nulls: some items or entries may be null, where types say another thing;
+	// hidden: rules do not see some.
+	nulls, hidden bool
+}
+
+// variable is what a name stands for: alternatives, or a truth where the type is
+// bool.
+type variable struct {
+	key   string // equal for equal values
+	alts  []alt
+	truth *truth
+}
+
+func (x *reading) with(name string, v variable) *reading {
+	vars := make(map[string]variable, len(x.vars)+1)
+	for k, old := range x.vars {
+		vars[k] = old
+	}
+	vars[name] = v
+	y := *x
+	y.vars = vars
+	return &y
+}
+
+func (x *reading) isBool(e ast.Expr) bool { return x.ast.GetType(e.ID()).Kind() == celtypes.BoolKind }
+
+// truth is what an expression of type bool gives.
+func (x *reading) truth(e ast.Expr) truth {
+	g := &x.world.gates
+	if x.world.spend(1) {
+		return g.anything(g.yes)
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if e.AsLiteral() == celtypes.True {
+			return truth{g.yes, g.no()}
+		}
+		return truth{g.no(), g.yes}
+	case ast.SelectKind:
+		if e.AsSelect().IsTestOnly() {
+			return x.has(e.AsSelect())
+		}
+	case ast.IdentKind:
+		if v, ok := x.vars[e.AsIdent()]; ok && v.truth != nil {
+			return *v.truth
+		}
+	case ast.CallKind:
+		return x.call(e)
+	case ast.ComprehensionKind:
+		return x.loop(e)
+	}
+	return x.flagOf(e)
+}
+
+// flagOf is the truth of a value that is not made of truths: a bool field.
+func (x *reading) flagOf(e ast.Expr) truth {
+	g := &x.world.gates
+	var t, f []sat.Lit
+	for _, a := range x.value(e) {
+		flag, when := x.flag(a), a.when
+		if !a.isBool() && !x.sure(e) {
+			when = g.both(when, x.world.named("defined: flag of "+a.name()))
+		}
+		t, f = append(t, g.both(when, flag)), append(f, g.both(when, flag.Not()))
+	}
+	return truth{g.any(t...), g.any(f...)}
+}
+
+func (a alt) isBool() bool {
+	return a.constant == celtypes.True || a.constant == celtypes.False || a.place != nil && a.place.decl.Kind == types.Bool
+}
+
+func (x *reading) flag(a alt) sat.Lit {
+	g := &x.world.gates
+	switch {
+	case a.constant == celtypes.True:
+		return g.yes
+	case a.constant == celtypes.False:
+		return g.no()
+	case a.place != nil && a.place.decl.Kind == types.Bool:
+		return a.place.flag
+	}
+	return x.world.named("flag of " + a.name())
+}
+
+func (x *reading) call(e ast.Expr) truth {
+	g := &x.world.gates
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalNot:
+		return x.truth(args[0]).not()
+	case operators.LogicalAnd:
+		a, b := x.truth(args[0]), x.truth(args[1])
+		return truth{g.all(a.t, b.t), g.any(a.f, b.f)}
+	case operators.LogicalOr:
+		a, b := x.truth(args[0]), x.truth(args[1])
+		return truth{g.any(a.t, b.t), g.all(a.f, b.f)}
+	case operators.Conditional:
+		c, a, b := x.truth(args[0]), x.truth(args[1]), x.truth(args[2])
+		return truth{g.any(g.all(c.t, a.t), g.all(c.f, b.t)), g.any(g.all(c.t, a.f), g.all(c.f, b.f))}
+	case operators.Index:
+		return x.flagOf(e)
+	case operators.Equals:
+		return x.equal(args[0], args[1])
+	case operators.NotEquals:
+		return x.unequal(args[0], args[1])
+	case operators.Less:
+		return x.compare(args[0], args[1], false)
+	case operators.LessEquals:
+		return x.compare(args[0], args[1], true)
+	case operators.Greater:
+		return x.compare(args[1], args[0], false)
+	case operators.GreaterEquals:
+		return x.compare(args[1], args[0], true)
+	case operators.In, operators.OldIn:
+		return x.membership(e, args[0], args[1])
+	case "matches", "startsWith", "endsWith", "contains":
+		return x.textual(e, call)
+	}
+	return x.unmodelled(e)
+}
+
+// unmodelled is the truth of an expression of which only its text is known: true,
+// false, or an error. Functions are strict: without an argument, an error.
+func (x *reading) unmodelled(e ast.Expr) truth {
+	g := &x.world.gates
+	defined := x.argumentsDefined(e)
+	key := x.term(e)
+	if x.neverFails(e) {
+		return g.given(defined, x.world.named(key))
+	}
+	return g.given(g.both(defined, x.world.named("defined: "+key)), x.world.named(key))
+}
+
+// has is the macro.
+func (x *reading) has(s ast.SelectExpr) truth {
+	g := &x.world.gates
+	var t, f []sat.Lit
+	for _, a := range x.value(s.Operand()) {
+		there := x.hasField(a, s.FieldName())
+		t, f = append(t, g.both(a.when, there.t)), append(f, g.both(a.when, there.f))
+	}
+	return truth{g.any(t...), g.any(f...)}
+}
+
+func (x *reading) hasField(a alt, ident string) truth {
+	g := &x.world.gates
+	if a.place != nil && !a.size {
+		if q := a.place.selected(ident); q != nil {
+			return truth{q.present, q.present.Not()}
+		}
+	}
+	key := "has(" + a.name() + "." + ident + ")"
+	return g.given(x.world.named("defined: "+key), x.world.named(key))
+}
+
+// selected is the place of a field by its name in CEL, or of a map's entry.
+func (p *place) selected(ident string) *place {
+	switch p.decl.Kind {
+	case types.Object:
+		if f, ok := p.decl.ByIdent(ident); ok {
+			return p.field(f)
+		}
+	case types.Map:
+		if p.plainElements() {
+			return p.entry(ident)
+		}
+	}
+	return nil
+}
+
+// plainElements: items or entries that are there are seen, and are not null.
+func (p *place) plainElements() bool {
+	d := p.decl.Elem
+	return d != nil && d.Kind != types.Hidden && !d.Nullable
+}

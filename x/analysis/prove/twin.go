@@ -1,0 +1,207 @@
+package prove
+
+// How it works. An object that one version admits, and the next one reads, has
+// places in both. What was written is the same; what is read may differ where
+// the versions have other defaults, know other fields or have other types. A
+// place of the next version therefore has a twin in the first one, and a
+// proposition under which both have what was written there. Where that always
+// holds they share one content, and where all below is read alike they are one
+// place, so that equal texts over it are equal propositions.
+
+import (
+	"reflect"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// twin is where the first version has what a place of the next one shows.
+type twin struct {
+	*place
+	same sat.Lit // both show what was written
+}
+
+// twinned makes a place below one that may have a twin; counterpart finds or
+// makes what the twin has there, nil where its version knows of nothing.
+func (w *world) twinned(q *place, counterpart func(*place) *place) *place {
+	above := q.parent.twin
+	if above == nil {
+		return w.newPlace(*q)
+	}
+	first := counterpart(above.place)
+	switch {
+	case first == nil:
+		return w.unknownToFirst(q, above)
+	case !shaped(first, q) || !sameEntries(first.schema, q.schema):
+		return w.newPlace(*q)
+	case above.same == w.yes && sameDefault(first.schema, q.schema):
+		if alike(first.schema, q.schema) {
+			return first
+		}
+		q.content, q.twin = first.content, &twin{first, w.yes}
+		return w.newPlace(*q)
+	}
+	made := w.newPlace(*q)
+	made.twin = &twin{first, w.shown(first, made, above.same)}
+	return made
+}
+
+// unknownToFirst is a field that what the first version admits does not have,
+// unless it keeps what it does not know.
+func (w *world) unknownToFirst(q *place, above *twin) *place {
+	made := w.newPlace(*q)
+	if above.schema == nil || above.schema.XPreserveUnknownFields || above.decl.Kind != types.Object {
+		return made
+	}
+	if d := defaultOf(q.schema); d == nil {
+		w.implies(made.present.Not(), above.same)
+	} else {
+		w.implies(made.equals(d), above.same, made.present)
+	}
+	return made
+}
+
+// shown is the proposition that both show what was written, given that it is the
+// same above.
+func (w *world) shown(first, next *place, above sat.Lit) sat.Lit {
+	a, b := defaultOf(first.schema), defaultOf(next.schema)
+	switch {
+	case sameDefault(first.schema, next.schema):
+		w.implies(first.present, above, next.present)
+		w.implies(next.present, above, first.present)
+		return w.both(above, next.present)
+	case a == nil:
+		w.implies(next.present, above, first.present)
+		w.implies(next.equals(b), above, next.present, first.present.Not())
+		return w.both(above, first.present)
+	case b == nil:
+		w.implies(first.present, above, next.present)
+		w.implies(first.equals(a), above, first.present, next.present.Not())
+		return w.both(above, next.present)
+	}
+	written := w.all(above, first.present, next.present, w.free())
+	w.implies(first.equals(a), above, first.present, written.Not())
+	w.implies(next.equals(b), above, next.present, written.Not())
+	return written
+}
+
+// mirror lets twins with contents of their own agree where both show what was
+// written.
+func (w *world) mirror(p *place) {
+	if p.twin != nil && p.content != p.twin.content {
+		w.agree(p.twin.content, p.content, p.twin.same)
+	}
+}
+
+// shaped: two versions have the same type at a place.
+func shaped(first, next *place) bool {
+	if first.decl.Kind != next.decl.Kind || (first.schema == nil) != (next.schema == nil) {
+		return false
+	}
+	if len(next.path) == 1 && next.path[0].Name == "apiVersion" && first.of.version != next.of.version {
+		return false
+	}
+	return next.schema == nil || first.schema.XEmbeddedResource == next.schema.XEmbeddedResource && first.schema.Type == next.schema.Type
+}
+
+func defaultOf(s *schema.Structural) any {
+	if s == nil {
+		return nil
+	}
+	return s.Default.Object
+}
+
+// sameDefault: two versions make the same of what is not written, and of null.
+func sameDefault(a, b *schema.Structural) bool {
+	x, y := defaultOf(a), defaultOf(b)
+	return x == nil && y == nil || a != nil && b != nil && a.Nullable == b.Nullable && reflect.DeepEqual(x, y)
+}
+
+// sameEntries: a map has the same entries for two versions; a null entry may be
+// kept by one, and not by another, or be a default.
+func sameEntries(a, b *schema.Structural) bool {
+	x, y := elementOf(a), elementOf(b)
+	return x == nil || y == nil || x.Nullable == y.Nullable && reflect.DeepEqual(x.Default, y.Default)
+}
+
+// sameItems: an item's old self is the same one for both versions.
+func sameItems(a, b *schema.Structural) bool {
+	return a == b || a != nil && b != nil && reflect.DeepEqual(a.XListType, b.XListType) && reflect.DeepEqual(a.XListMapKeys, b.XListMapKeys)
+}
+
+// alike: rules see the same at a place and below it.
+func alike(a, b *schema.Structural) bool {
+	if a == nil || b == nil || a == b {
+		return a == b
+	}
+	if a.Type != b.Type || a.Nullable != b.Nullable || !reflect.DeepEqual(a.Default, b.Default) ||
+		!reflect.DeepEqual(a.Extensions, b.Extensions) || formatOf(a) != formatOf(b) ||
+		len(a.Properties) != len(b.Properties) || !alike(a.Items, b.Items) {
+		return false
+	}
+	for name, x := range a.Properties {
+		if y, ok := b.Properties[name]; !ok || !alike(&x, &y) {
+			return false
+		}
+	}
+	if x, y := a.AdditionalProperties, b.AdditionalProperties; x != nil && y != nil {
+		return x.Bool == y.Bool && alike(x.Structural, y.Structural)
+	}
+	return (a.AdditionalProperties == nil) == (b.AdditionalProperties == nil)
+}
+
+func formatOf(s *schema.Structural) string {
+	if s.ValueValidation == nil {
+		return ""
+	}
+	return s.ValueValidation.Format
+}
+
+// anchor is the place of an item or entry, or of the root, in which all else
+// stands. Twins are of one list or map, which no default makes different.
+func (w *world) anchor(of *Prover, steps []engine.Step) *place {
+	first, next := w.prover.root(), of.root()
+	related := true
+	for _, step := range steps {
+		if next = next.below(step); next.decl == nil {
+			return nil
+		}
+		if first = first.below(step); related {
+			related = first.decl != nil && first.decl.Kind == next.decl.Kind && sameDefault(first.schema, next.schema) && sameItems(first.schema, next.schema) && sameEntries(first.schema, next.schema)
+		}
+	}
+	p := place{of: of, path: steps, schema: next.schema, decl: next.decl}
+	if of != w.prover {
+		if related {
+			like := w.newPlace(place{of: w.prover, path: steps, schema: first.schema, decl: first.decl})
+			p.content, p.twin = like.content, &twin{like, w.yes}
+		}
+	}
+	return w.newPlace(p)
+}
+
+// node is a place of a schema.
+type node struct {
+	schema *schema.Structural
+	decl   *types.Decl
+}
+
+func (p *Prover) root() node { return node{p.schema, p.decl} }
+
+// below is the node of a field, an item or an entry; its decl is nil where there
+// is none.
+func (n node) below(step engine.Step) node {
+	switch {
+	case n.decl == nil:
+		return node{}
+	case step.Any:
+		return node{elementOf(n.schema), n.decl.Elem}
+	}
+	if f := n.decl.Fields[step.Name]; f != nil {
+		return node{propertyOf(n.schema, step.Name), f.Decl}
+	}
+	return node{}
+}

@@ -1,0 +1,357 @@
+package prove
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
+)
+
+// alt is what the value of an expression is when something holds: a constant,
+// the value of a place or its size, with a number added, or, where all of these
+// are nil, something of which only the text is known. Where no alternative
+// holds, the expression is an error.
+type alt struct {
+	when     sat.Lit
+	constant ref.Val
+	place    *place
+	size     bool
+	plus     int64
+	key      string
+	// parts, where there are any, say more of what key stands for.
+	op    string
+	parts []alt
+}
+
+// name is equal for equal values.
+func (a alt) name() string {
+	switch {
+	case a.constant != nil:
+		return literalTerm(a.constant)
+	case a.place == nil:
+		return a.key
+	}
+	name := a.place.key
+	if a.size {
+		name = "size(" + name + ")"
+	}
+	if a.plus != 0 {
+		name += "+" + strconv.FormatInt(a.plus, 10)
+	}
+	return name
+}
+
+// maxAlts bounds the alternatives of one value.
+const maxAlts = 64
+
+// value is what an expression of another type than bool gives, or any.
+func (x *reading) value(e ast.Expr) []alt {
+	g := &x.world.gates
+	if x.world.spend(1) {
+		return x.opaque(e)
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return []alt{{when: g.yes, constant: e.AsLiteral()}}
+	case ast.IdentKind:
+		if v, ok := x.vars[e.AsIdent()]; ok && v.truth == nil {
+			return v.alts
+		}
+	case ast.SelectKind:
+		if s := e.AsSelect(); !s.IsTestOnly() {
+			return x.merged(e, x.selection(s))
+		}
+	case ast.CallKind:
+		if alts := x.callValue(e); alts != nil {
+			return x.merged(e, alts)
+		}
+	}
+	if x.isBool(e) && (e.Kind() != ast.IdentKind || x.vars[e.AsIdent()].truth != nil) {
+		v := x.truth(e)
+		return []alt{{when: v.t, constant: celtypes.True}, {when: v.f, constant: celtypes.False}}
+	}
+	return x.opaque(e)
+}
+
+// merged joins equal alternatives, and gives up where there are too many.
+func (x *reading) merged(e ast.Expr, alts []alt) []alt {
+	g := &x.world.gates
+	var out []alt
+	index := map[string]int{}
+	for _, a := range alts {
+		if a.when == g.no() {
+			continue
+		}
+		name := a.name()
+		if i, ok := index[name]; ok {
+			out[i].when = g.any(out[i].when, a.when)
+			continue
+		}
+		index[name] = len(out)
+		out = append(out, a)
+	}
+	if len(out) > maxAlts {
+		return x.opaque(e)
+	}
+	return out
+}
+
+func (x *reading) selection(s ast.SelectExpr) []alt {
+	g := &x.world.gates
+	var out []alt
+	for _, a := range x.value(s.Operand()) {
+		if a.place != nil && !a.size {
+			if q := a.place.selected(s.FieldName()); q != nil {
+				out = append(out, alt{when: g.both(a.when, q.present), place: q})
+				continue
+			}
+		}
+		key := x.world.term(a.name() + "." + s.FieldName())
+		out = append(out, alt{when: g.both(a.when, x.world.named("defined: "+key)), key: key})
+	}
+	return out
+}
+
+// arguments are those of a call, its target first.
+func arguments(call ast.CallExpr) []ast.Expr {
+	if call.IsMemberFunction() {
+		return append([]ast.Expr{call.Target()}, call.Args()...)
+	}
+	return call.Args()
+}
+
+// callValue is nil for calls that are not modelled.
+func (x *reading) callValue(e ast.Expr) []alt {
+	call := e.AsCall()
+	args := arguments(call)
+	switch call.FunctionName() {
+	case operators.Conditional:
+		return x.choice(args)
+	case operators.Index:
+		return x.index(args[0], args[1])
+	case "size":
+		return x.sizes(args[0])
+	case operators.Add, operators.Subtract, operators.Multiply:
+		if x.kind(e) == celtypes.IntKind && x.kind(args[0]) == celtypes.IntKind && x.kind(args[1]) == celtypes.IntKind {
+			return x.arithmetic(call.FunctionName(), args[0], args[1])
+		}
+	}
+	return nil
+}
+
+func (x *reading) kind(e ast.Expr) celtypes.Kind { return x.ast.GetType(e.ID()).Kind() }
+
+func (x *reading) choice(args []ast.Expr) []alt {
+	g := &x.world.gates
+	c := x.truth(args[0])
+	var out []alt
+	for i, when := range []sat.Lit{c.t, c.f} {
+		for _, a := range x.value(args[i+1]) {
+			a.when = g.both(when, a.when)
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (x *reading) index(of, by ast.Expr) []alt {
+	g := &x.world.gates
+	var out []alt
+	as, bs := x.value(of), x.value(by)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return nil
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			when := g.both(a.when, b.when)
+			if q := element(a, b); q != nil {
+				out = append(out, alt{when: g.both(when, q.present), place: q})
+				continue
+			}
+			key := x.world.term(a.name() + "[" + b.name() + "]")
+			out = append(out, alt{when: g.both(when, x.world.named("defined: "+key)), key: key})
+		}
+	}
+	return out
+}
+
+// element is the place of an item or entry that a constant names, or the index
+// in a macro.
+func element(of, by alt) *place {
+	if of.place == nil || of.size || !of.place.plainElements() {
+		return nil
+	}
+	if by.place != nil && !by.size && by.plus == 0 {
+		return of.place.at(by.place)
+	}
+	switch by := by.constant.(type) {
+	case celtypes.String:
+		if of.place.decl.Kind == types.Map {
+			return of.place.entry(string(by))
+		}
+	case celtypes.Int:
+		if of.place.decl.Kind == types.List && 0 <= by && by < math.MaxInt32 {
+			return of.place.item(int64(by))
+		}
+	}
+	return nil
+}
+
+func (x *reading) sizes(of ast.Expr) []alt {
+	var out []alt
+	for _, a := range x.value(of) {
+		switch {
+		case a.constant != nil && a.constant.Type() == celtypes.StringType:
+			out = append(out, alt{when: a.when, constant: celtypes.Int(len([]rune(string(a.constant.(celtypes.String)))))})
+		case a.place != nil && !a.size && hasSize(a.place.decl.Kind):
+			out = append(out, alt{when: a.when, place: a.place, size: true})
+		default:
+			key, when := x.world.term("size("+a.name()+")"), a.when
+			if !x.sized(of) {
+				when = x.world.both(when, x.world.named("defined: "+key))
+			}
+			out = append(out, alt{when: when, key: key})
+		}
+	}
+	return out
+}
+
+// sized: a value has a size by its type.
+func (x *reading) sized(e ast.Expr) bool {
+	switch x.kind(e) {
+	case celtypes.StringKind, celtypes.BytesKind, celtypes.ListKind, celtypes.MapKind:
+		return !x.mayBeNull(e)
+	}
+	return false
+}
+
+func hasSize(k types.Kind) bool { return k == types.String || k == types.List || k == types.Map }
+
+// arithmetic is known exactly where sizes and constants are added, and else by
+// its parts. It fails where the result is no int64.
+func (x *reading) arithmetic(function string, left, right ast.Expr) []alt {
+	g := &x.world.gates
+	op := map[string]string{operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*"}[function]
+	var out []alt
+	as, bs := x.value(left), x.value(right)
+	if x.world.spend(len(as) * len(bs) / 8) {
+		return nil
+	}
+	for _, a := range as {
+		for _, b := range bs {
+			when := g.both(a.when, b.when)
+			if c, ok := added(a, b, op); ok {
+				c.when = when
+				out = append(out, c)
+				continue
+			}
+			c := alt{key: x.world.term(fmt.Sprintf("(%s) %s (%s)", a.name(), op, b.name())), op: op, parts: []alt{a, b}}
+			fits := x.world.named("defined: " + c.key)
+			x.world.atom(fits, isInt64, c, c)
+			c.when = g.both(when, fits)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// small numbers cannot overflow in sums, and neither can sizes.
+const small = 1 << 40
+
+func added(a, b alt, op string) (alt, bool) {
+	sign := map[string]int64{"+": 1, "-": -1}[op]
+	if sign == 0 {
+		return alt{}, false
+	}
+	n, ok := b.constant.(celtypes.Int)
+	if !ok || n > small || n < -small {
+		if m, ok := a.constant.(celtypes.Int); ok && sign == 1 && b.size && -small <= m && m <= small {
+			return added(b, a, "+")
+		}
+		return alt{}, false
+	}
+	by := sign * int64(n)
+	switch {
+	case a.size && -small <= a.plus && a.plus <= small:
+		a.plus += by
+		return a, true
+	case a.constant != nil:
+		m, ok := a.constant.(celtypes.Int)
+		return alt{constant: m + celtypes.Int(by)}, ok && -small <= m && m <= small
+	}
+	return alt{}, false
+}
+
+// opaque is a value of which only the text is known.
+func (x *reading) opaque(e ast.Expr) []alt {
+	key := x.term(e)
+	if x.world.tooMuch {
+		return []alt{{when: x.world.free(), key: key}}
+	}
+	defined := x.argumentsDefined(e)
+	if !x.neverFails(e) {
+		defined = x.world.both(defined, x.world.named("defined: "+key))
+	}
+	return []alt{{when: defined, key: key}}
+}
+
+// argumentsDefined: none of the arguments that a call surely evaluates is an error.
+// Other expressions have none.
+func (x *reading) argumentsDefined(e ast.Expr) sat.Lit {
+	g := &x.world.gates
+	if e.Kind() != ast.CallKind {
+		return g.yes
+	}
+	args := arguments(e.AsCall())
+	switch e.AsCall().FunctionName() {
+	case operators.Conditional, "or", "orValue": // the rest is evaluated where it is needed
+		args = args[:1]
+	}
+	defined := g.yes
+	for _, arg := range args {
+		defined = g.both(defined, x.defined(arg))
+	}
+	return defined
+}
+
+func (x *reading) defined(e ast.Expr) sat.Lit {
+	g := &x.world.gates
+	if x.isBool(e) {
+		return x.truth(e).defined(g)
+	}
+	return valued(g, x.value(e))
+}
+
+// total are functions that give a value for all arguments of their types that are
+// not null.
+var total = []string{
+	"size", "lowerAscii", "upperAscii", "trim", "replace", "split", "join", "reverse", "type",
+	"isURL", "isIP", "isCIDR", "isQuantity", "isSorted", "indexOf", "lastIndexOf", "startsWith", "endsWith", "contains",
+	operators.In,
+}
+
+// wholly are those of which that holds of items, too.
+var wholly = []string{"join", "isSorted", operators.In}
+
+// neverFails: the expression has a value if its arguments have.
+func (x *reading) neverFails(e ast.Expr) bool {
+	if e.Kind() != ast.CallKind {
+		return e.Kind() == ast.LiteralKind
+	}
+	call := e.AsCall()
+	if !slices.Contains(total, call.FunctionName()) || call.FunctionName() == "indexOf" && len(call.Args()) > 1 || call.FunctionName() == "lastIndexOf" && len(call.Args()) > 1 {
+		return false
+	}
+	if slices.Contains(wholly, call.FunctionName()) && (x.nulls || x.hidden) {
+		return false
+	}
+	return !slices.ContainsFunc(arguments(call), func(arg ast.Expr) bool { return !x.sure(arg) })
+}

@@ -1,0 +1,99 @@
+package search
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
+)
+
+// TestFindsWhatMaintainersRefuse: a rule that some case of a CRD's maintainers
+// refuses alone is found alone. The cases say which rules; the search never sees
+// one of their objects.
+func TestFindsWhatMaintainersRefuse(t *testing.T) {
+	if os.Getenv("CELADON_SEARCH") != "long" {
+		t.Skip("CELADON_SEARCH=long asks of each rule that a maintainers' case refuses alone")
+	}
+	asked, missed := 0, 0
+	for _, folder := range corpus.Folders(t) {
+		shown := map[string]map[engine.RuleRef]bool{}
+		searches := map[string]*Search{}
+		for c := range corpus.Cases(t, folder) {
+			s := searches[c.CRD+" "+c.Version]
+			if s == nil {
+				s = searchOf(t, filepath.Join(folder, c.CRD), c.Version)
+				searches[c.CRD+" "+c.Version] = s
+			}
+			if ref, ok := refusesAlone(t, s, c); ok {
+				key := filepath.Join(folder, c.CRD)
+				if shown[key] == nil {
+					shown[key] = map[engine.RuleRef]bool{}
+				}
+				shown[key][ref] = true
+			}
+		}
+		for _, file := range slices.Sorted(maps.Keys(shown)) {
+			crd, _ := strings.CutPrefix(file, folder+"/")
+			for ref := range shown[file] {
+				s := searches[crd+" "+ref.Version]
+				asked++
+				a, err := s.Find(t.Context(), ref, Refused)
+				if err != nil {
+					t.Errorf("%s: %v", file, err)
+				} else if a.Status != Found || !a.Witness.Alone {
+					missed++
+					t.Logf("%s: %s: %s: %s after %d", filepath.Base(file), ref.Path, ref.Rule, a.Status, a.Searched)
+				}
+			}
+		}
+	}
+	t.Logf("%d rules are refused alone by maintainers' cases, %d of them are not found so", asked, missed)
+	if missed > 0 {
+		t.Errorf("%d rules that maintainers' cases refuse alone are not found so", missed)
+	}
+}
+
+func searchOf(t *testing.T, file, version string) *Search {
+	t.Helper()
+	crd := corpus.ReadCRD(t, file)
+	e, err := engine.Compile(crd, engine.Config{})
+	if e == nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	s, err := New(crd, e, version, Config{})
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return s
+}
+
+// refusesAlone is the rule by which a case is refused and by nothing else, where
+// its old object can be stored under the same CRD.
+func refusesAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
+	w := &world{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
+	switch {
+	case c.Subresource == "status":
+		w.op = Status
+	case c.OldObject != nil:
+		w.op = Update
+	}
+	h := s.hunt(t.Context(), "", 10)
+	v, err := h.judge.judge(w)
+	if err != nil {
+		t.Errorf("%s: %v", c.CRD, err)
+		return engine.RuleRef{}, false
+	}
+	if v.undecided || v.accepted() || v.complaints[0].cause.Rule == nil {
+		return engine.RuleRef{}, false
+	}
+	ref := *v.complaints[0].cause.Rule
+	other := slices.ContainsFunc(v.complaints, func(c complaint) bool {
+		return c.old || c.cause.Rule == nil || *c.cause.Rule != ref
+	})
+	return ref, !other
+}

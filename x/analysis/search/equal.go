@@ -1,0 +1,226 @@
+package search
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// equal sets what a part reads so that its value may be v, in the form that an
+// object holds it. It says whether something was set.
+func (b *bender) equal(e ast.Expr, sc *scope, v any) bool {
+	if b.spent() {
+		return false
+	}
+	if h, ok := b.locate(e, sc); ok {
+		return b.assign(h, v)
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		if at := sc.find(e.AsIdent()); at != nil {
+			return b.equalBinding(at.of, v)
+		}
+	case ast.ComprehensionKind:
+		return b.equalMacro(e, sc, v)
+	case ast.ListKind:
+		want, ok := v.([]any)
+		items := e.AsList().Elements()
+		if !ok || len(want) != len(items) {
+			return false
+		}
+		for i, item := range items {
+			if !b.equal(item, sc, want[i]) {
+				return false
+			}
+		}
+		return true
+	case ast.CallKind:
+		return b.equalCall(e, sc, v)
+	case ast.SelectKind:
+		if want, ok := v.(bool); ok && e.AsSelect().IsTestOnly() {
+			return b.truth(e, sc, want)
+		}
+	}
+	return false
+}
+
+func (b *bender) equalBinding(of binding, v any) bool {
+	switch {
+	case of.at != nil:
+		return b.assign(*of.at, v)
+	case of.from != nil:
+		return b.equal(of.from, of.in, v)
+	case of.list != nil:
+		if s, ok := v.(string); ok && b.throughPart(of.list, of.in, of.index, oneText(s)) {
+			return true
+		}
+		return b.equalElement(of.list, of.in, of.index, v)
+	}
+	return of.val != nil && equalJSON(expr.Native(of.val), v)
+}
+
+func (b *bender) equalMacro(e ast.Expr, sc *scope, v any) bool {
+	if want, ok := v.(bool); ok {
+		return b.truth(e, sc, want)
+	}
+	want, ok := v.([]any)
+	if !ok || !b.size(e, sc, len(want), len(want)) {
+		return false
+	}
+	elements := b.elements(e, sc)
+	for i := range min(len(want), len(elements)) {
+		if !b.equalBinding(elements[i], want[i]) {
+			return false
+		}
+	}
+	return len(elements) == len(want)
+}
+
+func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
+	call := e.AsCall()
+	args := call.Args()
+	operand := operandOf(call)
+	done := func() bool {
+		now, ok := b.native(e, sc)
+		return ok && equalJSON(now, v)
+	}
+	switch name := call.FunctionName(); name {
+	case operators.Conditional:
+		return b.conditional(args, sc, func(branch ast.Expr) bool { return b.equal(branch, sc, v) })
+	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
+		return b.arithmetic(call, sc, v)
+	case operators.Negate:
+		if n, ok := v.(int64); ok {
+			return b.equal(operand, sc, -n)
+		}
+	case "size":
+		if n, ok := v.(int64); ok && n >= 0 && n < huge {
+			return b.size(operand, sc, int(n), int(n))
+		}
+	case "string", "duration", "timestamp", "quantity", "url", "ip", "cidr", "semver", "bytes":
+		return b.equal(operand, sc, parsedAs(b, operand, v))
+	case "lowerAscii", "upperAscii", "trim", "substring", "find", operators.Index:
+		if s, ok := v.(string); ok && b.throughUntil(e, sc, oneText(s), done) {
+			return true
+		}
+		if name == operators.Index {
+			return b.equalIndex(args, sc, v)
+		}
+	case "int", "double", "uint":
+		if s, ok := textOf(v); ok && b.isText(operand) {
+			v = s
+		}
+		return b.equal(operand, sc, v)
+	case "orValue":
+		if known, ok := b.native(args[0], sc); ok && equalJSON(known, v) {
+			if h, ok := b.locate(operand, sc); ok && b.absent(h.place) {
+				return true
+			}
+		}
+		return b.equal(operand, sc, v)
+	case "value", "optional.of", "optional.ofNonZeroValue", "dyn":
+		return b.equal(operand, sc, v)
+	case "split":
+		if parts, ok := v.([]any); ok {
+			return b.equal(operand, sc, b.joined(call, sc, parts))
+		}
+	case "join":
+		if s, ok := v.(string); ok {
+			return b.equal(operand, sc, []any{s})
+		}
+	case "getScheme", "getHost", "getHostname", "getPort", "getEscapedPath":
+		if s, ok := v.(string); ok {
+			return b.equalURL(call, sc, s)
+		}
+	}
+	if want, ok := v.(bool); ok {
+		return b.truth(e, sc, want)
+	}
+	if operand != nil && b.equal(operand, sc, v) && done() { // as with find, replace, format
+		return true
+	}
+	return b.sampleOutcome(e, sc, done)
+}
+
+// operandOf is what a method is called on, or a function's first argument; nil
+// where there is none.
+func operandOf(call ast.CallExpr) ast.Expr {
+	if call.IsMemberFunction() {
+		return call.Target()
+	}
+	if len(call.Args()) > 0 {
+		return call.Args()[0]
+	}
+	return nil
+}
+
+// parsedAs is v in the form that the operand of a conversion has it.
+func parsedAs(b *bender, operand ast.Expr, v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	switch t := b.r.program.parts.Type(operand); {
+	case t == nil:
+	case t.Kind() == celtypes.BytesKind:
+		return base64.StdEncoding.EncodeToString([]byte(s))
+	case t.Kind() == celtypes.IntKind:
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n
+		}
+	case t.Kind() == celtypes.BoolKind:
+		return s == "true"
+	}
+	return v
+}
+
+func textOf(v any) (string, bool) {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case uint64:
+		return strconv.FormatUint(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	case string:
+		return v, true
+	}
+	return "", false
+}
+
+func (b *bender) joined(call ast.CallExpr, sc *scope, parts []any) string {
+	sep, _ := b.native(call.Args()[0], sc)
+	by, _ := sep.(string)
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i], _ = p.(string)
+	}
+	return strings.Join(texts, by)
+}
+
+// equalIndex sets one part of a text that is split, or one element.
+func (b *bender) equalIndex(args []ast.Expr, sc *scope, v any) bool {
+	at, ok := b.native(args[1], sc)
+	i, isInt := at.(int64)
+	return ok && isInt && i >= 0 && i <= maxItems && b.equalElement(args[0], sc, int(i), v)
+}
+
+func (b *bender) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
+	now, _ := b.native(of, sc)
+	list, _ := now.([]any)
+	list = append([]any(nil), list...)
+	for len(list) <= i {
+		list = append(list, "a")
+	}
+	list[i] = v
+	return b.equal(of, sc, list)
+}

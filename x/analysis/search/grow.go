@@ -1,0 +1,196 @@
+package search
+
+import (
+	"errors"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// growSteps is how many writes the engine is asked about for a full sample.
+const growSteps = 6000
+
+// growTries is how often one field is tried, with other values.
+const growTries = 5
+
+// grow adds to an accepted object whatever the engine goes on accepting: level by
+// level all that is missing at once, or else half of it, down to single fields.
+func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
+	h.judge = h.newJudge(growSteps)
+	last, err := h.judge.judge(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	tried := map[string]bool{}
+	for {
+		missing := h.missing(w, tried)
+		if len(missing) == 0 {
+			return w, last, nil
+		}
+		for _, p := range missing {
+			tried[handle{place: p}.id()] = true
+		}
+		w, last, err = h.addAll(w, last, missing)
+		if errors.Is(err, errSpent) {
+			return w, last, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (h *hunt) addAll(w *world, last *verdict, missing []place) (*world, *verdict, error) {
+	tries := 1
+	if len(missing) == 1 {
+		tries = growTries
+	}
+	for range tries {
+		larger := w.clone()
+		b := h.bender(larger, nil, instance{})
+		for _, p := range missing {
+			b.fuel = fuel
+			b.ensure(p)
+		}
+		v, err := h.mended(larger, len(missing) == 1)
+		if err != nil {
+			return w, last, err
+		}
+		if v != nil {
+			return larger, v, nil
+		}
+	}
+	if len(missing) == 1 {
+		return w, last, nil
+	}
+	var err error
+	for _, half := range [][]place{missing[:len(missing)/2], missing[len(missing)/2:]} {
+		if w, last, err = h.addAll(w, last, half); err != nil {
+			return w, last, err
+		}
+	}
+	return w, last, nil
+}
+
+// mended is the verdict on a world that is accepted, after repairs if they are
+// wanted; nil where it is refused, or lost more than it gained.
+func (h *hunt) mended(w *world, repairs bool) (*verdict, error) {
+	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
+	before := count(w.obj)
+	for round := 0; ; round++ {
+		h.settle(w)
+		v, err := h.judge.judge(w)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.accepted() && count(w.obj) >= before:
+			return v, nil
+		case v.accepted() || v.undecided || round > 2 || !repairs:
+			return nil, nil
+		}
+		h.repair(w, v)
+	}
+}
+
+// missing are the fields that an object could have besides, and the lists and
+// maps that are empty, of the level next to the root first.
+func (h *hunt) missing(w *world, tried map[string]bool) []place {
+	level := []reached{{node: h.root, v: w.obj}}
+	for len(level) > 0 && !h.work.Empty() {
+		var found []place
+		var next []reached
+		for _, at := range level {
+			if at.length() >= work.MaxDepth {
+				continue
+			}
+			for _, below := range h.below(w, at) {
+				h.work.Spend(10)
+				switch {
+				case below.v != nil:
+					next = append(next, below)
+				case below.node.known():
+					p := place{path: below.path(), node: below.node}
+					h.work.Spend(len(p.path))
+					if !tried[handle{place: p}.id()] {
+						found = append(found, p)
+					}
+				}
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+		level = next
+	}
+	return nil
+}
+
+// reached is a value of an object and its schema. The value is nil if the object has none at that path.
+type reached struct {
+	*trail
+	node node
+	v    any
+}
+
+// below is all that can stand in a value.
+func (h *hunt) below(w *world, at reached) (all []reached) {
+	switch v := at.v.(type) {
+	case map[string]any:
+		for _, name := range at.node.names() {
+			if at.trail != nil || name != "metadata" && name != "apiVersion" && name != "kind" && (name != "status" || !w.split) {
+				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
+			}
+		}
+		if at.node.isMap() {
+			names := sortedKeys(v)
+			if len(names) == 0 {
+				names = []string{mapKey(0)}
+			}
+			for _, name := range names {
+				all = append(all, reached{at.field(name), at.node.field(name), v[name]})
+			}
+		}
+	case []any:
+		for i, item := range v {
+			all = append(all, reached{at.item(i), at.node.items(), item})
+		}
+		if len(v) == 0 {
+			all = append(all, reached{at.item(0), at.node.items(), nil})
+		}
+	}
+	return all
+}
+
+// inflate makes what a rule reads larger, so that it costs more.
+func (b *bender) inflate(root ast.Expr) {
+	for _, h := range b.handles(root, nil) {
+		v, ok := b.w.get(h.place)
+		if !ok && b.ensure(h.place) {
+			v, _ = b.w.get(h.place)
+		}
+		switch v := v.(type) {
+		case string:
+			if !h.key && count(b.w.obj) < maxValues {
+				b.fuel = fuel
+				b.sizeAt(h, min(4*len(v)+16, maxText/4), -1)
+			}
+		case []any:
+			b.multiply(h.place, 3*len(v))
+		case map[string]any:
+			b.multiply(h.place, 3*len(v))
+		}
+	}
+}
+
+// multiply adds many elements, as long as the object is not too large.
+func (b *bender) multiply(p place, more int) {
+	more = max(4, more)
+	for done := 0; done < more && count(b.w.obj) <= maxValues; {
+		n := min(1+done/8, more-done) // the object is not counted through for each
+		if b.fuel, b.m.left = fuel, maxValues; !b.addMany(p, n) {
+			return
+		}
+		done += n
+	}
+}

@@ -1,0 +1,337 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// hunt is the work on one question. Its Search is the form of the CRD by which
+// objects are made and repaired.
+type hunt struct {
+	*Search
+	other *Search // the form that decides too; nil where there is none
+	ctx   context.Context
+	judge *judge
+	maker *maker
+	work  *work.Meter // of this question
+	rule  *rule       // nil: the whole CRD
+	want  Want
+	full  bool     // of a sample: as many fields as can stand together
+	hold  *holding // what an object is to have at a place, too
+	// apart is where the other form may refuse what this one admits: that is then
+	// what is wanted.
+	apart *differences
+	// second is what was found where something else is wrong too.
+	second *world
+	// wants are the texts that were wanted on this walk, by place; known those that
+	// repairs wanted, by the path in the schema.
+	wants, known map[string]textWant
+	// stuck counts how often the same complaint came on this walk.
+	stuck map[string]int
+}
+
+// rounds is how often one object is repaired before another is begun.
+const rounds = 24
+
+// walks is how many objects are begun at least: one that is dear is often a dead
+// end.
+const walks = 8
+
+// maxRepeats is how often a walk may come by the same object.
+const maxRepeats = 2
+
+// fuel is how many steps one change of an object may take.
+const fuel = 1500
+
+func (h *hunt) run() (*Answer, error) {
+	for attempt := 0; ; attempt++ {
+		if attempt == 1 && h.rule != nil && h.want != Accepted {
+			if err := h.fillPool(); err != nil {
+				return nil, err
+			}
+		}
+		w, err := h.walk(h.start(attempt))
+		if errors.Is(err, errSpent) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			return h.answer(w, true)
+		}
+	}
+	if h.second != nil {
+		return h.answer(h.second, false)
+	}
+	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
+}
+
+// answer shrinks what was found and asks the engine for the last time.
+func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
+	asked, lists := h.judge.asked, h.judge.lists
+	end := h.shrink
+	if h.full {
+		end = h.grow
+	}
+	w, v, err := end(w, alone)
+	if err != nil {
+		return nil, err
+	}
+	found := &Witness{Operation: w.op, Object: w.obj, Old: w.old, Alone: alone, Result: v.result}
+	if h.apart != nil {
+		found.Result = v.byOther
+	}
+	return &Answer{Status: Found, Witness: found, Searched: asked, Lists: lists}, nil
+}
+
+// walk repairs one object until it is what is wanted; nil where that comes to
+// nothing.
+func (h *hunt) walk(w *world) (*world, error) {
+	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
+	h.aim(w)
+	seen := map[string]int{}
+	enough := h.judge.spent() + h.judge.limit/walks
+	for range rounds {
+		if h.judge.spent() > enough {
+			return nil, nil
+		}
+		h.settle(w)
+		if id := w.id(); seen[id] >= maxRepeats {
+			return nil, nil
+		} else {
+			seen[id]++
+		}
+		v, err := h.judge.judge(w)
+		if err != nil {
+			return nil, err
+		}
+		if v.undecided {
+			return nil, nil
+		}
+		alone, also := h.satisfied(w, v)
+		if alone {
+			return w, nil
+		}
+		if also && h.second == nil {
+			h.second = w.clone()
+		}
+		h.repair(w, v)
+		h.settle(w)
+		h.aim(w)
+	}
+	return nil, nil
+}
+
+// settle gives a world the form that rules see.
+func (h *hunt) settle(w *world) {
+	if w.split && w.op == Create {
+		delete(w.obj, "status")
+	}
+	for _, obj := range []map[string]any{w.obj, w.old} {
+		if obj == nil {
+			continue
+		}
+		pruning.Prune(obj, h.root.s, true) // rules over dyn(self) would see more
+		defaulting.Default(obj, h.root.s)
+		if h.other != nil {
+			pruning.Prune(obj, h.other.root.s, true)
+		}
+	}
+}
+
+// satisfied says whether a verdict is what is wanted, and nothing else is wrong;
+// also is true where something else is wrong, but not with the old object.
+func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
+	switch {
+	case v.undecided:
+		return false, false
+	case h.apart != nil:
+		return v.refusedByOther(), false
+	case h.want == Accepted:
+		return v.accepted() && (h.rule == nil || v.ran[h.rule.ref] > 0) && (h.hold == nil || h.hold.in(w, h.root)), false
+	}
+	if v.accepted() {
+		return false, false
+	}
+	alone = true
+	for _, c := range v.complaints {
+		if c.old || c.other {
+			return false, false
+		}
+		if !h.targets(c) {
+			alone = false
+		}
+	}
+	if !h.showing(w) {
+		return false, false
+	}
+	return alone, !alone && h.want == Refused && slices.ContainsFunc(v.complaints, h.targets)
+}
+
+// targets: the complaint is what is wanted.
+func (h *hunt) targets(c complaint) bool {
+	switch {
+	case h.apart != nil:
+		return c.other && !c.old
+	case c.old || c.other || h.want == Accepted:
+		return false
+	case h.want == OverBudget && overBudget(c.cause):
+		return true
+	}
+	return c.cause.Rule != nil && h.rule != nil && *c.cause.Rule == h.rule.ref
+}
+
+// showing: the rule does at some place what is wanted, and nothing worse at
+// others.
+func (h *hunt) showing(w *world) (shown bool) {
+	for _, in := range h.rule.instances(w, h.root, false) {
+		switch out := h.rule.at(h.ctx, w, in, h.work); {
+		case out == h.goal():
+			shown = true
+		case out == errs && h.want == Refused:
+			return false
+		}
+	}
+	return shown
+}
+
+func (h *hunt) goal() outcome {
+	switch h.want {
+	case Refused:
+		return refuses
+	case Errs:
+		return errs
+	case OverBudget:
+		return exceeds
+	}
+	return passes
+}
+
+// aim bends a world at one place until the rule does there what is wanted.
+func (h *hunt) aim(w *world) {
+	switch {
+	case h.hold != nil:
+		h.hold.put(h, w)
+		return
+	case h.apart != nil:
+		h.part(w)
+		return
+	case h.rule == nil:
+		return
+	}
+	at := h.rule.instances(w, h.root, false)
+	if len(at) == 0 {
+		h.materialise(w)
+		if at = h.rule.instances(w, h.root, false); len(at) == 0 {
+			return
+		}
+	}
+	if h.want == Accepted {
+		return
+	}
+	if h.showing(w) {
+		h.change(w, at)
+		return
+	}
+	h.bend(w, h.rule, at[h.maker.rng.IntN(len(at))], h.want)
+}
+
+// change makes one place of a rule differ from what was there before: where it is
+// the same, ratcheting lets it be.
+func (h *hunt) change(w *world, at []instance) {
+	if h.want != Refused || h.rule.usesOld() {
+		return
+	}
+	for _, in := range at {
+		now, _ := w.get(in.self)
+		if before, _ := w.get(in.before); !in.hasOld || !equalJSON(now, before) {
+			return
+		}
+	}
+	in := at[h.maker.rng.IntN(len(at))]
+	h.bender(w, h.rule, in).perturb(handle{place: in.self})
+}
+
+// bend makes a rule do what is wanted at one place.
+func (h *hunt) bend(w *world, r *rule, in instance, want Want) {
+	b := h.bender(w, r, in)
+	root := r.program.parts.Root()
+	switch want {
+	case Refused:
+		b.truth(root, nil, false)
+	case Errs:
+		b.fail(root, nil)
+	case OverBudget:
+		b.inflate(root)
+	}
+}
+
+func (h *hunt) bender(w *world, r *rule, in instance) *bender {
+	h.maker.left = maxValues
+	return &bender{ctx: h.ctx, s: h.Search, judge: h.judge, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
+}
+
+// materialise makes a place where the rule runs.
+func (h *hunt) materialise(w *world) {
+	for _, old := range []bool{true, false} {
+		if w.root(old) != nil && (!old || h.rule.transition()) {
+			h.reach(w, h.rule.steps, old)
+		}
+	}
+}
+
+// reach makes the values that lead to a place, and one there.
+func (h *hunt) reach(w *world, steps []engine.Step, old bool) (place, bool) {
+	b := h.bender(w, h.rule, instance{})
+	p := place{old: old, node: h.root}
+	for _, s := range steps {
+		p = h.into(w, p, s)
+		if !b.ensure(p) {
+			return p, false
+		}
+		if old { // the same in the new object, so that both are compared
+			fresh := p
+			if fresh.old = false; !has(w, fresh) {
+				v, _ := w.get(p)
+				w.put(fresh, copied(v))
+			}
+		}
+	}
+	return p, true
+}
+
+func has(w *world, p place) bool {
+	_, ok := w.get(p)
+	return ok
+}
+
+// into is one step towards a place: of a list or a map an element that is there,
+// or else the first.
+func (h *hunt) into(w *world, p place, s engine.Step) place {
+	if !s.Any {
+		return p.step(s)
+	}
+	v, _ := w.get(p)
+	switch v := v.(type) {
+	case map[string]any:
+		if keys := sortedKeys(v); len(keys) > 0 {
+			return p.field(keys[h.maker.rng.IntN(len(keys))])
+		}
+	case []any:
+		if len(v) > 0 {
+			return p.item(h.maker.rng.IntN(len(v)))
+		}
+	}
+	if p.node.isList() {
+		return p.item(0)
+	}
+	return p.field(mapKey(0))
+}

@@ -1,0 +1,332 @@
+package search
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/x/trace/record"
+)
+
+// loop is a macro that goes over a list or a map.
+type loop struct {
+	record.Loop
+	kind   loopKind
+	filter ast.Expr // of map with a condition
+}
+
+type loopKind uint8
+
+const (
+	all loopKind = iota
+	exists
+	existsOne
+	filters
+	transforms
+)
+
+func loopOf(e ast.Expr) (loop, bool) {
+	read, ok := record.LoopOf(e)
+	if !ok {
+		return loop{}, false
+	}
+	l := loop{Loop: read}
+	step := e.AsComprehension().LoopStep().AsCall()
+	switch {
+	case read.Settled == celtypes.False:
+		l.kind = all
+	case read.Settled == celtypes.True:
+		l.kind = exists
+	case step.FunctionName() == operators.Add:
+		l.kind = transforms
+	case e.AsComprehension().Result().Kind() == ast.CallKind:
+		l.kind = existsOne
+	default:
+		l.kind = filters
+		then := step.Args()[1]
+		if then.Kind() != ast.CallKind || then.AsCall().FunctionName() != operators.Add {
+			return l, false
+		}
+		added := then.AsCall().Args()[1]
+		if added.Kind() != ast.ListKind || len(added.AsList().Elements()) != 1 {
+			return l, false
+		}
+		item := added.AsList().Elements()[0]
+		if item.Kind() != ast.IdentKind || item.AsIdent() != l.Variable {
+			l.kind, l.filter, l.Body = transforms, l.Body, item
+		}
+	}
+	return l, true
+}
+
+// enter is the scope of the macro's body for one element.
+func (l loop) enter(b *bender, sc *scope, of binding) *scope {
+	if l.Index == "" {
+		return sc.with(l.Variable, of)
+	}
+	if of.at != nil && of.at.key {
+		value := handle{place: of.at.place}
+		return sc.with(l.Index, of).with(l.Variable, binding{at: &value})
+	}
+	index := celtypes.Int(0)
+	if of.at != nil && len(of.at.path) > 0 {
+		index = celtypes.Int(of.at.path[len(of.at.path)-1].Index)
+	}
+	return sc.with(l.Index, binding{val: index}).with(l.Variable, of)
+}
+
+// elementsOf are the items of a list, or the keys of a map.
+func elementsOf(v ref.Val) (all []ref.Val) {
+	if o, ok := v.(*celtypes.Optional); ok && o.HasValue() {
+		v = o.GetValue()
+	}
+	list, ok := v.(traits.Iterable)
+	if !ok {
+		return nil
+	}
+	for it := list.Iterator(); it.HasNext() == celtypes.True && len(all) < maxItems; {
+		all = append(all, it.Next())
+	}
+	return all
+}
+
+// maxItems bounds the elements of a list that are looked at.
+const maxItems = 2000
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// macro makes all, exists and exists_one what is wanted.
+func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
+	l, ok := loopOf(e)
+	if !ok {
+		b.sample(e, sc, want)
+		return
+	}
+	if b.fails(l.Over, sc) {
+		b.exist(l.Over, sc)
+	}
+	switch {
+	case l.kind == all && want, l.kind == exists && !want:
+		b.each(l, sc, want)
+	case l.kind == all, l.kind == exists:
+		b.some(l, sc, want)
+	case l.kind == existsOne:
+		b.exactlyOne(l, sc, want)
+	default:
+		b.sample(e, sc, want)
+	}
+}
+
+// each makes the body what is wanted for all elements, and drops one where that
+// cannot be.
+func (b *bender) each(l loop, sc *scope, want bool) {
+	if want && b.eachPart(l, sc) {
+		return
+	}
+	elements := b.elements(l.Over, sc)
+	for i := len(elements) - 1; i >= 0; i-- { // dropping moves those behind
+		inner := l.enter(b, sc, elements[i])
+		if b.is(l.Body, inner, want) {
+			continue
+		}
+		if b.m.rng.IntN(8) == 0 && b.dropElement(elements[i]) {
+			continue
+		}
+		if !b.truth(l.Body, inner, want) {
+			b.dropElement(elements[i])
+		}
+	}
+}
+
+func (b *bender) dropElement(of binding) bool {
+	h, ok := b.handleOf(of)
+	return ok && b.w.drop(h.place)
+}
+
+// some makes the body what is wanted for one element, a new one if need be.
+func (b *bender) some(l loop, sc *scope, want bool) bool {
+	elements := b.elements(l.Over, sc)
+	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
+		if b.grow(l.Over, sc) {
+			elements = b.elements(l.Over, sc)
+			if len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), want) {
+				return true
+			}
+		}
+	}
+	for _, i := range b.m.rng.Perm(len(elements)) {
+		if b.truth(l.Body, l.enter(b, sc, elements[i]), want) {
+			return true
+		}
+		if b.spent() {
+			return false
+		}
+	}
+	if len(elements) == 0 || !b.grow(l.Over, sc) {
+		return false
+	}
+	elements = b.elements(l.Over, sc)
+	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), want)
+}
+
+func (b *bender) exactlyOne(l loop, sc *scope, want bool) {
+	elements := b.elements(l.Over, sc)
+	var hits []binding
+	for _, of := range elements {
+		if b.is(l.Body, l.enter(b, sc, of), true) {
+			hits = append(hits, of)
+		}
+	}
+	switch {
+	case want && len(hits) == 0:
+		b.some(l, sc, true)
+	case want:
+		for i := len(hits) - 1; i > 0; i-- {
+			if b.m.rng.IntN(2) == 0 || !b.truth(l.Body, l.enter(b, sc, hits[i]), false) {
+				b.dropElement(hits[i])
+			}
+		}
+	case len(hits) == 0:
+	case b.m.rng.IntN(2) == 0:
+		for i := len(hits) - 1; i >= 0; i-- {
+			if !b.truth(l.Body, l.enter(b, sc, hits[i]), false) {
+				b.dropElement(hits[i])
+			}
+		}
+	default:
+		b.second(l, sc)
+	}
+}
+
+// second makes the body true for one more element.
+func (b *bender) second(l loop, sc *scope) {
+	for _, of := range b.elements(l.Over, sc) {
+		inner := l.enter(b, sc, of)
+		if !b.is(l.Body, inner, true) {
+			if b.truth(l.Body, inner, true) {
+				return
+			}
+		}
+	}
+	if b.grow(l.Over, sc) {
+		if elements := b.elements(l.Over, sc); len(elements) > 0 {
+			b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
+		}
+	}
+}
+
+// grow adds an element to what a macro goes over.
+func (b *bender) grow(e ast.Expr, sc *scope) bool {
+	if b.spent() {
+		return false
+	}
+	if h, ok := b.locate(e, sc); ok && !h.key {
+		return b.add(h.place)
+	}
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		l, ok := loopOf(e)
+		if !ok {
+			return false
+		}
+		switch l.kind {
+		case filters:
+			return b.another(l, sc)
+		case transforms:
+			return b.grow(l.Over, sc)
+		}
+	case ast.CallKind:
+		return b.growCall(e.AsCall(), sc)
+	}
+	return false
+}
+
+func (b *bender) growCall(call ast.CallExpr, sc *scope) bool {
+	switch call.FunctionName() {
+	case operators.Add:
+		i := b.m.rng.IntN(2)
+		return b.grow(call.Args()[i], sc) || b.grow(call.Args()[1-i], sc)
+	case operators.Conditional:
+		return b.grow(call.Args()[b.branch(call, sc)], sc)
+	case "orValue", "distinct", "sort", "reverse":
+		if call.IsMemberFunction() {
+			return b.grow(call.Target(), sc)
+		}
+	}
+	return false
+}
+
+// another makes one more element pass a filter.
+func (b *bender) another(l loop, sc *scope) bool {
+	before := b.elements(l.Over, sc)
+	for _, of := range before {
+		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
+			return true
+		}
+	}
+	if !b.grow(l.Over, sc) {
+		return false
+	}
+	elements := b.elements(l.Over, sc)
+	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), true)
+}
+
+// add adds an item to a list, or an entry to a map.
+func (b *bender) add(p place) bool { return b.addMany(p, 1) }
+
+// addMany adds up to n of them, and tells whether there are more now.
+func (b *bender) addMany(p place, n int) bool {
+	v, ok := b.w.get(p)
+	if !ok || v == nil {
+		if !b.ensure(p) {
+			return false
+		}
+		v, _ = b.w.get(p)
+		if list, ok := v.([]any); ok && len(list) > 0 {
+			return true
+		}
+	}
+	f := b.m.facts(p.node, nil)
+	switch v := v.(type) {
+	case []any:
+		if f.maxItems >= 0 {
+			n = min(n, f.maxItems-len(v))
+		}
+		l := itemsOf(p.node, slices.Grow(slices.Clip(v), max(n, 0)))
+		for range n {
+			b.m.another(l, p.node, f, 0)
+		}
+		return len(l.items) > len(v) && b.w.put(p, l.items)
+	case map[string]any:
+		if f.maxProperties >= 0 {
+			n = min(n, f.maxProperties-len(v))
+		}
+		if !p.node.isMap() {
+			return false
+		}
+		before := len(v)
+		for range n {
+			b.addKey(p, v)
+		}
+		return len(v) > before
+	}
+	return false
+}
+
+func (b *bender) addKey(p place, m map[string]any) bool {
+	first := 0
+	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // as where many are added
+		first = len(m)
+	}
+	for i := first; i <= len(m); i++ {
+		if _, ok := m[mapKey(i)]; !ok {
+			return b.w.put(p.field(mapKey(i)), b.m.value(p.node.values(), nil, 0))
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package search
+
+import (
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+// member makes "in" what is wanted.
+func (b *bender) member(e ast.Expr, sc *scope, want bool) {
+	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
+	if !want {
+		if b.m.rng.IntN(2) == 0 && b.expel(x, of, sc) && b.is(e, sc, false) {
+			return
+		}
+		if !b.differ(x, sc, e) {
+			b.expel(x, of, sc)
+		}
+		return
+	}
+	if b.m.rng.IntN(3) == 0 && b.admit(x, of, sc) {
+		return
+	}
+	all := elementsOf(b.eval(of, sc))
+	for _, i := range b.m.rng.Perm(len(all)) {
+		if b.equal(x, sc, expr.Native(all[i])) && b.is(e, sc, true) {
+			return
+		}
+	}
+	if !b.admit(x, of, sc) {
+		b.exist(e, sc)
+		b.admit(x, of, sc)
+	}
+}
+
+// expel takes a value out of a list or map.
+func (b *bender) expel(x, of ast.Expr, sc *scope) bool {
+	v := b.eval(x, sc)
+	for _, el := range b.elements(of, sc) {
+		if now := b.bound(el); now != nil && now.Equal(v) == celtypes.True {
+			return b.dropElement(el)
+		}
+	}
+	return false
+}
+
+// admit puts a value into a list, or as a key into a map.
+func (b *bender) admit(x, of ast.Expr, sc *scope) bool {
+	v, ok := b.native(x, sc)
+	if !ok {
+		return false
+	}
+	h, ok := b.locate(of, sc)
+	if !ok || h.key {
+		elements := b.elements(of, sc)
+		if len(elements) == 0 {
+			if !b.grow(of, sc) {
+				return false
+			}
+			elements = b.elements(of, sc)
+		}
+		for _, el := range elements {
+			if b.equalBinding(el, v) {
+				return true
+			}
+		}
+		return false
+	}
+	if name, ok := v.(string); ok && h.node.isMap() {
+		return b.ensure(h.field(name))
+	}
+	list, _ := b.w.get(h.place)
+	items, _ := list.([]any)
+	if items == nil && !b.ensure(h.place) {
+		return false
+	}
+	f := b.m.facts(h.node, nil)
+	if f.maxItems >= 0 && len(items) >= f.maxItems && len(items) > 0 {
+		return b.assign(handle{place: h.item(len(items) - 1)}, v)
+	}
+	return b.assign(handle{place: h.place}, append(items[:len(items):len(items)], v))
+}

@@ -1,0 +1,105 @@
+package search
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/engine/x/expr"
+)
+
+// order makes a comparison what is wanted.
+func (b *bender) order(e ast.Expr, sc *scope, want bool) {
+	x, y := e.AsCall().Args()[0], e.AsCall().Args()[1]
+	name := e.AsCall().FunctionName()
+	less := (name == operators.Less || name == operators.LessEquals) == want
+	strict := (name == operators.Less || name == operators.Greater) == want
+	if !less {
+		x, y = y, x // now x must be below y
+	}
+	gap := 0
+	if strict {
+		gap = 1
+	}
+	if b.sizeOrder(x, y, sc, gap) && b.is(e, sc, want) {
+		return
+	}
+	if b.m.rng.IntN(4) == 0 {
+		gap += b.m.rng.IntN(3)
+	}
+	move := func(side, other ast.Expr, by int) bool {
+		v := b.eval(other, sc)
+		if v == nil || celtypes.IsUnknownOrError(v) {
+			return false
+		}
+		target, ok := shifted(v, by)
+		return ok && b.equal(side, sc, expr.Native(target)) && b.is(e, sc, want)
+	}
+	quiet := b.quiet
+	b.quiet = true
+	for range 2 {
+		if b.m.rng.IntN(2) == 0 {
+			if move(x, y, -gap) || move(y, x, gap) {
+				break
+			}
+		} else if move(y, x, gap) || move(x, y, -gap) {
+			break
+		}
+		b.exist(e, sc)
+	}
+	if b.quiet = quiet; !b.is(e, sc, want) {
+		b.sample(e, sc, want)
+	}
+}
+
+// sizeOrder makes a size be below a number, or above, and leaves it free within.
+func (b *bender) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
+	if of := sizeOf(x); of != nil {
+		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {
+			return true
+		}
+	}
+	if of := sizeOf(y); of != nil {
+		if n, ok := b.eval(x, sc).(celtypes.Int); ok && n < huge {
+			return b.size(of, sc, max(int(n)+gap, 0), -1)
+		}
+	}
+	return false
+}
+
+// sizeOf is what a call of size is about; nil where it is no such call.
+func sizeOf(e ast.Expr) ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "size" {
+		return nil
+	}
+	return operandOf(e.AsCall())
+}
+
+// shifted is a value so much above another.
+func shifted(v ref.Val, by int) (ref.Val, bool) {
+	switch v := v.(type) {
+	case celtypes.Int:
+		return v + celtypes.Int(by), true
+	case celtypes.Uint:
+		if by < 0 && uint64(v) < uint64(-by) {
+			return v, false
+		}
+		return celtypes.Uint(int64(v) + int64(by)), true
+	case celtypes.Double:
+		return v + celtypes.Double(by), true
+	case celtypes.Duration:
+		return v.Add(celtypes.Duration{Duration: seconds(by)}), true
+	case celtypes.Timestamp:
+		return v.Add(celtypes.Duration{Duration: seconds(by)}), true
+	case celtypes.String:
+		if by > 0 {
+			return v + "a", true
+		}
+		if by < 0 && v != "" {
+			return v[:len(v)-1], true
+		}
+		return v, by == 0
+	}
+	return nil, false
+}

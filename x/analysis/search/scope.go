@@ -1,0 +1,364 @@
+package search
+
+import (
+	"context"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// bender changes a world so that parts of a rule, at one instance, have other
+// values.
+type bender struct {
+	ctx   context.Context
+	s     *Search
+	judge *judge
+	m     *maker
+	w     *world
+	r     *rule
+	in    instance
+	wants map[string]textWant // of texts, on this walk
+	known map[string]textWant // of texts at places like these, ever
+	// mending: the rule is to be true like all that are not asked about.
+	mending bool
+	// fuel bounds the steps of one change.
+	fuel int
+	// quiet: no values are tried, for what asks will do that itself.
+	quiet bool
+}
+
+// scope has the variables of the macros around a part of a rule.
+type scope struct {
+	up   *scope
+	name string
+	of   binding
+}
+
+// binding is what a variable stands for: a place of an object, which may be a
+// map's key, or another part of the rule, or a value.
+type binding struct {
+	at   *handle
+	from ast.Expr
+	in   *scope
+	val  ref.Val
+	// list is a computed list of which this is element index.
+	list  ast.Expr
+	index int
+}
+
+// handle is what can be set: a value, or the key that it has in a map.
+type handle struct {
+	place
+	key bool
+}
+
+func (s *scope) find(name string) *scope {
+	for ; s != nil && s.name != name; s = s.up {
+	}
+	return s
+}
+
+func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
+
+// bound is a variable's value as things are now; nil where it has none.
+func (b *bender) bound(of binding) ref.Val {
+	switch {
+	case of.at != nil && of.at.key:
+		if _, ok := b.w.get(of.at.place); !ok {
+			return nil
+		}
+		return celtypes.String(of.at.path[len(of.at.path)-1].Name)
+	case of.at != nil:
+		v, ok := b.w.get(of.at.place)
+		if !ok || of.at.node.d == nil {
+			return nil
+		}
+		return types.Value(v, of.at.node.d)
+	case of.from != nil:
+		return b.eval(of.from, of.in)
+	case of.list != nil:
+		if all := elementsOf(b.eval(of.list, of.in)); of.index < len(all) {
+			return all[of.index]
+		}
+		return nil
+	}
+	return of.val
+}
+
+// eval is the value of a part, or a CEL error.
+func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
+	if e.Kind() == ast.LiteralKind {
+		return e.AsLiteral()
+	}
+	b.fuel--
+	b.judge.evaluated++
+	b.m.work.Spend(b.r.program.size(e))
+	if b.m.work.Empty() {
+		return celtypes.NewErr("%s", b.m.work.Reason())
+	}
+	self, ok := b.w.get(b.in.self)
+	if !ok {
+		return celtypes.NewErr("self is gone")
+	}
+	var before any
+	if b.in.hasOld {
+		before, _ = b.w.get(b.in.before)
+	}
+	v := b.r.program.parts.Value(b.ctx, e, self, before, func(name string) ref.Val {
+		if at := sc.find(name); at != nil {
+			return b.bound(at.of)
+		}
+		return nil
+	})
+	if list, ok := v.(traits.Lister); ok {
+		if n, ok := list.Size().(celtypes.Int); ok {
+			b.m.work.Spend(int(n))
+		}
+	}
+	return v
+}
+
+func (b *bender) is(e ast.Expr, sc *scope, want bool) bool {
+	return b.eval(e, sc) == celtypes.Bool(want)
+}
+
+// native is the value of a part as an object would hold it; ok is false where
+// it has none.
+func (b *bender) native(e ast.Expr, sc *scope) (any, bool) {
+	v := b.eval(e, sc)
+	if v == nil || celtypes.IsUnknownOrError(v) {
+		return nil, false
+	}
+	return expr.Native(v), true
+}
+
+// spent takes a step of what one change may take.
+func (b *bender) spent() bool {
+	b.fuel--
+	b.m.work.Spend(1 + len(b.in.self.path))
+	return b.fuel < 0 || b.m.work.Empty()
+}
+
+// locate finds what a part of the rule reads, there or not.
+func (b *bender) locate(e ast.Expr, sc *scope) (handle, bool) {
+	if b.spent() {
+		return handle{}, false
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		return b.locateIdent(e.AsIdent(), sc)
+	case ast.SelectKind:
+		return b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
+	case ast.CallKind:
+		return b.locateCall(e.AsCall(), sc)
+	}
+	return handle{}, false
+}
+
+func (b *bender) locateIdent(name string, sc *scope) (handle, bool) {
+	if at := sc.find(name); at != nil {
+		switch {
+		case at.of.at != nil:
+			return *at.of.at, true
+		case at.of.from != nil:
+			return b.locate(at.of.from, at.of.in)
+		}
+		return handle{}, false
+	}
+	switch name {
+	case types.Self:
+		return handle{place: b.in.self}, true
+	case types.OldSelf:
+		return handle{place: b.in.before}, b.in.hasOld
+	}
+	return handle{}, false
+}
+
+func (b *bender) locateField(operand ast.Expr, ident string, sc *scope) (handle, bool) {
+	h, ok := b.locate(operand, sc)
+	if !ok || h.key {
+		return handle{}, false
+	}
+	if d := h.node.d; d != nil && d.Kind == types.Object {
+		f, ok := d.ByIdent(ident)
+		if !ok {
+			return handle{}, false
+		}
+		return handle{place: h.field(f.Name)}, true
+	}
+	return handle{place: h.field(ident)}, h.field(ident).node.known()
+}
+
+func (b *bender) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.OptSelect:
+		if name, ok := args[1].AsLiteral().(celtypes.String); ok {
+			return b.locateField(args[0], string(name), sc)
+		}
+	case operators.Index, operators.OptIndex:
+		return b.locateIndex(args[0], args[1], sc)
+	case operators.Conditional:
+		switch b.eval(args[0], sc) {
+		case celtypes.True:
+			return b.locate(args[1], sc)
+		case celtypes.False:
+			return b.locate(args[2], sc)
+		}
+	case "orValue", "or", "value":
+		return b.locate(call.Target(), sc)
+	case "optional.of", "optional.ofNonZeroValue", "dyn":
+		return b.locate(args[0], sc)
+	case "first", "last":
+		if call.IsMemberFunction() {
+			return b.locateEnd(call.Target(), sc, call.FunctionName() == "last")
+		}
+	}
+	return handle{}, false
+}
+
+func (b *bender) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
+	at := b.eval(index, sc)
+	if h, ok := b.locate(of, sc); ok && !h.key {
+		switch at := at.(type) {
+		case celtypes.Int:
+			return handle{place: h.item(int(at))}, h.node.isList() && at >= 0 && at < maxItems
+		case celtypes.String:
+			return handle{place: h.field(string(at))}, true
+		}
+		return handle{}, false
+	}
+	if i, ok := at.(celtypes.Int); ok {
+		if elements := b.elements(of, sc); i >= 0 && int(i) < len(elements) {
+			return b.handleOf(elements[i])
+		}
+	}
+	return handle{}, false
+}
+
+func (b *bender) locateEnd(of ast.Expr, sc *scope, last bool) (handle, bool) {
+	elements := b.elements(of, sc)
+	if len(elements) == 0 {
+		return handle{}, false
+	}
+	if last {
+		return b.handleOf(elements[len(elements)-1])
+	}
+	return b.handleOf(elements[0])
+}
+
+func (b *bender) handleOf(of binding) (handle, bool) {
+	switch {
+	case of.at != nil:
+		return *of.at, true
+	case of.from != nil:
+		return b.locate(of.from, of.in)
+	}
+	return handle{}, false
+}
+
+// elements are what a macro goes over, or an index takes from.
+func (b *bender) elements(e ast.Expr, sc *scope) []binding {
+	if b.spent() {
+		return nil
+	}
+	if h, ok := b.locate(e, sc); ok && !h.key {
+		return b.elementsAt(h.place)
+	}
+	switch e.Kind() {
+	case ast.ListKind:
+		var all []binding
+		for _, item := range e.AsList().Elements() {
+			all = append(all, binding{from: item, in: sc})
+		}
+		return all
+	case ast.ComprehensionKind:
+		return b.elementsOfMacro(e, sc)
+	case ast.CallKind:
+		if all, ok := b.elementsOfCall(e.AsCall(), sc); ok {
+			return all
+		}
+	}
+	return b.computed(e, sc)
+}
+
+// elementsAt are the items of a list, or the keys of a map.
+func (b *bender) elementsAt(p place) (all []binding) {
+	v, _ := b.w.get(p)
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			all = append(all, binding{at: &handle{place: p.item(i)}})
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			all = append(all, binding{at: &handle{place: p.step(engine.Step{Name: name}), key: true}})
+		}
+	}
+	return all
+}
+
+func (b *bender) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool) {
+	switch call.FunctionName() {
+	case operators.Add:
+		return append(b.elements(call.Args()[0], sc), b.elements(call.Args()[1], sc)...), true
+	case operators.Conditional:
+		return b.elements(call.Args()[b.branch(call, sc)], sc), true
+	case "orValue":
+		if v, ok := b.eval(call.Target(), sc).(*celtypes.Optional); ok && !v.HasValue() {
+			return b.elements(call.Args()[0], sc), true
+		}
+		return b.elements(call.Target(), sc), true
+	case "distinct", "sort", "reverse", "optional.of":
+		if call.IsMemberFunction() {
+			return b.elements(call.Target(), sc), true
+		}
+		return b.elements(call.Args()[0], sc), true
+	}
+	return nil, false
+}
+
+// branch is the argument of ?: that counts.
+func (b *bender) branch(call ast.CallExpr, sc *scope) int {
+	if b.is(call.Args()[0], sc, true) {
+		return 1
+	}
+	return 2
+}
+
+// elementsOfMacro are those of filter and map.
+func (b *bender) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
+	l, ok := loopOf(e)
+	if !ok {
+		return b.computed(e, sc)
+	}
+	for _, of := range b.elements(l.Over, sc) {
+		inner := l.enter(b, sc, of)
+		switch l.kind {
+		case filters:
+			if b.is(l.Body, inner, true) {
+				all = append(all, of)
+			}
+		case transforms:
+			if l.filter == nil || b.is(l.filter, inner, true) {
+				all = append(all, binding{from: l.Body, in: inner})
+			}
+		}
+	}
+	return all
+}
+
+// computed are elements of a list that a function gives, as split.
+func (b *bender) computed(e ast.Expr, sc *scope) (all []binding) {
+	for i := range elementsOf(b.eval(e, sc)) {
+		all = append(all, binding{list: e, in: sc, index: i})
+	}
+	return all
+}

@@ -1,0 +1,447 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/celadon-cel/celadon/internal/regexp/automaton"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+)
+
+// textWant is what a string must be like.
+type textWant struct {
+	// match are patterns that it must match, avoid those that it must not.
+	match, avoid []string
+	// min and max bound it in code points; max < 0 is no bound.
+	min, max int
+}
+
+func anyText() textWant { return textWant{max: -1} }
+
+func (w textWant) key() string { return fmt.Sprintf("%q %q %d %d", w.match, w.avoid, w.min, w.max) }
+
+func (w textWant) and(more textWant) textWant {
+	out := textWant{match: union(w.match, more.match), avoid: union(w.avoid, more.avoid), min: max(w.min, more.min), max: w.max}
+	if more.max >= 0 && (w.max < 0 || more.max < w.max) {
+		out.max = more.max
+	}
+	return out
+}
+
+// free is what is wanted but for single texts that are not; ok is false where
+// there are none.
+func (w textWant) free() (out textWant, ok bool) {
+	out = w
+	out.avoid = nil
+	for _, p := range w.avoid {
+		if !single(p) {
+			out.avoid = append(out.avoid, p)
+		}
+	}
+	return out, len(out.avoid) < len(w.avoid)
+}
+
+func union(a, b []string) []string {
+	out := a[:len(a):len(a)]
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// has is true of a text that is as wanted.
+func (t *texts) has(w textWant, s string) bool {
+	n := utf8.RuneCountInString(s)
+	if n < w.min || w.max >= 0 && n > w.max {
+		return false
+	}
+	t.work.Spend(1 + len(s)*(len(w.match)+len(w.avoid))/bytesPerUnit)
+	for _, p := range w.match {
+		if re := t.regexp(p); re == nil || !re.MatchString(s) {
+			return false
+		}
+	}
+	for _, p := range w.avoid {
+		if re := t.regexp(p); re != nil && re.MatchString(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// The work of texts: a step of an automaton and a byte that a pattern reads are less
+// than a unit.
+const (
+	stepsPerUnit = 4
+	bytesPerUnit = 16
+)
+
+// perInstruction is the work of compiling one instruction of a pattern, and
+// largePattern that of a pattern that automata do not take.
+const (
+	perInstruction = 2
+	largePattern   = 200_000
+)
+
+// regexp returns nil if the pattern does not compile.
+func (t *texts) regexp(p string) *regexp.Regexp {
+	re, ok := t.regexps[p]
+	if !ok {
+		re, _ = regexp.Compile(p)
+		if l := t.language(p); l != nil {
+			t.work.Spend(perInstruction * l.Size())
+		} else {
+			t.work.Spend(largePattern)
+		}
+		t.regexps[p] = re
+	}
+	return re
+}
+
+// texts finds strings, and remembers what it found.
+type texts struct {
+	patterns map[string]*automaton.Language
+	regexps  map[string]*regexp.Regexp
+	found    map[string]*foundTexts
+	kept     *int // bytes of found
+	// spent is the work for one question, in steps. What was found for another one
+	// counts too, once, so that an answer depends on nothing else.
+	spent   int
+	charged map[string]bool
+	work    *work.Meter
+}
+
+type foundTexts struct {
+	texts []string
+	steps int
+}
+
+func newTexts() *texts {
+	return &texts{patterns: map[string]*automaton.Language{}, regexps: map[string]*regexp.Regexp{}, found: map[string]*foundTexts{}, kept: new(int), charged: map[string]bool{}}
+}
+
+// forQuestion shares the texts that were found, and counts the work of a question.
+func (t *texts) forQuestion(m *work.Meter) *texts {
+	fresh := *t
+	fresh.spent, fresh.charged, fresh.work = 0, map[string]bool{}, m
+	return &fresh
+}
+
+// maxKept bounds the text that is kept for later questions, in bytes.
+const maxKept = 8 << 20
+
+// keep remembers the texts of a want. All are forgotten if they become too many; a
+// question that finds them again is charged the same.
+func (t *texts) keep(key string, found *foundTexts) {
+	size := len(key)
+	for _, s := range found.texts {
+		size += len(s)
+	}
+	if *t.kept += size; *t.kept > maxKept {
+		clear(t.found)
+		*t.kept = size
+	}
+	t.found[key] = found
+}
+
+// samples is how many texts are found for one want: there is choice, and lists
+// have items that differ.
+const samples = 12
+
+// textSteps bounds the work for one want.
+const textSteps = 60_000
+
+// one is a text as wanted; ok is false where none is found.
+func (t *texts) one(w textWant, rng *rand.Rand) (s string, ok bool) {
+	all := t.all(w)
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[rng.IntN(len(all))], true
+}
+
+func (t *texts) all(w textWant) []string {
+	if free, ok := w.free(); ok { // texts that are at hand, less a few, cost nothing
+		if left := t.those(w, t.all(free)); len(left) > 0 {
+			return left
+		}
+	}
+	key := w.key()
+	found := t.lookup(key, w)
+	if !t.charged[key] {
+		t.charged[key] = true
+		t.spent += found.steps
+		t.work.Spend(found.steps / stepsPerUnit)
+	}
+	return found.texts
+}
+
+// those are the texts that are as wanted.
+func (t *texts) those(w textWant, all []string) (left []string) {
+	for _, s := range all {
+		if t.has(w, s) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+func (t *texts) lookup(key string, w textWant) *foundTexts {
+	found, ok := t.found[key]
+	if !ok {
+		found = &foundTexts{}
+		found.texts, found.steps = t.find(w)
+		t.keep(key, found)
+	}
+	return found
+}
+
+func (t *texts) find(w textWant) (texts []string, steps int) {
+	if w.max == 0 {
+		if t.has(w, "") {
+			return []string{""}, 0
+		}
+		return nil, 0
+	}
+	if w.min > longText {
+		return t.padded(w)
+	}
+	whole := automaton.All()
+	for _, p := range w.match {
+		l := t.language(p)
+		if l == nil {
+			return t.plain(w), 0
+		}
+		whole = whole.And(l)
+	}
+	for _, p := range w.avoid {
+		l := t.language(p)
+		if l == nil {
+			return t.plain(w), 0
+		}
+		whole = whole.And(l.Not())
+	}
+	within := automaton.Search{MinLength: w.min, MaxLength: max(w.max, 0), Count: samples, Steps: textSteps}
+	if w.min > shortText {
+		within.Count = 1 // others are varied from it
+	}
+	t.work.Spend(whole.Size())
+	found := whole.Find(within)
+	steps = found.Spent
+	if len(found.Texts) == 0 && !found.Complete {
+		within.Count, within.Steps = 1, 4*textSteps
+		found = whole.Find(within)
+		steps += found.Spent
+	}
+	if found.Complete || len(found.Texts) == samples {
+		return found.Texts, steps
+	}
+	if len(found.Texts) == 0 && w.min > shortText {
+		long, more := t.padded(w)
+		if steps += more; len(long) > 0 {
+			return long, steps
+		}
+	}
+	if len(found.Texts) == 0 && len(w.avoid) > 0 {
+		free := w
+		free.avoid = nil
+		like := t.lookup(free.key(), free)
+		return t.varied(w, like.texts, nil), steps + like.steps
+	}
+	return t.varied(w, found.Texts, found.Texts), steps
+}
+
+// varied adds to texts that are as wanted others that differ from some in one
+// letter.
+func (t *texts) varied(w textWant, from, found []string) []string {
+	for _, s := range from {
+		runes := []rune(s)
+		for i := len(runes) - 1; i >= max(0, len(runes)-longText); i-- {
+			was := runes[i]
+			for _, r := range []rune{was + 1, 'b', '1', '-'} {
+				if len(found) >= samples {
+					return found
+				}
+				runes[i] = r
+				if other := string(runes); r != was && t.has(w, other) && !slices.Contains(found, other) {
+					found = append(found, other)
+				}
+			}
+			runes[i] = was
+		}
+	}
+	return found
+}
+
+// language compiles a pattern; nil where it is none, or too large.
+func (t *texts) language(p string) *automaton.Language {
+	if l, ok := t.patterns[p]; ok {
+		return l
+	}
+	l, err := automaton.Compile(p)
+	if err != nil {
+		l = nil
+		t.work.Spend(largePattern)
+	} else {
+		t.work.Spend(perInstruction * l.Size())
+	}
+	t.patterns[p] = l
+	return l
+}
+
+// shortText is up to what length several texts are looked for letter by letter.
+const shortText = 60
+
+// longText is how long a text may be that is looked for letter by letter.
+const longText = 300
+
+// maxText bounds the texts that are made.
+const maxText = 1 << 20
+
+// padded are long texts: short ones with a piece of them repeated, the last letter
+// first.
+func (t *texts) padded(w textWant) (found []string, steps int) {
+	if w.min > maxText {
+		return nil, 0
+	}
+	short := w
+	short.min = 1
+	for _, s := range append(slices.Clone(t.lookup(short.key(), short).texts), "a") {
+		runes := []rune(s)
+		for n, try := 0, 0; n < samples/4 && try < stretches && steps < textSteps; try++ {
+			way := ways[try%len(ways)]
+			from := len(runes) - way.piece - try/len(ways)*len(runes)/4
+			long, ok := way.stretched(runes, from, w.min)
+			if steps += 1 + w.min/longText; ok && t.has(w, long) && !slices.Contains(found, long) {
+				found, n = append(found, long), n+1
+			}
+		}
+	}
+	return found, steps
+}
+
+// stretch is a way to make a text longer: some letters of it again and again, with
+// something between.
+type stretch struct {
+	piece   int
+	between string
+}
+
+// ways are tried in turn, and stretches is how many are of one text.
+var ways = []stretch{{piece: 1}, {piece: 4}, {piece: 2}, {1, "."}, {1, "/"}}
+
+const stretches = 20
+
+// stretched is a text of at least some length that is another with a piece
+// repeated; ok is false where it is as long, there is no such piece, or nobody
+// wants so long a text.
+func (w stretch) stretched(s []rune, from, length int) (long string, ok bool) {
+	if len(s) >= length || from < 0 || from+w.piece > len(s) || length > maxText {
+		return "", false
+	}
+	unit := w.between + string(s[from:from+w.piece])
+	more := utf8.RuneCountInString(unit)
+	times := (length - len(s) + more - 1) / more
+	return string(s[:from+w.piece]) + strings.Repeat(unit, times) + string(s[from+w.piece:]), true
+}
+
+// plain tries usual texts where a pattern is too large to be walked through.
+func (t *texts) plain(w textWant) (found []string) {
+	for _, s := range usual {
+		if t.has(w, s) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// usual are texts that something takes that is more than letters: where a
+// function's wish cannot be turned round, one of them may fit.
+var usual = []string{
+	"a", "b", "example", "example.com", "a.example.com", "x-1", "A", "1", "0", "-1", "1.5", "true", "", "*", "*.example.com", "/", "/a", "/a/b",
+	"http://example.com", "https://example.com/a", "https://example.com:8443", "ftp://example.com", "https://user@example.com/a?b=c#d", "https://example.com/?a=b", "https://example.com/#a", "https://a@example.com",
+	"10.0.0.1", "10.0.0.2", "192.168.1.1", "127.0.0.1", "224.0.0.1", "169.254.0.1", "0.0.0.0", "::1", "fd00::1", "2001:db8::1", "ff02::1", "fe80::1", "::",
+	"10.0.0.0/8", "10.1.0.0/16", "192.168.0.0/24", "10.0.0.1/8", "fd00::/8", "2001:db8::/64", "0.0.0.0/0", "::/0", "10.0.0.0/30", "10.0.0.0/31", "10.0.0.1/32", "fd00::/126", "fd00::1/128", "fd00::/48",
+	"1Gi", "2Gi", "100m", "0.5", "1k", "-1Gi", "1s", "1m", "5m", "1h", "24h", "0s", "-1s", "720h", "100ms",
+	"2024-01-01", "2024-01-01T00:00:00Z", "2030-01-01T00:00:00Z", "1.2.3", "v1.2.3", "2.0.0", "a/b", "a:b", "a@b.example", "a=b", "a,b", "#", "a b", " ", "%", "[", "\n",
+	"registry.example.com/a/b:v1", "registry.example.com/a@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "aGVsbG8=",
+	"01234567-89ab-cdef-0123-456789abcdef", "arn:aws:iam::123456789012:role/a",
+}
+
+// formats are, of the strings of each format, some that the server takes: a
+// pattern whose texts are all of the format, and that people would write.
+var formats = map[string]string{
+	"bsonobjectid": `^[0-9a-f]{24}$`,
+	"uri":          `^https?://[a-z]+\.(example|com)(:8443)?(/[a-z0-9]*)?$`,
+	"email":        `^[a-z]{1,8}@[a-z]{1,8}(\.[a-z]{1,8})*\.example$`,
+	"hostname":     `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,12})*\.?[a-z]$`,
+	"ipv4":         `^(10|172|192|203|127)\.(0|16|168|255)\.[0-9]\.[0-9]$`,
+	"ipv6":         `^((fd00|2001:db8|fe80)::[1-9a-f]{1,3}|2001:0db8(:[0-9a-f]{4}){6})$`,
+	"cidr":         `^(10\.[0-9]\.0\.0/(16|24)|192\.168\.[0-9]\.0/24|fd0[0-9]::/(16|48|64)|0\.0\.0\.0/0|::/0|2001:0db8(:[0-9a-f]{4}){6}/128)$`,
+	"mac":          `^02:00:00:00:0[0-9a-f]:0[0-9a-f]$`,
+	"uuid":         `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid3":        `^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid4":        `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"uuid5":        `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`,
+	"isbn":         `^(0321751043|9780321751041)$`,
+	"isbn10":       `^0321751043$`,
+	"isbn13":       `^(9780321751041|978-0321751041)$`,
+	"creditcard":   `^(4111111111111111|5555555555554444)$`,
+	"ssn":          `^[0-9]{3}-[0-9]{2}-[0-9]{4}$`,
+	"hexcolor":     `^#[0-9a-f]{6}$`,
+	"rgbcolor":     `^rgb\([1-9],[1-9],[1-9]\)$`,
+	"byte":         `^([a-zA-Z0-9]{4})+$`,
+	"date":         `^20[0-9]{2}-0[1-9]-1[0-9]$`,
+	"duration":     `^([0-9]{1,4}(ms|s|m|h))+$`,
+	"datetime":     `^20[0-9]{2}-0[1-9]-1[0-9]T0[0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?Z$`,
+	"k8sshortname": `^[a-z][a-z0-9]{0,62}$`,
+	"k8slongname":  `^[a-z][a-z0-9]{0,15}(\.[a-z]{1,8})*$`,
+}
+
+// wellFormed are texts for which a function is true. They are wider than those
+// of formats: other rules may ask for more.
+var wellFormed = map[string][]string{
+	"isURL":      {`^https?://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`, `^[a-z]+://[a-z]+\.example(:[1-9][0-9]{0,3})?([/?].*)?$`},
+	"isIP":       {`^((10|192|127|169|224)\.(0|16|168|254)\.[0-9]\.[0-9]|(fd0[0-9]|fe80|ff02|2001:db8)::[0-9a-f]{1,3}|::1|2001:0db8(:[0-9a-f]{4}){6})$`},
+	"isCIDR":     {`^(10\.[0-9]\.0\.0/(16|24|3[0-2])|192\.168\.[0-9]\.0/2[4-9]|10\.0\.0\.0/8|fd0[0-9]::/(16|48|64|112|12[0-8])|2001:db8::/(32|64)|0\.0\.0\.0/0|::/0|2001:0db8(:[0-9a-f]{4}){6}/128)$`},
+	"isQuantity": {`^[0-9]{1,18}(\.[0-9])?(m|k|Ki|M|Mi|G|Gi)?$`},
+}
+
+// shapes are what the texts look like that a function gives.
+var shapes = map[string]string{
+	"getScheme":      `^[a-z]+$`,
+	"getHost":        `^[a-z0-9.-]*(:[1-9][0-9]{0,3})?$`,
+	"getHostname":    `^[a-z0-9.-]*$`,
+	"getPort":        `^([1-9][0-9]{0,3})?$`,
+	"getEscapedPath": `^(/[a-zA-Z0-9._~-]*)*$`,
+	"lowerAscii":     `^[^A-Z]*$`,
+	"upperAscii":     `^[^a-z]*$`,
+	"trim":           `^(\S(.*\S)?)?$`,
+}
+
+// formatPattern is the entry of formats; "" where the server does not look at
+// the format, or it says nothing, as password.
+func formatPattern(format string) string {
+	return formats[strings.ReplaceAll(strings.ReplaceAll(format, "-", ""), "_", "")]
+}
+
+// exactly is the pattern of one text.
+func exactly(s string) string { return `\A` + regexp.QuoteMeta(s) + `\z` }
+
+// single is true of a pattern that exactly made.
+func single(p string) bool {
+	p, begins := strings.CutPrefix(p, `\A`)
+	p, ends := strings.CutSuffix(p, `\z`)
+	re, err := syntax.Parse(p, syntax.Perl)
+	return begins && ends && err == nil && (re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 || re.Op == syntax.OpEmptyMatch)
+}
+
+// oneText wants one text.
+func oneText(s string) textWant { return textWant{match: []string{exactly(s)}, max: -1} }

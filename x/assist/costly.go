@@ -1,0 +1,201 @@
+package assist
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// costly is the problem of an expression whose estimate is over the limit; nil for none.
+// The mends are each one bound, where one suffices, and then several that are alike: of
+// a whole CRD, engine/vet finds better ones.
+func (p *Place) costly(x *expr.Expr) *Problem {
+	price := p.Price(x)
+	if price.Total <= price.Limit || p.Part == AnyExpression {
+		return nil
+	}
+	out := &Problem{Kind: Costly, End: len([]rune(x.Source()))}
+	out.Message = fmt.Sprintf("estimate %s, %s of the limit", phrase.Number(price.Total), phrase.Share(price.Total, price.Limit))
+	t := p.newTrial(x)
+	var together *Mend
+	for _, missing := range []bool{true, false} {
+		var list []*size
+		for _, s := range t.sizes {
+			if s.Now == 0 || !missing {
+				list = append(list, s)
+			}
+		}
+		for _, s := range list {
+			if s.Now == 0 == missing {
+				if m := t.largest([]*size{s}, price.Limit); m != nil {
+					out.Mends = append(out.Mends, *m)
+				}
+			}
+		}
+		if together == nil {
+			together = t.largest(list, price.Limit)
+		}
+	}
+	out.Mends = out.Mends[:min(len(out.Mends), maxMends-1)]
+	if together != nil && len(together.Bounds) > 1 {
+		out.Mends = append(out.Mends, *together)
+	}
+	if len(out.Mends) == 0 {
+		out.Words = "no bounds make it fit: write it another way"
+	}
+	return out
+}
+
+// size is a bound that an expression's price depends on.
+type size struct {
+	Bound
+	// key is its place below self as estimates name it; factor is its position among
+	// the lists and maps around the place, or -1.
+	key    string
+	factor int
+	// bytes are how many units of the estimate one of the bound is.
+	bytes int64
+}
+
+// trial prices an expression with other bounds.
+type trial struct {
+	place *Place
+	x     *expr.Expr
+	sizes []*size
+}
+
+func (p *Place) newTrial(x *expr.Expr) *trial {
+	t := &trial{place: p, x: x}
+	if p.Part != MessageExpression {
+		for i, f := range p.around.cardinality.Factors {
+			s := &size{Bound: Bound{Path: f.Path, Set: f.Word()}, factor: i, bytes: 1}
+			if f.Bounded {
+				s.Now = int64(f.Max)
+			}
+			t.sizes = append(t.sizes, s)
+		}
+	}
+	known := map[string]bool{}
+	t.estimate(&cost.Assumption{Asked: func(path []string, d *types.Decl) {
+		word, key := BoundName(d), cost.Path(path)
+		if known[key] || word == "" || d.Max.Source != types.Assumed && d.Max.Source != types.Declared {
+			return
+		}
+		known[key] = true
+		s := &size{Bound: Bound{Path: p.pathBelow(path), Set: word}, key: key, factor: -1, bytes: 1}
+		if d.Kind == types.String || d.Kind == types.IntOrString {
+			s.bytes = 4
+		}
+		if d.Max.Source == types.Declared {
+			s.Now = d.Max.Max / s.bytes
+		}
+		t.sizes = append(t.sizes, s)
+	}})
+	return t
+}
+
+// pathBelow is the place of a path as the checker writes it.
+func (p *Place) pathBelow(path []string) string {
+	steps := append([]engine.Step(nil), p.steps()...)
+	d := p.Node.Decl()
+	for _, name := range path {
+		step := engine.Step{Any: true}
+		if f, ok := d.ByIdent(name); ok && name[0] != '@' {
+			step = engine.Step{Name: f.Name}
+			d = f.Decl
+		} else if d.Elem != nil {
+			d = d.Elem
+		}
+		steps = append(steps, step)
+	}
+	return engine.FormatPath(steps)
+}
+
+func (t *trial) estimate(a *cost.Assumption) uint64 {
+	e, err := cost.If(t.place.env(), t.x.AST(), t.place.Node.Decl(), a)
+	if err != nil {
+		return cost.Unbounded
+	}
+	return e.Max
+}
+
+// price is the expression's with bounds of so much.
+func (t *trial) price(list []*size, value int64) uint64 {
+	a := &cost.Assumption{Sizes: map[string]int64{}}
+	around := cost.Cardinality{}
+	limits := map[int]int64{}
+	for _, s := range list {
+		if v := s.of(value); s.factor >= 0 {
+			limits[s.factor] = v
+		} else {
+			a.Sizes[s.key] = v * s.bytes
+		}
+	}
+	for i, f := range t.place.around.cardinality.Factors {
+		limit, ok := limits[i]
+		if !ok && f.Bounded {
+			limit, ok = int64(f.Max), true
+		}
+		next := &limit
+		if !ok {
+			next = nil
+		}
+		if f.Map {
+			around = around.Map(f.Path, next)
+		} else {
+			around = around.List(f.Path, next)
+		}
+	}
+	total := t.estimate(a)
+	if t.place.Part == MessageExpression {
+		return total
+	}
+	return cost.Mul(total, around.Times(t.place.Node.Decl()))
+}
+
+// of is what a size is set to: never more than it is.
+func (s *size) of(value int64) int64 {
+	if s.Now > 0 {
+		return min(value, s.Now)
+	}
+	return value
+}
+
+// mostBound is the largest bound that is tried.
+const mostBound = 1 << 20
+
+// largest is the mend that sets bounds to the largest round value with which the
+// expression fits; nil for none.
+func (t *trial) largest(list []*size, limit uint64) *Mend {
+	if len(list) == 0 {
+		return nil
+	}
+	for value := int64(mostBound); value > 0; value /= 2 {
+		if t.price(list, value) > limit {
+			continue
+		}
+		m := &Mend{}
+		for _, s := range list {
+			b := s.Bound
+			if b.Value = s.of(value); b.Value == b.Now {
+				continue
+			}
+			m.Bounds = append(m.Bounds, b)
+			if len(m.Bounds) == 1 {
+				m.Title = fmt.Sprintf("set %s: %d at %s", b.Set, b.Value, phrase.Place(b.Path))
+			}
+		}
+		if len(m.Bounds) > 1 {
+			m.Title += fmt.Sprintf(" and %s more", phrase.Count(len(m.Bounds)-1, "bound"))
+		}
+		if len(m.Bounds) == 0 {
+			return nil
+		}
+		return m
+	}
+	return nil
+}

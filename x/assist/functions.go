@@ -1,0 +1,271 @@
+package assist
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/decls"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Functions tells of the functions and macros that expressions know, and since
+// which Kubernetes version new rules may use them. It asks each version once, and is
+// safe for concurrent use.
+type Functions struct {
+	mu   sync.Mutex
+	envs map[int]*cel.Env
+}
+
+// Function is what there is to say of one.
+type Function struct {
+	Forms []Form
+	// Description is one line, or "". Examples are a line each.
+	Description string
+	Examples    []string
+}
+
+// Form is one way to call a function. Parameters are where its arguments stand in
+// the signature; the value that a method is of is none.
+type Form struct {
+	Signature, Since string
+	Parameters       []Span
+}
+
+var anyString = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
+
+func (k *Functions) env(minor int) *cel.Env {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if env := k.envs[minor]; env != nil {
+		return env
+	}
+	env, err := types.NewRulesEnv(types.Version{Minor: minor}).For(anyString, false)
+	if err != nil {
+		return nil
+	}
+	if k.envs == nil {
+		k.envs = map[int]*cel.Env{}
+	}
+	k.envs[minor] = env
+	return env
+}
+
+// since is the first version that takes an overload or a macro in new rules; 0
+// where none does.
+func (k *Functions) since(has func(*cel.Env) bool) int {
+	for minor := types.Oldest; minor <= types.Newest; minor++ {
+		if env := k.env(minor); env != nil && has(env) {
+			return minor
+		}
+	}
+	return 0
+}
+
+func sinceText(minor int) string {
+	switch minor {
+	case 0:
+		return fmt.Sprintf("not in new rules up to 1.%d", types.Newest)
+	case types.Oldest:
+		return fmt.Sprintf("1.%d or before", types.Oldest)
+	}
+	return fmt.Sprintf("since 1.%d", minor)
+}
+
+// Since is the Kubernetes version with which a function came, as "1.33"; "" where
+// none has it.
+func (k *Functions) Since(name string) string {
+	minor := k.since(func(env *cel.Env) bool { return slices.Contains(functionNames(env), name) })
+	if minor == 0 {
+		return ""
+	}
+	return types.Version{Minor: minor}.String()
+}
+
+// Names are the functions and macros that an expression can call: at a place or,
+// where p is nil, in new rules of a Kubernetes version, "" being all there is.
+func (k *Functions) Names(p *Place, kube string) []string { return functionNames(k.known(p, kube)) }
+
+// Of tells of one function; nil where Names does not have it.
+func (k *Functions) Of(name string, p *Place, kube string) *Function {
+	env := k.known(p, kube)
+	if !slices.Contains(functionNames(env), name) {
+		return nil
+	}
+	f := k.of(name, env, func(*decls.OverloadDecl) bool { return true }, func(cel.Macro) bool { return true })
+	f.Examples = f.Examples[:min(3, len(f.Examples))]
+	return f
+}
+
+// of tells of a function's overloads and macros that are wanted.
+func (k *Functions) of(name string, env *cel.Env, overload func(*decls.OverloadDecl) bool, macro func(cel.Macro) bool) *Function {
+	f := &Function{Examples: slices.Clone(examplesOf[name])}
+	if of := env.Functions()[name]; of != nil {
+		f.Description = lex.OneLine(of.Description())
+		for _, o := range of.OverloadDecls() {
+			if overload(o) {
+				k.overload(f, name, o)
+			}
+		}
+	}
+	for _, m := range env.Macros() {
+		if m.Function() == name && macro(m) {
+			since := k.since(func(env *cel.Env) bool {
+				return slices.ContainsFunc(env.Macros(), func(other cel.Macro) bool { return other.MacroKey() == m.MacroKey() })
+			})
+			f.Forms = append(f.Forms, newForm(macroSignature(m), since))
+		}
+	}
+	return f
+}
+
+// newForm finds the arguments in a signature, whose types have no brackets.
+func newForm(signature string, since int) Form {
+	f := Form{Signature: signature, Since: sinceText(since)}
+	call := signature
+	if i := strings.Index(call, ") -> "); i >= 0 {
+		call = call[:i+1]
+	}
+	call = strings.TrimSuffix(call, " (macro)")
+	open := strings.LastIndexByte(call, '(')
+	if open < 0 || open+1 >= len(call)-1 {
+		return f
+	}
+	at := open + 1
+	for arg := range strings.SplitSeq(call[at:len(call)-1], ", ") {
+		f.Parameters = append(f.Parameters, Span{at, at + len(arg)})
+		at += len(arg) + len(", ")
+	}
+	return f
+}
+
+func (k *Functions) overload(f *Function, name string, o *decls.OverloadDecl) {
+	since := k.since(func(env *cel.Env) bool {
+		known := env.Functions()[name]
+		return known != nil && slices.ContainsFunc(known.OverloadDecls(), func(other *decls.OverloadDecl) bool { return other.SignatureEquals(o) })
+	})
+	f.Forms = append(f.Forms, newForm(signature(name, o), since))
+	if examplesOf[name] == nil {
+		for _, example := range o.Examples() {
+			first, _, _ := strings.Cut(strings.TrimSpace(example), "\n")
+			f.Examples = append(f.Examples, first)
+		}
+	}
+}
+
+// known is what expressions know.
+func (k *Functions) known(p *Place, kube string) *cel.Env {
+	if p != nil {
+		if env := p.env(); env != nil {
+			return env
+		}
+	}
+	v, err := types.ParseVersion(kube)
+	if err != nil {
+		return nil
+	}
+	base := types.StoredEnv(v)
+	if kube != "" {
+		base = types.NewRulesEnv(v)
+	}
+	env, err := base.For(anyString, false)
+	if err != nil {
+		return nil
+	}
+	return env
+}
+
+func functionNames(env *cel.Env) []string {
+	if env == nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for name, f := range env.Functions() {
+		if callable(name, f) {
+			names[name] = true
+		}
+	}
+	for _, m := range env.Macros() {
+		if identifier(m.Function()) {
+			names[m.Function()] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// callable is true for functions that a rule can call: no operators, nothing of
+// an authorizer, which rules of CRDs do not have.
+func callable(name string, f *decls.FunctionDecl) bool {
+	if name == "in" || !identifier(strings.ReplaceAll(name, ".", "_")) {
+		return false
+	}
+	return slices.ContainsFunc(f.OverloadDecls(), func(o *decls.OverloadDecl) bool {
+		return !slices.ContainsFunc(o.ArgTypes(), func(t *cel.Type) bool { return strings.HasPrefix(t.TypeName(), "kubernetes.authorization") })
+	})
+}
+
+func macroSignature(m cel.Macro) string {
+	args := []string{"x", "expression", "expression"}
+	switch {
+	case m.Function() == "has":
+		return "has(a.b)"
+	case m.ArgCount() == 3 && m.Function() != "map" && m.Function() != "filter":
+		args = []string{"i", "x", "expression"}
+	case m.ArgCount() == 4:
+		args = []string{"i", "x", "expression", "expression"}
+	}
+	call := m.Function() + "(" + strings.Join(args[:min(m.ArgCount(), len(args))], ", ") + ")"
+	if m.IsReceiverStyle() {
+		return "self." + call + " (macro)"
+	}
+	return call + " (macro)"
+}
+
+// signature is an overload in the words of a schema's author.
+func signature(name string, o *decls.OverloadDecl) string {
+	args := o.ArgTypes()
+	call := name
+	if o.IsMemberFunction() {
+		call, args = "("+argument(args[0])+")."+name, args[1:]
+	}
+	texts := make([]string, len(args))
+	for i, arg := range args {
+		texts[i] = argument(arg)
+	}
+	return fmt.Sprintf("%s(%s) -> %s", call, strings.Join(texts, ", "), argument(o.ResultType()))
+}
+
+func argument(t *cel.Type) string {
+	if t.Kind() == cel.TypeParamKind || t.Kind() == cel.DynKind {
+		return "anything"
+	}
+	return typeWords(t)
+}
+
+// accepts is true when a function's parameter takes a value of type t.
+func accepts(param, t *cel.Type) bool {
+	switch {
+	case param.Kind() == celtypes.TypeParamKind, param.Kind() == celtypes.DynKind, t.Kind() == celtypes.DynKind:
+		return true
+	case param.Kind() != t.Kind():
+		return false
+	case param.Kind() == celtypes.OpaqueKind && param.TypeName() != t.TypeName():
+		return false
+	case param.Kind() == celtypes.StructKind:
+		return param.TypeName() == t.TypeName()
+	}
+	for i, p := range param.Parameters() {
+		if i < len(t.Parameters()) && !accepts(p, t.Parameters()[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package assist
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+)
+
+// Advise says how to mend an expression that does not compile. names are all the
+// words that could stand where a beginning of the expression ends: variables and
+// functions, and behind a dot fields and methods.
+func Advise(bad *engine.CompileError, names func(before string) []string) Advice {
+	f, ok := newFault(bad)
+	if !ok {
+		return Advice{}
+	}
+	f.names = names
+	text := bad.Summary()
+	unknown := unknownName.FindStringSubmatch(text)
+	var words string
+	switch {
+	case strings.HasPrefix(text, "Syntax error: "), strings.HasPrefix(text, "reserved identifier: "):
+		words = f.syntax()
+	case unknown != nil:
+		return f.unknown(unknown[1])
+	case strings.Contains(text, "does not support field selection"):
+		return f.selection(text)
+	case strings.HasPrefix(text, noOverload):
+		words = f.overload(text)
+	case strings.HasPrefix(text, "expected type '"):
+		words = f.expected(text)
+	case strings.Contains(text, "invalid argument to has() macro"):
+		words = hasArgument
+	}
+	return Advice{Words: words}
+}
+
+const hasArgument = "has() takes a field: has(self.name); of a map it is 'key' in self.labels, of a list size(self.items) > 0"
+
+var unknownName = regexp.MustCompile(`^(?:undefined field|undeclared reference to) '([^']+)'`)
+
+// fault is the place of an error in an expression.
+type fault struct {
+	src    []rune
+	tokens []lex.Token
+	// offset is the place, token the first token that ends behind it; the
+	// number of tokens where none does.
+	offset, token int
+	names         func(before string) []string
+}
+
+// newFault finds the place; false where there is none.
+func newFault(bad *engine.CompileError) (*fault, bool) {
+	if bad.Line < 1 || bad.Column < 1 {
+		return nil, false
+	}
+	f := &fault{src: []rune(bad.Rule)}
+	for line := 1; line < bad.Line; f.offset++ {
+		if f.offset >= len(f.src) {
+			return nil, false
+		}
+		if f.src[f.offset] == '\n' {
+			line++
+		}
+	}
+	f.offset += min(bad.Column-1, len(f.src)-f.offset)
+	for _, t := range lex.Tokens(f.src) {
+		if t.Kind != lex.Comment {
+			f.tokens = append(f.tokens, t)
+		}
+	}
+	for f.token < len(f.tokens) && f.tokens[f.token].End <= f.offset {
+		f.token++
+	}
+	return f, true
+}
+
+// at is the text of a token; "" where there is none.
+func (f *fault) at(i int) string {
+	if i < 0 || i >= len(f.tokens) {
+		return ""
+	}
+	return f.tokens[i].Text
+}
+
+// isName is true for a token that is a word.
+func (f *fault) isName(i int) bool {
+	return i >= 0 && i < len(f.tokens) && f.tokens[i].Kind == lex.Ident
+}
+
+// operand is the text of the operand that ends with a token; other where that is
+// none, or too long to be quoted.
+func (f *fault) operand(last int, other string) string {
+	if last < 0 || last >= len(f.tokens) {
+		return other
+	}
+	first := lex.Operand(f.tokens, last)
+	if first < 0 || f.tokens[last].End-f.tokens[first].Start > maxQuoted {
+		return other
+	}
+	return lex.Flat(string(f.src[f.tokens[first].Start:f.tokens[last].End]))
+}
+
+// maxQuoted is how much of an expression is quoted.
+const maxQuoted = 60
+
+// nearest are the names most like one that does not exist, of those that could
+// stand at a place.
+func (f *fault) nearest(name string, offset int) []string {
+	if len(name) < 2 || f.names == nil {
+		return nil
+	}
+	var known []string
+	for _, candidate := range f.names(string(f.src[:offset])) {
+		if candidate != "in" && candidate != name {
+			known = append(known, candidate)
+		}
+	}
+	if escaped := asWritten(known, string(f.src[offset:])); escaped != "" {
+		return []string{escaped}
+	}
+	return spell.Near(name, known)
+}
+
+// operandFirst is the first token of the operand that ends with one; -1 for none.
+func (f *fault) operandFirst(last int) int {
+	if last < 0 || last >= len(f.tokens) {
+		return -1
+	}
+	return lex.Operand(f.tokens, last)
+}

@@ -1,0 +1,227 @@
+package assist
+
+import (
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// spelled are operators of other languages, as CEL writes them.
+var spelled = map[string]string{
+	"=": "==", "===": "==", "!==": "!=", "<>": "!=", "=<": "<=", "=>": ">=", "&": "&&", "|": "||", "^": "!=", "?.": ".?", "->": ".",
+	"and": "&&", "or": "||", "xor": "!=", "is": "==", "eq": "==", "equals": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<=", "mod": "%",
+	"AND": "&&", "OR": "||",
+}
+
+// syntaxEdits mend what does not parse.
+func (m *mender) syntaxEdits() (all [][]Edit) {
+	add := func(edits []Edit) {
+		if len(edits) > 0 {
+			all = append(all, edits)
+		}
+	}
+	for _, edits := range m.closingEdits() {
+		add(edits)
+	}
+	for _, i := range []int{m.token, m.token - 1, m.token + 1} {
+		if i < 0 || i >= len(m.tokens) {
+			continue
+		}
+		add(m.lambda(i))
+		add(m.infix(i))
+		if edit := m.operatorEdit(i); edit != nil {
+			add(edit)
+			add(m.everywhere(m.textOf(Span{edit[0].Start, edit[0].End})))
+		}
+		add(m.oddEdit(i))
+	}
+	add(m.everywhere("?.")) // the error of a?.b is where a choice would go on
+	near, every := m.wordEdits()
+	return append(append(all, near...), every, append(m.everywhere(""), every...))
+}
+
+// operatorEdit writes an operator of another language as CEL does.
+func (m *mender) operatorEdit(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last {
+		return nil
+	}
+	s := m.tokenSpan(first, last)
+	if is := spelled[m.textOf(s)]; is != "" {
+		return replace(s, is)
+	}
+	return nil
+}
+
+// everywhere writes all operators as CEL does that one is of which is written so; with
+// "", all.
+func (m *mender) everywhere(like string) (all []Edit) {
+	for at := 0; at < len(m.tokens); at++ {
+		first, last := m.runAt(at)
+		if first > last {
+			continue
+		}
+		s := m.tokenSpan(first, last)
+		at = last
+		if text := m.textOf(s); spelled[text] != "" && (like == "" || text == like) {
+			all = append(all, Edit{s.Start, s.End, spelled[text]})
+		}
+	}
+	return all
+}
+
+// wordEdits write words that are operators elsewhere as CEL does: each near the place,
+// and all.
+func (m *mender) wordEdits() (near [][]Edit, every []Edit) {
+	for i, t := range m.tokens {
+		if t.Kind != lex.Ident || m.at(i-1) == "." || m.at(i+1) == "." && t.Text != "not" {
+			continue
+		}
+		is, end := spelled[t.Text], t.End
+		switch strings.ToLower(t.Text) {
+		case "not", "return":
+			if i+1 == len(m.tokens) {
+				continue
+			}
+			if end = m.tokens[i+1].Start; strings.ToLower(t.Text) == "not" {
+				is = "!"
+			}
+		default:
+			if is == "" {
+				continue
+			}
+		}
+		edit := Edit{t.Start, end, is}
+		every = append(every, edit)
+		if i >= m.token-1 && i <= m.token+1 {
+			near = append(near, []Edit{edit})
+		}
+	}
+	return near, every
+}
+
+// oddEdit mends a single token that stands for something else in other languages.
+func (m *mender) oddEdit(i int) []Edit {
+	s := m.tokenSpan(i, i)
+	switch t := m.tokens[i]; {
+	case t.Text == "," || t.Text == ";":
+		return replace(s, " &&")
+	case t.Text == "$":
+		return replace(s, "")
+	case t.Text == "#":
+		return replace(s, "//")
+	case t.Text == "in" && m.at(i-1) == ".":
+		return replace(m.tokenSpan(i-1, i), " in ")
+	case t.Kind == lex.Number && m.at(i-1) == ".":
+		return replace(m.tokenSpan(i-1, i), "["+t.Text+"]")
+	case t.Text == "." && i+1 < len(m.tokens) && m.tokens[i+1].Kind == lex.Number:
+		return replace(m.tokenSpan(i, i+1), "["+m.at(i+1)+"]")
+	}
+	return nil
+}
+
+// lambda mends a macro that names its variable with an arrow.
+func (m *mender) lambda(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last || first < 3 || !m.isName(first-1) || m.at(first-2) != "(" || !IsLoop(m.at(first-3)) {
+		return nil
+	}
+	if text := m.textOf(m.tokenSpan(first, last)); text != "=>" && text != "->" {
+		return nil
+	}
+	return replace(Span{m.tokens[first-1].End, m.tokens[last].End}, ",")
+}
+
+// infix mends an operator that is a method in CEL, between two operands.
+func (m *mender) infix(i int) []Edit {
+	first, last := m.runAt(i)
+	if first > last {
+		first, last = i, i
+	}
+	method, not := "", false
+	switch m.textOf(m.tokenSpan(first, last)) {
+	case "=~", "~=", "~", "matches":
+		method = ".matches("
+	case "!~":
+		method, not = ".matches(", true
+	case "contains", "startsWith", "endsWith":
+		method = "." + m.at(i) + "("
+	case "??":
+		method = ".orValue("
+	}
+	left := lex.Operand(m.tokens, first-1)
+	if method == "" || left < 0 || last+1 >= len(m.tokens) {
+		return nil
+	}
+	right := m.operandEnd(last + 1)
+	edits := []Edit{{m.tokens[first-1].End, m.tokens[last+1].Start, method}, {m.tokens[right].End, m.tokens[right].End, ")"}}
+	if not {
+		edits = append([]Edit{{m.tokens[left].Start, m.tokens[left].Start, "!"}}, edits...)
+	}
+	if method == ".orValue(" && m.at(first-2) == "." {
+		edits = append([]Edit{{m.tokens[first-2].Start, m.tokens[first-2].End, ".?"}}, edits...)
+	}
+	return edits
+}
+
+// operandEnd is the last token of the operand that begins with one: names, dots and
+// calls.
+func (m *mender) operandEnd(i int) int {
+	for i+1 < len(m.tokens) {
+		next := m.tokens[i+1]
+		switch {
+		case next.Text == "." && m.isName(i+2):
+			i += 2
+		case next.Text == "(" && m.isName(i), next.Text == "[":
+			depth := 0
+			for i++; i+1 < len(m.tokens); i++ {
+				if depth += lex.Depth(m.tokens[i]); depth == 0 {
+					break
+				}
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// closingEdits close what is open, and take away what closes nothing.
+func (m *mender) closingEdits() (all [][]Edit) {
+	end := len(m.src)
+	for end > 0 && (m.src[end-1] == ' ' || m.src[end-1] == '\n' || m.src[end-1] == '\t') {
+		end--
+	}
+	var open []lex.Token
+	missing := ""
+	for i, t := range m.tokens {
+		switch {
+		case t.Open:
+			quote, _ := lex.StringPrefix(m.src, t.Start)
+			q := string(m.src[quote])
+			if strings.HasPrefix(string(m.src[quote:]), q+q+q) {
+				q += q + q
+			}
+			all = append(all, []Edit{{end, end, q}})
+			for at := end; at > quote+1 && strings.ContainsRune(")]}", m.src[at-1]); at-- {
+				all = append(all, []Edit{{at - 1, at - 1, q}})
+			}
+		case lex.Depth(t) > 0:
+			open = append(open, t)
+		case lex.Depth(t) < 0 && len(open) == 0:
+			all = append(all, replace(m.tokenSpan(i, i), ""))
+		case lex.Depth(t) < 0:
+			open = open[:len(open)-1]
+		}
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		missing += map[string]string{"(": ")", "[": "]", "[?": "]", "{": "}"}[open[i].Text]
+	}
+	if missing != "" {
+		all = append(all, []Edit{{end, end, missing}})
+		if before := m.offset; before < end && len(missing) == 1 {
+			all = append(all, []Edit{{before, before, missing}})
+		}
+	}
+	return all
+}

@@ -1,0 +1,202 @@
+package assist_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// cronTab is a desk at the root of the example CRD.
+func cronTab(t testing.TB) *expr.Desk {
+	t.Helper()
+	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(data, crd); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Compile(crd, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := e.At("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := root.Desk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return desk
+}
+
+// known stands for completion: what there is at some places of the expressions.
+func known(before string) []string {
+	switch {
+	case before == "self.":
+		return []string{"spec", "status", "metadata"}
+	case strings.HasSuffix(before, "spec."):
+		return []string{"env", "image", "replicas", "schedule", "suspended"}
+	case strings.HasSuffix(before, "image."):
+		return []string{"size", "startsWith", "matches"}
+	case strings.HasSuffix(before, "env."):
+		return []string{"all", "exists", "first", "size", "in"}
+	}
+	return []string{"self", "oldSelf", "true", "false", "string", "in"}
+}
+
+// TestMend holds what is said of an expression that does not compile, and that
+// what it leads to compiles.
+func TestMend(t *testing.T) {
+	desk := cronTab(t)
+	for _, c := range []struct{ src, want, mended string }{
+		{"self.spec.replicas = 3", "= is no operator: compare with ==", "self.spec.replicas == 3"},
+		{"self.spec.replicas === 3", "=== is no operator: compare with ==", "self.spec.replicas == 3"},
+		{"self.spec.replicas !== 3", "!== is no operator: compare with !=", "self.spec.replicas != 3"},
+		{"self.spec.replicas <> 3", "<> is no operator: compare with !=", "self.spec.replicas != 3"},
+		{"self.spec.replicas =< 3", "=< is no operator: want <=", "self.spec.replicas <= 3"},
+		{"true and false", "and is no operator: join conditions with &&", "true && false"},
+		{"true or\n  false", "or is no operator: join conditions with ||", "true || false"},
+		{"not true", "not is no operator: negate with !", "!true"},
+		{"true && not false", "not is no operator: negate with !", "true && !false"},
+		{"true & false", "& is no operator: join conditions with &&", "true && false"},
+		{"true | false", "| is no operator: join conditions with ||", "true || false"},
+		{"self.spec.image =~ 'a'", "=~ is no operator: hold a text against a pattern with text.matches('^[a-z]+$')", "self.spec.image.matches('^[a-z]+$')"},
+		{"self.spec.image ?? 'a'", "?? is no operator: a value for an absent field is self.?name.orValue('none')", "self.spec.?image.orValue('none')"},
+		{"self?.spec", "a field that may be absent is read with .? and not ?.", "self.?spec"},
+		{"self.spec.replicas ** 2", "** is no operator: CEL has no powers, multiply", "self.spec.replicas * self.spec.replicas"},
+		{"self->spec", "-> is no operator: read fields with a dot; a macro names its variable, then a comma: list.all(e, e > 0)", "self.spec"},
+		{"self.spec.env.map(e => e.name)", "=> is no operator: want >=; a macro names its variable, then a comma: list.all(e, e > 0)", "self.spec.env.map(e, e.name)"},
+		{"$self.spec", "CEL has no $: write self, or what :cd leads to, as it is", "self.spec"},
+		{"true; false", "one expression only: join conditions with &&", "true && false"},
+		{"true, false", "one expression only: join conditions with &&", "true && false"},
+		{"'abc", "the text has no closing quote", "'abc'"},
+		{"self.spec.env.0", "an element is read with brackets: want [0]", "self.spec.env[0]"},
+		{"size(self.spec.env", "a ( is not closed", "size(self.spec.env)"},
+		{"1 + 2)", "this ) closes nothing", "1 + 2"},
+		{"if self.spec.replicas > 1", `CEL has no if: want condition ? value : other; for "if a then b must hold", !a || b`, "!(self.spec.replicas > 1) || true"},
+		{"self.spec.image.in(['a'])", "in is an operator: want value in list", "self.spec.image in ['a']"},
+
+		{"1 + 'a'", "+ joins texts with texts only: convert the other with string(…)", "string(1) + 'a'"},
+		{"self.spec.image + self.spec.replicas", "+ joins texts with texts only: convert the other with string(…)", "self.spec.image + string(self.spec.replicas)"},
+		{"[1] + 2", "+ joins lists with lists only: put the one element in [ ]", "[1] + [2]"},
+		{"1 + 1.5", "an integer and a number do not mix: write 2 in place of 2.0, or convert with double(…) or int(…)", "double(1) + 1.5"},
+		{"self.spec.replicas > '1'", "a text and an integer do not mix: convert with string(…) or int(…), or leave the quotes out", "self.spec.replicas > 1"},
+		{"self.spec.suspended == 'true'", "true and false are no texts: leave the quotes out", "self.spec.suspended == true"},
+		{"self.spec.image == null", "this is never null; to ask whether it is absent: !has(self.spec.image)", "!has(self.spec.image)"},
+		{"null != self.spec.image", "this is never null; to ask whether it is there: has(self.spec.image)", "has(self.spec.image)"},
+		{"self.spec.env[0].name.split('')[0] == null", "this is never null; to ask whether a field is there: has(self.name)", "has(self.metadata.name)"},
+		{"self.spec.?image == 'a'", "an optional is no value yet: end it with .orValue(…), or ask .hasValue()", "self.spec.?image.orValue('') == 'a'"},
+		{"self.spec.?image.orValue(1) == 1", "what stands in for an absent value must be of its type: a text", "self.spec.?image.orValue('') == ''"},
+		{"1 < self.spec.replicas < 5", "comparisons do not chain: want 1 < x && x < 5", "1 < self.spec.replicas && self.spec.replicas < 5"},
+		{"!self.spec.replicas", "an integer is no condition: want self.spec.replicas != 0", "self.spec.replicas != 0"},
+		{"self.spec.image && true", "a text is no condition: want self.spec.image != ''", "self.spec.image != '' && true"},
+		{"self.spec.env && true", "a list is no condition: want size(self.spec.env) > 0", "size(self.spec.env) > 0 && true"},
+		{"self.spec.replicas ? 1 : 2", "an integer is no condition: want self.spec.replicas != 0", "self.spec.replicas != 0 ? 1 : 2"},
+		{"true ? 1 : 'a'", "both values must be of one type: convert one, with string(…) say, or both with dyn(…)", "true ? string(1) : 'a'"},
+		{"'a' in self.spec.image", "in is for lists and maps; of a text: self.spec.image.contains('a')", "self.spec.image.contains('a')"},
+		{"'image' in self.spec", "in is for lists and maps; of an object: has(self.spec.name)", "has(self.spec.image)"},
+		{"self.spec.image in ['a', 1]", "all elements must be of one type: convert one, or each with dyn(…)", "self.spec.image in ['a', string(1)]"},
+		{"self.spec.env.contains('a')", "contains is of texts: want 'a' in self.spec.env", "'a' in self.spec.env.map(e, e.name)"},
+		{"self.spec.replicas.matches('a')", "matches is of texts: convert with string(self.spec.replicas)", "string(self.spec.replicas).matches('a')"},
+		{"self.spec.env['a']", "a list is read by position, as [0]; the one with a name is self.spec.env.filter(e, e.name == 'x')", "self.spec.env.filter(e, e.name == 'x')"},
+		{"has(self.spec.env[0])", "has() takes a field: has(self.name); of a map it is 'key' in self.labels, of a list size(self.items) > 0", "size(self.spec.env) > 0"},
+
+		{"self.spec.env.name", "self.spec.env is a list: want a field of one element, self.spec.env[0].name, or of each, self.spec.env.all(e, e.name …)", "self.spec.env[0].name"},
+		{"self.spec.image.length", "want size(), of a text, a list or a map", "self.spec.image.size()"},
+		{"self.spec.image.length()", "want size(), of a text, a list or a map", "self.spec.image.size()"},
+		{"len(self.spec.env)", "want size(), of a text, a list or a map", "size(self.spec.env)"},
+		{"self.spec.image.size", "did you mean size()", "self.spec.image.size()"},
+		{"self.spec.image.startswith('a')", "did you mean startsWith", "self.spec.image.startsWith('a')"},
+		{"self.spec.image.toLowerCase()", "want .lowerAscii()", "self.spec.image.lowerAscii()"},
+		{"self.spec.env.any(e, true)", "want list.exists(e, e > 0)", "self.spec.env.exists(e, true)"},
+		{"self.spec.env.all(true)", "a macro names its variable, then a comma: self.spec.env.all(e, …)", "self.spec.env.all(e, true)"},
+		{"self.spec.replica", "did you mean replicas", "self.spec.replicas"},
+		{"spec.replicas", "did you mean self.spec", "self.spec.replicas"},
+		{"this.spec", "the value is called self", "self.spec"},
+		{"nil", "want null; to ask whether a field is there: has(self.name)", "null"},
+		{"now()", "a rule knows no clock: the same object must always get the same answer", ""},
+
+		{"self.spec.zzzzzz", "", ""},
+		{"self.spec.image.matches('[')", "", ""},
+	} {
+		_, err := desk.Compile(c.src, false)
+		var bad *engine.CompileError
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: compiles (%v)", c.src, err)
+			continue
+		}
+		advice := assist.Advise(bad, known)
+		got := advice.Words
+		if len(advice.Names) > 0 {
+			got = "did you mean " + strings.Join(advice.Names, " or ")
+		}
+		if got != c.want {
+			t.Errorf("%s (%s): %q, want %q", c.src, bad.Summary(), got, c.want)
+		}
+		if _, err := desk.Compile(c.mended, false); c.mended != "" && err != nil {
+			t.Errorf("%s: what it leads to does not compile: %v", c.src, err)
+		}
+	}
+}
+
+func TestFailed(t *testing.T) {
+	desk := cronTab(t)
+	object := map[string]any{"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"env": []any{}, "image": "a"}}
+	for _, c := range []struct{ src, want, mended string }{
+		{"self.status.phase == 'a'", "ask first: has(self.status) && …; or read it with self.?status.orValue(…)", "self.?status.phase.orValue('') == 'a'"},
+		{"self.spec.env[0].name == 'a'", "ask first: size(list) > 0 && …", "size(self.spec.env) > 0 && self.spec.env[0].name == 'a'"},
+		{"self.spec.env[-1].name == 'a'", "positions count from 0; the last is list[size(list) - 1], of a list that has one", "size(self.spec.env) > 0 && self.spec.env[size(self.spec.env) - 1].name == 'a'"},
+		{"1 / 0 == 1", "ask first: x != 0 && …", "true"},
+		{"{'a': 1}['b'] == 1", "ask first: 'b' in map && …; or read it with [?'b'].orValue(…)", "{'a': 1}[?'b'].orValue(1) == 1"},
+		{"self.spec.?schedule.value() == 'a'", "want .orValue(…), or ask .hasValue() first", "self.spec.?schedule.orValue('') == ''"},
+	} {
+		eval := func(src string) error {
+			x, err := desk.Compile(src, false)
+			if err != nil {
+				t.Fatalf("%s: %v", src, err)
+			}
+			return desk.Eval(context.Background(), x, false, object, nil).Err
+		}
+		err := eval(c.src)
+		if err == nil {
+			t.Errorf("%s: has a value", c.src)
+			continue
+		}
+		if got := assist.Failed(c.src, err); got != c.want {
+			t.Errorf("%s (%v): %q, want %q", c.src, err, got, c.want)
+		}
+		if err := eval(c.mended); err != nil {
+			t.Errorf("%s: what it leads to fails: %v", c.src, err)
+		}
+	}
+}
+
+// FuzzMend holds that no expression, and no place in it, is more than advice can
+// take.
+func FuzzMend(f *testing.F) {
+	f.Add("self.spec.replicas = 3", 1, 20, "Syntax error: token recognition error at: '='")
+	f.Add("a in 'b'", 1, 3, "found no matching overload for '@in' applied to '(string, string)'")
+	f.Add("a.b", 1, 2, "undeclared reference to 'b'")
+	f.Add("x.y", 1, 2, "type 'list(string)' does not support field selection")
+	f.Fuzz(func(t *testing.T, src string, line, column int, detail string) {
+		bad := &engine.CompileError{RuleRef: engine.RuleRef{Rule: src}, Line: line, Column: column, Detail: detail}
+		advice := assist.Advise(bad, known)
+		for _, text := range append(advice.Names, advice.Words, assist.Failed(src, errors.New(detail))) {
+			if strings.ContainsAny(text, "\n\r") {
+				t.Errorf("%q at %d:%d: %q is more than a line", src, line, column, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package assist
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/termwidth"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// How mends are found: for each class of errors there are edits that authors mostly
+// want (mend_syntax.go, mend_names.go, mend_types.go). None is offered that was not
+// tried: what it makes must compile, or fail only behind the place that was mended.
+
+// mender looks for mends of one compile error.
+type mender struct {
+	*fault
+	place *Place
+	bad   *engine.CompileError
+	text  string // of the error
+	// nodes are the expression's, and source where they stand; they are nil where it
+	// does not parse.
+	nodes  ast.Expr
+	info   *ast.SourceInfo
+	source *lex.Source
+}
+
+const (
+	// maxMends is how many mends are offered, maxTries how many are tried.
+	maxMends = 4
+	maxTries = 16
+)
+
+// maxMended is how long an expression may be, in code points, to be tried with edits: ten
+// times as long as real ones.
+const maxMended = 10_000
+
+// mends of an error, with advice in words.
+func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend {
+	if len(f.src) > maxMended {
+		return nil
+	}
+	m := &mender{fault: f, place: p, bad: bad, text: bad.Summary()}
+	if env := p.env(); env != nil {
+		if parsed, err := types.Parse(env, bad.Rule); err == nil {
+			m.nodes, m.info = parsed.NativeRep().Expr(), parsed.NativeRep().SourceInfo()
+			m.source = lex.NewSource(bad.Rule, parsed)
+		}
+	}
+	var whole, part []Mend
+	none := func(edits []Edit) bool { return len(edits) == 0 }
+	for i, edits := range slices.DeleteFunc(m.candidates(advice), none) {
+		if i >= maxTries {
+			break
+		}
+		same := func(other Mend) bool { return Apply(bad.Rule, other.Edits) == Apply(bad.Rule, edits) }
+		if slices.ContainsFunc(whole, same) || slices.ContainsFunc(part, same) {
+			continue
+		}
+		mend := Mend{Title: titleOf(f.src, edits), Edits: edits}
+		switch compiles, gone := m.try(edits); {
+		case compiles:
+			whole = append(whole, mend)
+		case gone:
+			part = append(part, mend)
+		}
+	}
+	whole = append(whole, part...)
+	return whole[:min(len(whole), maxMends)]
+}
+
+// candidates are edits that may mend the error, the likeliest first.
+func (m *mender) candidates(advice Advice) (all [][]Edit) {
+	switch {
+	case strings.HasPrefix(m.text, "Syntax error: "), strings.HasPrefix(m.text, "reserved identifier: "), m.nodes == nil:
+		all = m.syntaxEdits()
+	case len(advice.Names) > 0:
+		all = m.nameEdits(advice.Names)
+	}
+	if match := unknownName.FindStringSubmatch(m.text); match != nil {
+		all = append(all, m.elsewhereEdits(match[1])...)
+		if words[match[1]] != "" {
+			near, every := m.wordEdits()
+			all = append(append(all, near...), every)
+		}
+	}
+	if strings.Contains(m.text, "does not support field selection") {
+		all = append(all, m.selectionEdits()...)
+	}
+	return append(all, m.typeEdits()...)
+}
+
+// try says whether an expression compiles with edits, and whether at least this error is
+// gone: the next is behind it.
+func (m *mender) try(edits []Edit) (compiles, gone bool) {
+	mended := Apply(m.bad.Rule, edits)
+	_, err := m.place.compile(mended)
+	var bad *engine.CompileError
+	if !errors.As(err, &bad) {
+		return err == nil, err == nil
+	}
+	next, ok := newFault(bad)
+	behind, grown := 0, 0
+	for _, e := range edits {
+		behind = max(behind, e.End)
+		grown += len([]rune(e.Text)) - (e.End - e.Start)
+	}
+	return false, ok && next.offset >= behind+grown && next.offset > m.offset+max(grown, 0)
+}
+
+// titleOf says what edits do.
+func titleOf(src []rune, edits []Edit) string {
+	short := func(text string) string { return termwidth.Cut(lex.OneLine(text), 40) }
+	one := string(src[edits[0].Start:edits[0].End])
+	alike := !slices.ContainsFunc(edits, func(e Edit) bool { return e.Text != edits[0].Text || string(src[e.Start:e.End]) != one })
+	switch {
+	case len(edits) > 1 && alike && one != "":
+		return titleOf(src, edits[:1]) + " everywhere"
+	case len(edits) > 1:
+		from, to := len(src), 0
+		for _, e := range edits {
+			from, to = min(from, e.Start), max(to, e.End)
+		}
+		part := slices.Clone(edits)
+		for i := range part {
+			part[i].Start -= from
+			part[i].End -= from
+		}
+		return "write " + short(Apply(string(src[from:to]), part))
+	}
+	was, is := strings.TrimSpace(string(src[edits[0].Start:edits[0].End])), strings.TrimSpace(edits[0].Text)
+	switch {
+	case was == "":
+		return "insert " + short(is)
+	case is == "":
+		return "leave out " + short(was)
+	}
+	return fmt.Sprintf("write %s for %s", short(is), short(was))
+}
+
+// span is a part of the expression.
+func (m *mender) span(e ast.Expr) (Span, bool) {
+	from, to, ok := m.source.Range(e)
+	return Span{from, to}, ok
+}
+
+func (m *mender) textOf(s Span) string { return string(m.src[s.Start:s.End]) }
+
+// wrap puts text around a part.
+func wrap(s Span, before, after string) []Edit {
+	var edits []Edit
+	if before != "" {
+		edits = append(edits, Edit{s.Start, s.Start, before})
+	}
+	if after != "" {
+		edits = append(edits, Edit{s.End, s.End, after})
+	}
+	return edits
+}
+
+// replace puts text in place of a part.
+func replace(s Span, text string) []Edit { return []Edit{{s.Start, s.End, text}} }
+
+// tokenSpan is where tokens stand.
+func (f *fault) tokenSpan(first, last int) Span {
+	return Span{f.tokens[first].Start, f.tokens[last].End}
+}

@@ -1,0 +1,112 @@
+package assist
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Price is what the API server estimates that an expression costs, in CEL cost
+// units.
+type Price struct {
+	// Estimate is of one evaluation, Times how often it may run for one object.
+	Estimate cost.Estimate
+	Times    uint64
+	// Total is held against Limit: of a messageExpression one evaluation, else all.
+	Total, Limit uint64
+}
+
+// Price prices an expression that was compiled at the place.
+func (p *Place) Price(x *expr.Expr) Price {
+	out := Price{Estimate: x.Estimate(), Times: p.around.times(p.Node.Decl()), Limit: uint64(p.Limits.WithDefaults().EstimatedPerRule)}
+	out.Total = out.Estimate.Max
+	if p.Part != MessageExpression {
+		out.Total = cost.Mul(out.Total, out.Times)
+	}
+	return out
+}
+
+// around is what stands around a place of a schema.
+type around struct {
+	steps       []engine.Step
+	cardinality cost.Cardinality
+	sized       []sized // the lists and maps
+}
+
+// sized is a list or map, as the path that led to the place names it.
+type sized struct {
+	text string
+	decl *types.Decl
+}
+
+func newAround(root *types.Decl, steps []engine.Step) around {
+	a := around{steps: make([]engine.Step, len(steps))}
+	d := root
+	for i, step := range steps {
+		a.steps[i] = step
+		if f := d.Fields[step.Name]; f != nil && !step.Item && !step.Any {
+			d = f.Decl
+			continue
+		}
+		a.steps[i] = engine.Step{Any: true}
+		path := engine.FormatPath(a.steps[:i])
+		a.sized = append(a.sized, sized{engine.FormatPath(steps[:i]), d})
+		var limit *int64
+		if d.Max.Source == types.Declared {
+			limit = &d.Max.Max
+		}
+		if d.Kind == types.Map {
+			a.cardinality = a.cardinality.Map(path, limit)
+		} else {
+			a.cardinality = a.cardinality.List(path, limit)
+		}
+		d = d.Elem
+	}
+	return a
+}
+
+func (a *around) times(d *types.Decl) uint64 { return a.cardinality.Times(d) }
+
+// Unbounded is a value without a bound that the price of an expression depends on: what
+// would bound it, and what is assumed as long as nothing does, as "3145728 bytes".
+type Unbounded struct{ Text, Set, Assumed string }
+
+// Unbounded are those around the place, then those that the expression reads.
+func (p *Place) Unbounded(x *expr.Expr) (all []Unbounded) {
+	seen := map[string]bool{}
+	say := func(text string, d *types.Decl) {
+		if name := BoundName(d); d.Max.Source == types.Assumed && name != "" && !seen[text] {
+			seen[text] = true
+			all = append(all, Unbounded{text, name, sizeText(d)})
+		}
+	}
+	for _, s := range p.around.sized {
+		say(s.text, s.decl)
+	}
+	src := lex.NewSource(x.Source(), x.AST())
+	r := resolver{place: p, vars: map[string]found{}}
+	ast.PreOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.ComprehensionKind {
+			r.loop(e.AsComprehension())
+		} else if f := r.expr(e); f.decl != nil {
+			say(src.Of(e), f.decl)
+		}
+	}))
+	return all
+}
+
+func sizeText(d *types.Decl) string {
+	switch d.Kind {
+	case types.List:
+		return fmt.Sprintf("%d items", d.Max.Max)
+	case types.Map:
+		return fmt.Sprintf("%d entries", d.Max.Max)
+	}
+	return fmt.Sprintf("%d bytes", d.Max.Max)
+}

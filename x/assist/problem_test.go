@@ -1,0 +1,273 @@
+package assist_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// TestMended holds what each broken expression becomes with the first mend; what is not
+// offered is "".
+func TestMended(t *testing.T) {
+	p := placeIn(t, "../../examples/crontab/crd.yaml", "")
+	for src, want := range mended {
+		problems := p.Problems(src)
+		if len(problems) != 1 {
+			t.Errorf("%s: %d problems", src, len(problems))
+			continue
+		}
+		got := ""
+		for i, m := range problems[0].Mends {
+			if i == 0 {
+				got = assist.Apply(src, m.Edits)
+			}
+			gone(t, p, src, problems[0], m)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q (%s: %+v)", src, got, want, problems[0].Message, problems[0].Mends)
+		}
+	}
+}
+
+// gone holds that a mend takes its problem away.
+func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Mend) {
+	t.Helper()
+	is := assist.Apply(src, m.Edits)
+	for _, other := range p.Problems(is) {
+		if other.Kind == was.Kind && other.Message == was.Message && other.Start <= was.Start {
+			t.Errorf("%s: %s: %s is left in %s", src, m.Title, was.Message, is)
+		}
+	}
+	if m.Title == "" {
+		t.Errorf("%s: a mend without a title", src)
+	}
+	for _, e := range m.Edits {
+		if was.Kind == assist.Unguarded && e.Start != e.End {
+			t.Errorf("%s: %s: a guard writes %+v anew", src, m.Title, e)
+		}
+	}
+}
+
+var mended = map[string]string{
+	"self.spec.replicas = 3":                          "self.spec.replicas == 3",
+	"self.spec.replicas = 3 && self.spec.image = 'a'": "self.spec.replicas == 3 && self.spec.image == 'a'",
+	"self.spec.replicas === 3":                        "self.spec.replicas == 3",
+	"self.spec.replicas !== 3":                        "self.spec.replicas != 3",
+	"self.spec.replicas <> 3":                         "self.spec.replicas != 3",
+	"self.spec.replicas =< 3":                         "self.spec.replicas <= 3",
+	"true and false":                                  "true && false",
+	"true and false or true":                          "true && false || true",
+	"true or\n  false":                                "true ||\n  false",
+	"not true":                                        "!true",
+	"true && not false":                               "true && !false",
+	"true & false":                                    "true && false",
+	"true | false":                                    "true || false",
+	"self.spec.image =~ 'a'":                          "self.spec.image.matches('a')",
+	"self.spec.image !~ 'a'":                          "!self.spec.image.matches('a')",
+	"self.spec.image matches 'a'":                     "self.spec.image.matches('a')",
+	"self.spec.image ?? 'a'":                          "self.spec.?image.orValue('a')",
+	"self?.spec":                                      "self.?spec",
+	"self->spec":                                      "self.spec",
+	"self.spec.env.map(e => e.name)":                  "self.spec.env.map(e, e.name)",
+	"$self.spec":                                      "self.spec",
+	"true; false":                                     "true && false",
+	"true, false":                                     "true && false",
+	"'abc":                                            "'abc'",
+	"self.spec.image.startsWith('abc)":                "self.spec.image.startsWith('abc')",
+	"self.spec.env.0":                                 "self.spec.env[0]",
+	"size(self.spec.env":                              "size(self.spec.env)",
+	"[1, 2].all(x, (x > 0) && self.spec.replicas > x": "[1, 2].all(x, (x > 0) && self.spec.replicas > x)",
+	"1 + 2)":                                               "1 + 2",
+	"return true":                                          "true",
+	"if self.spec.replicas > 1":                            "",
+	"self.spec.image.in(['a'])":                            "self.spec.image in (['a'])",
+	"1 + 'a'":                                              "string(1) + 'a'",
+	"self.spec.image + self.spec.replicas":                 "self.spec.image + string(self.spec.replicas)",
+	"[1] + 2":                                              "[1] + [2]",
+	"1 + 1.5":                                              "1.0 + 1.5",
+	"self.spec.replicas > '1'":                             "self.spec.replicas > 1",
+	"self.spec.suspended == 'true'":                        "self.spec.suspended == true",
+	"self.spec.image == null":                              "!has(self.spec.image)",
+	"null != self.spec.image":                              "has(self.spec.image)",
+	"self.spec.?image == 'a'":                              "self.spec.?image.orValue('') == 'a'",
+	"self.spec.?image.orValue(1) == 'a'":                   "self.spec.?image.orValue('') == 'a'",
+	"1 < self.spec.replicas < 5":                           "1 < self.spec.replicas && self.spec.replicas < 5",
+	"!self.spec.replicas":                                  "self.spec.replicas == 0",
+	"!self.spec.env":                                       "size(self.spec.env) == 0",
+	"self.spec.image && true":                              "self.spec.image != '' && true",
+	"self.spec.env && true":                                "size(self.spec.env) > 0 && true",
+	"self.spec.replicas ? 1 : 2":                           "self.spec.replicas != 0 ? 1 : 2",
+	"true ? 1 : 'a'":                                       "true ? string(1) : 'a'",
+	"'a' in self.spec.image":                               "self.spec.image.contains('a')",
+	"'image' in self.spec":                                 "has(self.spec.image)",
+	"self.spec.env.contains('a')":                          "",
+	"['a'].contains(self.spec.image)":                      "self.spec.image in ['a']",
+	"self.spec.replicas.matches('a')":                      "string(self.spec.replicas).matches('a')",
+	"self.spec.image.length":                               "self.spec.image.size()",
+	"self.spec.image.length()":                             "self.spec.image.size()",
+	"len(self.spec.env)":                                   "size(self.spec.env)",
+	"self.spec.image.size":                                 "self.spec.image.size()",
+	"self.spec.image.startswith('a')":                      "self.spec.image.startsWith('a')",
+	"self.spec.image.toLowerCase()":                        "self.spec.image.lowerAscii()",
+	"self.spec.env.any(e, true)":                           "self.spec.env.exists(e, true)",
+	"self.spec.image.isEmpty()":                            "self.spec.image.size() == 0",
+	"!self.spec.image.isEmpty()":                           "!(self.spec.image.size() == 0)",
+	"self.spec.replicas.toString() == '1'":                 "string(self.spec.replicas) == '1'",
+	"self.spec.replica":                                    "self.spec.replicas",
+	"spec.replicas":                                        "self.spec.replicas",
+	"spec.replicas > 0 && spec.image == 'a'":               "self.spec.replicas > 0 && self.spec.image == 'a'",
+	"this.spec.replicas > 0":                               "self.spec.replicas > 0",
+	"self.spec.image == nil":                               "",
+	"self.spec.env.all(e, e.nmae != '')":                   "self.spec.env.all(e, e.name != '')",
+	"self.spec.image == timestamp('2026-01-02T03:04:05Z')": "timestamp(self.spec.image) == timestamp('2026-01-02T03:04:05Z')",
+	"quantity('1') < quantity('2')":                        "quantity('1').isLessThan(quantity('2'))",
+	"now()":                                                "",
+}
+
+// open is a CRD with fields that may be absent and lists without bounds.
+const open = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: opens.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: opens, singular: open, kind: Open, listKind: OpenList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [hosts]
+            properties:
+              mode: {type: string, enum: [a, b, '"q"', "it's", 'back\\slash"']}
+              hosts:
+                type: array
+                items:
+                  type: object
+                  required: [name]
+                  properties:
+                    name: {type: string}
+                    port: {type: integer}
+                    tags: {type: array, maxItems: 100, items: {type: string}}
+              labels: {type: object, additionalProperties: {type: string}}
+`
+
+// problems are those of a rule at a place of open: kind, text, message, words and what
+// each mend makes.
+func problems(t *testing.T, path, src string, part assist.Part) []string {
+	t.Helper()
+	p := placeOf(t, []byte(open), path)
+	p.Part = part
+	var out []string
+	for _, problem := range p.Problems(src) {
+		line := fmt.Sprintf("%d %q %s; %s", problem.Kind, string([]rune(src)[problem.Start:problem.End]), problem.Message, problem.Words)
+		for _, m := range problem.Mends {
+			if len(m.Edits) > 0 {
+				line += "\n  " + assist.Apply(src, m.Edits)
+				gone(t, p, src, problem, m)
+			} else {
+				line += fmt.Sprintf("\n  %s %v", m.Title, m.Bounds)
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path, src string
+		part      assist.Part
+		want      []string
+	}{
+		{"spec", "self.mode == 'a'", assist.Rule, []string{"1 \"self.mode\" self.mode is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(self.mode) && …, or !has(self.mode) || …\n  has(self.mode) && self.mode == 'a'\n  !has(self.mode) || self.mode == 'a'"}},
+		{"spec", "!has(self.mode) || self.mode == 'a'", assist.Rule, nil},
+		{"spec", "self.mode == 'a'", assist.AnyExpression, nil},
+		{"spec.hosts[*]", "self.port > 1 && self.port < 9", assist.Rule, []string{"1 \"self.port\" self.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(self.port) && …, or !has(self.port) || …\n  has(self.port) && self.port > 1 && self.port < 9\n  (!has(self.port) || self.port > 1) && (!has(self.port) || self.port < 9)"}},
+		{"spec", "self.hosts.exists(h, h.port == 1)", assist.Rule, []string{"1 \"h.port\" h.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(h.port) && …, or !has(h.port) || …\n  self.hosts.exists(h, has(h.port) && h.port == 1)\n  self.hosts.exists(h, !has(h.port) || h.port == 1)"}},
+		{"spec", "self.hosts.all(h, has(h.port)) && self.hosts.exists(h, h.port > 1)", assist.Rule, []string{"1 \"h.port\" h.port is optional and read without has(): where it is absent the rule fails with \"no such key\"; write has(h.port) && …, or !has(h.port) || …\n  self.hosts.all(h, has(h.port)) && self.hosts.exists(h, has(h.port) && h.port > 1)\n  self.hosts.all(h, has(h.port)) && self.hosts.exists(h, !has(h.port) || h.port > 1)"}},
+		{"spec", "self.hosts.size()", assist.Rule, []string{"0 \"self.hosts.size()\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() != 0"}},
+		{"spec", "self.?mode", assist.Rule, []string{"0 \"self.?mode\" cel expression must evaluate to a bool; an optional is no condition: want .hasValue(), or end it with .orValue(false)\n  self.?mode.hasValue()"}},
+		{"spec", "self.hosts.size() + 1", assist.Rule, []string{"0 \"self.hosts.size() + 1\" cel expression must evaluate to a bool; an integer is no condition: want x != 0\n  self.hosts.size() + 1 != 0"}},
+		{"spec", "self.hosts.size()", assist.MessageExpression, []string{"0 \"self.hosts.size()\" messageExpression must evaluate to a string; \n  string(self.hosts.size())"}},
+		{"spec", "self.hosts.all(a, self.hosts.all(b, a.name != b.name))", assist.Rule, []string{"2 \"self.hosts.all(a, self.hosts.all(b, a.name != b.name))\" estimate 1.84e16, 1.84e9x of the limit; \n  set maxItems: 4 at spec.hosts [{spec.hosts maxItems 4 0}]\n  set maxLength: 256 at spec.hosts[*].name and 1 bound more [{spec.hosts[*].name maxLength 256 0} {spec.hosts maxItems 256 0}]"}},
+		{"spec.hosts[*]", "self.name.matches('a+')", assist.Rule, []string{"2 \"self.name.matches('a+')\" estimate 7.61e10, 7,612x of the limit; \n  set maxItems: 16 at spec.hosts [{spec.hosts maxItems 16 0}]\n  set maxLength: 64 at spec.hosts[*].name [{spec.hosts[*].name maxLength 64 0}]\n  set maxItems: 4096 at spec.hosts and 1 bound more [{spec.hosts maxItems 4096 0} {spec.hosts[*].name maxLength 4096 0}]"}},
+		{"spec", "self.hosts.map(h, h.name).join(',')", assist.MessageExpression, []string{"2 \"self.hosts.map(h, h.name).join(',')\" estimate 1.84e18, 1.84e11x of the limit; no bounds make it fit: write it another way"}},
+	} {
+		if got := problems(t, c.path, c.src, c.part); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s:\n%s", c.path, c.src, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestBoundsFit holds that each mend of costs makes the rule fit.
+func TestBoundsFit(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"self.name.matches('a+')", "self.name.matches('a+') || has(self.tags) && self.tags.exists(t, t == self.name)"} {
+		boundsFit(t, src)
+	}
+}
+
+func boundsFit(t *testing.T, src string) {
+	t.Helper()
+	p := placeOf(t, []byte(open), "spec.hosts[*]")
+	p.Part = assist.Rule
+	found := p.Problems(src)
+	if len(found) != 1 || found[0].Kind != assist.Costly || len(found[0].Mends) == 0 {
+		t.Fatalf("%+v", found)
+	}
+	for _, m := range found[0].Mends {
+		crd := open
+		for _, b := range m.Bounds {
+			set := fmt.Sprintf(", %s: %d}", b.Set, b.Value)
+			switch b.Path {
+			case "spec.hosts":
+				crd = strings.Replace(crd, "type: array\n                items", fmt.Sprintf("type: array\n                maxItems: %d\n                items", b.Value), 1)
+			case "spec.hosts[*].name":
+				crd = strings.Replace(crd, "name: {type: string}", "name: {type: string"+set, 1)
+			case "spec.hosts[*].tags":
+				crd = strings.Replace(crd, "maxItems: 100", fmt.Sprintf("maxItems: %d", b.Value), 1)
+			case "spec.hosts[*].tags[*]":
+				crd = strings.Replace(crd, "items: {type: string}", "items: {type: string"+set, 1)
+			default:
+				t.Fatalf("%s: %+v", m.Title, b)
+			}
+		}
+		p := placeOf(t, []byte(crd), "spec.hosts[*]")
+		p.Part = assist.Rule
+		for _, problem := range p.Problems(src) {
+			if problem.Kind == assist.Costly {
+				t.Errorf("%s: still %s", m.Title, problem.Message)
+			}
+		}
+	}
+}
+
+// TestEnumTexts holds that the values of an enum are offered as texts that compile, and
+// are them.
+func TestEnumTexts(t *testing.T) {
+	t.Parallel()
+	p := placeOf(t, []byte(open), "spec")
+	p.Part = assist.Rule
+	for _, quote := range []string{"'", `"`} {
+		before := "has(self.mode) && self.mode == " + quote
+		c := p.CompleteAt(before, len(before))
+		if len(c.Candidates) != 5 {
+			t.Errorf("%s: %+v", before, c)
+		}
+		for _, candidate := range c.Candidates {
+			if found := p.Problems(before + candidate.Text); len(found) > 0 {
+				t.Errorf("%s%s: %+v", before, candidate.Text, found)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package assist
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/trace/record"
+)
+
+// found is what an expression stands for: a declaration and where it is in the
+// object, the schema node with its words, and the values that the loaded object has
+// there.
+type found struct {
+	decl   *types.Decl
+	steps  []engine.Step
+	schema *apiextensionsv1.JSONSchemaProps // nil where the CRD's text has none
+	values []any
+}
+
+// below is what stands one step down, where the schema has it.
+func (f found) below(d *types.Decl, step engine.Step, values []any) found {
+	return found{d, append(slices.Clone(f.steps), step), SchemaBelow(f.schema, step), values}
+}
+
+// resolver finds the declaration of expressions without checking them, so that
+// it also serves those that are half written.
+type resolver struct {
+	place *Place
+	vars  map[string]found
+}
+
+// expr is the declaration of an expression; found.decl is nil where it has
+// none, as the result of most functions.
+func (r *resolver) expr(e ast.Expr) found {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return r.ident(e.AsIdent())
+	case ast.SelectKind:
+		if e.AsSelect().IsTestOnly() {
+			return found{}
+		}
+		return r.expr(e.AsSelect().Operand()).field(e.AsSelect().FieldName())
+	case ast.CallKind:
+		return r.call(e)
+	case ast.ComprehensionKind:
+		l, ok := record.LoopOf(e)
+		if ok && e.AsComprehension().LoopStep().AsCall().FunctionName() == operators.Conditional && isFilter(e) {
+			return r.expr(l.Over)
+		}
+	}
+	return found{}
+}
+
+// isFilter tells filter from the other macros that go by a condition: it keeps
+// the element itself.
+func isFilter(e ast.Expr) bool {
+	c := e.AsComprehension()
+	add := c.LoopStep().AsCall().Args()[1]
+	if add.Kind() != ast.CallKind || add.AsCall().FunctionName() != operators.Add || len(add.AsCall().Args()) != 2 {
+		return false
+	}
+	list := add.AsCall().Args()[1]
+	if list.Kind() != ast.ListKind || len(list.AsList().Elements()) != 1 {
+		return false
+	}
+	element := list.AsList().Elements()[0]
+	return element.Kind() == ast.IdentKind && element.AsIdent() == c.IterVar()
+}
+
+func (r *resolver) ident(name string) found {
+	if v, ok := r.vars[name]; ok {
+		return v
+	}
+	switch p := r.place; name {
+	case types.Self:
+		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Self}}
+	case types.OldSelf:
+		return found{p.Node.Decl(), p.steps(), p.Schema, []any{p.Old}}
+	}
+	return found{}
+}
+
+func (r *resolver) call(e ast.Expr) found {
+	call := e.AsCall()
+	switch call.FunctionName() {
+	case operators.OptSelect:
+		if name := call.Args()[1]; name.Kind() == ast.LiteralKind {
+			if text, ok := name.AsLiteral().(celtypes.String); ok {
+				return r.expr(call.Args()[0]).field(string(text))
+			}
+		}
+	case operators.Index, operators.OptIndex:
+		return r.expr(call.Args()[0]).index(call.Args()[1])
+	case "value", "orValue", "or", "distinct", "reverse", "slice", "sort":
+		if call.IsMemberFunction() {
+			return r.expr(call.Target())
+		}
+	case "first", "last":
+		if call.IsMemberFunction() {
+			return r.expr(call.Target()).elements()
+		}
+	}
+	return found{}
+}
+
+func (f found) field(ident string) found {
+	if f.decl == nil {
+		return found{}
+	}
+	if f.decl.Kind == types.Map {
+		return f.below(f.decl.Elem, engine.Step{Any: true}, each(f.values, func(m map[string]any) any { return m[ident] }))
+	}
+	field, ok := f.decl.ByIdent(ident)
+	if !ok {
+		return found{}
+	}
+	return f.below(field.Decl, engine.Step{Name: field.Name}, each(f.values, func(m map[string]any) any { return m[field.Name] }))
+}
+
+func (f found) index(index ast.Expr) found {
+	if f.decl == nil || f.decl.Elem == nil {
+		return found{}
+	}
+	if index.Kind() == ast.LiteralKind {
+		if key, ok := index.AsLiteral().(celtypes.String); ok {
+			return f.field(string(key))
+		}
+	}
+	return f.elements()
+}
+
+// elements are the items of a list or the values of a map.
+func (f found) elements() found {
+	if f.decl == nil || f.decl.Elem == nil {
+		return found{}
+	}
+	out := f.below(f.decl.Elem, engine.Step{Any: true}, nil)
+	for _, v := range f.values {
+		switch v := v.(type) {
+		case []any:
+			out.values = append(out.values, v...)
+		case map[string]any:
+			for _, element := range v {
+				out.values = append(out.values, element)
+			}
+		}
+	}
+	return out
+}
+
+func each(values []any, get func(map[string]any) any) []any {
+	var out []any
+	for _, v := range values {
+		if m, ok := v.(map[string]any); ok {
+			if child := get(m); child != nil {
+				out = append(out, child)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package assist
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// Failed says how to mend an expression that compiles and has no value for an
+// object; "" where there is nothing to say.
+func Failed(src string, err error) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "no such key: "); ok {
+		return absent(src, name)
+	}
+	switch {
+	case negativeIndex.MatchString(text):
+		return "positions count from 0; the last is list[size(list) - 1], of a list that has one"
+	case strings.HasPrefix(text, "index out of bounds: "):
+		return "ask first: size(list) > " + strings.TrimPrefix(text, "index out of bounds: ") + " && …"
+	case text == "division by zero" || text == "modulus by zero":
+		return "ask first: x != 0 && …"
+	case strings.HasPrefix(text, "optional.none() dereference"):
+		return "want .orValue(…), or ask .hasValue() first"
+	}
+	return ""
+}
+
+var negativeIndex = regexp.MustCompile(`^index out of bounds: -\d`)
+
+// absent mends the use of a field that the object does not have: where the
+// expression reads it, with what stands before it.
+func absent(src, name string) string {
+	tokens := lex.Tokens([]rune(src))
+	for i, t := range tokens {
+		if i < 2 || tokens[i-1].Text != "." || t.Kind != lex.Ident || t.Text != name {
+			continue
+		}
+		first := lex.Operand(tokens, i)
+		if first < 0 || t.End-tokens[first].Start > maxQuoted {
+			continue
+		}
+		path := lex.Flat(string([]rune(src)[tokens[first].Start:t.End]))
+		base := strings.TrimSuffix(path, "."+name)
+		if base == path {
+			continue
+		}
+		return fmt.Sprintf("ask first: has(%s) && …; or read it with %s.?%s.orValue(…)", path, base, name)
+	}
+	for i, t := range tokens {
+		if t.Kind == lex.String && i > 0 && tokens[i-1].Text == "[" && len(t.Text) > 2 && t.Text[1:len(t.Text)-1] == name {
+			return fmt.Sprintf("ask first: %s in map && …; or read it with [?%s].orValue(…)", t.Text, t.Text)
+		}
+	}
+	return ""
+}

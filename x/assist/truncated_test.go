@@ -1,0 +1,150 @@
+package assist_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/testing/corpus"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/x/assist"
+)
+
+// asked is what is told at an offset of a CRD's text: of a rule what can stand there
+// and what is there, elsewhere what stands there.
+type asked struct {
+	e      *engine.Engine
+	crd    *apiextensionsv1.CustomResourceDefinition
+	places map[string]*assist.Place
+}
+
+func (a *asked) at(d *position.Document, offset int) (answer [3]any) {
+	s := d.At(offset)
+	answer[0] = fmt.Sprint(s.Path, s.Key)
+	p := a.place(s.Path)
+	words, ok := d.Text(s.Node)
+	if p == nil || !ok || s.Key {
+		return answer
+	}
+	answer[1] = p.CompleteAt(s.Node.Value, words.Point(offset))
+	answer[2] = p.Call(s.Node.Value, words.Point(offset))
+	return answer
+}
+
+// place is that of the rule that a path leads to; nil for none.
+func (a *asked) place(path position.Path) *assist.Place {
+	name := fmt.Sprint(path)
+	if p, ok := a.places[name]; ok {
+		return p
+	}
+	at, steps := schemaPlace(path)
+	if at < 0 || at >= len(a.crd.Spec.Versions) {
+		return nil
+	}
+	v := &a.crd.Spec.Versions[at]
+	p, err := assist.NewPlace(a.e, v.Schema.OpenAPIV3Schema, v.Name, engine.FormatPath(steps))
+	if err != nil {
+		p = nil
+	}
+	a.places[name] = p
+	return p
+}
+
+// schemaPlace reads a path to a rule: the version's position, and the steps to the rule's
+// place; -1 for any other path.
+func schemaPlace(path position.Path) (version int, steps []engine.Step) {
+	word := func(i int) string {
+		if i < len(path) {
+			return path[i].String()
+		}
+		return ""
+	}
+	if len(path) < 7 || word(0) != "spec" || word(1) != "versions" || word(4) != "openAPIV3Schema" || word(len(path)-1) != "rule" {
+		return -1, nil
+	}
+	_, err := fmt.Sscanf(word(2), "[%d]", &version)
+	if err != nil {
+		return -1, nil
+	}
+	for i := 5; i < len(path)-3; i++ {
+		switch word(i) {
+		case "properties":
+			i++
+			steps = append(steps, engine.Step{Name: word(i)})
+		case "items", "additionalProperties":
+			steps = append(steps, engine.Step{Any: true})
+		default:
+			return -1, nil
+		}
+	}
+	return version, steps
+}
+
+// TestTruncatedAnswers breaks files off anywhere, and holds that nearly all that was told
+// of what is left is told still.
+func TestTruncatedAnswers(t *testing.T) {
+	t.Parallel()
+	rounds := 40
+	if os.Getenv("CELADON_FULL") != "" {
+		rounds = 1000
+	}
+	files := corpus.CRDFiles(t)
+	random := rand.New(rand.NewPCG(22, 5))
+	same, all, sameInRules, inRules := 0, 0, 0, 0
+	for range rounds {
+		data, err := os.ReadFile(files[random.IntN(len(files))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(data, crd); err != nil {
+			continue
+		}
+		e, err := engine.Compile(crd, engine.Config{})
+		whole, bad := position.Parse(data)
+		if err != nil || bad != nil {
+			continue
+		}
+		a := &asked{e: e, crd: crd, places: map[string]*assist.Place{}}
+		cut := random.IntN(len(data))
+		part := position.Loose(data[:cut], nil)
+		offsets := ruleOffsets(random, whole.Root, cut)
+		for range 10 {
+			offsets = append(offsets, random.IntN(cut+1))
+		}
+		for _, at := range offsets {
+			was, is := a.at(whole, at), a.at(part, at)
+			equal := reflect.DeepEqual(was, is)
+			if all++; equal {
+				same++
+			}
+			if was[1] == nil {
+				continue
+			}
+			if inRules++; equal {
+				sameInRules++
+			}
+		}
+	}
+	t.Logf("%d of %d answers are what they were, in rules %d of %d", same, all, sameInRules, inRules)
+	if same*100 < all*95 || sameInRules*100 < inRules*95 || inRules == 0 {
+		t.Errorf("%d of %d answers are what they were, in rules %d of %d, want 95 %%", same, all, sameInRules, inRules)
+	}
+}
+
+// ruleOffsets are places in rules before a cut.
+func ruleOffsets(random *rand.Rand, n *position.Node, cut int) (offsets []int) {
+	for i, item := range n.Items {
+		if i < len(n.Keys) && n.Keys[i].Value == "rule" && item.Start < cut && item.End > item.Start {
+			offsets = append(offsets, item.Start+random.IntN(min(item.End, cut)-item.Start+1))
+		}
+		offsets = append(offsets, ruleOffsets(random, item, cut)...)
+	}
+	return offsets[:min(len(offsets), 20)]
+}

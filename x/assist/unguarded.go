@@ -1,0 +1,223 @@
+package assist
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/analysis/guard"
+)
+
+// maxGuarded is for how many fields of an expression mends are looked for, and maxGuards
+// how many reads of one field are guarded: each takes a compilation.
+const (
+	maxGuarded = 8
+	maxGuards  = 12
+)
+
+// unguarded are the fields that an expression reads without has() though they may be
+// absent: what vet's optional-read says, of each and not of the first.
+func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
+	if p.Part == AnyExpression {
+		return nil
+	}
+	asked := map[place]bool{}
+	p.eachRead(x, func(e ast.Expr, of place, _ *resolver) {
+		if isTest(e) || asksOptional(e) {
+			asked[of] = true
+		}
+	})
+	src := lex.NewSource(x.Source(), x.AST())
+	p.eachRead(x, func(e ast.Expr, of place, r *resolver) {
+		if e.Kind() != ast.SelectKind || isTest(e) || asksOptional(e) || asked[of] || r.always(e.AsSelect()) {
+			return
+		}
+		asked[of] = true
+		start, end, ok := src.Range(e)
+		if !ok {
+			return
+		}
+		problem := Problem{Kind: Unguarded, Start: start, End: end}
+		problem.Message = fmt.Sprintf("%s is optional and read without has(): where it is absent the rule fails with \"no such key\"", of.name)
+		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
+		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
+			if edits := p.guarded(x, of, how); len(all) < maxGuarded && len(edits) > 0 {
+				problem.Mends = append(problem.Mends, p.tried(x.Source(), edits, p.fits)...)
+			}
+		}
+		all = append(all, problem)
+	})
+	return all
+}
+
+// guarded guards each read of a field that is not guarded yet; none where that cannot be
+// done.
+func (p *Place) guarded(x *expr.Expr, of place, how guard.Way) []Edit {
+	if len(x.Source()) > maxMended {
+		return nil
+	}
+	growing := pieces{{text: []rune(x.Source()), old: true}}
+	for range maxGuards {
+		var more []guard.Insertion
+		p.eachRead(x, func(e ast.Expr, other place, _ *resolver) {
+			if len(more) == 0 && other == of && e.Kind() == ast.SelectKind && !isTest(e) {
+				more = guard.Field(x, p.env(), e, how)
+			}
+		})
+		if len(more) == 0 {
+			return growing.edits()
+		}
+		for _, i := range slices.Backward(more) {
+			growing = growing.insert(i.At, i.Text)
+		}
+		var err error
+		if x, err = p.compile(growing.text()); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// pieces are a text and what was put into it.
+type pieces []piece
+
+type piece struct {
+	text []rune
+	old  bool
+}
+
+func (all pieces) insert(at int, text string) pieces {
+	for i, one := range all {
+		if at > len(one.text) {
+			at -= len(one.text)
+			continue
+		}
+		return slices.Concat(all[:i], pieces{{one.text[:at], one.old}, {[]rune(text), false}, {one.text[at:], one.old}}, all[i+1:])
+	}
+	return all
+}
+
+func (all pieces) text() string {
+	var b strings.Builder
+	for _, one := range all {
+		b.WriteString(string(one.text))
+	}
+	return b.String()
+}
+
+// edits are what was put in, each where it stands.
+func (all pieces) edits() (edits []Edit) {
+	at := 0
+	for _, one := range all {
+		switch last := len(edits) - 1; {
+		case one.old:
+			at += len(one.text)
+		case last >= 0 && edits[last].Start == at:
+			edits[last].Text += string(one.text)
+		default:
+			edits = append(edits, Edit{at, at, string(one.text)})
+		}
+	}
+	return edits
+}
+
+// isTest is true of what has() asks for.
+func isTest(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
+
+// always is true of a field that any valid object has, or of which that is not known.
+func (r *resolver) always(s ast.SelectExpr) bool {
+	of := r.expr(s.Operand())
+	if of.decl == nil || of.decl.Kind != types.Object {
+		return true
+	}
+	f, ok := of.decl.ByIdent(s.FieldName())
+	read := of.field(s.FieldName())
+	if !ok || read.schema == nil || f.Required || read.schema.Default != nil {
+		return true
+	}
+	return of.decl.Root && (f.Name == "metadata" || f.Name == "apiVersion" || f.Name == "kind")
+}
+
+// place is what is read of the object: the name that it is read by, and the macro whose
+// variable that begins with, counted from 1; two variables may have one name.
+type place struct {
+	name  string
+	macro int
+}
+
+// eachRead visits the parts of an expression that read the object.
+func (p *Place) eachRead(x *expr.Expr, visit func(e ast.Expr, of place, r *resolver)) {
+	w := &readWalk{resolver: resolver{place: p, vars: map[string]found{}}, by: map[string]int{}, visit: visit}
+	if p.OptionalOldSelf {
+		w.vars[types.OldSelf] = found{}
+	}
+	w.each(x.AST().NativeRep().Expr())
+}
+
+// readWalk goes through an expression, with the variables that each part sees.
+type readWalk struct {
+	resolver
+	by     map[string]int // the macro of each variable
+	macros int
+	visit  func(e ast.Expr, of place, r *resolver)
+}
+
+func (w *readWalk) each(e ast.Expr) {
+	if name := w.nameOf(e); name != "" {
+		root, _, _ := strings.Cut(name, ".")
+		root, _, _ = strings.Cut(root, "[")
+		w.visit(e, place{name, w.by[root]}, &w.resolver)
+	}
+	if e.Kind() != ast.ComprehensionKind {
+		for _, part := range below(e) {
+			w.each(part)
+		}
+		return
+	}
+	c := e.AsComprehension()
+	w.each(c.IterRange())
+	w.each(c.AccuInit())
+	vars, by := w.vars, w.by
+	w.vars, w.by = maps.Clone(vars), maps.Clone(by)
+	w.loop(c)
+	w.vars[c.AccuVar()] = found{}
+	w.macros++
+	for _, name := range []string{c.IterVar(), c.IterVar2(), c.AccuVar()} {
+		w.by[name] = w.macros
+	}
+	w.each(c.LoopStep())
+	w.each(c.Result())
+	w.vars, w.by = vars, by
+}
+
+// nameOf is how an expression reads a place of the object; "" where it is no plain
+// place.
+func (r *resolver) nameOf(e ast.Expr) string {
+	if r.expr(e).decl == nil && !isTest(e) {
+		return ""
+	}
+	if e.Kind() == ast.IdentKind {
+		return e.AsIdent()
+	}
+	if isCall(e, operators.Index) || isCall(e, operators.OptIndex) {
+		if of := r.nameOf(e.AsCall().Args()[0]); of != "" {
+			return of + "[…]"
+		}
+		return ""
+	}
+	of, name, _ := read(e)
+	if of == nil {
+		return ""
+	}
+	if before := r.nameOf(of); before != "" {
+		return before + "." + name
+	}
+	return ""
+}

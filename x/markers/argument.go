@@ -1,0 +1,124 @@
+package markers
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"text/scanner"
+)
+
+// Argument is a name and a value of a marker.
+type Argument struct {
+	Name  string
+	Value Value
+}
+
+// badArgument is what keeps a generator from reading a marker to its end.
+type badArgument struct {
+	offset  int // in the file
+	message string
+}
+
+// arguments reads name=value pairs, which stand in the file from offset start. It
+// tokenizes as controller-tools does, whose grammar is what text/scanner makes of
+// the marker: a string is quoted or in backticks, or else it ends at a comma, a
+// semicolon or a closing brace. Strict is for markers of controller-tools itself; of
+// others it is not known which arguments they have, and lists (a;b) are read as one
+// bare value.
+func arguments(text string, start int, strict bool) (list []Argument, bad *badArgument) {
+	p := &argumentParser{text: text, start: start, strict: strict}
+	p.Init(strings.NewReader(text))
+	p.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanRawStrings | scanner.SkipComments
+	p.Error = func(_ *scanner.Scanner, message string) { p.fail(p.Position.Offset, message) }
+	for p.bad == nil {
+		if p.Scan() != scanner.Ident {
+			p.fail(p.Position.Offset, "want an argument's name, such as message")
+			break
+		}
+		name, at := p.TokenText(), p.Position.Offset
+		if p.Scan() != '=' {
+			p.fail(p.Position.Offset, "want = behind "+name)
+			break
+		}
+		if strict && !stringArguments[name] && name != boolArgument {
+			p.fail(at, "no argument is named "+name)
+			break
+		}
+		value, ok := p.value(name)
+		if !ok {
+			break
+		}
+		list = append(list, Argument{name, value})
+		if p.peek() == scanner.EOF {
+			break
+		}
+		if p.Scan() != ',' {
+			p.fail(p.Position.Offset, "want a comma behind the value of "+name)
+		}
+	}
+	if strict && !slices.ContainsFunc(list, func(a Argument) bool { return a.Name == "rule" }) {
+		p.fail(len(text), "want an argument rule")
+	}
+	return list, p.bad
+}
+
+type argumentParser struct {
+	scanner.Scanner
+	text   string
+	start  int
+	strict bool
+	bad    *badArgument
+}
+
+// fail keeps the first.
+func (p *argumentParser) fail(offset int, message string) {
+	if p.bad == nil {
+		p.bad = &badArgument{p.start + max(0, min(offset, len(p.text))), message}
+	}
+}
+
+// peek skips white space.
+func (p *argumentParser) peek() rune {
+	for p.Peek() == ' ' || p.Peek() == '\t' || p.Peek() == '\r' || p.Peek() == '\n' {
+		p.Next()
+	}
+	return p.Peek()
+}
+
+// value is a string's, quoted or bare.
+func (p *argumentParser) value(name string) (Value, bool) {
+	tok := p.Scan()
+	from := p.Position.Offset
+	if p.strict && name == boolArgument {
+		text := p.TokenText()
+		if text != "true" && text != "false" {
+			p.fail(from, "want true or false")
+		}
+		return Value{Text: text, raw: text, start: p.start + from}, p.bad == nil
+	}
+	if tok == scanner.String || tok == scanner.RawString {
+		raw := p.TokenText()
+		text, err := strconv.Unquote(raw)
+		if err != nil {
+			p.fail(from, "the value of "+name+" is no Go string")
+			return Value{}, false
+		}
+		return Value{Text: text, raw: raw, start: p.start + from}, true
+	}
+	if tok == scanner.EOF {
+		return Value{start: p.start + len(p.text)}, true
+	}
+	list := !p.strict && !stringArguments[name]
+	for next := p.peek(); next != ',' && next != '}' && next != scanner.EOF && (next != ';' || list); next = p.peek() {
+		p.Scan()
+	}
+	// A space before the comma takes the last token with it: TokenText is "" behind
+	// what peek skips, here as there.
+	raw := p.text[from : p.Position.Offset+len(p.TokenText())]
+	return Value{Text: raw, raw: raw, start: p.start + from, cut: p.TokenText() == ""}, true
+}
+
+// stringArguments and boolArgument are those of a rule.
+var stringArguments = map[string]bool{"rule": true, "message": true, "messageExpression": true, "reason": true, "fieldPath": true}
+
+const boolArgument = "optionalOldSelf"

@@ -1,0 +1,117 @@
+package gotree
+
+import (
+	"errors"
+	"fmt"
+	"go/build"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/x/markers"
+)
+
+const (
+	// maxFile is far more than any written Go file, maxBytes than any API.
+	maxFile  = 16 << 20
+	maxBytes = 512 << 20
+	maxFiles = 50_000
+	// maxEntries is how many things a folder may hold.
+	maxEntries = 100_000
+	maxDepth   = 100
+)
+
+// read reads a file, within what is left to be read.
+func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(of, name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("want a regular file")
+	}
+	f, err := of.Open(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
+	}
+	t.files++
+	t.bytes += int64(len(data))
+	if t.files > maxFiles || t.bytes > maxBytes {
+		return nil, fmt.Errorf("more than %d files or %d MiB of Go: %w", maxFiles, maxBytes>>20, errTooMuch)
+	}
+	return data, nil
+}
+
+// errTooMuch ends a run.
+var errTooMuch = errors.New("name fewer packages")
+
+// plain is an error without the path that stands before it anyway.
+func plain(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// folder reads a folder's entries, by name.
+func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
+	f, err := of.Open(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	d, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return nil, errors.New("want a folder")
+	}
+	list, err := d.ReadDir(maxEntries + 1)
+	if err != nil && err != io.EOF {
+		return nil, plain(err)
+	}
+	if len(list) > maxEntries {
+		return nil, fmt.Errorf("more than %d entries: want less", maxEntries)
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, nil
+}
+
+// goFiles are those of one package in a folder. Generated copies and tests hold no
+// markers.
+func (t *Tree) goFiles(of fs.FS, dir, name string, list []fs.DirEntry) (files []markers.File, err error) {
+	for _, e := range list {
+		base := e.Name()
+		if e.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '.' || base[0] == '_' || !usual(base) {
+			continue
+		}
+		data, err := t.read(of, path.Join(dir, base))
+		if err != nil {
+			if t.bad = append(t.bad, Bad{path.Join(name, base), err}); errors.Is(err, errTooMuch) {
+				return nil, err
+			}
+			continue
+		}
+		files = append(files, markers.File{Name: path.Join(name, base), Text: data})
+	}
+	return files, nil
+}
+
+// usual is true of a file that is part of its package by its name, as one that ends in
+// _windows.go is not on a usual machine.
+func usual(base string) bool {
+	on := build.Context{GOOS: "linux", GOARCH: "amd64", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("package p")), nil
+	}}
+	match, err := on.MatchFile("", base)
+	return match && err == nil
+}

@@ -1,0 +1,160 @@
+package markers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Rule is a rule of a CRD and the marker that made it.
+type Rule struct {
+	// Version is the CRD's; Field is the rule's place in the CRD, as
+	// spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].
+	Version, Field string
+	Text           string
+	// Marker is nil where no marker has the rule.
+	Marker *Marker
+	// Others have the same text and may as well have made it.
+	Others []*Marker
+	// Missing is the package whose types would tell; "" is none.
+	Missing string
+}
+
+// Map is a CRD's rules.
+type Map struct {
+	Rules []Rule
+	// Rooted: the given packages have the CRD's kind.
+	Rooted  bool
+	byField map[string]int
+}
+
+// Rule is the one at a place of the CRD or around it; nil where there is none.
+func (m *Map) Rule(field string) *Rule {
+	for {
+		if i, ok := m.byField[field]; ok {
+			return &m.Rules[i]
+		}
+		i := strings.LastIndexByte(field, '.')
+		if i < 0 {
+			return nil
+		}
+		field = field[:i]
+	}
+}
+
+// Map finds the markers of a CRD's rules.
+func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
+	m := &Map{byField: map[string]int{}}
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+			continue
+		}
+		if t := s.root(crd, v.Name); t != nil {
+			s.roots[t], m.Rooted = true, true
+		}
+		if root := branches(step{schema: v.Schema.OpenAPIV3Schema}); root != nil {
+			w := &walker{m, s, v.Name}
+			w.walk(s.rootSpot(crd, v.Name), schemaPath(i), root)
+		}
+	}
+	return m
+}
+
+// walker goes through one version's schema.
+type walker struct {
+	*Map
+	src     *Source
+	version string
+}
+
+func (w *walker) walk(at spot, path string, here *branch) {
+	w.match(at, path, here)
+	for _, by := range here.below {
+		w.walk(w.src.below(at, by.step), by.path(path), by)
+	}
+}
+
+// match finds the markers of the rules at one place: those that stand there with the
+// rule's text or, where it is not known what stands there, whatever has it.
+func (w *walker) match(at spot, path string, here *branch) {
+	taken, first := map[*Marker]bool{}, len(w.Rules)
+	for i := range here.schema.XValidations {
+		rule := &here.schema.XValidations[i]
+		r := Rule{Version: w.version, Field: fmt.Sprintf("%s.x-kubernetes-validations[%d]", path, i), Text: rule.Rule}
+		if r.Marker = best(at.alike(rule.Rule), taken, rule); r.Marker != nil {
+			taken[r.Marker] = true
+		} else if at.unknown {
+			if r.Marker, r.Others = w.src.byText(rule, here.name); r.Marker == nil {
+				r.Missing = at.missing
+			}
+		}
+		w.byField[r.Field] = len(w.Rules)
+		w.Rules = append(w.Rules, r)
+	}
+	for i := first; i < len(w.Rules); i++ {
+		w.Rules[i].settle(at.alike(w.Rules[i].Text), taken)
+	}
+}
+
+// settle adds what of the place's other markers says the same, and notes that a CRD
+// has the rule of all these.
+func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
+	if r.Marker == nil {
+		return
+	}
+	for _, m := range alike {
+		if taken[r.Marker] && !taken[m] && m.Argument("message") == r.Marker.Argument("message") {
+			r.Others = append(r.Others, m)
+		}
+	}
+	r.Marker.used = true
+	for _, m := range r.Others {
+		m.used = true
+	}
+}
+
+// best is the first marker that is not taken, one with the rule's message before
+// others, or else one that is: a type that is inlined twice has its rules twice. Nil is
+// none.
+func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {
+	for _, m := range alike {
+		switch {
+		case taken[m]:
+		case m.Made != "" || m.Argument("message") == rule.Message && m.Argument("messageExpression") == rule.MessageExpression:
+			return m
+		case first == nil:
+			first = m
+		}
+	}
+	if first == nil && len(alike) > 0 {
+		first = alike[0]
+	}
+	return first
+}
+
+// byText are the given packages' markers with a rule's text: those with its message,
+// and of these those at a field of the name.
+func (s *Source) byText(rule *apiextensionsv1.ValidationRule, name string) (*Marker, []*Marker) {
+	all := s.byRule[rule.Rule]
+	all = all[:min(len(all), mostAlike)]
+	narrow := func(ok func(*Marker) bool) {
+		var some []*Marker
+		for _, m := range all {
+			if ok(m) {
+				some = append(some, m)
+			}
+		}
+		if len(some) > 0 {
+			all = some
+		}
+	}
+	narrow(func(m *Marker) bool { return m.Argument("message") == rule.Message })
+	narrow(func(m *Marker) bool { return strings.EqualFold(m.Field, name) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all[0], slices.Clone(all[1:])
+}

@@ -1,0 +1,48 @@
+package markers
+
+// mostAlike is how many markers with one text are told apart at one place.
+const mostAlike = 1000
+
+// markerSet are the markers of a type or a field, found by the text of their rule.
+type markerSet struct {
+	list          []*Marker
+	rules, ofItem map[string][]*Marker
+}
+
+// newSet is nil for no markers.
+func newSet(list []*Marker) *markerSet {
+	if len(list) == 0 {
+		return nil
+	}
+	s := &markerSet{list, map[string][]*Marker{}, map[string][]*Marker{}}
+	for _, m := range list {
+		if m.misplaced() != "" {
+			continue
+		}
+		if m.items {
+			s.ofItem[m.Rule()] = append(s.ofItem[m.Rule()], m)
+		} else {
+			s.rules[m.Rule()] = append(s.rules[m.Rule()], m)
+		}
+	}
+	return s
+}
+
+// alike are the markers that may have made a rule of a place, in order.
+func (at *spot) alike(rule string) (all []*Marker) {
+	add := func(more []*Marker) { all = append(all, more[:min(len(more), mostAlike-len(all))]...) }
+	for _, s := range at.sets {
+		add(s.rules[rule])
+	}
+	for _, s := range at.above {
+		add(s.ofItem[rule])
+	}
+	return all
+}
+
+// add takes a type's or a field's markers.
+func (at *spot) add(s *markerSet) {
+	if s != nil {
+		at.sets = append(at.sets, s)
+	}
+}

@@ -1,0 +1,42 @@
+package markers
+
+import (
+	"go/ast"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// jsonName is the name of a field in objects, and whether the field's own fields
+// stand in its place; "-" is a field that objects do not have.
+func jsonName(tag *ast.BasicLit, embedded bool) (name string, inline bool) {
+	text := ""
+	if tag != nil {
+		text, _ = strconv.Unquote(tag.Value)
+	}
+	value, tagged := reflect.StructTag(text).Lookup("json")
+	if value == "-" || !tagged && !embedded {
+		return "-", false
+	}
+	name, options, _ := strings.Cut(value, ",")
+	return name, name == "" || strings.Contains(","+options+",", ",inline,")
+}
+
+// packageMarkers are what a package says of its API: in the comments that stand above
+// the package clause, or anywhere between declarations.
+func (f *file) packageMarkers(tree *ast.File) {
+	if f.pkg.name == "" {
+		f.pkg.name = tree.Name.Name
+	}
+	for _, g := range tree.Comments {
+		for _, c := range g.List {
+			text := strings.TrimSpace(strings.TrimPrefix(c.Text, "//"))
+			if v, ok := strings.CutPrefix(text, "+groupName="); ok {
+				f.pkg.group = v
+			}
+			if v, ok := strings.CutPrefix(text, "+versionName="); ok {
+				f.pkg.version = v
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package publish
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/internal/text/untrusted"
+)
+
+// Markdown is the page in GitHub's Markdown. Whatever the CRD says stays text:
+// its own marks and HTML are shown, not followed. Bare addresses stay as they
+// are, and GitHub makes them links to where they say.
+func (p *Page) Markdown() []byte {
+	m := &markdown{}
+	m.line("# " + marked(p.CRD.Spec.Names.Kind))
+	m.line("")
+	m.facts(p.About())
+	for _, v := range p.Versions {
+		m.line("- " + code(v.Name) + ": " + marked(v.Standing()))
+	}
+	for _, v := range p.Versions {
+		m.version(v)
+	}
+	return []byte(untrusted.Text(m.String()))
+}
+
+type markdown struct{ strings.Builder }
+
+func (m *markdown) line(text string) {
+	m.WriteString(text)
+	m.WriteByte('\n')
+}
+
+func (m *markdown) paragraph(text string) {
+	m.line("")
+	m.line(text)
+}
+
+func (m *markdown) facts(all []Fact) {
+	for _, f := range all {
+		m.line("- " + f.Name + ": " + code(f.Text))
+	}
+}
+
+func (m *markdown) version(v *Version) {
+	m.paragraph("## " + marked(v.Name))
+	if extras := v.Extras(); len(extras) > 0 {
+		m.line("")
+		m.facts(extras)
+	}
+	if v.Root != nil {
+		m.field(v.Root)
+	} else {
+		m.paragraph("The schema is not structural: a server keeps nothing of it.")
+	}
+	for _, x := range v.Examples {
+		m.example(x)
+	}
+	if len(v.Fields) > 0 {
+		m.paragraph("### Fields")
+	}
+	for _, f := range v.Fields {
+		m.paragraph("#### " + code(f.Path))
+		m.field(f)
+	}
+}
+
+func (m *markdown) field(f *Field) {
+	if f.Says != "" {
+		m.paragraph(marked(f.Says))
+	}
+	if f.Description != "" {
+		m.paragraph(marked(f.Description))
+	}
+	for _, fact := range f.Also {
+		m.paragraph(fact.Name + ": " + code(fact.Text))
+	}
+	for _, r := range f.Rules {
+		of := ""
+		if r.Of != "" {
+			of = " of " + code(r.Of)
+		}
+		m.paragraph("Rule" + of + ":")
+		m.fenced("", r.Text)
+		if len(r.Facts) > 0 || r.Cost != "" {
+			m.line("")
+		}
+		m.facts(r.Facts)
+		if r.Cost != "" {
+			m.line("- cost: " + r.Cost)
+		}
+	}
+}
+
+func (m *markdown) example(x Example) {
+	m.paragraph("### " + x.Title)
+	if x.Missing != "" {
+		m.paragraph(marked(x.Missing))
+		return
+	}
+	m.paragraph(x.Accepted())
+	m.fenced("yaml", x.YAML)
+	if words := x.Note(); words != "" {
+		m.paragraph(marked(words))
+	}
+}
+
+// fenced is a block of code, within a fence that is not in it.
+func (m *markdown) fenced(language, text string) {
+	fence := fence(text, 3)
+	m.line("")
+	m.line(fence + language)
+	m.line(strings.TrimSuffix(text, "\n"))
+	m.line(fence)
+}
+
+// code is text in a line of code; where there is a backtick in it, the marks are
+// longer.
+func code(text string) string {
+	line := lex.OneLine(text)
+	marks := fence(line, 1)
+	if strings.HasPrefix(line, "`") || strings.HasSuffix(line, "`") || strings.TrimSpace(line) == "" {
+		line = " " + line + " "
+	}
+	return marks + line + marks
+}
+
+var backticks = regexp.MustCompile("`+")
+
+func fence(text string, least int) string {
+	for _, run := range backticks.FindAllString(text, -1) {
+		least = max(least, len(run)+1)
+	}
+	return strings.Repeat("`", least)
+}
+
+var (
+	// What means something anywhere in Markdown, and what does at the beginning
+	// of a line.
+	marks     = regexp.MustCompile("[\\\\`*_\\[\\]<>&|~$@!]")
+	beginning = regexp.MustCompile(`^[#+=:-]`)
+	numbered  = regexp.MustCompile(`^(\d+)([.)])`)
+)
+
+// marked is text as it reads, line by line.
+func marked(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = marks.ReplaceAllString(strings.TrimSpace(line), `\$0`)
+		switch {
+		case numbered.MatchString(line):
+			line = numbered.ReplaceAllString(line, `$1\$2`)
+		case beginning.MatchString(line):
+			line = `\` + line
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,158 @@
+package publish
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// Field is a field, or the root, which has no name.
+type Field struct {
+	Path string
+	// Says is its type, bounds and default in one line, Also what is combined
+	// by allOf and the like.
+	Says        string
+	Also        []Fact
+	Description string
+	Rules       []Rule
+}
+
+// Rule is a rule with what is said of it.
+type Rule struct {
+	Of    string // the place, where that is not the field's own
+	Text  string
+	Facts []Fact
+	Cost  string // "" where it is not known
+}
+
+const (
+	// shownJunctor is how much of an anyOf is shown.
+	shownJunctor = 300
+	// fieldCost is about what a field takes on a page beside its texts.
+	fieldCost = 300
+	// pathTimes is how often HTML has a field's path.
+	pathTimes = 5
+)
+
+// read takes the fields from the schema, each before what is in it. room is how
+// many bytes of text there may be; it ends below zero where that is not enough.
+func (v *Version) read(costs map[engine.RuleRef]Cost, room *int) error {
+	s := structural(v.CustomResourceDefinitionVersion)
+	if s == nil {
+		return nil
+	}
+	root, err := decoded(s)
+	if err != nil {
+		return err
+	}
+	w := &pageWalk{version: v.Name, costs: costs, room: room}
+	w.walk("", 0, root, false)
+	v.Root, v.Fields, v.deepest = w.all[0], w.all[1:], w.deepest
+	return nil
+}
+
+type pageWalk struct {
+	version string
+	costs   map[engine.RuleRef]Cost
+	room    *int
+	all     []*Field
+	deepest int // in names and [*]
+}
+
+func (w *pageWalk) walk(path string, depth int, s node, required bool) {
+	f := &Field{Path: path, Description: text(s)}
+	f.Says = says(s, required, path == "")
+	for _, word := range []string{"allOf", "anyOf", "oneOf", "not"} {
+		if v, ok := s[word]; ok {
+			f.Also = append(f.Also, Fact{word, preview.JSON(v, shownJunctor)})
+		}
+	}
+	below := map[string]node{}
+	for _, at := range parts(path, s) {
+		f.Rules = append(f.Rules, w.rules(at, path)...)
+		if at.path != path {
+			f.Description = strings.TrimSpace(f.Description + "\n\n" + text(at.schema))
+		}
+		below[at.path] = at.schema
+	}
+	w.deepest = max(w.deepest, depth+len(below))
+	if w.add(f); *w.room < 0 {
+		return
+	}
+	for _, path := range slices.Sorted(maps.Keys(below)) {
+		w.below(path, below[path])
+	}
+}
+
+// says is a field's type, bounds and default, and what it takes beside its
+// fields. The root says no type.
+func says(s node, required, root bool) string {
+	words := s.Says(required)
+	if words == "" && !root {
+		words = cmp.Or(s.Kind(), "anything")
+	}
+	for _, more := range []struct{ key, words string }{
+		{"x-kubernetes-embedded-resource", "a whole object of its own"},
+		{"x-kubernetes-preserve-unknown-fields", "any fields are kept"},
+	} {
+		if s[more.key] == true {
+			words = strings.TrimPrefix(words+", "+more.words, ", ")
+		}
+	}
+	return words
+}
+
+// text is what a schema says of itself.
+func text(s node) string { return tabless(s.Text("description")) }
+
+// tabless is a text without tabs, which are shown as foreign.
+func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ") }
+
+// add takes what a field has of the room.
+func (w *pageWalk) add(f *Field) {
+	size := fieldCost + pathTimes*len(f.Path) + len(f.Says) + len(f.Description)
+	for _, r := range f.Rules {
+		size += fieldCost + len(r.Of) + len(r.Text)
+		for _, fact := range r.Facts {
+			size += len(fact.Text)
+		}
+	}
+	*w.room -= size
+	w.all = append(w.all, f)
+}
+
+// below are the fields of an object. What every object has stands on a page only
+// where the CRD says something of it.
+func (w *pageWalk) below(path string, s node) {
+	steps, err := engine.ParsePath(path)
+	if err != nil {
+		return // FormatPath has made it
+	}
+	required := list(s["required"])
+	properties := s.Child("properties")
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		field := properties.Child(name)
+		if path == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) && len(field.Child("properties")) == 0 && len(rules(field)) == 0 {
+			continue
+		}
+		w.walk(engine.FormatPath(append(slices.Clip(steps), engine.Step{Name: name})), len(steps)+1, field, slices.Contains(required, any(name)))
+	}
+}
+
+func (w *pageWalk) rules(at part, here string) (all []Rule) {
+	for _, r := range rules(at.schema) {
+		one := Rule{Text: tabless(r.text), Facts: r.facts()}
+		if at.path != here {
+			one.Of = at.path
+		}
+		if c, ok := w.costs[engine.RuleRef{Version: w.version, Path: at.path, Index: r.index}]; ok {
+			one.Cost = c.String()
+		}
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,198 @@
+package publish
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+)
+
+// Place is a field of a version of a CRD, or its root.
+type Place struct {
+	CRD     *apiextensionsv1.CustomResourceDefinition
+	Version string
+	// Path is the field's in the schema, as engine.FormatPath has it: what
+	// kubectl walks through without a word, [*], is in it.
+	Path string
+
+	name   string // of the field, "" at the root
+	schema node
+	types  map[string]node
+}
+
+// Find finds what a name such as crontabs.spec.replicas means among CRDs, as
+// kubectl explain does: the resource by its plural, singular or short name, then
+// fields. The group may stand behind the plural. apiVersion is a group and
+// version, or "" for the version that a server prefers. A CRD's kind serves as a
+// name too.
+func Find(crds []*apiextensionsv1.CustomResourceDefinition, name, apiVersion string) (*Place, error) {
+	steps, err := fieldNames(strings.TrimSuffix(name, "."))
+	if err != nil {
+		return nil, err
+	}
+	crd, steps, err := resource(crds, steps)
+	if err != nil {
+		return nil, err
+	}
+	v := preferred(crd)
+	if apiVersion != "" {
+		if crd, v, err = atVersion(crds, crd, apiVersion); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		return nil, fmt.Errorf("%s: no version is served, and a server publishes no other", crd.Name)
+	}
+	root, err := published(v)
+	if err != nil {
+		return nil, err
+	}
+	at := &Place{CRD: crd, Version: v.Name, schema: root, types: definitions()}
+	if err := at.walk(steps); err != nil {
+		return nil, err
+	}
+	return at, nil
+}
+
+func fieldNames(name string) (names []string, err error) {
+	steps, err := engine.ParsePath(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		if s.Any || s.Item {
+			return nil, fmt.Errorf("invalid jsonpath syntax, first node must be field node (got %s, want no [0] and no [*]: the fields of items follow the list's name)", name)
+		}
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("no type of resource: want TYPE or TYPE.FIELD, as crontabs.spec")
+	}
+	return names, nil
+}
+
+// resource finds the CRD that the first name means, and the fields behind it. Of
+// several the one counts whose group follows, or else the first.
+func resource(crds []*apiextensionsv1.CustomResourceDefinition, steps []string) (*apiextensionsv1.CustomResourceDefinition, []string, error) {
+	var found []*apiextensionsv1.CustomResourceDefinition
+	for _, means := range []func(*apiextensionsv1.CustomResourceDefinitionNames, string) bool{exactly, shortly, loosely} {
+		for _, crd := range crds {
+			if means(&crd.Spec.Names, steps[0]) {
+				found = append(found, crd)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	for _, crd := range found {
+		full := append([]string{crd.Spec.Names.Plural}, strings.Split(crd.Spec.Group, ".")...)
+		if len(steps) >= len(full) && slices.Equal(steps[:len(full)], full) {
+			return crd, steps[len(full):], nil
+		}
+	}
+	if len(found) > 0 {
+		return found[0], steps[1:], nil
+	}
+	var known []string
+	for _, crd := range crds {
+		n := &crd.Spec.Names
+		known = append(append(known, n.Plural, singular(n)), n.ShortNames...)
+	}
+	return nil, nil, fmt.Errorf("the server doesn't have a resource type %q%s", steps[0], spell.Offer(steps[0], known))
+}
+
+func singular(n *apiextensionsv1.CustomResourceDefinitionNames) string {
+	return cmp.Or(n.Singular, strings.ToLower(n.Kind))
+}
+
+func exactly(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return name == n.Plural || name == singular(n)
+}
+
+func shortly(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return slices.Contains(n.ShortNames, name)
+}
+
+func loosely(n *apiextensionsv1.CustomResourceDefinitionNames, name string) bool {
+	return exactly(n, strings.ToLower(name)) || strings.EqualFold(name, n.Kind)
+}
+
+// preferred is the version that a server's discovery has first, nil where none
+// is served.
+func preferred(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinitionVersion {
+	var best *apiextensionsv1.CustomResourceDefinitionVersion
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if v.Served && (best == nil || version.CompareKubeAwareVersionStrings(v.Name, best.Name) > 0) {
+			best = v
+		}
+	}
+	return best
+}
+
+// atVersion is the resource of that name in another group and version.
+func atVersion(crds []*apiextensionsv1.CustomResourceDefinition, like *apiextensionsv1.CustomResourceDefinition, apiVersion string) (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion, error) {
+	group, name, ok := strings.Cut(apiVersion, "/")
+	if !ok || group == "" || name == "" || strings.Contains(name, "/") {
+		return nil, nil, fmt.Errorf("API version %q: want GROUP/VERSION, as %s/%s", apiVersion, like.Spec.Group, cmp.Or(preferredName(like), "v1"))
+	}
+	var known []string
+	for _, crd := range crds {
+		if crd.Spec.Names.Plural != like.Spec.Names.Plural {
+			continue
+		}
+		for i := range crd.Spec.Versions {
+			v := &crd.Spec.Versions[i]
+			if v.Served && crd.Spec.Group == group && v.Name == name {
+				return crd, v, nil
+			}
+			if v.Served {
+				known = append(known, crd.Spec.Group+"/"+v.Name)
+			}
+		}
+	}
+	return nil, nil, fmt.Errorf("couldn't find resource for %q%s", fmt.Sprintf("%s/%s, Resource=%s", group, name, like.Spec.Names.Plural), spell.Offer(apiVersion, known))
+}
+
+func preferredName(crd *apiextensionsv1.CustomResourceDefinition) string {
+	if v := preferred(crd); v != nil {
+		return v.Name
+	}
+	return ""
+}
+
+// walk goes down to a field. Lists and maps are walked through; what only allOf
+// has is found last.
+func (p *Place) walk(names []string) error {
+	var steps []engine.Step
+	for i, name := range names {
+		next, through := p.field(p.schema, name)
+		if next == nil {
+			where := "in " + engine.FormatPath(steps)
+			if i == 0 {
+				where = "at the root"
+			}
+			known := slices.Sorted(maps.Keys(p.names(p.schema)))
+			if i == len(names)-1 {
+				return fmt.Errorf("field %q does not exist %s%s", name, where, spell.Offer(name, known))
+			}
+			return fmt.Errorf("field %q does not exist: there is no %q %s%s", names[len(names)-1], name, where, spell.Offer(name, known))
+		}
+		for range through {
+			steps = append(steps, engine.Step{Any: true})
+		}
+		steps = append(steps, engine.Step{Name: name})
+		p.schema, p.name = next, name
+	}
+	p.Path = engine.FormatPath(steps)
+	return nil
+}

@@ -1,0 +1,206 @@
+package roundtrip
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/valuediff"
+)
+
+type schemaProps = apiextensionsv1.JSONSchemaProps
+
+// difference is a place at which an object came back as another.
+type difference struct {
+	kind          Kind
+	path          []engine.Step
+	before, after any
+}
+
+// differ compares objects of one version.
+type differ struct {
+	ignore [][]engine.Step
+	found  []difference
+}
+
+// differences are those of what users and controllers write: labels and
+// annotations that a converter adds are its own.
+func differences(before, after map[string]any, s *schemaProps, ignore [][]engine.Step) []difference {
+	d := &differ{ignore: ignore}
+	was, is := written(before), written(after)
+	for _, name := range []string{"labels", "annotations"} {
+		theirs, _ := was["metadata"].(map[string]any)[name].(map[string]any)
+		maps.DeleteFunc(is["metadata"].(map[string]any)[name].(map[string]any), func(key string, _ any) bool {
+			_, ok := theirs[key]
+			return !ok
+		})
+	}
+	ordered := d.ordered(nil, was, is, s)
+	for c := range valuediff.Values(was, ordered) {
+		switch {
+		case c.Removed:
+			d.add(Dropped, c.Path, c.Before, nil)
+		case c.Added:
+			d.add(Added, c.Path, nil, c.After)
+		default:
+			d.add(Changed, c.Path, c.Before, c.After)
+		}
+	}
+	return d.found
+}
+
+// written is an object without what conversion cannot change.
+func written(obj map[string]any) map[string]any {
+	out := maps.Clone(obj)
+	delete(out, "apiVersion")
+	delete(out, "kind")
+	meta, _ := obj["metadata"].(map[string]any)
+	kept := map[string]any{}
+	for _, name := range []string{"labels", "annotations"} {
+		texts, _ := meta[name].(map[string]any)
+		kept[name] = map[string]any{}
+		maps.Copy(kept[name].(map[string]any), texts)
+	}
+	out["metadata"] = kept
+	return out
+}
+
+func (d *differ) add(kind Kind, path []engine.Step, before, after any) {
+	if !slices.ContainsFunc(d.ignore, func(p []engine.Step) bool { return covers(p, path) }) {
+		d.found = append(d.found, difference{kind, slices.Clone(path), before, after})
+	}
+}
+
+// covers: the place is at or below what the pattern names.
+func covers(pattern, path []engine.Step) bool {
+	if len(path) < len(pattern) {
+		return false
+	}
+	for i, p := range pattern {
+		if !p.Any && p != path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ordered is what came back with its lists in the order that they had, of which it
+// tells where the order counts.
+func (d *differ) ordered(path []engine.Step, before, after any, s *schemaProps) any {
+	switch is := after.(type) {
+	case map[string]any:
+		was, _ := before.(map[string]any)
+		out := make(map[string]any, len(is))
+		for name, v := range is {
+			if old, ok := was[name]; ok {
+				v = d.ordered(append(slices.Clip(path), engine.Step{Name: name}), old, v, field(s, name))
+			}
+			out[name] = v
+		}
+		return out
+	case []any:
+		was, ok := before.([]any)
+		if !ok || reflect.DeepEqual(was, is) {
+			return is
+		}
+		return d.list(path, was, is, s)
+	}
+	return after
+}
+
+func (d *differ) list(path []engine.Step, was, is []any, s *schemaProps) []any {
+	free := s != nil && s.XListType != nil && (*s.XListType == "set" || *s.XListType == "map")
+	if sameItems(was, is) {
+		if !free {
+			d.add(Order, path, was, is)
+		}
+		return was
+	}
+	if free && *s.XListType == "map" {
+		is = byKeys(was, is, s.XListMapKeys)
+	}
+	if len(was) != len(is) {
+		return is
+	}
+	out := make([]any, len(is))
+	for i := range is {
+		out[i] = d.ordered(append(slices.Clip(path), engine.Step{Item: true, Index: i}), was[i], is[i], items(s))
+	}
+	return out
+}
+
+// sameItems: the lists have the same items, as often.
+func sameItems(a, b []any) bool {
+	return len(a) == len(b) && reflect.DeepEqual(sorted(a), sorted(b))
+}
+
+// sorted has the items in the order of their JSON, by which 1 and 1.0 are one.
+func sorted(list []any) []any {
+	type item struct {
+		text string
+		v    any
+	}
+	items := make([]item, len(list))
+	for i, v := range list {
+		data, _ := json.Marshal(v) // decoded JSON always is
+		items[i] = item{string(data), v}
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return strings.Compare(a.text, b.text) })
+	out := make([]any, len(items))
+	for i := range items {
+		out[i] = items[i].v
+	}
+	return out
+}
+
+// byKeys has the items of a map list stand where those of the same keys stood;
+// others follow.
+func byKeys(was, is []any, keys []string) []any {
+	key := func(v any) string {
+		m, _ := v.(map[string]any)
+		var parts []any
+		for _, name := range keys {
+			parts = append(parts, m[name])
+		}
+		data, _ := json.Marshal(parts)
+		return string(data)
+	}
+	place := map[string]int{}
+	for i, v := range was {
+		place[key(v)] = i
+	}
+	at := func(v any) int {
+		if i, ok := place[key(v)]; ok {
+			return i
+		}
+		return len(was)
+	}
+	is = slices.Clone(is)
+	slices.SortStableFunc(is, func(a, b any) int { return at(a) - at(b) })
+	return is
+}
+
+func field(s *schemaProps, name string) *schemaProps {
+	if s == nil {
+		return nil
+	}
+	if p, ok := s.Properties[name]; ok {
+		return &p
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Schema
+	}
+	return nil
+}
+
+func items(s *schemaProps) *schemaProps {
+	if s == nil || s.Items == nil {
+		return nil
+	}
+	return s.Items.Schema
+}

@@ -1,0 +1,213 @@
+package roundtrip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/x/secret"
+)
+
+// trip is one object on its way from a version to another and back.
+type trip struct {
+	*tester
+	ctx      context.Context
+	from, to string
+	object   map[string]any
+	change   *Change
+
+	converted, back map[string]any
+	found           []*Finding
+}
+
+// errEnd: the trip is at its end, by what was found.
+var errEnd = errors.New("the trip is at its end")
+
+// run goes there and back. The error is for a cancelled context or a bug of ours.
+func (t *trip) run() error {
+	err := t.there()
+	if err == nil {
+		err = t.again()
+	}
+	if errors.Is(err, errEnd) {
+		return nil
+	}
+	return err
+}
+
+// hop converts an object, where from is stored.
+func (t *trip) hop(obj map[string]any, to, where string) (map[string]any, error) {
+	ctx, cancel := t.ctx, context.CancelFunc(func() {})
+	if t.cfg.Slow > 0 {
+		ctx, cancel = context.WithTimeout(t.ctx, t.cfg.Slow)
+	}
+	defer cancel()
+	out, err := t.worlds.stored[t.from].Convert(ctx, obj, to)
+	if err == nil {
+		t.answered, t.unanswered = true, 0
+		return out, nil
+	}
+	var failed *conversion.Error
+	var bug *engine.InternalError
+	kind := Failed
+	switch {
+	case t.ctx.Err() != nil:
+		return nil, t.ctx.Err()
+	case errors.As(err, &bug):
+		return nil, err
+	case errors.Is(err, context.DeadlineExceeded):
+		kind, err = Slow, fmt.Errorf("no answer within %s", t.cfg.Slow)
+	case errors.As(err, &failed):
+		kind = [...]Kind{NoAnswer, Slow, Panicked, Failed, Wrong}[failed.Failure]
+	}
+	if err := t.patient(kind, err); err != nil {
+		return nil, err
+	}
+	t.add(kind, nil, where+err.Error())
+	return nil, errEnd
+}
+
+// How often in a row a converter may fail to answer, before it ever did and since.
+const (
+	patience     = 3
+	morePatience = 20
+)
+
+// patient gives up a converter that does not answer.
+func (t *tester) patient(kind Kind, failed error) error {
+	if kind != NoAnswer && kind != Slow {
+		t.answered, t.unanswered = true, 0
+		return nil
+	}
+	t.unanswered++
+	if t.unanswered <= patience || t.answered && t.unanswered <= morePatience {
+		return nil
+	}
+	return fmt.Errorf("the converter does not answer: %w", &conversion.Error{Failure: conversion.NoAnswer, Text: failed.Error()})
+}
+
+func (t *trip) add(kind Kind, path []engine.Step, text string) {
+	t.found = append(t.found, &Finding{
+		Kind: kind, From: t.from, To: t.to, Path: engine.FormatPath(path), Text: text, Times: 1,
+		Object: t.object, Change: t.change, Converted: t.converted, Back: t.back,
+	})
+}
+
+// there converts the object and, with a change, changes it.
+func (t *trip) there() (err error) {
+	if t.converted, err = t.hop(t.object, t.to, ""); err != nil {
+		return err
+	}
+	_, res, err := t.worlds.admits(t.ctx, t.converted)
+	if err != nil {
+		return err
+	}
+	if refused := res != nil && !res.Allowed; refused && t.change == nil {
+		t.invalid(res)
+	} else if refused {
+		return errEnd // it is told of without a change
+	}
+	if t.change != nil {
+		t.converted = t.change.apply(t.converted)
+		if _, res, err = t.worlds.admits(t.ctx, t.converted); err != nil {
+			return err
+		}
+		if res == nil || !res.Allowed {
+			return errEnd // no client can make that change
+		}
+	}
+	return nil
+}
+
+func (t *trip) invalid(res *engine.Result) {
+	if len(res.Causes) == 0 {
+		t.add(Invalid, nil, t.to+" does not admit what is made: "+res.Failure.Message)
+		return
+	}
+	// What says that rules did not run stands first.
+	cause := res.Causes[len(res.Causes)-1]
+	path, err := engine.ParsePath(cause.Field)
+	if err != nil {
+		path = nil
+	}
+	t.add(Invalid, path, fmt.Sprintf("%s does not admit what is made: %s: %s", t.to, cause.Field, cause.Message))
+}
+
+// again comes back, and goes a second time: there must be nothing to see.
+func (t *trip) again() (err error) {
+	if t.back, err = t.hop(t.converted, t.from, "on the way back: "); err != nil {
+		return err
+	}
+	if t.change != nil {
+		return t.stale()
+	}
+	t.compare(t.back, "")
+	if len(t.found) > 0 {
+		return nil
+	}
+	once := t.back
+	second, err := t.hop(once, t.to, "the second time: ")
+	if err != nil {
+		return err
+	}
+	if second, err = t.hop(second, t.from, "on the second way back: "); err != nil {
+		return err
+	}
+	t.back = second
+	t.compare(second, "the second time ")
+	return nil
+}
+
+// compare tells in what the object came back as another, without its passwords.
+func (t *trip) compare(back map[string]any, when string) {
+	mask := sync.OnceValue(func() secret.Mask { return secret.MaskOf(t.worlds.plain, t.object, t.converted, back) })
+	shown := func(v any) string { return shown(mask().Value(v)) }
+	for _, d := range differences(t.object, back, t.worlds.schemas[t.from], t.ignore) {
+		path := engine.FormatPath(d.path)
+		text := ""
+		switch d.kind {
+		case Dropped:
+			text = fmt.Sprintf("%s is lost %sby way of %s (was %s)", path, when, t.to, shown(d.before))
+		case Added:
+			text = fmt.Sprintf("%s comes back %sfrom %s, where nothing was (got %s)", path, when, t.to, shown(d.after))
+		case Order:
+			text = fmt.Sprintf("%s comes back %sfrom %s in another order (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
+		default:
+			text = fmt.Sprintf("%s comes back %sfrom %s as another (got %s, want %s)", path, when, t.to, shown(d.after), shown(d.before))
+		}
+		kind := d.kind
+		if when != "" {
+			kind = Second
+		}
+		t.add(kind, d.path, text)
+	}
+}
+
+// stale asks whether the change is still there when the object is shown again
+// where it was made, and would be without what the converter left in the metadata.
+func (t *trip) stale() error {
+	survives := func(obj map[string]any) (bool, error) {
+		shown, err := t.hop(obj, t.to, "after a change: ")
+		return err == nil && t.change.in(shown), err
+	}
+	ok, err := survives(t.back)
+	if ok || err != nil {
+		return err
+	}
+	clean := runtime.DeepCopyJSON(t.converted)
+	meta, _ := t.object["metadata"].(map[string]any)
+	clean["metadata"] = runtime.DeepCopyJSON(meta)
+	back, err := t.hop(clean, t.from, "after a change: ")
+	if err != nil {
+		return err
+	}
+	if ok, err = survives(back); ok && err == nil {
+		t.add(Stale, t.change.steps, fmt.Sprintf("%s in %s is undone by what the converter keeps in the metadata", t.change, t.to))
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package roundtrip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+)
+
+// worlds are the forms of a CRD that a test asks.
+type worlds struct {
+	// judge decides objects of each version by themselves.
+	judge *engine.Engine
+	plain *apiextensionsv1.CustomResourceDefinition // that judge was compiled from
+	// stored converts, by the version that is stored.
+	stored  map[string]*engine.Engine
+	schemas map[string]*apiextensionsv1.JSONSchemaProps
+	// versions are those that clients or the storage can hold, hub the one stored.
+	versions []string
+	hub      string
+}
+
+func newWorlds(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*worlds, error) {
+	w := &worlds{stored: map[string]*engine.Engine{}, schemas: map[string]*apiextensionsv1.JSONSchemaProps{}, plain: judged(crd)}
+	var err error
+	var broken *engine.CompileErrors
+	if w.judge, err = engine.Compile(w.plain, engine.Config{}); err != nil && !errors.As(err, &broken) {
+		return nil, err
+	}
+	for _, v := range crd.Spec.Versions {
+		if !v.Served && !v.Storage {
+			continue
+		}
+		if v.Storage {
+			w.hub = v.Name
+		}
+		w.versions = append(w.versions, v.Name)
+		w.schemas[v.Name] = v.Schema.OpenAPIV3Schema
+		if w.stored[v.Name], err = engine.Compile(bare(w.plain, v.Name), engine.Config{Converter: c}); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.versions) < 2 {
+		return nil, fmt.Errorf("%s: nothing to convert (got the version %s alone, want two that are served or stored)", crd.Name, w.hub)
+	}
+	return w, nil
+}
+
+// judged is the CRD with a status as any other field, so that an object is decided
+// as a whole, and with conversion by a webhook, whatever it says.
+func judged(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	crd = crd.DeepCopy()
+	reviews := []string{"v1", "v1beta1"}
+	if c := crd.Spec.Conversion; c != nil && c.Webhook != nil {
+		reviews = c.Webhook.ConversionReviewVersions
+	}
+	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+		Strategy: apiextensionsv1.WebhookConverter,
+		Webhook:  &apiextensionsv1.WebhookConversion{ConversionReviewVersions: reviews},
+	}
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		v.Served = v.Served || v.Storage
+		if v.Subresources != nil {
+			v.Subresources.Status = nil
+		}
+	}
+	return crd
+}
+
+// bare is a CRD without defaults and rules that stores a version.
+func bare(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
+	crd = crd.DeepCopy()
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		v.Storage = v.Name == stored
+		strip(v.Schema.OpenAPIV3Schema)
+	}
+	return crd
+}
+
+func strip(s *apiextensionsv1.JSONSchemaProps) {
+	s.Default, s.XValidations = nil, nil
+	for name, p := range s.Properties {
+		strip(&p)
+		s.Properties[name] = p
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		strip(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		strip(s.AdditionalProperties.Schema)
+	}
+}
+
+// samples gives objects that a version admits.
+func (w *worlds) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
+	s, err := search.New(w.plain, w.judge, version, search.Config{Seed: seed})
+	if err != nil {
+		return err
+	}
+	return s.Samples(ctx, n, yield)
+}
+
+// admits decides an object; whole is the object with its defaults.
+func (w *worlds) admits(ctx context.Context, obj map[string]any) (whole map[string]any, res *engine.Result, err error) {
+	res, err = w.judge.Validate(ctx, engine.Request{Object: obj, FieldValidation: "Ignore"})
+	var limit *engine.WorkLimitError
+	if errors.As(err, &limit) {
+		return nil, nil, nil
+	}
+	if err != nil || !res.Allowed {
+		return nil, res, err
+	}
+	whole = maps.Clone(res.Object)
+	whole["metadata"] = obj["metadata"]
+	return whole, res, nil
+}

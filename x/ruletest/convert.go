@@ -1,0 +1,72 @@
+package ruletest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/x/roundtrip"
+)
+
+// conversion reads where a case's object has to come back from.
+func (r *reader) conversion(b *own, convert, patch field, decoded map[string]any) {
+	b.convert = r.text(convert)
+	b.convertPatch, _ = r.object(patch, decoded)
+	switch {
+	case patch.given() && !convert.given():
+		r.bad(patch.key, "convertPatch: want convert too: the version that it changes the object in")
+	case convert.given() && b.convert == "":
+		r.bad(convert.key, "convert: want a version of the CRD")
+	case convert.given():
+		b.convertAt = r.place(convert.key)
+	}
+}
+
+// judgeConversion sends the accepted object to the other version and back.
+func (b *own) judgeConversion(t *trial) {
+	c, ask := t.on.crd.Spec.Conversion, t.cfg.Converter
+	switch webhook := c != nil && c.Strategy == apiextensionsv1.WebhookConverter; {
+	case webhook && ask == nil:
+		t.problem = "not checked: the CRD converts by a webhook: want --convert URL or --exec COMMAND"
+		return
+	case ask == nil || c != nil && !webhook:
+		ask = conversion.None()
+	}
+	found, err := t.on.trips.trip(t, ask, b)
+	var bug *engine.InternalError
+	switch {
+	case t.ctx.Err() != nil:
+		t.problem = "interrupted"
+	case errors.As(err, &bug):
+		t.problem, t.bug = err.Error(), err
+	case err != nil:
+		t.problem = "convert: " + err.Error()
+	}
+	for _, f := range found {
+		if slices.Contains([]roundtrip.Kind{roundtrip.NoAnswer, roundtrip.Slow}, f.Kind) {
+			t.problem = "not checked: " + f.Text
+			return
+		}
+		t.wrongAt(b.convertAt, fmt.Sprintf("what %s gives back is as it was", b.convert), f.Text)
+	}
+}
+
+// trips are compiled once for a target, whose converter is always the same.
+type trips struct {
+	once sync.Once
+	made *roundtrip.Trips
+	err  error
+}
+
+func (r *trips) trip(t *trial, ask engine.Converter, b *own) ([]*roundtrip.Finding, error) {
+	r.once.Do(func() { r.made, r.err = roundtrip.NewTrips(t.on.crd, ask) })
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.made.Trip(t.ctx, b.request().Object, b.convert, b.convertPatch)
+}

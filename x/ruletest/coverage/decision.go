@@ -1,0 +1,202 @@
+package coverage
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// op is what a part of a decision does with those below it.
+type op uint8
+
+const (
+	leaf op = iota // a condition
+	and
+	or
+	not
+	choice // ?: whose branches are bools
+)
+
+// part is a part of a decision.
+type part struct {
+	op    op
+	below []int // parts, which all stand before this one
+	cond  int   // of a leaf: the condition's number in its rule
+}
+
+// decision is a nest of operators around conditions, in which each condition
+// stands once. Parts stand behind what they are made of, the whole is last.
+type decision struct {
+	root  int64
+	parts []part
+}
+
+// anatomy is a rule taken apart: its conditions in the order of the text, and its
+// decisions.
+type anatomy struct {
+	tree       *ast.AST
+	source     *lex.Source
+	conditions []ast.Expr
+	decisions  []*decision
+}
+
+// dissect finds all decisions of an expression. One that is no operator decides
+// nothing: that a rule was true or false is told of the rule.
+func dissect(tree *ast.AST, source *lex.Source) *anatomy {
+	a := &anatomy{tree: tree, source: source}
+	a.visit(tree.Expr())
+	return a
+}
+
+// visit looks for decisions in an expression that is part of none.
+func (a *anatomy) visit(e ast.Expr) {
+	if a.op(e) != leaf {
+		a.decision(e)
+		return
+	}
+	a.inside(e)
+}
+
+// decision takes an expression apart that decides something, be it one condition
+// alone.
+func (a *anatomy) decision(e ast.Expr) {
+	d := &decision{root: e.ID()}
+	a.decisions = append(a.decisions, d)
+	a.part(d, e)
+}
+
+// part appends an expression to a decision, and says where.
+func (a *anatomy) part(d *decision, e ast.Expr) int {
+	p := part{op: a.op(e)}
+	switch p.op {
+	case leaf:
+		p.cond = len(a.conditions)
+		a.conditions = append(a.conditions, e)
+		a.inside(e)
+	case and, or:
+		for _, arg := range terms(e, e.AsCall().FunctionName(), nil) {
+			p.below = append(p.below, a.part(d, arg))
+		}
+	default:
+		for _, arg := range e.AsCall().Args() {
+			p.below = append(p.below, a.part(d, arg))
+		}
+	}
+	d.parts = append(d.parts, p)
+	return len(d.parts) - 1
+}
+
+// op is what an expression is in a decision.
+func (a *anatomy) op(e ast.Expr) op {
+	if e.Kind() != ast.CallKind {
+		return leaf
+	}
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd:
+		return and
+	case operators.LogicalOr:
+		return or
+	case operators.LogicalNot:
+		return not
+	case operators.Conditional:
+		if a.tree.GetType(e.ID()).Kind() == celtypes.BoolKind && a.written(e) {
+			return choice
+		}
+	}
+	return leaf
+}
+
+// written is true for a ?: that the rule's author wrote, and not a macro, as
+// optMap.
+func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
+
+// terms flattens a nest of one operator.
+func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
+	for _, arg := range e.AsCall().Args() {
+		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function {
+			all = terms(arg, function, all)
+		} else {
+			all = append(all, arg)
+		}
+	}
+	return all
+}
+
+// isBind is true for what binds a variable, as optMap does.
+func isBind(x ast.ComprehensionExpr) bool {
+	return x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 && isFalse(x.LoopCondition())
+}
+
+func isFalse(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == celtypes.False
+}
+
+// inside looks for decisions below an expression.
+func (a *anatomy) inside(e ast.Expr) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		a.visit(e.AsSelect().Operand())
+	case ast.CallKind:
+		a.call(e)
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			a.visit(item)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			a.visit(entry.AsMapEntry().Key())
+			a.visit(entry.AsMapEntry().Value())
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			a.visit(field.AsStructField().Value())
+		}
+	case ast.ComprehensionKind:
+		a.loop(e)
+	}
+}
+
+// call looks below a call. The condition of a ?: that gives no bool is a decision
+// of its own.
+func (a *anatomy) call(e ast.Expr) {
+	call := e.AsCall()
+	args := call.Args()
+	if call.IsMemberFunction() {
+		a.visit(call.Target())
+	}
+	if call.FunctionName() == operators.Conditional && a.written(e) {
+		a.decision(args[0])
+		args = args[1:]
+	}
+	for _, arg := range args {
+		a.visit(arg)
+	}
+}
+
+// loop looks below a macro, whose predicate is a decision for each element. What
+// the macro made up around it is none.
+func (a *anatomy) loop(e ast.Expr) {
+	x := e.AsComprehension()
+	a.visit(x.IterRange())
+	a.visit(x.AccuInit())
+	if isBind(x) {
+		a.visit(x.Result())
+		return
+	}
+	step := x.LoopStep()
+	if step.Kind() != ast.CallKind {
+		a.visit(step)
+		return
+	}
+	switch args := step.AsCall().Args(); step.AsCall().FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr:
+		a.decision(args[1])
+	case operators.Conditional:
+		a.decision(args[0])
+		a.visit(args[1])
+	default:
+		a.inside(step)
+	}
+}

@@ -1,0 +1,142 @@
+package coverage
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Recorder gathers what all tests ask of all CRDs. It is safe for concurrent use.
+type Recorder struct {
+	mu      sync.Mutex
+	watches []*Watch
+	schemas schemas
+	rules   map[key]*rule
+	order   []*rule
+}
+
+// key is what makes two rules one: variants of a CRD, as those of feature gates,
+// share what they have in common. Versions with equal schemas are joined when all
+// is seen; see versions.go.
+type key struct{ crd, version, path, rule string }
+
+// New makes a recorder.
+func New() *Recorder { return &Recorder{rules: map[key]*rule{}, schemas: schemas{}} }
+
+// Watch lists the rules of a CRD's served versions, and gives what is to be told
+// of the runs of an engine of it: of that CRD, or of a copy in which other
+// versions are served. The error is of a bug of ours.
+func (r *Recorder) Watch(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine) (*Watch, error) {
+	if crd == nil || e == nil {
+		return nil, errors.New("coverage: want a CRD and its engine")
+	}
+	env, err := e.Env()
+	if err != nil {
+		return nil, err
+	}
+	scope, err := env.Scope()
+	if err != nil {
+		return nil, fmt.Errorf("coverage of %s: %w", crd.Name, err)
+	}
+	w := &Watch{recorder: r, crd: crd.Name, engine: e, scope: scope, planner: eval.NewPlanner(scope.Env()), places: map[*engine.RuleRef]*place{}}
+	r.mu.Lock()
+	r.watches = append(r.watches, w)
+	r.schemas.add(crd)
+	r.mu.Unlock()
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if !v.Served {
+			continue // its rules never run, whatever is tested
+		}
+		for _, ref := range e.Rules(v.Name) {
+			w.place(ref)
+		}
+	}
+	return w, nil
+}
+
+// rule finds a rule, or makes it.
+func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := key{crd, ref.Version, ref.Path, ref.Rule}
+	known := r.rules[k]
+	if known == nil {
+		known = &rule{item: Item{CRD: crd, Version: ref.Version, Path: ref.Path, Index: ref.Index, Rule: ref.Rule}}
+		r.rules[k] = known
+		r.order = append(r.order, known)
+		return known
+	}
+	// Which variant is watched first is a matter of luck.
+	known.mu.Lock()
+	known.item.Index = min(known.item.Index, ref.Index)
+	known.mu.Unlock()
+	return known
+}
+
+// Watch is told of the runs of one engine's rules. It is safe for concurrent use.
+type Watch struct {
+	recorder *Recorder
+	crd      string
+	engine   *engine.Engine
+
+	mu      sync.Mutex
+	scope   *types.Scope
+	planner *eval.Planner
+	places  map[*engine.RuleRef]*place
+	order   []*place
+}
+
+// Observe is for engine.Request.Observe.
+func (w *Watch) Observe(run engine.RuleRun) {
+	p := w.place(run.Rule)
+	w.prepare(p)
+	p.ran(&run)
+}
+
+// place finds a rule as the engine has it.
+func (w *Watch) place(ref *engine.RuleRef) *place {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.places[ref]; p != nil {
+		return p
+	}
+	p := &place{rule: w.recorder.rule(w.crd, ref), ref: ref}
+	w.places[ref] = p
+	w.order = append(w.order, p)
+	return p
+}
+
+// prepare finds a rule's conditions, when it runs for the first time.
+func (w *Watch) prepare(p *place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.prepared {
+		return
+	}
+	p.prepared = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.plan(w); err != nil {
+		p.unmeasured = err.Error()
+	}
+}
+
+// finish finds the conditions of rules that never ran.
+func (w *Watch) finish() {
+	w.mu.Lock()
+	order := slices.Clone(w.order)
+	w.mu.Unlock()
+	for _, p := range order {
+		if !p.known() {
+			w.prepare(p)
+		}
+	}
+}

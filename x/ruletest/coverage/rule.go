@@ -1,0 +1,160 @@
+package coverage
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+
+	"github.com/celadon-cel/celadon/cost"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// rule is what was seen of one rule, in whatever versions and variants of its
+// CRD it stands.
+type rule struct {
+	mu     sync.Mutex
+	item   Item
+	looked bool // scales and shown are there
+	// scales are by decision, shown by condition.
+	scales []*scale
+	shown  []shown
+	// unmeasured is why there are no conditions.
+	unmeasured string
+}
+
+// look prepares a rule's conditions, once.
+func (r *rule) look(checked *cel.Ast) map[int64]eval.Probe {
+	source := lex.NewSource(r.item.Rule, checked)
+	a := dissect(checked.NativeRep(), source)
+	if !r.looked {
+		r.looked = true
+		r.item.Conditions = make([]Condition, len(a.conditions))
+		r.shown = make([]shown, len(a.conditions))
+		for i, e := range a.conditions {
+			c := &r.item.Conditions[i]
+			c.Text = source.Of(e)
+			c.Start, c.End, _ = source.Range(e)
+		}
+		for _, d := range a.decisions {
+			r.scales = append(r.scales, newScale(d, r.shown))
+		}
+	}
+	if len(a.conditions) != len(r.item.Conditions) || len(a.decisions) != len(r.scales) {
+		// One text over other types, as a ?: of another kind in a variant.
+		r.unmeasured = "it is taken apart otherwise in another variant of the CRD"
+		return nil
+	}
+	probes := map[int64]eval.Probe{}
+	for n, d := range a.decisions {
+		for i := range d.parts {
+			if p := &d.parts[i]; p.op == leaf {
+				e := a.conditions[p.cond]
+				probes[e.ID()] = &probe{rule: r, scale: r.scales[n], part: i, seen: &r.item.Conditions[p.cond], whole: e.ID() == d.root}
+			}
+		}
+		if probes[d.root] == nil {
+			probes[d.root] = &probe{scale: r.scales[n], whole: true}
+		}
+	}
+	return probes
+}
+
+// probe writes down what a condition or a decision came to.
+type probe struct {
+	*rule
+	scale *scale
+	part  int
+	seen  *Condition // nil for a decision that is none
+	whole bool       // a decision begins and ends here
+}
+
+// Begin implements eval.Probe.
+func (p *probe) Begin() {
+	if p.whole {
+		p.scale.begin()
+	}
+}
+
+// End implements eval.Probe.
+func (p *probe) End(v eval.Truth) {
+	if p.seen != nil {
+		switch v {
+		case eval.True:
+			p.seen.True++
+			p.scale.now[p.part] = byte(isTruthy)
+		case eval.False:
+			p.seen.False++
+			p.scale.now[p.part] = byte(isFalsy)
+		default:
+			p.seen.Errors++
+			p.scale.now[p.part] = byte(isError)
+		}
+	}
+	if p.whole {
+		p.scale.end()
+	}
+}
+
+// known is true where the rule's conditions were looked for.
+func (r *rule) known() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.looked || r.unmeasured != ""
+}
+
+// place is a rule where one engine has it.
+type place struct {
+	*rule
+	ref      *engine.RuleRef
+	prepared bool // held by the watch
+	decl     *types.Decl
+	program  *eval.Program // nil where conditions are not measured
+	vars     eval.Activation
+}
+
+// ran counts a run, and goes through it once more to see its conditions.
+func (p *place) ran(run *engine.RuleRun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.item.Ran++
+	switch run.Outcome {
+	case engine.Passed:
+		p.item.Passed++
+	case engine.Refused:
+		p.item.Refused++
+	case engine.Ratcheted:
+		p.item.Ratcheted++
+	case engine.Failed:
+		p.item.Errors++
+	default:
+		return // it is too much work to be done again
+	}
+	if p.program == nil {
+		return
+	}
+	p.vars.BindOld(p.decl, run.Self, run.Old)
+	p.vars.SetOptional(p.ref.OptionalOldSelf)
+	p.program.Eval(context.Background(), &p.vars)
+	p.vars.Unbind()
+}
+
+// plan makes the program with probes. Where that cannot be done, the rule's runs
+// are counted all the same.
+func (p *place) plan(w *Watch) error {
+	node, err := w.engine.At(p.ref.Version, p.ref.Path)
+	if err != nil {
+		return err
+	}
+	p.decl = node.Decl()
+	checked, err := w.scope.Compile(p.decl, p.ref.OptionalOldSelf, p.ref.Rule)
+	if err != nil {
+		return err
+	}
+	limit := cost.Limits{}.WithDefaults().PerCall
+	p.program, err = w.planner.PlanProbed(checked, types.RuleRoots(p.decl, p.ref.OptionalOldSelf), limit, p.look(checked))
+	return err
+}

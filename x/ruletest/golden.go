@@ -1,0 +1,241 @@
+package ruletest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// What a case would have to expect is told as changes of the suite's text, as few as
+// can be: what still holds stays as it is written, with its comments.
+
+// below is a path further down.
+func below(path position.Path, steps ...position.Step) position.Path {
+	return append(path[:len(path):len(path)], steps...)
+}
+
+// fieldChanges make one value of another.
+func fieldChanges(at position.Path, was, is any) (all []position.Change) {
+	switch was := was.(type) {
+	case map[string]any:
+		is, ok := is.(map[string]any)
+		if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(was)), func(key string) bool { _, stays := is[key]; return stays }) {
+			break // nothing stays
+		}
+		for _, key := range slices.Sorted(maps.Keys(was)) {
+			if v, ok := is[key]; ok {
+				all = append(all, fieldChanges(below(at, position.Key(key)), was[key], v)...)
+			} else {
+				all = append(all, position.Remove(below(at, position.Key(key))))
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(is)) {
+			if _, ok := was[key]; !ok {
+				all = append(all, position.Set(below(at, position.Key(key)), is[key]))
+			}
+		}
+		return all
+	case []any:
+		is, ok := is.([]any)
+		if !ok || len(is) != len(was) {
+			break
+		}
+		for i := range was {
+			all = append(all, fieldChanges(below(at, position.Item(i)), was[i], is[i])...)
+		}
+		return all
+	}
+	if len((&differ{}).between(was, is)) == 0 {
+		return nil
+	}
+	return []position.Change{position.Set(at, is)}
+}
+
+func (d *differ) between(want, got any) []string {
+	d.compare("", want, got)
+	return d.found
+}
+
+func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
+	res, e, at := got.result, &b.expect, below(c.path, position.Key("expect"))
+	_, n := b.item.Get("expect")
+	switch {
+	case n == nil || e.valid != res.Allowed:
+		return []position.Change{position.Set(at, b.expected(res))}
+	case n.Kind != position.Mapping:
+		return nil // valid, as it is
+	}
+	if !res.Allowed {
+		changes = b.goldenCauses(below(at, position.Key("causes")), said(res))
+	}
+	again := &trial{cfg: &Config{}, outcome: outcome{result: res}}
+	if b.judgeWarnings(again); e.warned && len(again.wrong) > 0 {
+		changes = append(changes, position.Set(below(at, position.Key("warnings")), list(res.Warnings)))
+	}
+	if e.object != nil && res.Allowed {
+		was, is := compared(e.object, res.Object, "name", "namespace")
+		changes = append(changes, fieldChanges(below(at, position.Key("object")), was, is)...)
+	}
+	if e.costed && res.Cost > e.maxCost {
+		changes = append(changes, position.Set(below(at, position.Key("maxCost")), res.Cost))
+	}
+	return changes
+}
+
+func list(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, text := range texts {
+		all[i] = text
+	}
+	return all
+}
+
+// expected is an answer as a whole expectation, of what the case asked about.
+func (b *own) expected(res *engine.Result) any {
+	e := &b.expect
+	var expect position.Map
+	if !res.Allowed {
+		var causes []any
+		for _, c := range said(res) {
+			causes = append(causes, causeText(&c))
+		}
+		expect = append(expect, position.Entry{Key: "causes", Value: causes})
+	}
+	if e.warned {
+		expect = append(expect, position.Entry{Key: "warnings", Value: list(res.Warnings)})
+	}
+	if e.costed {
+		expect = append(expect, position.Entry{Key: "maxCost", Value: max(e.maxCost, res.Cost)})
+	}
+	switch {
+	case !res.Allowed:
+		return expect
+	case len(expect) == 0:
+		return "valid"
+	}
+	return append(position.Map{{Key: "valid", Value: true}}, expect...)
+}
+
+// causeText is a cause as a suite has it.
+func causeText(c *engine.Cause) position.Map {
+	one := position.Map{}
+	if c.Field != "" {
+		one = append(one, position.Entry{Key: "field", Value: c.Field})
+	}
+	return append(one, position.Entry{Key: "reason", Value: string(c.Reason)}, position.Entry{Key: "message", Value: c.Message})
+}
+
+// goldenCauses keeps the expected causes that there are, gives those of a field that
+// has another now what that says, puts what is new in place of the rest, and adds or
+// drops what is left: never all, for there is a cause.
+func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []position.Change) {
+	left := make([]*engine.Cause, len(causes))
+	for i := range causes {
+		left[i] = &causes[i]
+	}
+	take := func(fits func(*engine.Cause) bool) *engine.Cause {
+		i := slices.IndexFunc(left, fits)
+		if i < 0 {
+			return nil
+		}
+		c := left[i]
+		left = slices.Delete(left, i, i+1)
+		return c
+	}
+	var open []int
+	for i, want := range b.expect.causes {
+		if take(func(c *engine.Cause) bool { ok, _ := want.fits(c, false); return ok }) == nil {
+			open = append(open, i)
+		}
+	}
+	var spare []int // of which there is nothing of that field
+	for _, i := range open {
+		want, item := b.expect.causes[i], below(at, position.Item(i))
+		c := take(func(c *engine.Cause) bool { return want.field != nil && *want.field == c.Field })
+		if c == nil {
+			spare = append(spare, i)
+			continue
+		}
+		if want.reason != "" && want.reason != string(c.Reason) {
+			changes = append(changes, position.Set(below(item, position.Key("reason")), string(c.Reason)))
+		}
+		if want.message != nil && want.message.text != c.Message {
+			changes = append(changes, position.Set(below(item, position.Key("message")), c.Message))
+		}
+	}
+	for n, i := range spare {
+		if n < len(left) {
+			changes = append(changes, position.Set(below(at, position.Item(i)), causeText(left[n])))
+		} else {
+			changes = append(changes, position.Remove(below(at, position.Item(i))))
+		}
+	}
+	for _, c := range left[min(len(spare), len(left)):] {
+		changes = append(changes, position.Insert(below(at, position.Item(len(b.expect.causes))), causeText(c)))
+	}
+	return changes
+}
+
+func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
+	drop := func(keep string, names ...string) {
+		for _, name := range names {
+			if _, v := b.reader.doc.Find(below(c.path, position.Key(name))); v != nil && name != keep {
+				changes = append(changes, position.Remove(below(c.path, position.Key(name))))
+			}
+		}
+	}
+	if !got.result.Allowed {
+		key := "expectedError"
+		if got.status {
+			key = "expectedStatusError"
+		}
+		changes = append(changes, position.Set(below(c.path, position.Key(key)), causesText(got.result)))
+		drop(key, "expected", "expectedError", "expectedStatusError")
+		return changes
+	}
+	changes = append(changes, position.Set(below(c.path, position.Key("expected")), b.stored(got.result.Object)))
+	drop("", "expectedError", "expectedStatusError")
+	return changes
+}
+
+// stored is a persisted object as the text that is expected, with what of that still
+// holds.
+func (b *openShift) stored(object map[string]any) string {
+	if b.expected != nil {
+		was, is := compared(b.unnamed(b.expected.object), b.unnamed(object))
+		if doc, err := position.Parse([]byte(b.expected.text)); err == nil {
+			if text, err := doc.Edit(fieldChanges(nil, was, is)...); err == nil {
+				return string(text)
+			}
+		}
+	}
+	data, err := yaml.Marshal(b.unnamed(tidy(object)))
+	if err != nil { // of a decoded object it cannot be
+		return ""
+	}
+	return string(data)
+}
+
+// tidy is a persisted object without what a server fills in.
+func tidy(object map[string]any) map[string]any {
+	_, out := compared(nil, object)
+	return out
+}
+
+// causesText is a refusal without the object's name, which is made up.
+func causesText(res *engine.Result) string {
+	message := res.Failure.Message
+	if _, after, ok := strings.Cut(message, " is invalid: "); ok {
+		message = after
+	}
+	message = strings.TrimSuffix(strings.TrimPrefix(message, "["), "]")
+	if i := strings.LastIndex(message, ", <nil>: Invalid value: null: "+unchecked); i > 0 {
+		message = message[:i]
+	}
+	return message
+}

@@ -1,0 +1,358 @@
+package mutation
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+)
+
+// The kinds of changes of rules.
+const (
+	opComparison = "comparison"
+	opArithmetic = "arithmetic"
+	opJunction   = "and/or"
+	opNegation   = "negation"
+	opDropped    = "dropped operand"
+	opQuantifier = "quantifier"
+	opPresence   = "has"
+	opConstant   = "constant"
+	opFunction   = "function"
+	opBranch     = "branch"
+	opFieldPath  = "fieldPath"
+	opRemoved    = "removed rule"
+)
+
+// edit is a replacement in a rule's text, in code points.
+type edit struct {
+	operator   string
+	start, end int
+	text       string
+}
+
+// rewriter finds the edits of one rule.
+type rewriter struct {
+	text   []rune
+	tokens []lex.Token
+	at     map[int]int // token by its start
+	source *lex.Source
+	info   *ast.SourceInfo
+	edits  []edit
+}
+
+// maxEdits is how many mutants one rule has: beyond, they tell little that is new.
+const maxEdits = 200
+
+// edits are the changes of a rule, in the order of its expression; more is true
+// where there would be others.
+func edits(checked *cel.Ast, src string) (all []edit, more bool) {
+	w := &rewriter{text: []rune(src), at: map[int]int{}, source: lex.NewSource(src, checked), info: checked.NativeRep().SourceInfo()}
+	w.tokens = lex.Tokens(w.text)
+	for i, t := range w.tokens {
+		w.at[t.Start] = i
+	}
+	root := checked.NativeRep().Expr()
+	w.negate(root)
+	w.expr(root)
+	seen := map[string]bool{src: true}
+	for _, e := range w.edits {
+		if text := e.apply(src); !seen[text] {
+			seen[text] = true
+			all = append(all, e)
+		}
+	}
+	if len(all) > maxEdits {
+		return all[:maxEdits], true
+	}
+	return all, false
+}
+
+// apply is the text with the edit made.
+func (e *edit) apply(src string) string {
+	text := []rune(src)
+	return string(text[:e.start]) + e.text + string(text[e.end:])
+}
+
+func (w *rewriter) add(operator string, start, end int, text string) {
+	if len(w.edits) < 4*maxEdits {
+		w.edits = append(w.edits, edit{operator, start, end, text})
+	}
+}
+
+// swap replaces the token of an operator or a function's name.
+func (w *rewriter) swap(operator string, e ast.Expr, was, becomes string) {
+	o, ok := w.info.GetOffsetRange(e.ID())
+	if !ok {
+		return
+	}
+	i, ok := w.at[int(o.Start)]
+	for ok && i > 0 && w.tokens[i].Text == "(" { // a call stands at its bracket
+		i--
+	}
+	if ok && w.tokens[i].Text == was {
+		w.add(operator, w.tokens[i].Start, w.tokens[i].End, becomes)
+	}
+}
+
+// span is where a node stands, with the brackets around it.
+func (w *rewriter) span(e ast.Expr) (start, end int, ok bool) {
+	start, end, ok = w.source.Range(e)
+	if !ok {
+		return 0, 0, false
+	}
+	first, last := w.at[start], w.at[start]
+	for last+1 < len(w.tokens) && w.tokens[last].End < end {
+		last++
+	}
+	for first > 0 && last+1 < len(w.tokens) && w.tokens[first-1].Text == "(" && w.tokens[last+1].Text == ")" && (first < 2 || !lex.EndsOperand(w.tokens[first-2])) {
+		first, last = first-1, last+1
+	}
+	return w.tokens[first].Start, w.tokens[last].End, true
+}
+
+// replace puts a text in a node's place.
+func (w *rewriter) replace(operator string, e ast.Expr, text string) {
+	if start, end, ok := w.source.Range(e); ok {
+		w.add(operator, start, end, text)
+	}
+}
+
+// negate turns a condition round, where no other change does.
+func (w *rewriter) negate(e ast.Expr) {
+	if e.Kind() == ast.CallKind {
+		switch e.AsCall().FunctionName() {
+		case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional,
+			operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+			return
+		}
+	}
+	if start, end, ok := w.source.Range(e); ok && e.Kind() != ast.LiteralKind {
+		w.add(opNegation, start, end, "!("+string(w.text[start:end])+")")
+	}
+}
+
+// expr goes through a node and all that its author wrote below it.
+func (w *rewriter) expr(e ast.Expr) {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		w.literal(e)
+	case ast.SelectKind:
+		if sel := e.AsSelect(); sel.IsTestOnly() {
+			w.replace(opPresence, e, "true")
+		}
+		w.expr(e.AsSelect().Operand())
+	case ast.CallKind:
+		w.call(e)
+	case ast.ListKind:
+		w.list(e)
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			w.expr(entry.AsMapEntry().Key())
+			w.expr(entry.AsMapEntry().Value())
+		}
+	case ast.ComprehensionKind:
+		w.macro(e)
+	}
+}
+
+// comparisons and what they become.
+var comparisons = map[string][2]string{
+	operators.Equals: {"==", "!="}, operators.NotEquals: {"!=", "=="},
+	operators.Less: {"<", "<= >="}, operators.LessEquals: {"<=", "< >"},
+	operators.Greater: {">", ">= <"}, operators.GreaterEquals: {">=", "> <="},
+}
+
+var arithmetic = map[string][2]string{
+	operators.Add: {"+", "-"}, operators.Subtract: {"-", "+"}, operators.Multiply: {"*", "/"}, operators.Divide: {"/", "*"}, operators.Modulo: {"%", "*"},
+}
+
+var functions = map[string]string{"startsWith": "endsWith", "endsWith": "startsWith", "contains": "startsWith"}
+
+func (w *rewriter) call(e ast.Expr) {
+	call := e.AsCall()
+	args, name := call.Args(), call.FunctionName()
+	switch {
+	case name == operators.LogicalAnd || name == operators.LogicalOr:
+		w.junction(e, name)
+		return
+	case name == operators.LogicalNot:
+		if start, end, ok := w.source.Range(args[0]); ok {
+			if from, to, ok := w.source.Range(e); ok {
+				w.add(opNegation, from, to, "("+string(w.text[start:end])+")")
+			}
+		}
+	case name == operators.Conditional && w.source.Token(e) == "?":
+		w.choice(e)
+	case comparisons[name] != [2]string{}:
+		for _, other := range strings.Fields(comparisons[name][1]) {
+			w.swap(opComparison, e, comparisons[name][0], other)
+		}
+	case arithmetic[name] != [2]string{}:
+		w.swap(opArithmetic, e, arithmetic[name][0], arithmetic[name][1])
+	case functions[name] != "" && call.IsMemberFunction():
+		w.swap(opFunction, e, name, functions[name])
+	}
+	if call.IsMemberFunction() {
+		w.expr(call.Target())
+	}
+	for _, arg := range args {
+		w.expr(arg)
+	}
+}
+
+// junction changes && or ||: the operator as a whole, and each operand taken away.
+func (w *rewriter) junction(e ast.Expr, name string) {
+	was, becomes := "&&", "||"
+	if name == operators.LogicalOr {
+		was, becomes = becomes, was
+	}
+	terms := flat(e, name, func(e ast.Expr) { w.swap(opJunction, e, was, becomes) }, nil)
+	type span struct{ start, end int }
+	var spans []span
+	for _, term := range terms {
+		start, end, ok := w.span(term)
+		if !ok {
+			spans = nil
+			break
+		}
+		spans = append(spans, span{start, end})
+	}
+	for i := range spans {
+		if i == 0 {
+			w.add(opDropped, spans[0].start, spans[1].start, "")
+		} else {
+			w.add(opDropped, spans[i-1].end, spans[i].end, "")
+		}
+	}
+	for _, term := range terms {
+		w.negate(term)
+		w.expr(term)
+	}
+}
+
+// flat flattens a nest of one operator.
+func flat(e ast.Expr, name string, each func(ast.Expr), terms []ast.Expr) []ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != name {
+		return append(terms, e)
+	}
+	args := e.AsCall().Args()
+	terms = flat(args[0], name, each, terms)
+	each(e)
+	return flat(args[1], name, each, terms)
+}
+
+// choice takes each branch of ?: for the whole.
+func (w *rewriter) choice(e ast.Expr) {
+	from, to, ok := w.span(e)
+	if !ok {
+		return
+	}
+	for _, branch := range e.AsCall().Args()[1:] {
+		if start, end, ok := w.span(branch); ok && start >= from && end <= to {
+			w.add(opBranch, from, to, "("+string(w.text[start:end])+")")
+		}
+	}
+}
+
+// list takes the items of a list of constants away, one by one.
+func (w *rewriter) list(e ast.Expr) {
+	items := e.AsList().Elements()
+	for i, item := range items {
+		if item.Kind() != ast.LiteralKind {
+			w.expr(item)
+			continue
+		}
+		start, end, ok := w.literalSpan(item)
+		switch {
+		case !ok || len(items) == 1:
+		case i > 0:
+			if _, before, ok := w.literalSpan(items[i-1]); ok {
+				w.add(opConstant, before, end, "")
+			}
+		default:
+			if next, _, ok := w.literalSpan(items[1]); ok {
+				w.add(opConstant, start, next, "")
+			}
+		}
+	}
+}
+
+// literalSpan is where a constant stands, with its sign.
+func (w *rewriter) literalSpan(e ast.Expr) (start, end int, ok bool) {
+	start, end, ok = w.source.Range(e)
+	if i := w.at[start]; ok && w.tokens[i].Text == "-" && i+1 < len(w.tokens) {
+		end = w.tokens[i+1].End
+	}
+	return start, end, ok
+}
+
+// literal changes a constant.
+func (w *rewriter) literal(e ast.Expr) {
+	start, end, ok := w.literalSpan(e)
+	if !ok {
+		return
+	}
+	switch v := e.AsLiteral().(type) {
+	case celtypes.Bool:
+		w.add(opConstant, start, end, strconv.FormatBool(!bool(v)))
+	case celtypes.Int:
+		if v < 1<<62 && v > -1<<62 {
+			w.add(opConstant, start, end, fmt.Sprint(int64(v)+1))
+			w.add(opConstant, start, end, fmt.Sprint(int64(v)-1))
+		}
+	case celtypes.String:
+		if v == "" {
+			w.add(opConstant, start, end, `"x"`)
+		} else {
+			w.add(opConstant, start, end, `""`)
+		}
+	}
+}
+
+// macro changes a quantifier, turns its predicate round, and goes on below.
+func (w *rewriter) macro(e ast.Expr) {
+	for _, q := range [...][2]string{{"all", "exists"}, {"exists", "all"}, {"exists_one", "exists"}, {"existsOne", "exists"}} {
+		w.swap(opQuantifier, e, q[0], q[1])
+	}
+	x := e.AsComprehension()
+	w.expr(x.IterRange())
+	step := x.LoopStep()
+	if x.IterRange().Kind() == ast.ListKind && x.IterRange().AsList().Size() == 0 {
+		w.expr(x.AccuInit())
+		w.expr(x.Result()) // what optMap binds
+		return
+	}
+	if step.Kind() != ast.CallKind {
+		w.expr(step)
+		return
+	}
+	switch args := step.AsCall().Args(); step.AsCall().FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr:
+		w.negate(args[1])
+		w.expr(args[1])
+	case operators.Conditional:
+		w.negate(args[0])
+		w.expr(args[0])
+		w.item(args[1])
+	default:
+		w.item(step)
+	}
+}
+
+// item goes on in what a macro puts into a list; what it counts by is its own.
+func (w *rewriter) item(sum ast.Expr) {
+	if sum.Kind() != ast.CallKind {
+		return
+	}
+	for _, arg := range sum.AsCall().Args() {
+		if arg.Kind() == ast.ListKind || arg.Kind() == ast.MapKind {
+			w.expr(arg)
+		}
+	}
+}

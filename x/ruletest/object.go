@@ -1,0 +1,149 @@
+package ruletest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/celadon-cel/celadon/internal/text/preview"
+)
+
+// generated are the fields of metadata that a server or client fills in.
+var generated = []string{
+	"uid", "generation", "creationTimestamp", "resourceVersion", "managedFields", "deletionGracePeriodSeconds", "deletionTimestamp", "selfLink", "generateName",
+}
+
+// maxDifferences is how many are told.
+const maxDifferences = 5
+
+// differences are what a persisted object has otherwise than expected.
+func differences(want, got map[string]any, maybe ...string) []string {
+	d := differ{}
+	want, got = compared(want, got, maybe...)
+	d.compare("", want, got)
+	return d.found
+}
+
+// compared are an expected and a persisted object without the metadata that is
+// filled in, and of the names in maybe without those that are not expected.
+func compared(want, got map[string]any, maybe ...string) (w, g map[string]any) {
+	w, g = maps.Clone(want), maps.Clone(got)
+	wanted, meta := metadata(w), metadata(g)
+	for _, name := range generated {
+		delete(wanted, name)
+		delete(meta, name)
+	}
+	for _, name := range maybe {
+		if _, ok := wanted[name]; !ok {
+			delete(meta, name)
+		}
+	}
+	settle(w, wanted)
+	settle(g, meta)
+	return w, g
+}
+
+// metadata is a copy of an object's.
+func metadata(obj map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	return maps.Clone(meta)
+}
+
+// settle puts metadata into an object; of none nothing is left.
+func settle(obj, meta map[string]any) {
+	if len(meta) == 0 {
+		delete(obj, "metadata")
+		return
+	}
+	obj["metadata"] = meta
+}
+
+type differ struct{ found []string }
+
+func (d *differ) compare(path string, want, got any) {
+	if len(d.found) >= maxDifferences {
+		return
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		names := slices.Sorted(maps.Keys(w))
+		for _, name := range slices.Sorted(maps.Keys(g)) {
+			if _, ok := w[name]; !ok {
+				names = append(names, name)
+			}
+		}
+		for _, name := range names {
+			d.member(path, name, w, g)
+		}
+		return
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(w) != len(g) {
+			break
+		}
+		for i := range w {
+			d.compare(fmt.Sprintf("%s[%d]", path, i), w[i], g[i])
+		}
+		return
+	}
+	if !sameScalar(want, got) {
+		d.tell(path, preview.JSON(want, maxShown), preview.JSON(got, maxShown))
+	}
+}
+
+const maxShown = 80 // characters of a value
+
+func (d *differ) member(path, name string, want, got map[string]any) {
+	w, wanted := want[name]
+	g, there := got[name]
+	if path += "." + name; len(path) == len(name)+1 {
+		path = name
+	}
+	switch {
+	case !wanted && len(d.found) < maxDifferences:
+		d.tell(path, "nothing", preview.JSON(g, maxShown))
+	case !there && len(d.found) < maxDifferences:
+		d.tell(path, preview.JSON(w, maxShown), "nothing")
+	default:
+		d.compare(path, w, g)
+	}
+}
+
+func (d *differ) tell(path, want, got string) {
+	if path == "" {
+		path = "the object"
+	}
+	d.found = append(d.found, fmt.Sprintf("%s: %s, want %s", path, got, want))
+}
+
+// sameScalar compares numbers as JSON has them.
+func sameScalar(a, b any) bool {
+	x, isNumber := number(a)
+	y, isToo := number(b)
+	if isNumber && isToo {
+		return a == b || x == y
+	}
+	switch a.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

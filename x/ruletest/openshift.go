@@ -1,0 +1,190 @@
+package ruletest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// OpenShift's format, as openshift/api's tests/types.go has it, with the keys that
+// others who took it over have added. Its own harness reads it as JSON is read by Go
+// programs: what it does not know it drops, and what was meant to be tested is not.
+
+// openShift is a case of OpenShift's format.
+type openShift struct {
+	initial, updated, expected *embedded
+	// expectedError is part of what refuses the write of the spec, or on update
+	// expectedStatusError that of the status.
+	expectedError, expectedStatusError string
+	errorPlace                         Place
+	changes                            []byte // of the CRD, as JSON
+	// name is what the object is called, or where generate is set its beginning;
+	// where unnamed it has its own, or "test-" is the beginning.
+	name            string
+	named, generate bool
+	reader          *reader
+}
+
+// defaultName is what OpenShift's harness has names generated from.
+const defaultName = "test-"
+
+func (r *reader) openShift(s *Suite, m map[string]any) {
+	f := r.fields("suite", r.doc.Root, "apiVersion", "name", "crdName", "crd", "featureGates", "version", "tests", "onCreate", "onUpdate", "featureGate")
+	name, crdName, crd, gates, version, tests := f[1], f[2], f[3], f[4], f[5], f[6]
+	for _, misplaced := range f[7:9] {
+		if misplaced.given() {
+			n := phrase.Count(len(misplaced.value.Resolve().Items), "test")
+			r.bad(misplaced.key, "%s stands beside tests, not in it, so what it has, %s, never runs: move it below tests", misplaced.key.Value, n)
+		}
+	}
+	if gate := f[9]; gate.given() {
+		r.bad(gate.key, "featureGate is no key, so the tests run whether %s is on or off: want featureGates: [%s]", r.text(gate), r.text(gate))
+	}
+	s.Name, s.CRDName, s.CRDPath, s.Version = r.text(name), r.text(crdName), r.text(crd), r.text(version)
+	s.FeatureGates = r.texts(gates)
+	switch {
+	case crdName.given():
+		s.CRDPlace = r.place(crdName.key)
+	case crd.given():
+		s.CRDPlace = r.place(crd.key)
+	default:
+		r.bad(r.doc.Root, "suite: crdName is missing: want the name of the CRD under test")
+	}
+	if !tests.given() || tests.null() {
+		r.bad(r.doc.Root, "an empty suite: tests is missing")
+		return
+	}
+	lists := r.fields("tests", tests.value, "onCreate", "onUpdate")
+	decoded, _ := m["tests"].(map[string]any)
+	all := 0
+	for i, operation := range []string{"create", "update"} {
+		for j, item := range r.items(lists[i]) {
+			if all++; all > maxCases {
+				r.bad(item, "%s", tooMuch("cases", all, maxCases))
+				return
+			}
+			path := position.Path{position.Key("tests"), position.Key(lists[i].key.Value), position.Item(j)}
+			r.openShiftCase(s, operation, item, path, entry(decoded[lists[i].key.Value], j))
+		}
+	}
+	if all == 0 && !f[7].given() && !f[8].given() {
+		r.bad(tests.key, "an empty suite: it has no test")
+	}
+}
+
+func (r *reader) openShiftCase(s *Suite, operation string, item *position.Node, path position.Path, decoded any) {
+	mark := len(r.problems)
+	known := []string{"name", "initial", "expected", "expectedError", "resourceName", "useGenerateName"}
+	if operation == "update" {
+		known = append(known, "updated", "expectedStatusError", "initialCRDPatches")
+	}
+	f := r.fields("test", item, known...)
+	c := &Case{Name: r.text(f[0]), Place: r.place(item), Operation: operation, path: path}
+	b := &openShift{reader: r, initial: r.embedded(f[1]), expected: r.embedded(f[2]), expectedError: r.text(f[3])}
+	b.name, b.named, b.generate = r.text(f[4]), f[4].given(), r.flag(f[5])
+	c.body = b
+	if f[3].given() {
+		b.errorPlace = r.place(f[3].key)
+	}
+	if operation == "update" {
+		b.updated, b.expectedStatusError = r.embedded(f[6]), r.text(f[7])
+		if f[7].given() && b.expectedStatusError != "" {
+			b.errorPlace = r.place(f[7].key)
+		}
+		b.changes = r.crdPatches(f[8], decoded)
+	}
+	if len(r.problems) == mark {
+		r.openShiftWhole(b, c, item)
+	}
+	r.add(s, c, mark)
+	if b.initial != nil && s.Kind.Empty() {
+		s.Kind = groupKind(b.initial.object)
+	}
+}
+
+// openShiftWhole says what a case lacks.
+func (r *reader) openShiftWhole(b *openShift, c *Case, item *position.Node) {
+	update := c.Operation == "update"
+	switch {
+	case c.Name == "":
+		r.bad(item, "test: name is missing")
+	case b.initial == nil:
+		r.bad(item, "test %q: initial is missing: want an object", c.Name)
+	case update && b.updated == nil:
+		r.bad(item, "test %q: updated is missing: want an object", c.Name)
+	case b.expected == nil && b.expectedError == "" && b.expectedStatusError == "":
+		c.open = true
+		r.bad(item, "test %q: no expectation: want expected, expectedError%s", c.Name, map[bool]string{true: " or expectedStatusError"}[update])
+	case b.expectedStatusError != "" && b.expectedError == "" && b.updated.object["status"] == nil:
+		r.bad(item, "test %q: expectedStatusError, but updated has no status, so none is written", c.Name)
+	}
+}
+
+// crdPatches are a JSON patch (RFC 6902).
+func (r *reader) crdPatches(f field, decoded any) []byte {
+	items := r.items(f)
+	if len(items) == 0 {
+		return nil
+	}
+	type operation struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		From  string          `json:"from,omitempty"`
+		Value json.RawMessage `json:"value,omitempty"`
+	}
+	test, _ := decoded.(map[string]any)
+	var all []operation
+	for i, item := range items {
+		p := r.fields("patch", item, "op", "path", "value", "from")
+		op := operation{Op: r.text(p[0]), Path: r.text(p[1]), From: r.text(p[3])}
+		switch {
+		case op.Op != "add" && op.Op != "remove" && op.Op != "replace" && op.Op != "move" && op.Op != "copy" && op.Op != "test":
+			r.bad(item, "patch: op %q: want add, remove, replace, move, copy or test", op.Op)
+		case op.Path == "" || op.Path[0] != '/':
+			r.bad(item, "patch: path %q: want a JSON pointer, as /spec/versions/0", op.Path)
+		}
+		if p[2].given() {
+			patch, _ := entry(test["initialCRDPatches"], i).(map[string]any)
+			value, err := json.Marshal(patch["value"])
+			if err != nil {
+				r.bad(p[2].key, "value: %v", err)
+			}
+			op.Value = value
+		}
+		all = append(all, op)
+	}
+	data, err := json.Marshal(all)
+	if err == nil && len(data) > maxPatches {
+		err = fmt.Errorf("%d bytes: want no more than %d", len(data), maxPatches)
+	}
+	if err != nil {
+		r.bad(f.key, "initialCRDPatches: %v", err)
+	}
+	return data
+}
+
+// entry is an item of a decoded list.
+func entry(list any, i int) any {
+	if items, _ := list.([]any); i < len(items) {
+		return items[i]
+	}
+	return nil
+}
+
+func groupKind(obj map[string]any) schema.GroupKind {
+	apiVersion, _ := obj["apiVersion"].(string)
+	kind, _ := obj["kind"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return schema.GroupKind{}
+	}
+	return schema.GroupKind{Group: gv.Group, Kind: kind}
+}
+
+func (b *openShift) kubeVersions() []string { return nil }
+
+func (b *openShift) patches() []byte { return b.changes }

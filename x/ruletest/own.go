@@ -1,0 +1,301 @@
+package ruletest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// own is a case of Celadon's format.
+type own struct {
+	reader *reader
+	item   *position.Node
+	// object, and old where it is an update: each whole, or a merge patch of base.
+	object, old      map[string]any
+	patch, oldPatch  map[string]any
+	patched, updated bool // by patch; oldPatch is there
+	base             *based
+	subresource      string
+	fieldValidation  string
+	versions         []string
+	expect           expectation
+	// convert is a version from which the object has to come back as it is, with
+	// convertPatch made in it in between, if there is one.
+	convert      string
+	convertAt    Place
+	convertPatch map[string]any
+}
+
+// based is a suite's base.
+type based struct {
+	object map[string]any
+	node   *position.Node
+	bytes  int
+}
+
+// expectation is what a case demands of the server's answer.
+type expectation struct {
+	place Place
+	valid bool
+	// causes are all that there are, where it is not valid.
+	causes []*expectedCause
+	// warnings are all that there are, where warned.
+	warnings []*expectedText
+	warned   bool
+	object   map[string]any
+	objectAt Place
+	// maxCost is no bound where it is not costed.
+	maxCost int64
+	costed  bool
+	costAt  Place
+}
+
+// expectedCause is one cause; what is not given is not compared.
+type expectedCause struct {
+	Place
+	field   *string
+	reason  string
+	message *expectedText
+}
+
+// expectedText is a whole text, or where it begins with ~ a regular expression for
+// a part of it.
+type expectedText struct {
+	text string
+	re   *regexp.Regexp
+}
+
+func (r *reader) own(s *Suite, m map[string]any) {
+	f := r.fields("suite", r.doc.Root, "kind", "apiVersion", "name", "crd", "version", "base", "tests", "kubeVersions", "fieldValidation")
+	if apiVersion := r.text(f[1]); apiVersion != APIVersion {
+		r.bad(r.doc.Root, "suite: apiVersion %q: want %s", apiVersion, APIVersion)
+	}
+	s.Name, s.CRDPath, s.Version = r.text(f[2]), r.text(f[3]), r.text(f[4])
+	s.CRDPlace, s.whole = s.Place, true
+	if f[3].given() {
+		s.CRDPlace = r.place(f[3].key)
+	}
+	base := &based{}
+	if f[5].given() {
+		object, ok := m["base"].(map[string]any)
+		if !ok {
+			r.bad(f[5].key, "base: want an object")
+		}
+		base.object, base.node, base.bytes = object, f[5].value.Resolve(), weigh(object)
+		s.Kind = groupKind(object)
+	}
+	kubeVersions, validation := r.kubeVersions(f[7]), r.fieldValidation(f[8])
+	items := r.items(f[6])
+	if !f[6].given() || len(items) == 0 && len(r.problems) == 0 {
+		r.bad(r.doc.Root, "an empty suite: it has no test")
+	}
+	if len(items) > maxCases || base.bytes*len(items) > maxMerged {
+		r.bad(f[6].key, "%s", tooMuch("cases", len(items), min(maxCases, maxMerged/max(base.bytes, 1))))
+		return
+	}
+	for i, item := range items {
+		path := position.Path{position.Key("tests"), position.Item(i)}
+		decoded, _ := entry(m["tests"], i).(map[string]any)
+		b := &own{reader: r, item: item, base: base, versions: kubeVersions, fieldValidation: validation}
+		r.ownCase(s, b, path, decoded)
+	}
+}
+
+func (r *reader) ownCase(s *Suite, b *own, path position.Path, decoded map[string]any) {
+	mark := len(r.problems)
+	f := r.fields("test", b.item, "name", "object", "patch", "old", "oldPatch", "subresource", "expect", "kubeVersions", "skip", "only", "fieldValidation", "convert", "convertPatch")
+	c := &Case{Name: r.text(f[0]), Place: r.place(b.item), Operation: "create", Subresource: r.text(f[5]), Only: r.flag(f[9]), path: path, body: b}
+	if c.Name == "" {
+		r.bad(b.item, "test: name is missing")
+	}
+	b.subresource = c.Subresource
+	if b.subresource != "" && b.subresource != "status" {
+		r.bad(f[5].key, "subresource %q: want status", b.subresource)
+	}
+	b.object, _ = r.object(f[1], decoded)
+	b.patch, b.patched = r.object(f[2], decoded)
+	b.old, b.updated = r.object(f[3], decoded)
+	if f[4].given() {
+		b.oldPatch, b.updated = r.object(f[4], decoded)
+	}
+	if b.updated {
+		c.Operation = "update"
+	}
+	r.ownWrites(b, f)
+	if f[7].given() {
+		b.versions = r.kubeVersions(f[7])
+	}
+	if f[8].given() {
+		if c.Skip = strings.TrimSpace(r.text(f[8])); c.Skip == "" {
+			r.bad(f[8].key, "skip: want the reason")
+		}
+	}
+	if f[10].given() {
+		b.fieldValidation = r.fieldValidation(f[10])
+	}
+	r.conversion(b, f[11], f[12], decoded)
+	if c.Skip == "" || f[6].given() {
+		c.open = r.expectation(b, f[6], decoded) && len(r.problems) == mark+1
+	}
+	r.add(s, c, mark)
+	if s.Kind.Empty() && b.object != nil {
+		s.Kind = groupKind(b.object)
+	}
+}
+
+// object is a key's value as it was decoded.
+func (r *reader) object(f field, decoded map[string]any) (object map[string]any, given bool) {
+	if !f.given() {
+		return nil, false
+	}
+	object, ok := decoded[f.key.Value].(map[string]any)
+	if !ok {
+		r.bad(f.key, "%s: want an object", f.key.Value)
+	}
+	return object, true
+}
+
+// ownWrites says what is wrong with how a case gives its objects.
+func (r *reader) ownWrites(b *own, f []field) {
+	object, patch, old, oldPatch := f[1], f[2], f[3], f[4]
+	switch {
+	case object.given() && patch.given():
+		r.bad(patch.key, "object and patch: want one")
+	case old.given() && oldPatch.given():
+		r.bad(oldPatch.key, "old and oldPatch: want one")
+	case b.base.object == nil && patch.given():
+		r.bad(patch.key, "patch: it changes base, and the suite has none")
+	case b.base.object == nil && oldPatch.given():
+		r.bad(oldPatch.key, "oldPatch: it changes base, and the suite has none")
+	case f[8].given():
+	case b.base.object == nil && !object.given():
+		r.bad(b.item, "test: want object, or patch and a base in the suite")
+	case b.subresource == "status" && !b.updated:
+		r.bad(f[5].key, "subresource status: want old or oldPatch: a status is only ever updated")
+	}
+}
+
+func (r *reader) kubeVersions(f field) []string {
+	versions := r.texts(f)
+	for _, version := range versions {
+		if _, err := types.ParseVersion(version); err != nil || version == "" {
+			r.bad(f.key, "kubeVersions: %q: want versions in quotes, as \"1.30\"", version)
+		}
+	}
+	if f.given() && len(versions) == 0 {
+		r.bad(f.key, "kubeVersions: want at least one")
+	}
+	return versions
+}
+
+func (r *reader) fieldValidation(f field) string {
+	text := r.text(f)
+	if f.given() && text != "Strict" && text != "Warn" && text != "Ignore" {
+		r.bad(f.key, "fieldValidation %q: want Strict, Warn or Ignore", text)
+	}
+	return text
+}
+
+// expectation reads expect; it is open where that says nothing.
+func (r *reader) expectation(b *own, f field, decoded map[string]any) (open bool) {
+	e := &b.expect
+	if !f.given() || f.null() {
+		r.bad(b.item, "test: no expectation: want expect: valid, or the causes")
+		return true
+	}
+	e.place = r.place(f.key)
+	if v := f.value.Resolve(); v.Kind == position.Scalar {
+		if e.valid = v.Value == "valid"; !e.valid {
+			r.bad(v, "expect: %q: want valid, or the causes", v.Value)
+		}
+		return false
+	}
+	p := r.fields("expect", f.value, "valid", "causes", "warnings", "object", "maxCost")
+	e.valid = r.flag(p[0])
+	for _, item := range r.items(p[1]) {
+		if cause := r.expectedCause(item); cause != nil {
+			e.causes = append(e.causes, cause)
+		}
+	}
+	e.warned = p[2].given()
+	for _, text := range r.texts(p[2]) {
+		e.warnings = append(e.warnings, r.expectedText(p[2], text))
+	}
+	if p[3].given() {
+		expect, _ := decoded["expect"].(map[string]any)
+		e.object, _ = r.object(p[3], expect)
+		e.objectAt = r.place(p[3].key)
+	}
+	if e.maxCost, e.costed = r.number(p[4]); e.costed {
+		e.costAt = r.place(p[4].key)
+	}
+	// What can only be asked of an accepted object says that it is one.
+	e.valid = e.valid || !p[0].given() && !p[1].given() && (e.object != nil || e.warned || e.costed)
+	switch {
+	case e.valid && len(e.causes) > 0:
+		r.bad(p[1].key, "expect: valid and causes: want one")
+	case !e.valid && e.object != nil:
+		r.bad(p[3].key, "expect: causes and object: what is refused is not persisted")
+	case !e.valid && len(e.causes) == 0:
+		r.bad(f.key, "expect: no expectation: want valid: true, or causes")
+		return true
+	}
+	return false
+}
+
+func (r *reader) expectedCause(n *position.Node) *expectedCause {
+	f := r.fields("cause", n, "field", "reason", "message")
+	c := &expectedCause{Place: r.place(n), reason: r.text(f[1])}
+	if f[0].given() {
+		text := r.text(f[0])
+		c.field = &text
+	}
+	if text := r.text(f[2]); text != "" {
+		c.message = r.expectedText(f[2], text)
+	}
+	if c.field == nil && c.reason == "" && c.message == nil {
+		r.bad(n, "cause: nothing is expected of it: want field, reason or message")
+	}
+	return c
+}
+
+// maxPattern is how long a regular expression may be.
+const maxPattern = 4 << 10
+
+func (r *reader) expectedText(f field, text string) *expectedText {
+	e := &expectedText{text: text}
+	source, ok := strings.CutPrefix(text, "~")
+	if !ok {
+		return e
+	}
+	var err error
+	if len(source) > maxPattern {
+		err = fmt.Errorf("%d bytes: want no more than %d", len(source), maxPattern)
+	} else if r.afford(source) {
+		e.re, err = regexp.Compile(source)
+	} else {
+		err = errors.New("the suite's patterns have too many states: want fewer repetitions")
+	}
+	if err != nil {
+		r.bad(f.key, "%s: not a regular expression: %v", f.key.Value, err)
+	}
+	return e
+}
+
+// afford counts a pattern's states, of which the patterns of a suite together
+// may have some: they live as long as the suite.
+func (r *reader) afford(pattern string) bool {
+	if n, err := regexcost.States(pattern); err == nil {
+		r.states += n
+	}
+	return r.states <= 4*regexcost.MaxStates
+}
+
+func (b *own) kubeVersions() []string { return b.versions }
+
+func (b *own) patches() []byte { return nil }

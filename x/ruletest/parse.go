@@ -1,0 +1,121 @@
+package ruletest
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// Kind and APIVersion are those of a suite in Celadon's own format.
+const (
+	Kind       = "RuleTest"
+	APIVersion = "celadon/v1"
+)
+
+// Holds is true of a decoded document that is a suite, by what it holds.
+func Holds(v any) bool {
+	doc, _ := v.(map[string]any)
+	if doc == nil {
+		return false
+	}
+	apiVersion, _ := doc["apiVersion"].(string)
+	kind, _ := doc["kind"].(string)
+	if kind == Kind || strings.HasPrefix(apiVersion, "celadon/") {
+		return true
+	}
+	if kind != "" {
+		return false
+	}
+	tests, _ := doc["tests"].(map[string]any)
+	_, named := doc["crdName"]
+	return named || has(tests, "onCreate") || has(tests, "onUpdate") || has(doc, "onCreate") || has(doc, "onUpdate")
+}
+
+func has(m map[string]any, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// Parse reads one YAML document, which begins on a line of its file. What is wrong
+// with it is among the suite's problems, or those of its cases.
+func Parse(file string, line int, text []byte) *Suite {
+	return parse(file, line, text, decode.Decode)
+}
+
+// ParseDecoded is Parse for a text that is known to have no duplicate keys, and what
+// it was decoded to. The suite keeps parts of that, which must not change.
+func ParseDecoded(file string, line int, text []byte, decoded map[string]any) *Suite {
+	return parse(file, line, text, func([]byte) (any, error, error) { return decoded, nil, nil })
+}
+
+func parse(file string, line int, text []byte, decode func([]byte) (v any, duplicate, err error)) *Suite {
+	s := &Suite{File: file, Place: Place{line, 1}}
+	fail := func(message string) *Suite {
+		s.Problems = append(s.Problems, Problem{s.Place, message})
+		return s
+	}
+	if len(text) > maxText {
+		return fail(tooMuch("bytes", len(text), maxText))
+	}
+	v, duplicate, err := decode(text)
+	if err != nil {
+		return fail(plainly(err, s, text))
+	}
+	doc, err := position.Parse(text)
+	if err != nil {
+		return fail(plainly(err, s, text))
+	}
+	r := &reader{doc: doc, line: line}
+	s.reader, s.Place = r, r.place(doc.Root)
+	m, ok := v.(map[string]any)
+	if !ok {
+		return fail("not a suite: want a mapping")
+	}
+	if m["kind"] == Kind {
+		r.own(s, m)
+	} else {
+		r.openShift(s, m)
+	}
+	if duplicate != nil && !s.broken() && len(r.problems) == 0 {
+		r.bad(doc.Root, "%s", plain(duplicate))
+	}
+	s.Problems = append(s.Problems, r.problems...)
+	if len(s.Cases) == 0 && len(s.Problems) == 0 {
+		return fail("an empty suite: it has no test")
+	}
+	return s
+}
+
+// plainly is a decoder's error, whose line becomes the suite's place. The decoder may
+// count one behind the last.
+func plainly(err error, s *Suite, text []byte) string {
+	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		s.Place = Place{s.Place.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
+	}
+	return plain(err)
+}
+
+// broken is true where a case has a problem.
+func (s *Suite) broken() bool {
+	for _, c := range s.Cases {
+		if c.Problem != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// add takes a case; what was found wrong since the mark is the case's own problem.
+func (r *reader) add(s *Suite, c *Case, mark int) {
+	if len(r.problems) > mark {
+		first := r.problems[mark]
+		c.Problem = &first
+		r.problems = slices.Delete(r.problems, mark, mark+1)
+	}
+	s.Cases = append(s.Cases, c)
+}

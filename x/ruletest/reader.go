@@ -1,0 +1,236 @@
+package ruletest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/internal/text/spell"
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// reader reads a suite's document by its places, and collects what is wrong.
+type reader struct {
+	doc      *position.Document
+	line     int // of the document's first line in the file
+	problems []Problem
+	shared   int     // bytes that aliases in embedded texts have become
+	states   float64 // of all patterns
+}
+
+func (r *reader) at(offset int) Place {
+	p := r.doc.Position(offset)
+	return Place{p.Line + r.line - 1, p.Column}
+}
+
+func (r *reader) place(n *position.Node) Place { return r.at(n.Start) }
+
+func (r *reader) bad(n *position.Node, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.place(n), fmt.Sprintf(format, args...)})
+}
+
+// field is a key of a mapping with its value; both are nil where it has none.
+type field struct{ key, value *position.Node }
+
+func (f field) given() bool { return f.value != nil }
+
+// null is true of a key that is given nothing.
+func (f field) null() bool { return f.given() && f.value.Resolve().Tag == "!!null" }
+
+// fields are the values of a mapping's keys, in the order of known. A key that is
+// not known, or given twice, is a problem.
+func (r *reader) fields(what string, n *position.Node, known ...string) []field {
+	n = n.Resolve()
+	if n.Kind != position.Mapping {
+		r.bad(n, "%s: want a mapping with %s", what, strings.Join(known, ", "))
+		return make([]field, len(known))
+	}
+	seen := map[string]int{}
+	for i, key := range n.Keys {
+		name := key.Value
+		first, twice := seen[name]
+		switch {
+		case key.IsMerge():
+		case key.Kind != position.Scalar || !slices.Contains(known, name):
+			r.bad(key, "%s: %q is no key here%s", what, name, meant(name, known))
+		case twice:
+			r.dropped(what, n.Keys[first], n.Items[first], key)
+		}
+		seen[name] = i
+	}
+	out := make([]field, len(known))
+	for i, name := range known {
+		out[i].key, out[i].value = n.Get(name)
+	}
+	return out
+}
+
+// dropped tells of a key that is given again further down, which is what counts.
+func (r *reader) dropped(what string, key, value, again *position.Node) {
+	loss := ""
+	if items := value.Resolve(); items.Kind == position.Sequence {
+		loss = fmt.Sprintf(", so what stands here, %s, never runs", phrase.Count(len(items.Items), "test"))
+	}
+	r.bad(key, "%s: %s is given again in line %d, which is what counts%s: keep one", what, key.Value, r.place(again).Line, loss)
+}
+
+func meant(name string, known []string) string {
+	if near := spell.Nearest(name, known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ": want " + strings.Join(known, ", ")
+}
+
+// text is a scalar as a text, whatever it looks like; "" where there is none.
+func (r *reader) text(f field) string {
+	if !f.given() || f.null() {
+		return ""
+	}
+	v := f.value.Resolve()
+	if v.Kind != position.Scalar {
+		r.bad(f.value, "%s: want a string", f.key.Value)
+		return ""
+	}
+	return v.Value
+}
+
+// texts are the scalars of a list.
+func (r *reader) texts(f field) (all []string) {
+	for _, item := range r.items(f) {
+		all = append(all, r.text(field{f.key, item}))
+	}
+	return all
+}
+
+func (r *reader) items(f field) []*position.Node {
+	if !f.given() || f.null() {
+		return nil
+	}
+	v := f.value.Resolve()
+	if v.Kind != position.Sequence {
+		r.bad(f.value, "%s: want a list", f.key.Value)
+		return nil
+	}
+	return v.Items
+}
+
+func (r *reader) flag(f field) bool {
+	if !f.given() {
+		return false
+	}
+	v := f.value.Resolve()
+	if v.Tag != "!!bool" {
+		r.bad(f.value, "%s: want true or false", f.key.Value)
+	}
+	b, _ := strconv.ParseBool(v.Value)
+	return b
+}
+
+func (r *reader) number(f field) (int64, bool) {
+	if !f.given() {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(f.value.Resolve().Value, 10, 64)
+	if err != nil || n < 0 {
+		r.bad(f.value, "%s: want a whole number, 0 or more", f.key.Value)
+		return 0, false
+	}
+	return n, true
+}
+
+// embedded is an object that a suite has as YAML in a string.
+type embedded struct {
+	object map[string]any
+	node   *position.Node
+	text   string
+}
+
+var yamlLine = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
+
+// embedded is nil where there is none, or a problem.
+func (r *reader) embedded(f field) *embedded {
+	text := r.text(f)
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	e := &embedded{node: f.value.Resolve(), text: text}
+	v, duplicate, err := decode.Decode([]byte(text))
+	if err == nil {
+		err = duplicate
+	}
+	if err == nil && strings.Contains(text, "*") {
+		if r.shared += weigh(v); r.shared > maxShared {
+			err = fmt.Errorf("what aliases repeat in the suite's objects is more than %d MiB: want less", maxShared>>20)
+		}
+	}
+	if err == nil {
+		var ok bool
+		if e.object, ok = v.(map[string]any); !ok {
+			err = errors.New("not an object: want a mapping with apiVersion and kind")
+		}
+	}
+	if err != nil {
+		r.problems = append(r.problems, Problem{r.within(e, err), f.key.Value + ": " + plain(err)})
+		return nil
+	}
+	return e
+}
+
+// plain is a decoder's error without its own count of lines.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	text = strings.TrimPrefix(text, "yaml: ")
+	text = yamlLine.ReplaceAllString(strings.TrimPrefix(text, "unmarshal errors:\n  "), "")
+	return strings.ReplaceAll(text, "\n  ", "; ")
+}
+
+// within is the place of a decoder's error in an embedded text, as far as it tells.
+func (r *reader) within(e *embedded, err error) Place {
+	match := yamlLine.FindStringSubmatch(err.Error())
+	if match == nil {
+		return r.place(e.node)
+	}
+	line, _ := strconv.Atoi(match[1])
+	offset := 0
+	for ; line > 1; line-- {
+		next := strings.IndexByte(e.text[offset:], '\n')
+		if next < 0 {
+			break
+		}
+		offset += next + 1
+	}
+	return r.source(e.node, offset)
+}
+
+// source is the place of a byte of a scalar's value.
+func (r *reader) source(n *position.Node, offset int) Place {
+	text, ok := r.doc.Text(n)
+	if !ok {
+		return r.place(n)
+	}
+	return r.at(text.Source(offset))
+}
+
+// cause is the place of a field in an embedded object.
+func (r *reader) cause(e *embedded, path string) Place {
+	doc, err := position.Parse([]byte(e.text))
+	if err != nil {
+		return r.place(e.node)
+	}
+	return r.source(e.node, position.Nearest(doc.Root, path).Start)
+}
+
+// looks are what a document that holds a suite has somewhere in its text.
+var looks = [][]byte{[]byte("crdName"), []byte("onCreate"), []byte("onUpdate"), []byte("RuleTest")}
+
+// Looks is true of a text that may hold a suite, cheaply: most files of a folder
+// hold none.
+func Looks(text []byte) bool {
+	return slices.ContainsFunc(looks, func(look []byte) bool { return bytes.Contains(text, look) })
+}

@@ -1,0 +1,216 @@
+package ruletest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/trace"
+)
+
+// Outcome is what became of a case.
+type Outcome string
+
+// The outcomes. Error is neither passed nor failed: the case is not well written, or
+// has no verdict.
+const (
+	Passed  Outcome = "passed"
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped"
+	Error   Outcome = "error"
+)
+
+// Summary counts.
+type Summary struct {
+	Suites  int `json:"suites"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	// Errors are those of suites, and cases without a verdict.
+	Errors int `json:"errors"`
+	// Older are cases that passed by a text as an older server words it.
+	Older int `json:"older,omitempty"`
+}
+
+// Add counts a suite.
+func (s *Summary) Add(r *SuiteReport) {
+	s.Suites++
+	s.Errors += len(r.Errors)
+	for _, c := range r.Cases {
+		switch c.Outcome {
+		case Passed:
+			s.Passed++
+		case Failed:
+			s.Failed++
+		case Skipped:
+			s.Skipped++
+		case Error:
+			s.Errors++
+		}
+		if c.Outcome == Passed && len(c.Remarks) > 0 {
+			s.Older++
+		}
+	}
+}
+
+// Ran is how many cases have a verdict.
+func (s *Summary) Ran() int { return s.Passed + s.Failed }
+
+// SuiteReport is what became of a suite. Its JSON form is fixed: scripts read it.
+type SuiteReport struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Name    string `json:"name"`
+	CRD     string `json:"crd"`
+	Version string `json:"version"`
+	// CRDFiles are those that the suite was run against; of those that are equal in
+	// the version under test, the first.
+	CRDFiles []string      `json:"crdFiles,omitempty"`
+	Errors   []Problem     `json:"errors"`
+	Cases    []*CaseReport `json:"cases"`
+}
+
+// CaseReport is what became of a case.
+type CaseReport struct {
+	Name        string `json:"name"`
+	Operation   string `json:"operation"`
+	Subresource string `json:"subresource,omitempty"`
+	Place
+	Outcome Outcome `json:"outcome"`
+	// Message says why it is not passed.
+	Message string `json:"message,omitempty"`
+	// Remarks are about a case that passed.
+	Remarks []string `json:"remarks,omitempty"`
+	// Against is the CRD's file or the Kubernetes version that it did not pass with,
+	// where there are several.
+	Against    string     `json:"against,omitempty"`
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	Got        *Got       `json:"got,omitempty"`
+	// Bug is a failure of ours.
+	Bug error `json:"-"`
+
+	of    *Case
+	trial *trial
+}
+
+// Got is the server's answer to the write that a case is about.
+type Got struct {
+	Verdict  string   `json:"verdict"`
+	Status   *Status  `json:"status,omitempty"`
+	Causes   []Cause  `json:"causes"`
+	Warnings []string `json:"warnings"`
+	Cost     int64    `json:"cost"`
+}
+
+// Status is the answer to a refused object.
+type Status struct {
+	Code    int32  `json:"code"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Cause is one reason for a refusal, with its place in the suite where the case did
+// not pass.
+type Cause struct {
+	Reason  string `json:"reason"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Rule    string `json:"rule,omitempty"`
+	*Place
+	// Values are those in the rule.
+	Values []trace.Value `json:"-"`
+	// NotShown is why values are missing; "" if none are.
+	NotShown string `json:"-"`
+}
+
+func newSuiteReport(s *Suite) *SuiteReport {
+	return &SuiteReport{
+		File: s.File, Line: s.Line, Name: s.Name, CRD: s.CRDName, Version: s.Version,
+		Errors: append([]Problem{}, s.Problems...), Cases: []*CaseReport{},
+	}
+}
+
+// unrun is a case without a verdict.
+func (c *Case) unrun(outcome Outcome, message string) *CaseReport {
+	return &CaseReport{Name: c.Name, Operation: c.Operation, Subresource: c.Subresource, Place: c.Place, Outcome: outcome, Message: message, of: c}
+}
+
+func (r *CaseReport) remark(text string) {
+	for _, known := range r.Remarks {
+		if known == text {
+			return
+		}
+	}
+	r.Remarks = append(r.Remarks, text)
+}
+
+// report tells of a case that was run.
+func (c *Case) report(ctx context.Context, t *trial, explained *trace.Run) *CaseReport {
+	r := c.unrun(Passed, "")
+	r.trial, r.Remarks, r.Mismatches, r.Bug = t, t.remarks, t.wrong, t.bug
+	switch {
+	case t.problem != "":
+		r.Outcome, r.Message = Error, t.problem
+	case len(t.wrong) > 0:
+		r.Outcome, r.Remarks = Failed, nil
+		var texts []string
+		for _, m := range t.wrong {
+			texts = append(texts, fmt.Sprintf("want %s; got %s", m.Want, m.Got))
+		}
+		r.Message = strings.Join(texts, "\n")
+	}
+	if t.result != nil {
+		r.Got = got(t.result)
+	}
+	if r.Outcome == Failed && t.result != nil {
+		r.explain(ctx, t, explained)
+	} else {
+		r.trial = nil
+	}
+	return r
+}
+
+func got(res *engine.Result) *Got {
+	g := &Got{Verdict: "valid", Causes: []Cause{}, Warnings: []string{}, Cost: res.Cost}
+	g.Warnings = append(g.Warnings, res.Warnings...)
+	if res.Allowed {
+		return g
+	}
+	g.Verdict = "invalid"
+	g.Status = &Status{res.Failure.Code, string(res.Failure.Reason), res.Failure.Message}
+	for _, c := range res.Causes {
+		one := Cause{Reason: string(c.Reason), Field: c.Field, Message: c.Message}
+		if c.Rule != nil {
+			one.Rule = c.Rule.Rule
+		}
+		g.Causes = append(g.Causes, one)
+	}
+	return g
+}
+
+// maxExplained is how many causes of a case are.
+const maxExplained = 10
+
+// explain adds the positions of causes that were not expected, and the values in their
+// rules, without passwords.
+func (r *CaseReport) explain(ctx context.Context, t *trial, explained *trace.Run) {
+	n := min(len(r.Got.Causes), maxExplained)
+	seen := t.result.Prepared()
+	all, _ := t.on.explain.Explain(ctx, seen, t.result.Causes[:n], explained.Allowance())
+	explained.Settle(all.Work) // cases run in order, so each can be shown
+	var mask secret.Mask
+	if seen != nil {
+		mask = secret.MaskOf(t.on.crd, seen.Self(), seen.Old())
+	}
+	for i := range n {
+		at := t.where(r.Got.Causes[i].Field)
+		r.Got.Causes[i].Place = &at
+		r.Got.Causes[i].NotShown = all.Causes[i].NotShown
+		for _, v := range all.Causes[i].Values {
+			v.Value = mask.Piece(v.Value)
+			r.Got.Causes[i].Values = append(r.Got.Causes[i].Values, v)
+		}
+	}
+}

@@ -1,0 +1,361 @@
+package ruletest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/internal/text/phrase"
+	"github.com/celadon-cel/celadon/x/analysis/prove"
+	"github.com/celadon-cel/celadon/x/analysis/search"
+	"github.com/celadon-cel/celadon/x/analysis/work"
+	"github.com/celadon-cel/celadon/x/crdcopy"
+)
+
+// Starter makes a first suite for a version of a CRD: for each rule an object that
+// it refuses, and one that is accepted and that it ran on.
+type Starter struct {
+	Definition *apiextensionsv1.CustomResourceDefinition
+	// Engine is what the definition compiles to.
+	Engine *engine.Engine
+	// Version is one of its versions, which is served.
+	Version string
+	// CRDPath is what the suite names its CRD by.
+	CRDPath string
+	// Samples are objects of that version; they are preferred where they show
+	// something.
+	Samples []map[string]any
+	// Search is how long and from where is searched for others.
+	Search search.Config
+}
+
+// Started is a first suite, and what it shows.
+type Started struct {
+	Text []byte
+	// Rules is how many the version has, Accepted and Refused for how many there is
+	// such an object, Alone how many refuse one that nothing else refuses.
+	Rules, Accepted, Refused, Alone int
+	// Limited says why not all rules were looked at; "" if they were.
+	Limited string
+}
+
+// Suite makes the suite. Each of its cases has passed; a rule for which nothing was
+// found stands in it with the reason. The same samples and search give the same
+// bytes. It is nil for a version without rules.
+func (s *Starter) Suite(ctx context.Context) (*Started, error) {
+	w := &starting{Starter: s, ctx: ctx}
+	var err error
+	if w.search, err = search.New(s.Definition, s.Engine, s.Version, s.Search); err != nil {
+		return nil, err
+	}
+	if w.refs = w.search.Rules(); len(w.refs) == 0 {
+		return nil, nil
+	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	if err := w.ask(); err != nil {
+		return nil, err
+	}
+	return w.proven()
+}
+
+// starting is the work on one suite.
+type starting struct {
+	*Starter
+	ctx     context.Context
+	search  *search.Search
+	refs    []engine.RuleRef
+	base    map[string]any // accepted; nil where there is none
+	why     string         // there is none
+	shown   []*evidence    // of each rule
+	limited string         // why some rules were left out; "" if none was
+}
+
+// evidence is what was found for one rule.
+type evidence struct {
+	refused, accepted *engine.Request
+	alone             bool
+	none              string // why nothing is refused
+	noneAccepted      string
+}
+
+// begin finds what the cases begin with.
+func (w *starting) begin() error {
+	for _, sample := range w.Samples {
+		res, err := w.Engine.Validate(w.ctx, engine.Request{Object: sample})
+		if w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		if err == nil && res.Allowed && len(res.Strict) == 0 {
+			w.base = sample
+			return nil
+		}
+	}
+	a, err := w.search.Sample(w.ctx, false)
+	if err != nil {
+		return err
+	}
+	if w.why = cmp.Or(a.Reason, "none found"); a.Status == search.Found {
+		w.base = a.Witness.Object
+	}
+	return nil
+}
+
+// ask asks about all rules, those of one place one after another.
+func (w *starting) ask() error {
+	w.shown = make([]*evidence, len(w.refs))
+	places := map[string][]int{}
+	var order []string
+	for i, ref := range w.refs {
+		if places[ref.Path] == nil {
+			order = append(order, ref.Path)
+		}
+		places[ref.Path] = append(places[ref.Path], i)
+	}
+	var lanes [work.Lanes][]int
+	for i, path := range order {
+		lanes[i%work.Lanes] = append(lanes[i%work.Lanes], places[path]...)
+	}
+	meters := work.Split(2*len(w.refs), crdcopy.Nodes(w.Definition))
+	err := work.InLanes(func(i int) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
+			}
+		}()
+		return w.askLane(lanes[i], meters[i])
+	})
+	for _, m := range meters {
+		w.limited = cmp.Or(w.limited, m.Reason())
+	}
+	return err
+}
+
+// askLane looks for evidence for the rules, one after another. The result for one rule
+// does not depend on the rules before it.
+func (w *starting) askLane(rules []int, m *work.Meter) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	p := w.prover()
+	if p != nil {
+		p.Charge(m)
+	}
+	s, err := search.New(w.Definition, w.Engine, w.Version, w.Search)
+	if err != nil {
+		return err
+	}
+	s.Charge(m)
+	for _, i := range rules {
+		if m.Empty() {
+			w.shown[i] = &evidence{none: "no object found that the rule refuses: " + m.Reason(), noneAccepted: m.Reason()}
+			continue
+		}
+		before := m.Spent()
+		if w.shown[i], err = w.askOne(s, p, w.refs[i]); err != nil {
+			return err
+		}
+		if w.shown[i].refused == nil || w.shown[i].accepted == nil {
+			m.Unanswered(m.Spent() - before)
+		}
+	}
+	return nil
+}
+
+func (w *starting) prover() *prove.Prover {
+	for i := range w.Definition.Spec.Versions {
+		if v := &w.Definition.Spec.Versions[i]; v.Name == w.Version {
+			p, _ := prove.New(v, prove.Config{}) // the engine has compiled it
+			return p
+		}
+	}
+	return nil
+}
+
+func (w *starting) askOne(s *search.Search, p *prove.Prover, ref engine.RuleRef) (*evidence, error) {
+	out := &evidence{}
+	if out.refused = w.sampled(ref, false); out.refused != nil {
+		out.alone = true
+	} else if err := w.askRefused(out, s, p, ref); err != nil {
+		return nil, err
+	}
+	if out.refused != nil {
+		out.refused = w.nearer(out.refused, func(res *engine.Result) bool { return refusedAlone(res, ref) })
+	}
+	ran := func(res *engine.Result) bool { return res.Allowed && ranIn(res, ref) }
+	if req := (&engine.Request{Object: w.base, Trace: true}); w.base != nil && w.shows(req, ran) {
+		out.accepted = &engine.Request{Object: w.base}
+		return out, nil
+	}
+	if out.accepted = w.sampled(ref, true); out.accepted != nil {
+		return out, nil
+	}
+	a, err := s.Find(w.ctx, ref, search.Accepted)
+	if err != nil {
+		return nil, err
+	}
+	if out.noneAccepted = cmp.Or(a.Reason, "none found"); a.Status == search.Found {
+		req := a.Witness.Request()
+		out.accepted = w.nearer(&req, ran)
+	}
+	return out, nil
+}
+
+func (w *starting) askRefused(out *evidence, s *search.Search, p *prove.Prover, ref engine.RuleRef) error {
+	a, err := s.Find(w.ctx, ref, search.Refused)
+	if err != nil {
+		return err
+	}
+	if a.Status == search.Found {
+		req := a.Witness.Request()
+		out.refused, out.alone = &req, a.Witness.Alone
+		return nil
+	}
+	out.none = "no object found that the rule refuses, of " + phrase.Searched(a.Searched, a.Lists)
+	if a.Reason != "" {
+		out.none += ": " + a.Reason
+	}
+	if p == nil {
+		return nil
+	}
+	if proof, _ := p.Never(ref, prove.Refused); proof != nil {
+		out.none = "the rule refuses nothing: proved (" + proof.String() + ")"
+	}
+	return nil
+}
+
+// sampled is the first sample that is accepted and that the rule ran on, or that the
+// rule alone refuses.
+func (w *starting) sampled(ref engine.RuleRef, accepted bool) *engine.Request {
+	for _, sample := range w.Samples {
+		req := &engine.Request{Object: sample, Trace: true}
+		shows := func(res *engine.Result) bool {
+			return len(res.Strict) == 0 && (accepted && res.Allowed && ranIn(res, ref) || !accepted && refusedAlone(res, ref))
+		}
+		if w.shows(req, shows) {
+			return &engine.Request{Object: sample}
+		}
+	}
+	return nil
+}
+
+// shows is true of a write whose answer is wanted.
+func (w *starting) shows(req *engine.Request, wanted func(*engine.Result) bool) bool {
+	res, err := w.Engine.Validate(w.ctx, *req)
+	return err == nil && wanted(res)
+}
+
+// ranIn is true of a rule that was evaluated.
+func ranIn(res *engine.Result, ref engine.RuleRef) bool {
+	return slices.ContainsFunc(res.Rules, func(r engine.RuleResult) bool { return r.RuleRef == ref && r.Runs > 0 })
+}
+
+// refusedAlone is true of a refusal by one rule and nothing else.
+func refusedAlone(res *engine.Result, ref engine.RuleRef) bool {
+	return len(res.Causes) > 0 && !slices.ContainsFunc(res.Causes, func(c engine.Cause) bool { return c.Rule == nil || *c.Rule != ref })
+}
+
+// started is a case to be written.
+type started struct {
+	name, comment string
+	req           *engine.Request
+	skip          string
+	causes        []engine.Cause // none: it is accepted
+}
+
+// cases are those of all rules. An accepted object is there once, for the rules that
+// it is for.
+func (w *starting) cases() (all []*started) {
+	if w.base != nil {
+		all = append(all, &started{name: "base is accepted", req: &engine.Request{Object: w.base}})
+	}
+	for i, ref := range w.refs {
+		one, name := w.shown[i], phrase.Rule(ref.Path, ref.Index)
+		refused := &started{name: name + ": refused", comment: ref.Rule, req: one.refused, skip: one.none}
+		if one.refused != nil {
+			refused.causes = w.causes(one.refused)
+		}
+		all = append(all, refused)
+		if one.accepted == nil {
+			all = append(all, &started{name: name + ": accepted", skip: "no accepted object found that the rule runs on: " + one.noneAccepted})
+			continue
+		}
+		if !slices.ContainsFunc(all, func(c *started) bool { return c.req != nil && len(c.causes) == 0 && sameWrite(c.req, one.accepted) }) {
+			all = append(all, &started{name: name + ": accepted", req: one.accepted})
+		}
+	}
+	return all
+}
+
+func sameWrite(a, b *engine.Request) bool {
+	return a.Subresource == b.Subresource && reflect.DeepEqual(a.Object, b.Object) && reflect.DeepEqual(a.OldObject, b.OldObject)
+}
+
+// causes are what the engine says of a write.
+func (w *starting) causes(req *engine.Request) []engine.Cause {
+	res, err := w.Engine.Validate(w.ctx, *req)
+	if err != nil || res.Allowed {
+		return nil // which the run of the suite finds out
+	}
+	return said(res)
+}
+
+// proven writes the suite, runs it, and takes out what does not pass.
+func (w *starting) proven() (*Started, error) {
+	cases := w.cases()
+	for {
+		text := w.write(cases)
+		suite := Parse(w.CRDPath, 1, text)
+		report := New(Config{}).Run(w.ctx, suite, []*CRD{{File: w.CRDPath, Definition: w.Definition}}, nil)
+		if w.ctx.Err() != nil {
+			return nil, w.ctx.Err()
+		}
+		if len(report.Errors) > 0 || len(report.Cases) != len(cases) {
+			return nil, fmt.Errorf("the suite cannot be read: %v", report.Errors)
+		}
+		passed := true
+		for i, c := range report.Cases {
+			if cases[i].skip == "" && c.Outcome != Passed {
+				passed = false
+				cases[i].skip, cases[i].req = "what was found does not pass as it is written: "+firstLine(c.Message), nil
+			}
+		}
+		if passed {
+			return w.count(text, cases), nil
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func (w *starting) count(text []byte, cases []*started) *Started {
+	out := &Started{Text: text, Rules: len(w.refs), Limited: w.limited}
+	gone := map[string]bool{}
+	for _, c := range cases {
+		gone[c.name] = c.skip != ""
+	}
+	for i, one := range w.shown {
+		name := phrase.Rule(w.refs[i].Path, w.refs[i].Index)
+		if one.refused != nil && !gone[name+": refused"] {
+			out.Refused++
+			if one.alone {
+				out.Alone++
+			}
+		}
+		if one.accepted != nil && !gone[name+": accepted"] {
+			out.Accepted++
+		}
+	}
+	return out
+}

@@ -1,0 +1,39 @@
+package ruletest
+
+import (
+	"fmt"
+
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// Update is the suite's text with what came of its cases in place of what they
+// expect, where that is something else; every other byte is the same. Changed is the
+// number of cases. The errors are of what has to be edited by hand; what can be
+// changed is changed all the same.
+func (s *Suite) Update(r *SuiteReport) (text []byte, changed int, errs []error) {
+	var all []position.Change
+	for _, one := range r.Cases {
+		t := one.trial
+		if t == nil || t.staged || len(t.wrong) == 0 {
+			continue
+		}
+		changes := one.of.body.golden(one.of, &t.outcome)
+		if len(changes) == 0 {
+			continue
+		}
+		if _, err := s.reader.doc.Edit(changes...); err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: %w", s.File, one.of.Line, one.of.Name, err))
+			continue
+		}
+		all = append(all, changes...)
+		changed++
+	}
+	if changed == 0 {
+		return nil, 0, errs
+	}
+	text, err := s.reader.doc.Edit(all...)
+	if err != nil {
+		return nil, 0, append(errs, fmt.Errorf("%s:%d: %w", s.File, s.Line, err))
+	}
+	return text, changed, errs
+}

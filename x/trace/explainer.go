@@ -1,0 +1,198 @@
+// Package trace explains why an object was rejected: for each cause that a rule made, it
+// returns the values in the rule that decided.
+//
+//	res, err := e.Validate(ctx, req)
+//	whys, err := trace.NewExplainer(e).Why(ctx, res.Prepared(), res.Causes)
+//
+// Explaining never changes a verdict. It is bounded: see Explainer.Explain.
+package trace
+
+// How it works: the rule of a cause is evaluated once more where it failed, by the
+// evaluator that decided, with a plan that records each node (x/trace/record). The
+// same limits apply: the CEL cost limit, the cost of a call before the call is made, and
+// a limit on work, which all explanations of an object share.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/types"
+	"github.com/celadon-cel/celadon/x/trace/record"
+)
+
+// Explainer explains why the rules of one CRD rejected an object. It is safe for
+// concurrent use and remembers what it compiled.
+type Explainer struct {
+	engine *engine.Engine
+
+	mu       sync.Mutex
+	scope    *types.Scope // nil before the first rule
+	programs map[engine.RuleRef]compiled
+}
+
+// NewExplainer makes an explainer.
+func NewExplainer(e *engine.Engine) *Explainer {
+	return &Explainer{engine: e, programs: map[engine.RuleRef]compiled{}}
+}
+
+// Why returns the Values of Explain: nil for a cause that no rule made, or whose
+// explanation would take too much work.
+func (x *Explainer) Why(ctx context.Context, seen *engine.Prepared, causes []engine.Cause) (whys [][]Value, err error) {
+	all, err := x.Explain(ctx, seen, causes, record.MaxObjectWork)
+	whys = make([][]Value, len(causes))
+	for i := range whys {
+		whys[i] = all.Causes[i].Values
+	}
+	return whys, err
+}
+
+// Explain explains the causes of a rejection, of whose result seen is: one Explanation
+// for each cause. All of them share an allowance of work, which is at most that of a new
+// Run; beyond it, values are not shown. Explain ends early if ctx is done.
+//
+// The error is of bugs in Celadon, each an *engine.InternalError: all other causes are
+// explained nevertheless.
+func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes []engine.Cause, allowance uint64) (all Explanations, err error) {
+	all.Causes = make([]Explanation, len(causes))
+	if seen == nil {
+		return all, nil
+	}
+	budget := record.NewBudget(allowance)
+	var bugs []error
+	for i, cause := range causes {
+		if cause.Rule == nil || ctx.Err() != nil {
+			continue
+		}
+		var err error
+		if all.Causes[i], err = x.explain(ctx, seen, cause, budget); err != nil {
+			bugs = append(bugs, err)
+		}
+	}
+	all.Work = budget.Spent()
+	return all, errors.Join(bugs...)
+}
+
+// explain explains one cause; the error is a bug in Celadon, and names the rule.
+func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (why Explanation, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			why, err = Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", p), Stack: debug.Stack()}
+		}
+	}()
+	t, err := x.trace(ctx, seen, cause, budget)
+	var broken *eval.InternalError
+	var over *eval.OverworkError
+	var complex *types.ComplexError
+	switch {
+	case errors.As(err, &broken):
+		return Explanation{}, &engine.InternalError{Rule: cause.Rule, Reason: fmt.Sprintf("explaining: %v", broken.Panic), Stack: broken.Stack}
+	case errors.As(err, &over):
+		return Explanation{NotShown: over.Error()}, nil
+	case errors.As(err, &complex):
+		return Explanation{NotShown: complex.Error()}, nil
+	case err != nil || ctx.Err() != nil:
+		return Explanation{}, nil // the path is not found, or ctx is done
+	}
+	why.Values = values(t.Why())
+	if t.Cut() {
+		why.NotShown = "the rest takes too much work"
+	}
+	return why, nil
+}
+
+// values leaves the steps between out.
+func values(parts []record.Part) (out []Value) {
+	for _, p := range parts {
+		if p.Step {
+			continue
+		}
+		text := p.Text
+		if p.At != "" {
+			text += " (" + p.At + ")"
+		}
+		out = append(out, Value{text, expr.Native(p.Value)})
+	}
+	return out
+}
+
+var errNotFound = errors.New("the cause's place is not found in the object")
+
+// trace evaluates a cause's rule once more, where it failed.
+func (x *Explainer) trace(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (*record.Trace, error) {
+	steps, err := placeOf(cause)
+	if err != nil {
+		return nil, err
+	}
+	at, before, ok := seen.Values(steps)
+	if !ok {
+		return nil, errNotFound
+	}
+	p, err := x.program(*cause.Rule)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, at, before, budget)
+}
+
+// placeOf is the rule's path with the indexes and keys of the cause's field.
+func placeOf(cause engine.Cause) ([]engine.Step, error) {
+	steps, err := engine.ParsePath(cause.Rule.Path)
+	if err != nil || !slices.ContainsFunc(steps, func(s engine.Step) bool { return s.Any }) {
+		return steps, err
+	}
+	field, err := engine.ParsePath(cause.Field)
+	if err != nil { // a rule's fieldPath can end it as ".[key]"
+		field, err = engine.ParsePath(strings.ReplaceAll(cause.Field, ".[", "["))
+	}
+	if err != nil || len(field) < len(steps) {
+		return nil, errNotFound
+	}
+	for i := range steps {
+		if steps[i].Any {
+			steps[i] = field[i]
+		}
+	}
+	return steps, nil
+}
+
+// compiled is a rule, or why it cannot be compiled a second time.
+type compiled struct {
+	program *record.Program
+	err     error
+}
+
+func (x *Explainer) program(rule engine.RuleRef) (*record.Program, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c, ok := x.programs[rule]
+	if !ok {
+		c.program, c.err = x.compile(rule)
+		x.programs[rule] = c
+	}
+	return c.program, c.err
+}
+
+func (x *Explainer) compile(rule engine.RuleRef) (*record.Program, error) {
+	node, err := x.engine.At(rule.Version, rule.Path)
+	if err != nil {
+		return nil, err
+	}
+	if x.scope == nil {
+		env, err := x.engine.Env()
+		if err != nil {
+			return nil, err
+		}
+		if x.scope, err = env.Scope(); err != nil {
+			return nil, err
+		}
+	}
+	return record.Compile(x.scope, node.Decl(), node.PerCallLimit(), rule.Rule, rule.OptionalOldSelf)
+}

@@ -1,0 +1,82 @@
+package record
+
+import (
+	"errors"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+const (
+	// maxElements is how many elements of one macro are recorded.
+	maxElements = 5_000
+	// maxWork is the work of one explanation: a fraction of the verdict's limit.
+	maxWork = eval.MaxWork / 64
+	// MaxObjectWork is the work of all explanations of one object.
+	MaxObjectWork = 2 * maxWork
+	// perByte is the work of showing a byte. perPart is the work of showing a part, in
+	// addition to finding its text in the expression.
+	perByte = 4
+	perPart = 256
+)
+
+var errBudget = &eval.OverworkError{Why: "the explanations of the object take too much work"}
+
+// A Budget limits the work of the explanations of one object. It counts work, not time,
+// so the same object always has the same explanations. It is not safe for concurrent use.
+type Budget struct {
+	total, left uint64
+	ended       bool // something was left out
+}
+
+// NewBudget returns the budget of one object, at most MaxObjectWork.
+func NewBudget(units uint64) *Budget {
+	units = min(units, MaxObjectWork)
+	return &Budget{total: units, left: units}
+}
+
+// Spent returns the work that was done. It is more than the budget had if the budget
+// ended before all was done.
+func (b *Budget) Spent() uint64 {
+	if b.ended {
+		return b.total + 1
+	}
+	return b.total - b.left
+}
+
+// run evaluates under a limit and spends the work of the evaluation.
+func (b *Budget) run(evaluate func(limit uint64) (eval.Outcome, uint64)) (eval.Outcome, error) {
+	limit := min(b.left, maxWork)
+	if limit == 0 {
+		b.ended = true
+		return eval.Outcome{}, errBudget
+	}
+	out, work := evaluate(limit)
+	b.spend(work)
+	var over *eval.OverworkError
+	if limit < maxWork && b.left == 0 && errors.As(out.Err, &over) {
+		b.ended = true
+		return out, errBudget
+	}
+	return out, nil
+}
+
+// bytes returns how many bytes of a value can be shown.
+func (b *Budget) bytes() int { return int(min(maxNative, b.left/perByte)) }
+
+// show spends the work of showing a value.
+func (b *Budget) show(bytes int, fits bool) {
+	b.ended = b.ended || !fits && b.bytes() < maxNative
+	b.spend(perByte * uint64(bytes))
+}
+
+// part spends the work of a part, and reports whether that was left.
+func (b *Budget) part(units uint64) bool {
+	if units > b.left {
+		b.left, b.ended = 0, true
+		return false
+	}
+	b.spend(units)
+	return true
+}
+
+func (b *Budget) spend(units uint64) { b.left -= min(units, b.left) }

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+)
+
+// parts are those of an expression over the CronTab's spec.
+func parts(t *testing.T, src string) *Parts {
+	t.Helper()
+	node, err := cronTab(t).At("v1", "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := node.Desk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := desk.Compile(src, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewParts(desk, x, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPartValue: a macro's variable is what the caller says, in the part alone.
+func TestPartValue(t *testing.T) {
+	t.Parallel()
+	p := parts(t, `self.env.all(x, x.name == self.image && self.env.exists(x, x.name == 'b'))`)
+	spec, err := engine.Decode([]byte(`{"image": "a", "env": [{"name": "b"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	element := p.Value(t.Context(), p.Root().AsComprehension().IterRange(), spec, nil, nil).(interface{ Get(ref.Val) ref.Val }).Get(celtypes.Int(0))
+	both := p.Root().AsComprehension().LoopStep().AsCall().Args()[1].AsCall().Args()
+	for i, want := range []ref.Val{celtypes.False, celtypes.True} {
+		got := p.Value(t.Context(), both[i], spec, nil, func(name string) ref.Val {
+			if name == "x" {
+				return element
+			}
+			return nil
+		})
+		if got != want {
+			t.Errorf("operand %d is %v: want %v", i, got, want)
+		}
+	}
+	if got := p.Value(t.Context(), both[0], spec, nil, func(string) ref.Val { return nil }); !celtypes.IsError(got) {
+		t.Errorf("without its variable the part is %v: want an error", got)
+	}
+}
+
+// TestPartWork: a part may ask for more than the whole, which stops before it.
+func TestPartWork(t *testing.T) {
+	t.Parallel()
+	p := parts(t, `self.image.replace('', self.image) != 'x'`)
+	spec := map[string]any{"image": strings.Repeat("a", 200_000)}
+	var call ast.Expr = p.Root().AsCall().Args()[0]
+	got := p.Value(t.Context(), call, spec, nil, nil)
+	err, _ := got.(*celtypes.Err)
+	var over *eval.OverworkError
+	if err == nil || !errors.As(err.Unwrap(), &over) {
+		t.Errorf("40 GB of text are %v: want that it is too much work", got.Type())
+	}
+}

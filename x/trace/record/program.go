@@ -1,0 +1,150 @@
+// Package record evaluates an expression node by node, and reports what each node
+// gave and cost, and which values decided the whole:
+//
+//	p, err := record.New(desk, x.AST(), x.Source(), false)
+//	t, err := p.Run(ctx, self, old, record.NewBudget(record.MaxObjectWork))
+//	for _, part := range t.Why() { … }
+//
+// It serves explanations (x/trace) and the shell.
+package record
+
+// How it works: the evaluator that decides objects also explains them, with a plan
+// that records each node (eval.Recorder). So an explanation ends where the
+// evaluation ended: by the cost limit, before a call that costs too much, or when
+// its context is done. The record is a Trace, which is arranged as the
+// reasons for a value (why.go) or as a tree (tree.go).
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/internal/cel/lex"
+	"github.com/celadon-cel/celadon/types"
+)
+
+// Program is an expression that can be traced. It is safe for concurrent use.
+type Program struct {
+	checked  *cel.Ast
+	source   *lex.Source
+	decl     *types.Decl
+	optional bool
+	recorder *eval.Recorder
+	varying  map[int64]bool // by node: it reads a variable
+	perPart  uint64         // the work of showing one part
+}
+
+// New returns the program of an expression that was checked at the desk with the same
+// optionalOldSelf. The error is an *eval.OverworkError if a constant is a pattern too
+// large to be compiled a second time.
+func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
+	env, err := d.Env(optionalOldSelf)
+	if err != nil {
+		return nil, err
+	}
+	return newProgram(env, d.Decl(), d.Limit(), checked, src, optionalOldSelf, maxElements)
+}
+
+// Compile compiles a rule whose self is declared as d. limit is the CEL cost limit of one
+// evaluation. The error is New's, or one of Scope.Compile.
+func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
+	checked, err := scope.Compile(d, optionalOldSelf, src)
+	if err != nil {
+		return nil, err
+	}
+	return newProgram(scope.Env(), d, limit, checked, src, optionalOldSelf, maxElements)
+}
+
+func newProgram(env *cel.Env, d *types.Decl, limit int64, checked *cel.Ast, src string, optionalOldSelf bool, elements int) (*Program, error) {
+	if types.LargePattern(checked) {
+		return nil, &eval.OverworkError{Why: "a pattern has too many states to be made once more"}
+	}
+	p := &Program{
+		checked: checked, source: lex.NewSource(src, checked), decl: d, optional: optionalOldSelf,
+		varying: variablesIn(checked.NativeRep().Expr()), perPart: uint64(perPart + perByte*len(src)),
+	}
+	var err error
+	p.recorder, err = eval.NewPlanner(env).PlanRecorded(checked, types.RuleRoots(d, optionalOldSelf), limit, elements)
+	return p, err
+}
+
+// constant reports whether e reads no variable.
+func (p *Program) constant(e ast.Expr) bool { return !p.varying[e.ID()] }
+
+func (p *Program) root() ast.Expr { return p.checked.NativeRep().Expr() }
+
+// Run evaluates the expression as rules are evaluated; old is nil if there is none.
+// The error is an *eval.OverworkError if that takes more work than the budget allows,
+// and an *eval.InternalError for a bug in Celadon.
+func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trace, error) {
+	vars := eval.BindOld(p.decl, self, old)
+	if p.optional {
+		vars = vars.Optional()
+	}
+	var record *eval.Record
+	out, err := budget.run(func(limit uint64) (out eval.Outcome, work uint64) {
+		vars.LimitWork(limit)
+		out, record = p.recorder.Eval(ctx, vars)
+		return out, vars.Work()
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch out.Err.(type) {
+	case *eval.OverworkError, *eval.InternalError:
+		return nil, out.Err
+	}
+	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
+}
+
+// Trace is what happened at each node of an expression in one evaluation. In a
+// macro's body it is what happened for the last element, the one that decided.
+type Trace struct {
+	// Value and Err are the outcome; Cost is that of the whole, in CEL cost
+	// units.
+	Value ref.Val
+	Err   error
+	Cost  uint64
+
+	program *Program
+	vars    *eval.Activation
+	record  *eval.Record
+	budget  *Budget
+}
+
+// Cut reports whether the budget ended before all parts were returned.
+func (t *Trace) Cut() bool { return t.budget.ended }
+
+// at returns the value of a node, and its cost with all its operands, summed over
+// the elements of a macro. It is false for a node that did not run. A link of a chain
+// of selections and indexes has no value of its own, only the whole chain has.
+func (t *Trace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
+	if e.Kind() == ast.LiteralKind {
+		return e.AsLiteral(), 0, true
+	}
+	if v := t.record.Value(e.ID()); v != nil {
+		return v, t.record.Cost(e.ID()), true
+	}
+	return nil, 0, false
+}
+
+// chained returns the operand of a selection or an index, and nil for other nodes.
+func chained(e ast.Expr) ast.Expr {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if !e.AsSelect().IsTestOnly() {
+			return e.AsSelect().Operand()
+		}
+	case ast.CallKind:
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return e.AsCall().Args()[0]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,353 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/x/eval"
+	"github.com/celadon-cel/celadon/engine/x/expr"
+	"github.com/celadon-cel/celadon/x/valuediff"
+)
+
+// Part is one value inside an expression.
+type Part struct {
+	// Text is the part as it was written, Depth how deep it stands.
+	Text  string
+	Depth int
+	Value ref.Val
+	// Cost is what the part and all in it cost, in CEL cost units.
+	Cost uint64
+	// At is where in a list a macro's element stands, as "self.env[1]"; "" for
+	// any other part. Note says more of the part.
+	At, Note string
+	// Step is true for a value on the way from what the object has to what was
+	// compared.
+	Step bool
+	// Ran is false for what was not evaluated.
+	Ran bool
+}
+
+// Tree returns every node with its value and cost, outermost first, up to where the
+// budget ends.
+func (t *Trace) Tree() []Part {
+	var parts []Part
+	var all func(e ast.Expr, depth int)
+	all = func(e ast.Expr, depth int) {
+		v, units, ok := t.at(e)
+		if !t.budget.part(t.program.perPart) {
+			return
+		}
+		parts = append(parts, Part{Text: t.program.source.Of(e), Depth: depth, Value: t.shown(v), Cost: units, Ran: ok})
+		for _, child := range children(e) {
+			if !simple(child) {
+				all(child, depth+1)
+			}
+		}
+	}
+	all(t.program.root(), 0)
+	return parts
+}
+
+// Why returns the values that decided the expression, in its own order: the false side of
+// &&, the element that decided a macro, and the values that were compared, with their
+// operands. It ends where the budget ends.
+func (t *Trace) Why() []Part {
+	w := &why{Trace: t, bound: map[string]ref.Val{}, seen: map[string]bool{}}
+	w.decide(t.program.root(), 0)
+	return w.parts
+}
+
+type why struct {
+	*Trace
+	bound map[string]ref.Val // the variables of macros
+	seen  map[string]bool
+	parts []Part
+}
+
+// value is that of a node, or nil; a macro's variable and the selections of one
+// have theirs without having run alone.
+func (w *why) value(e ast.Expr) ref.Val {
+	if v, _, ok := w.at(e); ok {
+		return v
+	}
+	return w.link(e)
+}
+
+// link follows selections and indexes from what they begin with; nil where that
+// leads nowhere.
+func (w *why) link(e ast.Expr) ref.Val {
+	if e.Kind() == ast.IdentKind {
+		if v, ok := w.bound[e.AsIdent()]; ok {
+			return v
+		}
+		v, _ := w.vars.ResolveName(e.AsIdent())
+		found, _ := v.(ref.Val)
+		return found
+	}
+	operand := chained(e)
+	if operand == nil {
+		v, _, _ := w.at(e)
+		return v
+	}
+	var key ref.Val
+	switch {
+	case e.Kind() == ast.SelectKind:
+		key = celtypes.String(e.AsSelect().FieldName())
+	case e.AsCall().FunctionName() == operators.Index:
+		key = w.value(e.AsCall().Args()[1])
+	}
+	from, ok := w.link(operand).(traits.Indexer)
+	if !ok || key == nil {
+		return nil
+	}
+	if v := from.Get(key); !celtypes.IsUnknownOrError(v) {
+		return v
+	}
+	return nil
+}
+
+// decide goes down to the comparisons that made a condition what it is.
+func (w *why) decide(e ast.Expr, depth int) {
+	switch {
+	case e.Kind() == ast.ComprehensionKind:
+		w.loop(e, depth)
+		return
+	case e.Kind() != ast.CallKind:
+		w.operand(e, depth)
+		return
+	}
+	args := operands(e)
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd:
+		w.either(e, args, celtypes.False, depth)
+	case operators.LogicalOr:
+		w.either(e, args, celtypes.True, depth)
+	case operators.LogicalNot, operators.NotStrictlyFalse:
+		w.decide(args[0], depth)
+	case operators.Conditional:
+		w.decide(args[0], depth)
+		switch w.value(args[0]) {
+		case celtypes.True:
+			w.decide(args[1], depth)
+		case celtypes.False:
+			w.decide(args[2], depth)
+		}
+	case operators.Equals, operators.NotEquals:
+		if !w.difference(args, depth) {
+			w.operandsOf(args, depth)
+		}
+	default:
+		w.operandsOf(args, depth)
+	}
+}
+
+// either goes on with the one operand that alone decides, where it does, or else
+// with all. What failed decides only where nothing else does.
+func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
+	whole := w.value(e)
+	telling := slices.DeleteFunc(slices.Clone(args), func(arg ast.Expr) bool {
+		v := w.value(arg)
+		switch {
+		case v == nil:
+			return true
+		case whole == alone:
+			return v != alone
+		case celtypes.IsError(whole):
+			return !celtypes.IsError(v)
+		}
+		return false
+	})
+	if whole == alone && len(telling) > 1 {
+		telling = telling[:1]
+	}
+	if rest := slices.DeleteFunc(slices.Clone(telling), presence); len(rest) > 0 {
+		telling = rest
+	}
+	for _, arg := range telling {
+		w.decide(arg, depth)
+	}
+}
+
+// presence is true for has(x) and !has(x), which beside others say little.
+func presence(e ast.Expr) bool {
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.LogicalNot {
+		e = e.AsCall().Args()[0]
+	}
+	return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
+}
+
+func (w *why) operandsOf(args []ast.Expr, depth int) {
+	for _, arg := range args {
+		w.operand(arg, depth)
+	}
+}
+
+// operand shows a value, and below it what that was made of.
+func (w *why) operand(e ast.Expr, depth int) {
+	if w.program.constant(e) {
+		return
+	}
+	v := w.value(e)
+	failed := v == nil || celtypes.IsUnknownOrError(v)
+	switch {
+	case failed && e.Kind() == ast.ComprehensionKind:
+		w.loop(e, depth)
+		return
+	case failed && chained(e) != nil: // what it was to be taken from
+		w.operand(chained(e), depth)
+	case failed && e.Kind() == ast.SelectKind:
+		w.operand(e.AsSelect().Operand(), depth)
+	case e.Kind() == ast.ListKind || e.Kind() == ast.MapKind:
+		w.operandsOf(children(e), depth)
+		return
+	case !failed:
+		made := e.Kind() == ast.CallKind && !isIndex(e) || e.Kind() == ast.ComprehensionKind
+		w.add(e, Part{Depth: depth, Value: v, Step: made && depth > 0})
+		depth++
+	}
+	for _, child := range children(e) {
+		if l, ok := LoopOf(e); !ok || child.ID() != l.Body.ID() {
+			w.operand(child, depth)
+		}
+	}
+}
+
+// loop shows the element that decided an all or exists, and why; of any other
+// macro what it went over.
+func (w *why) loop(e ast.Expr, depth int) {
+	l, ok := LoopOf(e)
+	if !ok {
+		w.operandsOf(children(e), depth)
+		return
+	}
+	over, v := w.value(l.Over), w.value(e)
+	step := e.AsComprehension().LoopStep().ID()
+	failed := celtypes.IsError(v) && w.record.Failed(step)
+	number, vars := w.record.Element(step)
+	size := sizeOf(over)
+	switch {
+	case over == nil:
+	case number > 0 && (failed || l.Settled != nil && v == l.Settled):
+		w.element(l, element{number, vars}, size, depth)
+		return
+	case w.program.constant(l.Over):
+		return
+	case size == 0:
+		w.add(l.Over, Part{Depth: depth, Value: over, Note: "has no element"})
+		return
+	case l.Settled == celtypes.True && v == celtypes.False:
+		w.add(l.Over, Part{Depth: depth, Value: over, Note: fmt.Sprintf("none of %d", size)})
+		return
+	}
+	w.operand(l.Over, depth)
+}
+
+// element is a macro's turn, from 1, and the values of its variables.
+type element struct {
+	number int
+	values map[string]ref.Val
+}
+
+// element shows the variables of a macro at the element that ended it.
+func (w *why) element(l Loop, last element, size, depth int) {
+	_, isList := w.value(l.Over).(traits.Lister)
+	element := Part{Text: l.Variable, Depth: depth, Value: last.values[l.Variable], Note: fmt.Sprintf("element %d of %d", last.number, size)}
+	if isList {
+		element.At = fmt.Sprintf("%s[%d]", w.program.source.Of(l.Over), last.number-1)
+	}
+	if l.Index != "" {
+		w.part(Part{Text: l.Index, Depth: depth, Value: last.values[l.Index]})
+	}
+	w.part(element)
+	outer := maps.Clone(w.bound)
+	maps.Copy(w.bound, last.values)
+	w.decide(l.Body, depth+1)
+	w.bound = outer
+}
+
+// difference shows where two objects or lists begin to differ; false where they
+// are none, or do not.
+func (w *why) difference(args []ast.Expr, depth int) bool {
+	a, b := w.value(args[0]), w.value(args[1])
+	if a == nil || b == nil || simple(args[0]) || simple(args[1]) {
+		return false
+	}
+	var first valuediff.Change
+	for first = range valuediff.Values(expr.Native(w.shown(a)), expr.Native(w.shown(b))) {
+		break
+	}
+	if len(first.Path) == 0 {
+		return false
+	}
+	for i, v := range []any{first.Before, first.After} {
+		text := w.program.source.Of(args[i]) + "." + engine.FormatPath(first.Path)
+		part := Part{Text: strings.ReplaceAll(text, ".[", "["), Depth: depth, Value: celtypes.DefaultTypeAdapter.NativeToValue(v)}
+		if v == nil {
+			part.Note = "not there"
+		}
+		w.part(part)
+	}
+	return true
+}
+
+// add is part with the text and the cost of a node; what a macro made up has no
+// text, and is left out.
+func (w *why) add(e ast.Expr, p Part) {
+	if !w.budget.part(w.program.perPart) {
+		return
+	}
+	if p.Text = w.program.source.Of(e); p.Text != "" {
+		_, p.Cost, _ = w.at(e)
+		w.part(p)
+	}
+}
+
+// part leaves out what was said already.
+func (w *why) part(p Part) {
+	key := p.Text + "\n" + p.At
+	if p.Value == nil || w.seen[key] || w.seen[p.Text+"\n"] && p.At == "" {
+		return
+	}
+	w.seen[key] = true
+	if p.At != "" {
+		w.seen[p.Text+"\n"] = true // the variable by itself says no more
+	}
+	p.Ran, p.Value = true, w.shown(p.Value)
+	w.parts = append(w.parts, p)
+}
+
+func sizeOf(v ref.Val) int {
+	if s, ok := v.(traits.Sizer); ok {
+		if n, ok := s.Size().(celtypes.Int); ok {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// maxNative is how many bytes of a value are worth telling.
+const maxNative = 4 << 20
+
+// tooLarge stands for a value that is not.
+const tooLarge = "(too large to show)"
+
+// shown returns a value, or a string that says why it is not shown.
+func (t *Trace) shown(v ref.Val) ref.Val {
+	if v == nil {
+		return nil
+	}
+	bytes, fits := eval.Weigh(v, t.budget.bytes())
+	if t.budget.show(bytes, fits); !fits {
+		return celtypes.String(tooLarge)
+	}
+	return v
+}
