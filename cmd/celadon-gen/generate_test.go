@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/controller-tools/pkg/crd/markers"
+	crdmarkers "sigs.k8s.io/controller-tools/pkg/crd/markers"
 	kbmarkers "sigs.k8s.io/controller-tools/pkg/markers"
 
 	"github.com/celadon-cel/celadon/x/markers"
@@ -85,7 +85,7 @@ func TestToolsVersion(t *testing.T) {
 func TestMarkersAsControllerTools(t *testing.T) {
 	t.Parallel()
 	registry := &kbmarkers.Registry{}
-	if err := markers.Register(registry); err != nil {
+	if err := crdmarkers.Register(registry); err != nil {
 		t.Fatal(err)
 	}
 	const tries = 20_000
@@ -116,7 +116,7 @@ func TestMarkersAsControllerTools(t *testing.T) {
 		}) {
 			t.Errorf("%q: controller-tools reads it; ours: %v", comment, m[0].Message)
 		}
-		x := value.(markers.XValidation)
+		x := value.(crdmarkers.XValidation)
 		got := fmt.Sprintf("%q %q %q %q %q", m.Rule(), m.Argument("message"), m.Argument("messageExpression"), m.Argument("reason"), m.Argument("fieldPath"))
 		if want := fmt.Sprintf("%q %q %q %q %q", x.Rule, x.Message, x.MessageExpression, x.Reason, x.FieldPath); got != want {
 			t.Errorf("%q: got %s, want %s", comment, got, want)

@@ -27,7 +27,7 @@ type options struct {
 	out          string
 }
 
-func command(s command.Streams) *cobra.Command {
+func newCommand(s command.Streams) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "celadon-openapi --crd PATH",

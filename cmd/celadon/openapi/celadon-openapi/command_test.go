@@ -18,7 +18,7 @@ func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, cod
 	t.Helper()
 	var out, errs bytes.Buffer
 	s := command.Streams{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}.Guarded()
-	code = command.Execute(t.Context(), s, command(s), args)
+	code = command.Execute(t.Context(), s, newCommand(s), args)
 	return out.String(), errs.String(), code
 }
 

@@ -15,5 +15,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	s := command.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}.Guarded()
-	os.Exit(command.Execute(ctx, s, command(s), os.Args[1:]))
+	os.Exit(command.Execute(ctx, s, newCommand(s), os.Args[1:]))
 }
