@@ -20,7 +20,7 @@ type Node struct {
 	decl    *types.Decl
 
 	mu   sync.Mutex
-	desk *expr.Desk // nil before the first expression
+	desk *expr.Compiler // nil before the first expression
 }
 
 // At finds a place: a path such as "spec.hosts[2].name", "spec.labels['a.b']"
@@ -93,7 +93,7 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 		}
 	}()
 	if n.desk == nil {
-		if n.desk, err = n.Desk(); err != nil {
+		if n.desk, err = n.Compiler(); err != nil {
 			return nil, n.badRule(src, err)
 		}
 	}
@@ -104,20 +104,20 @@ func (n *Node) Compile(src string) (x *Expr, err error) {
 	return &Expr{compiled}, nil
 }
 
-// Desk is for Celadon's own rooms, which look into expressions: it is no part of
+// Compiler is for Celadon's own rooms, which look into expressions: it is no part of
 // what is kept stable. The error is types.ErrHidden where rules cannot stand.
-func (n *Node) Desk() (*expr.Desk, error) {
+func (n *Node) Compiler() (*expr.Compiler, error) {
 	env, err := envOf(n.engine.config)
 	if err != nil {
 		return nil, err
 	}
-	return expr.NewDesk(env, n.decl, n.engine.limits.PerCall, n.badRule)
+	return expr.NewCompiler(env, n.decl, n.engine.limits.PerCall, n.badRule)
 }
 
 // PerCallLimit is what one evaluation of a rule may cost.
 func (n *Node) PerCallLimit() int64 { return n.engine.limits.PerCall }
 
-// Env is for Celadon's own rooms, as Desk is: what the engine's rules know.
+// Env is for Celadon's own rooms, as Compiler is: what the engine's rules know.
 func (e *Engine) Env() (*types.Env, error) { return envOf(e.config) }
 
 // badRule is the error of an expression here.

@@ -16,7 +16,7 @@ import (
 // place is where expressions stand: a node of the schema, and the value there
 // in the loaded object.
 type place struct {
-	desk  *expr.Desk // nil where the schema is not visible to rules
+	desk  *expr.Compiler // nil where the schema is not visible to rules
 	node  *engine.Node
 	help  *assist.Place
 	root  *types.Decl
@@ -43,7 +43,7 @@ func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared
 	}
 	p := &place{node: help.Node, help: help, root: root.Decl(), steps: steps}
 	if p.node.Decl().Kind != types.Hidden {
-		if p.desk, err = p.node.Desk(); err != nil {
+		if p.desk, err = p.node.Compiler(); err != nil {
 			return nil, err
 		}
 	}

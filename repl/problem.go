@@ -23,13 +23,13 @@ func (s *Session) Problem(err error) string {
 	if snippet := caret(bad, s.Width); snippet != "" {
 		text = snippet + "\n"
 	}
-	return text + "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.mend(bad).Words)
+	return text + "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.advice(bad).Words)
 }
 
 // Hint says in words how to mend an expression that does not compile; "" where
 // there is nothing to say but what Problem does.
 func (s *Session) Hint(bad *engine.CompileError) string {
-	advice := s.mend(bad)
+	advice := s.advice(bad)
 	return cmp.Or(printable(advice.Words), strings.TrimPrefix(didYouMean(advice.Names), "; "))
 }
 
@@ -54,7 +54,7 @@ func (s *Session) hint(bad *engine.CompileError) string {
 			return "; " + err.Error()
 		}
 	}
-	return printable(didYouMean(s.mend(bad).Names))
+	return printable(didYouMean(s.advice(bad).Names))
 }
 
 var unknownFunction = regexp.MustCompile(`^undeclared reference to '([^']+)'`)
@@ -66,7 +66,7 @@ func didYouMean(names []string) string {
 	return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
 }
 
-func (s *Session) mend(bad *engine.CompileError) assist.Advice {
+func (s *Session) advice(bad *engine.CompileError) assist.Advice {
 	if p := s.helper(); p != nil {
 		return assist.Advise(bad, p.Names)
 	}

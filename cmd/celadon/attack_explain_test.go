@@ -154,7 +154,7 @@ func (a *explainAttack) playground(t *testing.T, lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := service.NewRoom()
+	r := service.New()
 	for _, req := range []service.Request{
 		{Do: "check", CRD: a.crd() + "---\n" + string(crontab), Object: lines[0] + "\n---\n" + badCronTab},
 		{Do: "trace", CRD: a.crd(), Object: lines[0]},

@@ -34,7 +34,7 @@ func TestAnswersOfCorpus(t *testing.T) {
 		want = 200
 	}
 	cases := playgroundCases(t)
-	r := service.NewRoom()
+	r := service.New()
 	out := os.Getenv("CELADON_ANSWERS")
 	every := max(1, len(cases)/want)
 	for i := 0; i/every < want && i < len(cases); i += every {
@@ -106,19 +106,19 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, name := range []string{"certificate", "cluster", "database", "policy", "route"} {
 		req := service.Request{CRD: read("playground/" + name + "/crd.yaml"), Object: read("playground/" + name + "/object.yaml")}
-		sameAsCommand(t, service.NewRoom(), req)
+		sameAsCommand(t, service.New(), req)
 		if old, err := os.ReadFile("../../examples/playground/" + name + "/old.yaml"); err == nil {
 			req.Old, req.KubeVersion = string(old), "1.31"
-			sameAsCommand(t, service.NewRoom(), req)
+			sameAsCommand(t, service.New(), req)
 		}
 	}
-	sameAsCommand(t, service.NewRoom(), service.Request{CRD: read("crontab/crd.yaml"), Object: read("crontab/objects/bad.yaml"), Old: read("crontab/objects/good.yaml")})
-	sameAsCommand(t, service.NewRoom(), service.Request{CRD: read("unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
-	sameAsCommand(t, service.NewRoom(), service.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
+	sameAsCommand(t, service.New(), service.Request{CRD: read("crontab/crd.yaml"), Object: read("crontab/objects/bad.yaml"), Old: read("crontab/objects/good.yaml")})
+	sameAsCommand(t, service.New(), service.Request{CRD: read("unguarded/crd.yaml"), Object: "{}\n---\na: {{ b }}\n"})
+	sameAsCommand(t, service.New(), service.Request{CRD: "a: [", Object: read("crontab/objects/bad.yaml")})
 }
 
 // sameAsCommand gives what the command says.
-func sameAsCommand(t *testing.T, r *service.Room, req service.Request) map[string]any {
+func sameAsCommand(t *testing.T, r *service.Service, req service.Request) map[string]any {
 	t.Helper()
 	said := map[string]any{}
 	dir := t.TempDir()

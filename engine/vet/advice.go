@@ -96,14 +96,14 @@ func (ad *advisor) advise() (set values, stuck []*rule) {
 			ad.users[b] = append(ad.users[b], r)
 		}
 	}
-	set, ok := ad.mend()
+	set, ok := ad.improve()
 	if !ok {
 		stuck = append(stuck, ad.over()...)
 	}
 	return set, stuck
 }
 
-func (ad *advisor) mend() (set values, ok bool) {
+func (ad *advisor) improve() (set values, ok bool) {
 	missing, declared := ad.candidates()
 	if len(missing)+len(declared) == 0 {
 		return nil, ad.over() == nil

@@ -284,7 +284,7 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 				continue
 			}
 		}
-		one := r.room()
+		one := r.scratch()
 		*one = prop
 		sub := r.node(one, nil)
 		ruled = p.with(ruled, sub, atProperty, name)
@@ -305,8 +305,8 @@ func (r *reducer) properties(p *part, s *props, pinned []string) (kept map[strin
 	return kept, ruled
 }
 
-// room is a schema's, to be written over.
-func (r *reducer) room() *props {
+// scratch is a schema's, to be written over.
+func (r *reducer) scratch() *props {
 	last := len(r.spare) - 1
 	if last < 0 {
 		return new(props)

@@ -158,7 +158,7 @@ func (v *visit) node(b *branch, at *field.Path, rules []*rule, barrier *field.Pa
 		}
 		r.total = cost.Mul(r.cost(), r.times)
 		if shown {
-			v.judge(r, barrier)
+			v.checkRule(r, barrier)
 		}
 	}
 	return nil
@@ -191,8 +191,8 @@ func (a *admission) compileRule(spec *apiextensions.ValidationRule, d *types.Dec
 	return expr, message, err
 }
 
-// judge says what the server says of a compiled rule.
-func (v *visit) judge(r *rule, barrier *field.Path) {
+// checkRule says what the server says of a compiled rule.
+func (v *visit) checkRule(r *rule, barrier *field.Path) {
 	limit, id := uint64(v.a.limits.EstimatedPerRule), 2*r.number
 	if !v.suppress && r.total > limit {
 		v.fail(r, field.Forbidden(r.path.Child("rule"), cost.ExceedsText("estimated rule cost", r.total, limit)))

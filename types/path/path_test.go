@@ -88,11 +88,11 @@ func TestParsePathErrors(t *testing.T) {
 
 // FuzzPath formats what it parsed, and parses that to the same.
 func FuzzPath(f *testing.F) {
-	for _, path := range []string{"", "spec.hosts[2].labels['a.b'][*]", "labels[a.b]", "a['it's']", `a["b']c"]`, "[0]", "a[01]", "a[+1]", "['']", "a..b", "[", "a[''']"} {
-		f.Add(path)
+	for _, text := range []string{"", "spec.hosts[2].labels['a.b'][*]", "labels[a.b]", "a['it's']", `a["b']c"]`, "[0]", "a[01]", "a[+1]", "['']", "a..b", "[", "a[''']"} {
+		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, path string) {
-		steps, err := path.Parse(path)
+	f.Fuzz(func(t *testing.T, src string) {
+		steps, err := path.Parse(src)
 		if err != nil {
 			return
 		}
@@ -104,7 +104,7 @@ func FuzzPath(f *testing.F) {
 		text := path.Format(steps)
 		again, err := path.Parse(text)
 		if err != nil || !reflect.DeepEqual(again, steps) {
-			t.Errorf("%q is %+v, formatted %q, which is %+v, %v", path, steps, text, again, err)
+			t.Errorf("%q is %+v, formatted %q, which is %+v, %v", src, steps, text, again, err)
 		}
 	})
 }

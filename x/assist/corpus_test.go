@@ -93,11 +93,11 @@ func TestUnguardedCorpus(t *testing.T) {
 					got, _, _ = strings.Cut(problem.Message, " is optional")
 				}
 				told++
-				for _, m := range problem.Mends {
+				for _, m := range problem.Fixes {
 					offered++
 					gone(t, p, rule.Rule, problem, m)
 				}
-				if ok = len(problem.Mends) > 0; ok {
+				if ok = len(problem.Fixes) > 0; ok {
 					mended++
 				}
 			}
@@ -123,7 +123,7 @@ func TestBrokenCorpus(t *testing.T) {
 				return
 			}
 			broken++
-			for i, m := range problems[0].Mends {
+			for i, m := range problems[0].Fixes {
 				mends++
 				gone(t, p, src, problems[0], m)
 				if is := assist.Apply(src, m.Edits); i == 0 && strings.Join(strings.Fields(is), "") == strings.Join(strings.Fields(rule.Rule), "") {

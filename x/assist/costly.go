@@ -21,7 +21,7 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 	out := &Problem{Kind: Costly, End: len([]rune(x.Source()))}
 	out.Message = fmt.Sprintf("estimate %s, %s of the limit", phrase.Number(price.Total), phrase.Share(price.Total, price.Limit))
 	t := p.newTrial(x)
-	var together *Mend
+	var together *Fix
 	for _, missing := range []bool{true, false} {
 		var list []*size
 		for _, s := range t.sizes {
@@ -32,7 +32,7 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 		for _, s := range list {
 			if s.Now == 0 == missing {
 				if m := t.largest([]*size{s}, price.Limit); m != nil {
-					out.Mends = append(out.Mends, *m)
+					out.Fixes = append(out.Fixes, *m)
 				}
 			}
 		}
@@ -40,11 +40,11 @@ func (p *Place) costly(x *expr.Expr) *Problem {
 			together = t.largest(list, price.Limit)
 		}
 	}
-	out.Mends = out.Mends[:min(len(out.Mends), maxMends-1)]
+	out.Fixes = out.Fixes[:min(len(out.Fixes), maxMends-1)]
 	if together != nil && len(together.Bounds) > 1 {
-		out.Mends = append(out.Mends, *together)
+		out.Fixes = append(out.Fixes, *together)
 	}
-	if len(out.Mends) == 0 {
+	if len(out.Fixes) == 0 {
 		out.Words = "no bounds make it fit: write it another way"
 	}
 	return out
@@ -170,7 +170,7 @@ const mostBound = 1 << 20
 
 // largest is the mend that sets bounds to the largest round value with which the
 // expression fits; nil for none.
-func (t *trial) largest(list []*size, limit uint64) *Mend {
+func (t *trial) largest(list []*size, limit uint64) *Fix {
 	if len(list) == 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (t *trial) largest(list []*size, limit uint64) *Mend {
 		if t.price(list, value) > limit {
 			continue
 		}
-		m := &Mend{}
+		m := &Fix{}
 		for _, s := range list {
 			b := s.Bound
 			if b.Value = s.of(value); b.Value == b.Now {

@@ -7,7 +7,7 @@
 //	p.Hover("self.name != ''", 6).Lines()       // its type, bounds, cost, share of the limit
 //	p.Call("self.name.substring(", 20)          // the forms of substring
 //	for _, problem := range p.Problems("self.name = ''") {
-//		assist.Apply("self.name = ''", problem.Mends[0].Edits) // self.name == ''
+//		assist.Apply("self.name = ''", problem.Fixes[0].Edits) // self.name == ''
 //	}
 //
 // It knows a place and the values there, no session, and does no I/O: shell, editor and

@@ -39,7 +39,7 @@ func ExampleNewPlace() {
 	const wrong = "self.replicas = 3 and self.suspended"
 	for _, problem := range p.Problems(wrong) {
 		fmt.Println(problem.Words)
-		fmt.Println(assist.Apply(wrong, problem.Mends[0].Edits))
+		fmt.Println(assist.Apply(wrong, problem.Fixes[0].Edits))
 	}
 	// Output:
 	// replicas integer

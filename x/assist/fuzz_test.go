@@ -52,7 +52,7 @@ func FuzzPlace(f *testing.F) {
 		p.CompleteFieldPath(src, at)
 		for _, problem := range p.Problems(src) {
 			within(problem.Start, problem.End)
-			for _, m := range problem.Mends {
+			for _, m := range problem.Fixes {
 				for _, e := range m.Edits {
 					within(e.Start, e.End)
 				}

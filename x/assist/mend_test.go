@@ -16,7 +16,7 @@ import (
 )
 
 // cronTab is a desk at the root of the example CRD.
-func cronTab(t testing.TB) *expr.Desk {
+func cronTab(t testing.TB) *expr.Compiler {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/crontab/crd.yaml")
 	if err != nil {
@@ -34,7 +34,7 @@ func cronTab(t testing.TB) *expr.Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := root.Desk()
+	desk, err := root.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,8 +41,8 @@ const (
 // times as long as real ones.
 const maxMended = 10_000
 
-// mends of an error, with advice in words.
-func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend {
+// fixes of an error, with advice in words.
+func (p *Place) fixes(bad *engine.CompileError, f *fault, advice Advice) []Fix {
 	if len(f.src) > maxMended {
 		return nil
 	}
@@ -53,17 +53,17 @@ func (p *Place) mends(bad *engine.CompileError, f *fault, advice Advice) []Mend 
 			m.source = lex.NewSource(bad.Rule, parsed)
 		}
 	}
-	var whole, part []Mend
+	var whole, part []Fix
 	none := func(edits []Edit) bool { return len(edits) == 0 }
 	for i, edits := range slices.DeleteFunc(m.candidates(advice), none) {
 		if i >= maxTries {
 			break
 		}
-		same := func(other Mend) bool { return Apply(bad.Rule, other.Edits) == Apply(bad.Rule, edits) }
+		same := func(other Fix) bool { return Apply(bad.Rule, other.Edits) == Apply(bad.Rule, edits) }
 		if slices.ContainsFunc(whole, same) || slices.ContainsFunc(part, same) {
 			continue
 		}
-		mend := Mend{Title: titleOf(f.src, edits), Edits: edits}
+		mend := Fix{Title: titleOf(f.src, edits), Edits: edits}
 		switch compiles, gone := m.try(edits); {
 		case compiles:
 			whole = append(whole, mend)

@@ -39,7 +39,7 @@ type Place struct {
 
 	around around
 	mu     sync.Mutex
-	known  *expr.Desk
+	known  *expr.Compiler
 }
 
 // Part is what an expression is for, and so what it must give.
@@ -77,7 +77,7 @@ func NewPlace(e *engine.Engine, schema *apiextensionsv1.JSONSchemaProps, version
 
 // env is what expressions here know; nil where the schema is not visible to rules.
 func (p *Place) env() *cel.Env {
-	desk := p.desk()
+	desk := p.compiler()
 	if desk == nil {
 		return nil
 	}
@@ -90,19 +90,19 @@ func (p *Place) env() *cel.Env {
 	return env
 }
 
-// desk is where expressions here are tried; nil where rules cannot stand.
-func (p *Place) desk() *expr.Desk {
+// compiler is where expressions here are tried; nil where rules cannot stand.
+func (p *Place) compiler() *expr.Compiler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil && p.Node.Decl().Kind != types.Hidden {
-		p.known, _ = p.Node.Desk()
+		p.known, _ = p.Node.Compiler()
 	}
 	return p.known
 }
 
 // compile compiles an expression of any type.
 func (p *Place) compile(src string) (*expr.Expr, error) {
-	desk := p.desk()
+	desk := p.compiler()
 	if desk == nil {
 		return nil, types.ErrHidden
 	}

@@ -39,13 +39,13 @@ type Advice struct {
 	// Words say what to do, where that is more than another name. They may
 	// quote the expression and are one line.
 	Words string
-	// Mends each take the problem away; the first is the one to take.
-	Mends []Mend
+	// Fixes each take the problem away; the first is the one to take.
+	Fixes []Fix
 }
 
-// Mend is a change that takes a problem away: of the expression's text, or of bounds
+// Fix is a change that takes a problem away: of the expression's text, or of bounds
 // in the schema.
-type Mend struct {
+type Fix struct {
 	// Title says what it does, in a line: "write == for =".
 	Title  string
 	Edits  []Edit
@@ -118,7 +118,7 @@ func (p *Place) mistyped(x *expr.Expr) *Problem {
 		if len(bare) == 0 && len(e) == 1 {
 			bare = p.tried(x.Source(), []Edit{{all.Start, all.Start, "("}, {all.End, all.End, ")" + e[0].Text}}, p.fits)
 		}
-		out.Mends = append(out.Mends, bare...)
+		out.Fixes = append(out.Fixes, bare...)
 	}
 	return out
 }
@@ -133,11 +133,11 @@ func (p *Place) fits(x *expr.Expr) bool {
 }
 
 // tried is the mend of these edits, if they lead to an expression of which good is true.
-func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Mend {
+func (p *Place) tried(src string, edits []Edit, good func(*expr.Expr) bool) []Fix {
 	if x, err := p.compile(Apply(src, edits)); err != nil || !good(x) {
 		return nil
 	}
-	return []Mend{{Title: titleOf([]rune(src), edits), Edits: edits}}
+	return []Fix{{Title: titleOf([]rune(src), edits), Edits: edits}}
 }
 
 // ProblemOf is a compile error of the place's expression as a problem with its mends.
@@ -153,7 +153,7 @@ func (p *Place) ProblemOf(bad *engine.CompileError) Problem {
 	}
 	out := Problem{Message: bad.Summary(), Advice: Advise(bad, p.Names)}
 	out.Start, out.End = f.extent()
-	out.Mends = p.mends(bad, f, out.Advice)
+	out.Fixes = p.fixes(bad, f, out.Advice)
 	return out
 }
 

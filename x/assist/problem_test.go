@@ -20,20 +20,20 @@ func TestMended(t *testing.T) {
 			continue
 		}
 		got := ""
-		for i, m := range problems[0].Mends {
+		for i, m := range problems[0].Fixes {
 			if i == 0 {
 				got = assist.Apply(src, m.Edits)
 			}
 			gone(t, p, src, problems[0], m)
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q (%s: %+v)", src, got, want, problems[0].Message, problems[0].Mends)
+			t.Errorf("%s: %q, want %q (%s: %+v)", src, got, want, problems[0].Message, problems[0].Fixes)
 		}
 	}
 }
 
 // gone holds that a mend takes its problem away.
-func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Mend) {
+func gone(t *testing.T, p *assist.Place, src string, was assist.Problem, m assist.Fix) {
 	t.Helper()
 	is := assist.Apply(src, m.Edits)
 	for _, other := range p.Problems(is) {
@@ -169,7 +169,7 @@ func problems(t *testing.T, path, src string, part assist.Part) []string {
 	var out []string
 	for _, problem := range p.Problems(src) {
 		line := fmt.Sprintf("%d %q %s; %s", problem.Kind, string([]rune(src)[problem.Start:problem.End]), problem.Message, problem.Words)
-		for _, m := range problem.Mends {
+		for _, m := range problem.Fixes {
 			if len(m.Edits) > 0 {
 				line += "\n  " + assist.Apply(src, m.Edits)
 				gone(t, p, src, problem, m)
@@ -222,10 +222,10 @@ func boundsFit(t *testing.T, src string) {
 	p := placeOf(t, []byte(open), "spec.hosts[*]")
 	p.Part = assist.Rule
 	found := p.Problems(src)
-	if len(found) != 1 || found[0].Kind != assist.Costly || len(found[0].Mends) == 0 {
+	if len(found) != 1 || found[0].Kind != assist.Costly || len(found[0].Fixes) == 0 {
 		t.Fatalf("%+v", found)
 	}
-	for _, m := range found[0].Mends {
+	for _, m := range found[0].Fixes {
 		crd := open
 		for _, b := range m.Bounds {
 			set := fmt.Sprintf(", %s: %d}", b.Set, b.Value)

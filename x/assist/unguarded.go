@@ -49,7 +49,7 @@ func (p *Place) unguarded(x *expr.Expr) (all []Problem) {
 		problem.Words = fmt.Sprintf("write has(%s) && …, or !has(%s) || …", of.name, of.name)
 		for _, how := range []guard.Way{guard.Refuse, guard.Accept} {
 			if edits := p.guarded(x, of, how); len(all) < maxGuarded && len(edits) > 0 {
-				problem.Mends = append(problem.Mends, p.tried(x.Source(), edits, p.fits)...)
+				problem.Fixes = append(problem.Fixes, p.tried(x.Source(), edits, p.fits)...)
 			}
 		}
 		all = append(all, problem)

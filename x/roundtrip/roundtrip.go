@@ -38,7 +38,7 @@ const (
 )
 
 type tester struct {
-	worlds *worlds
+	worlds *crdForms
 	cfg    Config
 	ignore [][]engine.Step
 	rng    *rand.Rand
@@ -99,16 +99,16 @@ func newTester(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter
 		t.ignore = append(t.ignore, steps)
 	}
 	var err error
-	t.worlds, err = newWorlds(crd, c)
+	t.worlds, err = newForms(crd, c)
 	return t, err
 }
 
 // Trips sends single objects as Test does. It is safe for concurrent use.
-type Trips struct{ worlds *worlds }
+type Trips struct{ worlds *crdForms }
 
 // NewTrips compiles the CRD.
 func NewTrips(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*Trips, error) {
-	w, err := newWorlds(crd, c)
+	w, err := newForms(crd, c)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (r *Trips) Trip(ctx context.Context, object map[string]any, to string, patc
 	if from == to {
 		return nil, fmt.Errorf("version %q: the object is in it: want another", to)
 	}
-	object, err := w.judge.Convert(ctx, object, from) // nobody is asked for that
+	object, err := w.plainEngine.Convert(ctx, object, from) // nobody is asked for that
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (b *openShift) create(t *trial, initial map[string]any) {
 		return
 	}
 	t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
-	b.judge(t, b.expectedError, b.expected)
+	b.compareResult(t, b.expectedError, b.expected)
 }
 
 // store is the old object as it stands in storage; nil where it does not get there.
@@ -113,11 +113,11 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 	status := updated["status"]
 	if b.expectedError != "" || status == nil {
 		t.keep(t.on, req, b.passes(t, b.expectedError, b.expected))
-		b.judge(t, b.expectedError, b.expected)
+		b.compareResult(t, b.expectedError, b.expected)
 		return
 	}
 	t.keep(t.on, req, b.passes(t, "", nil))
-	if b.judge(t, "", nil); len(t.wrong) > 0 || !b.statusful(t, t.on, b.errorPlace) {
+	if b.compareResult(t, "", nil); len(t.wrong) > 0 || !b.statusful(t, t.on, b.errorPlace) {
 		return
 	}
 	t.status = true
@@ -126,22 +126,22 @@ func (b *openShift) update(t *trial, updated, stored map[string]any) {
 		return
 	}
 	t.keep(t.on, req, b.passes(t, b.expectedStatusError, b.expected))
-	b.judge(t, b.expectedStatusError, b.expected)
+	b.compareResult(t, b.expectedStatusError, b.expected)
 }
 
 // passes is the judgement on another answer to the same write.
 func (b *openShift) passes(t *trial, refusal string, expected *embedded) func(*engine.Result) bool {
 	return func(res *engine.Result) bool {
 		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
-		b.judge(again, refusal, expected)
+		b.compareResult(again, refusal, expected)
 		return len(again.wrong) == 0
 	}
 }
 
-// judge holds the answer to the last write against a part of its refusal, or the
+// compareResult holds the answer to the last write against a part of its refusal, or the
 // object that has to be stored; against nothing more than that it is accepted where
 // neither is given.
-func (b *openShift) judge(t *trial, refusal string, expected *embedded) {
+func (b *openShift) compareResult(t *trial, refusal string, expected *embedded) {
 	res := t.result
 	switch {
 	case refusal != "" && res.Allowed:

@@ -20,14 +20,14 @@ func (b *own) run(t *trial) {
 	}
 	t.keep(t.on, req, func(res *engine.Result) bool {
 		again := &trial{cfg: t.cfg, on: t.on, outcome: outcome{result: res}}
-		b.judge(again)
+		b.compareResult(again)
 		return len(again.wrong) == 0 && again.problem == ""
 	})
 	if t.result.Undecided != nil {
 		t.problem = t.result.Undecided.Error() + ": there may be other causes"
 		return
 	}
-	b.judge(t)
+	b.compareResult(t)
 }
 
 // request is the write of the case.
@@ -68,7 +68,7 @@ func (b *own) place(field string) Place {
 	return b.reader.place(b.item)
 }
 
-func (b *own) judge(t *trial) {
+func (b *own) compareResult(t *trial) {
 	res, e := t.result, &b.expect
 	switch {
 	case e.valid && !res.Allowed:

@@ -56,7 +56,7 @@ func (x *Expr) AST() *cel.Ast { return x.checked }
 // Type is the type of the expression's value.
 func (x *Expr) Type() *cel.Type { return x.checked.OutputType() }
 
-// Estimate is the range of costs that one evaluation may have; only a Desk
+// Estimate is the range of costs that one evaluation may have; only a Compiler
 // tells it.
 func (x *Expr) Estimate() cost.Estimate { return x.estimate }
 

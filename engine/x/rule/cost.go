@@ -35,8 +35,10 @@ func declarationOf(d *types.Decl) estimate.Declaration {
 	return declaration{d}
 }
 
-func (d declaration) Child(step string) estimate.Declaration { return declarationOf(d.decl.Child(step)) }
-func (d declaration) MaxSize() int64                         { return d.decl.Max.Max }
+func (d declaration) Child(step string) estimate.Declaration {
+	return declarationOf(d.decl.Child(step))
+}
+func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
 // plain is true of what calls no function for whose cost there is an option.
 func plain(checked *ast.AST) bool {

@@ -26,23 +26,23 @@ func Seen(s *apiextensionsv1.JSONSchemaProps, skip func(name string) bool) (*sch
 type maker struct {
 	skip    func(name string) bool  // nil: none
 	nothing *schema.ValueValidation // that of all nodes with none, unless nil
-	// rooms are what a property is worked on in, by depth.
-	rooms []*room
-	depth int
+	// scratches are what a property is worked on in, by depth.
+	scratches []*scratch
+	depth     int
 }
 
-type room struct {
+type scratch struct {
 	prop  apiextensionsv1.JSONSchemaProps
 	sub   schema.Structural
 	names []string
 }
 
-func (m *maker) enter() *room {
-	if m.depth == len(m.rooms) {
-		m.rooms = append(m.rooms, &room{})
+func (m *maker) enter() *scratch {
+	if m.depth == len(m.scratches) {
+		m.scratches = append(m.scratches, &scratch{})
 	}
 	m.depth++
-	return m.rooms[m.depth-1]
+	return m.scratches[m.depth-1]
 }
 
 func (m *maker) node(s *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// most bounds how many names are offered.
-const most = 3
+// maxDistance bounds how many names are offered.
+const maxDistance = 3
 
 // longest is of a word or a name, in bytes, that may be a slip: both may come
 // from a file.
@@ -39,7 +39,7 @@ func Near(word string, known []string) []string {
 		switch d := apart(word, name, best); {
 		case d < best:
 			best, near = d, []string{name}
-		case d == best && len(near) < most && !slices.Contains(near, name):
+		case d == best && len(near) < maxDistance && !slices.Contains(near, name):
 			near = append(near, name)
 		}
 	}

@@ -53,9 +53,9 @@ func TestLintCorpus(t *testing.T) {
 			if l.Witness != nil {
 				text, _ := json.Marshal(l.Witness.Object["spec"])
 				fmt.Fprintf(out, "  object %s\n", text)
-				counts[fmt.Sprintf("mends %d", len(l.Mends))]++
+				counts[fmt.Sprintf("mends %d", len(l.Rewrites))]++
 			}
-			for _, m := range l.Mends {
+			for _, m := range l.Rewrites {
 				fmt.Fprintf(out, "  keeps %v, proof %v, searched %d: %s\n", m.Keeps, m.Proof, m.Searched, m.Rule)
 			}
 		}

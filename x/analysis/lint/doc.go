@@ -6,7 +6,7 @@
 //	report, err := vet.VetCRD(ctx, crd, vet.Config{})
 //	lints, err := lint.Find(ctx, crd, report, lint.Config{})
 //	for _, l := range lints {
-//		fmt.Println(l.Path, l.Index, l.Message, l.Mends)
+//		fmt.Println(l.Path, l.Index, l.Message, l.Rewrites)
 //	}
 //
 // A shell or an editor that has one question about one rule asks an [Asker].
@@ -21,5 +21,5 @@ package lint
 // what is absent, A, becomes has(x) && A, or !has(x) || A (x/analysis/guard). Either gives
 // what A gave wherever A gave anything; since CEL's operators never take back a
 // value for want of an error, so does the whole rule. What is to be shown of a
-// mend beside that is that the witness has a value now, and that no other object
+// rewrite beside that is that the witness has a value now, and that no other object
 // is left without one, which is proved or searched.

@@ -156,10 +156,10 @@ func (f *finder) failsToEvaluate(r *vet.Rule) error {
 	}
 	l := f.lint(FailsToEvaluate, r, "fails to evaluate where "+fails.place()+": "+fails.err.Error())
 	l.Witness, l.MadeUp = answer.Witness, answer.MadeUp
-	if l.Mends, err = with.mends(at, ref, answer.Witness); err != nil {
+	if l.Rewrites, err = with.rewrites(at, ref, answer.Witness); err != nil {
 		return err
 	}
-	if len(l.Mends) > 0 {
+	if len(l.Rewrites) > 0 {
 		l.Message += "; guard it"
 	}
 	f.lints = append(f.lints, l)

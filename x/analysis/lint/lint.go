@@ -59,9 +59,9 @@ type Lint struct {
 	MadeUp []string
 	// Proof is why there is no object; nil where there is a witness.
 	Proof *prove.Proof
-	// Mends are other texts for the rule that are known to work; the first is the
+	// Rewrites are other texts for the rule that are known to work; the first is the
 	// one to take.
-	Mends []Mend
+	Rewrites []Rewrite
 }
 
 // Find gives all lints of a CRD: those of vet's report on it, without what is

@@ -111,7 +111,7 @@ func TestMends(t *testing.T) {
 				t.Fatalf("%+v", lints)
 			}
 			var keeps, opens string
-			for _, m := range lints[0].Mends {
+			for _, m := range lints[0].Rewrites {
 				if m.Keeps {
 					keeps = m.Rule
 				} else {
@@ -127,7 +127,7 @@ func TestMends(t *testing.T) {
 }
 
 // works holds what a mend promises of the write that a rule fails on.
-func works(t *testing.T, w *search.Witness, m lint.Mend) {
+func works(t *testing.T, w *search.Witness, m lint.Rewrite) {
 	t.Helper()
 	e, err := engine.Compile(things(t, m.Rule), engine.Config{})
 	if err != nil {
@@ -261,7 +261,7 @@ func ExampleFind() {
 	}
 	for _, l := range lints {
 		fmt.Printf("%s[%d] %s\n", l.Path, l.Index, l.Message)
-		for _, m := range l.Mends {
+		for _, m := range l.Rewrites {
 			fmt.Println("  ", m.Rule)
 		}
 	}

@@ -39,7 +39,7 @@ const maxShown = 72
 
 // site is where texts of one rule are tried.
 type site struct {
-	desk     *expr.Desk
+	desk     *expr.Compiler
 	steps    []engine.Step
 	optional bool // oldSelf
 }
@@ -49,7 +49,7 @@ func newSite(e *engine.Engine, rule engine.RuleRef) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	desk, err := node.Desk()
+	desk, err := node.Compiler()
 	if err != nil {
 		return nil, err
 	}

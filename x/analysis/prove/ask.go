@@ -52,8 +52,8 @@ const maxRounds = 500
 
 // prove asks a question. Where the rules beside it are more than can be read, it is
 // asked of the schema alone.
-func (p *Prover) prove(ask func(*world) error) (*Proof, error) {
-	w := newWorld(p)
+func (p *Prover) prove(ask func(*formula) error) (*Proof, error) {
+	w := newFormula(p)
 	if err := ask(w); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (p *Prover) prove(ask func(*world) error) (*Proof, error) {
 	if proof != nil || err != nil || !w.tooMuch {
 		return proof, err
 	}
-	w = newWorld(p)
+	w = newFormula(p)
 	w.ruleless = true
 	if err := ask(w); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *Prover) prove(ask func(*world) error) (*Proof, error) {
 }
 
 // prove says whether the formula cannot be true, and on what that rests.
-func (w *world) prove() (*Proof, error) {
+func (w *formula) prove() (*Proof, error) {
 	// Often the question alone is enough; all else takes a hundred times as long.
 	if w.impossible(nil) {
 		return w.proof(w.least()), nil
@@ -91,7 +91,7 @@ func (w *world) prove() (*Proof, error) {
 }
 
 // assumptions are what the question does not say itself.
-func (w *world) assumptions() []sat.Lit {
+func (w *formula) assumptions() []sat.Lit {
 	assumed := []sat.Lit{w.schema, w.next}
 	for _, s := range w.siblings {
 		assumed = append(assumed, s.lit)
@@ -100,7 +100,7 @@ func (w *world) assumptions() []sat.Lit {
 }
 
 // least is what the last answer needs of what was assumed, and no more.
-func (w *world) least() []sat.Lit {
+func (w *formula) least() []sat.Lit {
 	core := slices.Clone(w.sat.Core())
 	for i := len(core) - 1; i >= 0; i-- {
 		if fewer := slices.Delete(slices.Clone(core), i, i+1); w.impossible(fewer) {
@@ -110,7 +110,7 @@ func (w *world) least() []sat.Lit {
 	return core
 }
 
-func (w *world) proof(core []sat.Lit) *Proof {
+func (w *formula) proof(core []sat.Lit) *Proof {
 	proof := &Proof{Schema: slices.Contains(core, w.schema) || slices.Contains(core, w.next)}
 	for _, s := range w.siblings {
 		if slices.Contains(core, s.lit) {
@@ -129,7 +129,7 @@ func compareRefs(a, b engine.RuleRef) int {
 }
 
 // impossible: there is no example, not even one whose strings do not exist.
-func (w *world) impossible(assumed []sat.Lit) bool {
+func (w *formula) impossible(assumed []sat.Lit) bool {
 	for w.rounds < maxRounds && !w.meter.Empty() {
 		w.rounds++
 		answer := w.sat.Solve(sat.DefaultSteps, assumed...)

@@ -54,7 +54,7 @@ func disjoint(n int) string {
 }
 
 // bytes are those of the longest name in a world, and of all.
-func (w *world) bytes() (longest, sum int) {
+func (w *formula) bytes() (longest, sum int) {
 	for _, names := range [][]string{sortedKeys(w.names), sortedKeys(w.terms), sortedKeys(w.loops)} {
 		for _, name := range names {
 			longest, sum = max(longest, len(name)), sum+len(name)
@@ -104,7 +104,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := prover(t, spec(c.fields, c.rules...))
-			w := newWorld(p)
+			w := newFormula(p)
 			q, err := w.question(p, engine.RuleRef{Path: "spec"})
 			if err != nil {
 				if c.want != "not analysed" || !errors.Is(err, ErrNotAnalysed) {

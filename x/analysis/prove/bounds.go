@@ -14,7 +14,7 @@ import (
 const maxInt = math.MaxInt64
 
 // bound says of a place what its schema says of the values there.
-func (w *world) bound(p *place) {
+func (w *formula) bound(p *place) {
 	if p.schema == nil || p.schema.ValueValidation == nil {
 		return
 	}

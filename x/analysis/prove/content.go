@@ -31,7 +31,7 @@ type member struct {
 	lit      sat.Lit
 }
 
-func (w *world) newContent(kind types.Kind) *content {
+func (w *formula) newContent(kind types.Kind) *content {
 	c := &content{
 		gates: &w.gates, kind: kind, present: w.free(), flag: w.free(),
 		numbers: newOrder(&w.gates), sizes: newOrder(&w.gates), byKey: map[string]*member{},
@@ -93,7 +93,7 @@ func (c *content) shared(m *member) sat.Lit {
 }
 
 // agree lets two contents be the same when something holds.
-func (w *world) agree(a, b *content, when sat.Lit) {
+func (w *formula) agree(a, b *content, when sat.Lit) {
 	same := func(x, y sat.Lit) {
 		w.implies(x, y, when)
 		w.implies(y, x, when)
@@ -123,7 +123,7 @@ type equality struct {
 
 // equate says what follows from it, and from what: from texts and numbers that
 // are known.
-func (w *world) equate(e equality) {
+func (w *formula) equate(e equality) {
 	w.agree(e.a, e.b, e.lit)
 	for _, m := range e.a.members {
 		if other := e.b.byKey[m.key]; m.exact && other != nil {

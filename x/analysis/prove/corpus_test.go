@@ -73,7 +73,7 @@ func eachRule(s *schema.Structural, path []engine.Step, visit func(engine.RuleRe
 
 // modelled: nothing of a rule is known by its text alone.
 func (r *corpusRule) modelled() bool {
-	w := newWorld(r.prover)
+	w := newFormula(r.prover)
 	q, err := w.question(r.prover, r.ref)
 	if err != nil {
 		return false

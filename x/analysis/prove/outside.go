@@ -36,7 +36,7 @@ type atom struct {
 	a, b alt
 }
 
-func (w *world) atom(l sat.Lit, says meaning, a, b alt) {
+func (w *formula) atom(l sat.Lit, says meaning, a, b alt) {
 	if w.keep {
 		w.atoms = append(w.atoms, atom{l, says, a, b})
 	}
@@ -45,7 +45,7 @@ func (w *world) atom(l sat.Lit, says meaning, a, b alt) {
 // maxScript bounds what an external solver is given.
 const maxScript = 16 << 20
 
-func (w *world) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err error) {
+func (w *formula) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err error) {
 	script := w.script()
 	if len(script) > maxScript {
 		return nil, false, nil
@@ -67,7 +67,7 @@ func (w *world) askOutside(assumed []sat.Lit) (core []sat.Lit, unsat bool, err e
 }
 
 // script is the formula in SMT-LIB 2.
-func (w *world) script() string {
+func (w *formula) script() string {
 	s := &scriptWriter{numbers: map[*content]int{}}
 	for i, c := range w.contents {
 		s.numbers[c] = i

@@ -152,7 +152,7 @@ func (r *corpusRule) formula(t *testing.T, what Outcome) (proved bool, script st
 		script, assumed = s, names
 		return nil, false, nil
 	}
-	w := newWorld(&p)
+	w := newFormula(&p)
 	q, err := w.question(&p, r.ref)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // or entry of a map.
 type place struct {
 	*content
-	world  *world
+	world  *formula
 	of     *Prover // whose version reads the object
 	key    string  // names it in this world: "@7"
 	path   []engine.Step
@@ -38,7 +38,7 @@ type place struct {
 const maxPlaces = 3000
 
 // newPlace makes a place from what is known of it.
-func (w *world) newPlace(p place) *place {
+func (w *formula) newPlace(p place) *place {
 	if p.content == nil {
 		p.content = w.newContent(p.decl.Kind)
 	}

@@ -193,7 +193,7 @@ func TestSiblings(t *testing.T) {
 // than can be read.
 func TestBesideTooMuch(t *testing.T) {
 	p := prover(t, spec("s: {type: string, enum: [System]}", "!has(self.s) || self.s.size() < 9"))
-	proof, err := p.prove(func(w *world) error {
+	proof, err := p.prove(func(w *formula) error {
 		q, err := w.question(p, engine.RuleRef{Path: "spec"})
 		if err != nil {
 			return err

@@ -99,7 +99,7 @@ func (p *Prover) Never(ref engine.RuleRef, what Outcome) (*Proof, error) {
 }
 
 func (p *Prover) never(ref engine.RuleRef, what Outcome) (*Proof, error) {
-	return p.prove(func(w *world) error {
+	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 		} else if proof == nil {
 			continue
 		}
-		proof, err := p.prove(func(w *world) error {
+		proof, err := p.prove(func(w *formula) error {
 			w.asked = &ref // it would speak for itself
 			return w.reach(p, steps[:i])
 		})
@@ -163,7 +163,7 @@ func (p *Prover) acceptsNothing(steps []engine.Step) (*Proof, error) {
 	path := engine.FormatPath(steps)
 	c, ok := p.closed[path]
 	if !ok {
-		c.proof, c.err = p.prove(func(w *world) error { return w.reach(p, steps) })
+		c.proof, c.err = p.prove(func(w *formula) error { return w.reach(p, steps) })
 		p.closed[path] = c
 	}
 	return c.proof, c.err

@@ -3,7 +3,7 @@ package prove
 // How it works. What all and exists give is said of two elements that stand for
 // the others: one on which the body decides, if any does, and one on which it
 // fails, if any does. What a macro then is, it is of every other element that the
-// world knows of the same list: the ones of other macros, and those at a constant
+// formula knows of the same list: the ones of other macros, and those at a constant
 // index (instantiate).
 
 import (
@@ -79,7 +79,7 @@ type quantifier struct {
 }
 
 // quantified is all, or exists, of the elements of some lists or maps.
-func (w *world) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
+func (w *formula) quantified(key string, ranges []alt, every bool, body func(*place) truth) truth {
 	if v, ok := w.loops[key]; ok {
 		return v
 	}
@@ -121,7 +121,7 @@ const maxInstances = 2000
 
 // instantiate says what each macro is of the elements that are known. Each may
 // make further macros and elements; beyond the bound nothing is said.
-func (w *world) instantiate() {
+func (w *formula) instantiate() {
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(w.quantifiers) && !w.tooMuch; i++ {

@@ -16,7 +16,7 @@ import (
 // all objects that the schema admits. A rule that fails to evaluate refuses. It
 // is nil where there is no proof.
 func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRule) (*Proof, error) {
-	return p.prove(func(w *world) error {
+	return p.prove(func(w *formula) error {
 		q, err := w.question(p, ref)
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func (p *Prover) Equal(ref engine.RuleRef, instead apiextensionsv1.ValidationRul
 // named by path and index; the proof's siblings are rules of this version. It is
 // nil where there is no proof.
 func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
-	return p.prove(func(w *world) error {
+	return p.prove(func(w *formula) error {
 		q, err := w.question(next, ref)
 		if err != nil {
 			return err
@@ -53,14 +53,14 @@ func (p *Prover) Passes(next *Prover, ref engine.RuleRef) (*Proof, error) {
 
 // question is a rule over a place, and over the old value there.
 type question struct {
-	world     *world
+	world     *formula
 	of        *Prover
 	rule      *one
 	self, old *place
 }
 
 // question finds a rule of a version.
-func (w *world) question(of *Prover, ref engine.RuleRef) (*question, error) {
+func (w *formula) question(of *Prover, ref engine.RuleRef) (*question, error) {
 	steps, err := engine.ParsePath(ref.Path)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (w *world) question(of *Prover, ref engine.RuleRef) (*question, error) {
 
 // before makes the old object where a rule is about it: one that the first
 // version admits, too, with a value at the same places.
-func (w *world) before(q *question, r *one) {
+func (w *formula) before(q *question, r *one) {
 	if !r.usesOld || q.old != nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // relate says of the texts that a string may be which languages they are in, how
 // long they are, and that it is one of them at most. The rest is asked of the
 // automata when an example depends on it.
-func (w *world) relate(c *content) {
+func (w *formula) relate(c *content) {
 	var patterns []*member
 	for _, m := range c.members {
 		if !m.exact {
@@ -52,7 +52,7 @@ func literal(l sat.Lit, holds bool) sat.Lit {
 // contradiction finds a place whose string cannot be as the solver's example has
 // it, and gives what of it cannot be together; nil where there is none, or none
 // that is known.
-func (w *world) contradiction() []sat.Lit {
+func (w *formula) contradiction() []sat.Lit {
 	for _, c := range w.contents {
 		if len(c.members) == 0 || !w.sat.True(c.present) {
 			continue
@@ -113,7 +113,7 @@ const (
 )
 
 // noText asks the automata.
-func (w *world) noText(parts []part) bool {
+func (w *formula) noText(parts []part) bool {
 	left := maxSteps - w.steps
 	if left <= 0 {
 		return false
@@ -146,7 +146,7 @@ func (w *world) noText(parts []part) bool {
 }
 
 // shrunk leaves out what is not needed for the contradiction.
-func (w *world) shrunk(parts []part) []part {
+func (w *formula) shrunk(parts []part) []part {
 	for i := 0; i < len(parts); {
 		if fewer := slices.Delete(slices.Clone(parts), i, i+1); w.noText(fewer) {
 			parts = fewer

@@ -174,7 +174,7 @@ type comparable struct {
 	bothWays bool // it does not matter which one is asked
 }
 
-func (w *world) comparable(d *types.Decl) comparable {
+func (w *formula) comparable(d *types.Decl) comparable {
 	if c, ok := w.comparables[d]; ok {
 		return c
 	}

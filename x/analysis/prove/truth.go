@@ -11,7 +11,7 @@ import (
 
 // reading is one expression in a world: what its variables stand for.
 type reading struct {
-	world *world
+	world *formula
 	ast   *ast.AST
 	vars  map[string]variable
 	// nulls: some items or entries may be null, where types say another thing;

@@ -26,7 +26,7 @@ type twin struct {
 
 // twinned makes a place below one that may have a twin; counterpart finds or
 // makes what the twin has there, nil where its version knows of nothing.
-func (w *world) twinned(q *place, counterpart func(*place) *place) *place {
+func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {
 		return w.newPlace(*q)
@@ -51,7 +51,7 @@ func (w *world) twinned(q *place, counterpart func(*place) *place) *place {
 
 // unknownToFirst is a field that what the first version admits does not have,
 // unless it keeps what it does not know.
-func (w *world) unknownToFirst(q *place, above *twin) *place {
+func (w *formula) unknownToFirst(q *place, above *twin) *place {
 	made := w.newPlace(*q)
 	if above.schema == nil || above.schema.XPreserveUnknownFields || above.decl.Kind != types.Object {
 		return made
@@ -66,7 +66,7 @@ func (w *world) unknownToFirst(q *place, above *twin) *place {
 
 // shown is the proposition that both show what was written, given that it is the
 // same above.
-func (w *world) shown(first, next *place, above sat.Lit) sat.Lit {
+func (w *formula) shown(first, next *place, above sat.Lit) sat.Lit {
 	a, b := defaultOf(first.schema), defaultOf(next.schema)
 	switch {
 	case sameDefault(first.schema, next.schema):
@@ -90,7 +90,7 @@ func (w *world) shown(first, next *place, above sat.Lit) sat.Lit {
 
 // mirror lets twins with contents of their own agree where both show what was
 // written.
-func (w *world) mirror(p *place) {
+func (w *formula) mirror(p *place) {
 	if p.twin != nil && p.content != p.twin.content {
 		w.agree(p.twin.content, p.content, p.twin.same)
 	}
@@ -162,7 +162,7 @@ func formatOf(s *schema.Structural) string {
 
 // anchor is the place of an item or entry, or of the root, in which all else
 // stands. Twins are of one list or map, which no default makes different.
-func (w *world) anchor(of *Prover, steps []engine.Step) *place {
+func (w *formula) anchor(of *Prover, steps []engine.Step) *place {
 	first, next := w.prover.root(), of.root()
 	related := true
 	for _, step := range steps {

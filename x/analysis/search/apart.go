@@ -37,9 +37,9 @@ func (s *Search) Refusal(ctx context.Context) (*Answer, error) {
 	if len(d.rules)+len(d.places) == 0 {
 		return &Answer{Status: Unknown, Reason: "the two forms have the same rules and schema"}, nil
 	}
-	h := admits.hunt(ctx, "refusal", s.cfg.Steps)
+	h := admits.newSolver(ctx, "refusal", s.cfg.Steps)
 	h.other, h.apart, h.want = s, d, Refused
-	h.judge = h.newJudge(s.cfg.Steps)
+	h.oracle = h.newOracle(s.cfg.Steps)
 	return h.run()
 }
 
@@ -102,7 +102,7 @@ func itself(s *schema.Structural) schema.Structural {
 }
 
 // part makes at one difference what the other form refuses.
-func (h *hunt) part(w *world) {
+func (h *solver) part(w *candidate) {
 	d, rng := h.apart, h.maker.rng
 	at := rng.IntN(len(d.rules) + len(d.places))
 	if at < len(d.rules) {
@@ -121,7 +121,7 @@ func (h *hunt) part(w *world) {
 	h.cross(w, p, there)
 }
 
-func (h *hunt) partRule(w *world, r *rule) {
+func (h *solver) partRule(w *candidate, r *rule) {
 	seen := h.as(h.other)
 	seen.rule = r
 	if w.old == nil && (r.transition() || r.usesOld() && h.maker.rng.IntN(2) == 0) {
@@ -139,10 +139,10 @@ func (h *hunt) partRule(w *world, r *rule) {
 
 // cross makes a value that the schema here takes and that of the other form, by
 // lot, does not.
-func (h *hunt) cross(w *world, p place, there node) {
+func (h *solver) cross(w *candidate, p place, there node) {
 	m := h.maker
 	mine, other := m.facts(p.node, nil), m.facts(there, nil)
-	b := h.bender(w, nil, instance{})
+	b := h.newAdjuster(w, nil, instance{})
 	if p.node.nullable() && !there.nullable() && m.rng.IntN(2) == 0 {
 		w.put(p, nil)
 		return
@@ -165,7 +165,7 @@ func (h *hunt) cross(w *world, p place, there node) {
 }
 
 // crossList has an item twice, or more or fewer than the other form takes.
-func crossList(b *bender, p place, v []any, there node, other *facts) {
+func crossList(b *adjuster, p place, v []any, there node, other *facts) {
 	unique := there.isSet() || there.listKeys() != nil
 	switch {
 	case unique && (len(v) > 0 || b.add(p)) && b.m.rng.IntN(2) == 0:
@@ -181,7 +181,7 @@ func crossList(b *bender, p place, v []any, there node, other *facts) {
 
 // crossObject leaves out what the other form requires, or has more or fewer
 // entries than it takes.
-func (h *hunt) crossObject(b *bender, p place, v map[string]any, other *facts) {
+func (h *solver) crossObject(b *adjuster, p place, v map[string]any, other *facts) {
 	for _, name := range shuffled(other.required, h.maker.rng) {
 		if at := p.field(name); b.optional(at) && b.w.drop(at) {
 			return

@@ -9,7 +9,7 @@ import (
 )
 
 // arithmetic solves for one operand.
-func (b *bender) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
+func (b *adjuster) arithmetic(call ast.CallExpr, sc *scope, v any) bool {
 	switch call.FunctionName() {
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
 	default:

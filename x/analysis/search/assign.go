@@ -9,7 +9,7 @@ import (
 
 // assign sets a handle to a value, and makes what leads there. It refuses what
 // its schema surely does not take.
-func (b *bender) assign(h handle, v any) bool {
+func (b *adjuster) assign(h handle, v any) bool {
 	if v == nil {
 		return !h.key && b.absent(h.place)
 	}
@@ -25,7 +25,7 @@ func (b *bender) assign(h handle, v any) bool {
 }
 
 // suits brings a value into the form of a schema.
-func (b *bender) suits(n node, v any) (any, bool) {
+func (b *adjuster) suits(n node, v any) (any, bool) {
 	switch n.kind() {
 	case "integer":
 		if f, ok := v.(float64); ok && f == float64(int64(f)) {
@@ -62,7 +62,7 @@ func (b *bender) suits(n node, v any) (any, bool) {
 }
 
 // listed: an enum has the value.
-func (b *bender) listed(n node, v any) bool {
+func (b *adjuster) listed(n node, v any) bool {
 	if n.s == nil || n.s.ValueValidation == nil || len(n.s.ValueValidation.Enum) == 0 {
 		return true
 	}
@@ -75,7 +75,7 @@ func (b *bender) listed(n node, v any) bool {
 }
 
 // rename gives a map's entry another key.
-func (b *bender) rename(p place, name string) bool {
+func (b *adjuster) rename(p place, name string) bool {
 	v, ok := b.w.get(p)
 	if !ok {
 		return false
@@ -90,7 +90,7 @@ func (b *bender) rename(p place, name string) bool {
 }
 
 // ensure makes a place be there, with what leads to it.
-func (b *bender) ensure(p place) bool {
+func (b *adjuster) ensure(p place) bool {
 	b.m.work.Spend(len(p.path))
 	if v, ok := b.w.get(p); ok && v != nil {
 		return true
@@ -105,7 +105,7 @@ func (b *bender) ensure(p place) bool {
 	return v != nil && b.w.put(p, v)
 }
 
-func (b *bender) ensureParent(p place) bool {
+func (b *adjuster) ensureParent(p place) bool {
 	if len(p.path) == 0 {
 		return b.w.root(p.old) != nil
 	}
@@ -113,7 +113,7 @@ func (b *bender) ensureParent(p place) bool {
 }
 
 // fill adds items until there is one at an index.
-func (b *bender) fill(p place) bool {
+func (b *adjuster) fill(p place) bool {
 	up := p.parent(b.s.root)
 	for range p.path[len(p.path)-1].Index + 1 {
 		if _, ok := b.w.get(p); ok {

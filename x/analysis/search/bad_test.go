@@ -142,8 +142,8 @@ func TestFindIsInterrupted(t *testing.T) {
 func TestUndecidedIsNoWitness(t *testing.T) {
 	t.Parallel()
 	v := &verdict{undecided: true}
-	h := &hunt{want: OverBudget, Search: &Search{}}
-	if alone, also := h.satisfied(&world{}, v); alone || also || v.accepted() {
+	h := &solver{want: OverBudget, Search: &Search{}}
+	if alone, also := h.satisfied(&candidate{}, v); alone || also || v.accepted() {
 		t.Error("an undecided write shows something")
 	}
 }

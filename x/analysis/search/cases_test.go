@@ -75,15 +75,15 @@ func searchOf(t *testing.T, file, version string) *Search {
 // refusesAlone is the rule by which a case is refused and by nothing else, where
 // its old object can be stored under the same CRD.
 func refusesAlone(t *testing.T, s *Search, c corpus.Case) (engine.RuleRef, bool) {
-	w := &world{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
+	w := &candidate{op: Create, obj: c.Object, old: c.OldObject, split: s.split}
 	switch {
 	case c.Subresource == "status":
 		w.op = Status
 	case c.OldObject != nil:
 		w.op = Update
 	}
-	h := s.hunt(t.Context(), "", 10)
-	v, err := h.judge.judge(w)
+	h := s.newSolver(t.Context(), "", 10)
+	v, err := h.oracle.decide(w)
 	if err != nil {
 		t.Errorf("%s: %v", c.CRD, err)
 		return engine.RuleRef{}, false

@@ -259,14 +259,14 @@ func isMinimal(t *testing.T, s *Search, ref engine.RuleRef, want Want, found *Wi
 	if want == OverBudget {
 		return // each write is dear: it is shrunk with few steps
 	}
-	h := s.hunt(t.Context(), "", 1<<30)
+	h := s.newSolver(t.Context(), "", 1<<30)
 	h.rule, h.want = s.byRef[ref], want
-	w := &world{op: found.Operation, obj: found.Object, old: found.Old, split: s.split}
-	last, err := h.judge.judge(w)
+	w := &candidate{op: found.Operation, obj: found.Object, old: found.Old, split: s.split}
+	last, err := h.oracle.decide(w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	less := &shrinker{hunt: h, w: w, last: last, alone: found.Alone}
+	less := &shrinker{solver: h, w: w, last: last, alone: found.Alone}
 	if changed, err := less.pass(less.drop); err != nil || changed {
 		t.Errorf("%s: %s: %s: something can go: %v %v", ref.Path, ref.Rule, want, w.obj, err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // differ changes a part until the comparison around it, whole, is the other way.
-func (b *bender) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
+func (b *adjuster) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 	was := b.eval(whole, sc)
 	done := func() bool {
 		now := b.eval(whole, sc)
@@ -31,7 +31,7 @@ func (b *bender) differ(e ast.Expr, sc *scope, whole ast.Expr) bool {
 }
 
 // otherwise gives a part another value.
-func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
+func (b *adjuster) otherwise(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
 	}
@@ -56,7 +56,7 @@ func (b *bender) otherwise(e ast.Expr, sc *scope) bool {
 	return len(handles) > 0 && b.perturb(handles[b.m.rng.IntN(len(handles))])
 }
 
-func (b *bender) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
+func (b *adjuster) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 	call := e.AsCall()
 	switch call.FunctionName() {
 	case operators.Conditional:
@@ -93,7 +93,7 @@ func (b *bender) otherwiseCall(e ast.Expr, sc *scope, now ref.Val) bool {
 }
 
 // perturb changes a value, or something in it.
-func (b *bender) perturb(h handle) bool {
+func (b *adjuster) perturb(h handle) bool {
 	if b.spent() {
 		return false
 	}
@@ -119,7 +119,7 @@ func (b *bender) perturb(h handle) bool {
 	return false
 }
 
-func (b *bender) perturbList(h handle, list []any) bool {
+func (b *adjuster) perturbList(h handle, list []any) bool {
 	way := b.m.rng.IntN(3)
 	for range 3 {
 		switch way {
@@ -141,7 +141,7 @@ func (b *bender) perturbList(h handle, list []any) bool {
 	return false
 }
 
-func (b *bender) perturbObject(h handle, obj map[string]any) bool {
+func (b *adjuster) perturbObject(h handle, obj map[string]any) bool {
 	if h.node.isMap() && b.m.rng.IntN(2) == 0 {
 		return b.add(h.place)
 	}

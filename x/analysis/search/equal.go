@@ -17,7 +17,7 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // equal sets what a part reads so that its value may be v, in the form that an
 // object holds it. It says whether something was set.
-func (b *bender) equal(e ast.Expr, sc *scope, v any) bool {
+func (b *adjuster) equal(e ast.Expr, sc *scope, v any) bool {
 	if b.spent() {
 		return false
 	}
@@ -53,7 +53,7 @@ func (b *bender) equal(e ast.Expr, sc *scope, v any) bool {
 	return false
 }
 
-func (b *bender) equalBinding(of binding, v any) bool {
+func (b *adjuster) equalBinding(of binding, v any) bool {
 	switch {
 	case of.at != nil:
 		return b.assign(*of.at, v)
@@ -68,7 +68,7 @@ func (b *bender) equalBinding(of binding, v any) bool {
 	return of.val != nil && equalJSON(expr.Native(of.val), v)
 }
 
-func (b *bender) equalMacro(e ast.Expr, sc *scope, v any) bool {
+func (b *adjuster) equalMacro(e ast.Expr, sc *scope, v any) bool {
 	if want, ok := v.(bool); ok {
 		return b.truth(e, sc, want)
 	}
@@ -85,7 +85,7 @@ func (b *bender) equalMacro(e ast.Expr, sc *scope, v any) bool {
 	return len(elements) == len(want)
 }
 
-func (b *bender) equalCall(e ast.Expr, sc *scope, v any) bool {
+func (b *adjuster) equalCall(e ast.Expr, sc *scope, v any) bool {
 	call := e.AsCall()
 	args := call.Args()
 	operand := operandOf(call)
@@ -164,7 +164,7 @@ func operandOf(call ast.CallExpr) ast.Expr {
 }
 
 // parsedAs is v in the form that the operand of a conversion has it.
-func parsedAs(b *bender, operand ast.Expr, v any) any {
+func parsedAs(b *adjuster, operand ast.Expr, v any) any {
 	s, ok := v.(string)
 	if !ok {
 		return v
@@ -197,7 +197,7 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-func (b *bender) joined(call ast.CallExpr, sc *scope, parts []any) string {
+func (b *adjuster) joined(call ast.CallExpr, sc *scope, parts []any) string {
 	sep, _ := b.native(call.Args()[0], sc)
 	by, _ := sep.(string)
 	texts := make([]string, len(parts))
@@ -208,13 +208,13 @@ func (b *bender) joined(call ast.CallExpr, sc *scope, parts []any) string {
 }
 
 // equalIndex sets one part of a text that is split, or one element.
-func (b *bender) equalIndex(args []ast.Expr, sc *scope, v any) bool {
+func (b *adjuster) equalIndex(args []ast.Expr, sc *scope, v any) bool {
 	at, ok := b.native(args[1], sc)
 	i, isInt := at.(int64)
 	return ok && isInt && i >= 0 && i <= maxItems && b.equalElement(args[0], sc, int(i), v)
 }
 
-func (b *bender) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
+func (b *adjuster) equalElement(of ast.Expr, sc *scope, i int, v any) bool {
 	now, _ := b.native(of, sc)
 	list, _ := now.([]any)
 	list = append([]any(nil), list...)

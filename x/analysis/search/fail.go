@@ -7,13 +7,13 @@ import (
 )
 
 // fails: the part has no value.
-func (b *bender) fails(e ast.Expr, sc *scope) bool {
+func (b *adjuster) fails(e ast.Expr, sc *scope) bool {
 	v := b.eval(e, sc)
 	return v != nil && celtypes.IsError(v)
 }
 
 // fail makes a part have no value, and says whether it now has none.
-func (b *bender) fail(e ast.Expr, sc *scope) bool {
+func (b *adjuster) fail(e ast.Expr, sc *scope) bool {
 	if b.fails(e, sc) {
 		return true
 	}
@@ -42,7 +42,7 @@ func (b *bender) fail(e ast.Expr, sc *scope) bool {
 }
 
 // failChain takes away one of the fields that a selection goes through.
-func (b *bender) failChain(e ast.Expr, sc *scope) {
+func (b *adjuster) failChain(e ast.Expr, sc *scope) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() {
 		b.fail(e.AsSelect().Operand(), sc)
 		return
@@ -75,7 +75,7 @@ func (b *bender) failChain(e ast.Expr, sc *scope) {
 	}
 }
 
-func (b *bender) failMacro(e ast.Expr, sc *scope) {
+func (b *adjuster) failMacro(e ast.Expr, sc *scope) {
 	l, ok := loopOf(e)
 	if !ok || b.m.rng.IntN(8) == 0 {
 		b.fail(e.AsComprehension().IterRange(), sc)
@@ -99,7 +99,7 @@ func (b *bender) failMacro(e ast.Expr, sc *scope) {
 }
 
 // unsettle keeps other elements from settling all or exists before the failure.
-func (b *bender) unsettle(l loop, sc *scope, failed int) {
+func (b *adjuster) unsettle(l loop, sc *scope, failed int) {
 	if l.Settled == nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (b *bender) unsettle(l loop, sc *scope, failed int) {
 	}
 }
 
-func (b *bender) failCall(e ast.Expr, sc *scope) {
+func (b *adjuster) failCall(e ast.Expr, sc *scope) {
 	call := e.AsCall()
 	args := call.Args()
 	switch name := call.FunctionName(); name {
@@ -151,7 +151,7 @@ func (b *bender) failCall(e ast.Expr, sc *scope) {
 }
 
 // failIndex makes a key or an item be missing.
-func (b *bender) failIndex(e ast.Expr, sc *scope) {
+func (b *adjuster) failIndex(e ast.Expr, sc *scope) {
 	args := e.AsCall().Args()
 	switch at := b.eval(args[1], sc).(type) {
 	case celtypes.Int:
@@ -169,7 +169,7 @@ func (b *bender) failIndex(e ast.Expr, sc *scope) {
 	b.failChain(e, sc)
 }
 
-func (b *bender) failOperands(e ast.Expr, sc *scope) {
+func (b *adjuster) failOperands(e ast.Expr, sc *scope) {
 	call := e.AsCall()
 	parts := call.Args()
 	if call.IsMemberFunction() {

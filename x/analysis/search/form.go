@@ -13,7 +13,7 @@ import (
 func (s *Search) Form(e *engine.Engine, beside *Search) *Search {
 	form := *s
 	form.engine, form.cfg.Beside = e, beside
-	form.pools = map[string][]*world{}
+	form.pools = map[string][]*candidate{}
 	form.rules, form.byRef = nil, map[engine.RuleRef]*rule{}
 	for _, ref := range e.Rules(s.version) {
 		r := s.byRef[*ref]

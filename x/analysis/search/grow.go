@@ -16,9 +16,9 @@ const growTries = 5
 
 // grow adds to an accepted object whatever the engine goes on accepting: level by
 // level all that is missing at once, or else half of it, down to single fields.
-func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
-	h.judge = h.newJudge(growSteps)
-	last, err := h.judge.judge(w)
+func (h *solver) grow(w *candidate, _ bool) (*candidate, *verdict, error) {
+	h.oracle = h.newOracle(growSteps)
+	last, err := h.oracle.decide(w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,19 +41,19 @@ func (h *hunt) grow(w *world, _ bool) (*world, *verdict, error) {
 	}
 }
 
-func (h *hunt) addAll(w *world, last *verdict, missing []place) (*world, *verdict, error) {
+func (h *solver) addAll(w *candidate, last *verdict, missing []place) (*candidate, *verdict, error) {
 	tries := 1
 	if len(missing) == 1 {
 		tries = growTries
 	}
 	for range tries {
 		larger := w.clone()
-		b := h.bender(larger, nil, instance{})
+		b := h.newAdjuster(larger, nil, instance{})
 		for _, p := range missing {
 			b.fuel = fuel
 			b.ensure(p)
 		}
-		v, err := h.mended(larger, len(missing) == 1)
+		v, err := h.repaired(larger, len(missing) == 1)
 		if err != nil {
 			return w, last, err
 		}
@@ -73,14 +73,14 @@ func (h *hunt) addAll(w *world, last *verdict, missing []place) (*world, *verdic
 	return w, last, nil
 }
 
-// mended is the verdict on a world that is accepted, after repairs if they are
+// repaired is the verdict on a world that is accepted, after repairs if they are
 // wanted; nil where it is refused, or lost more than it gained.
-func (h *hunt) mended(w *world, repairs bool) (*verdict, error) {
+func (h *solver) repaired(w *candidate, repairs bool) (*verdict, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	before := count(w.obj)
 	for round := 0; ; round++ {
 		h.settle(w)
-		v, err := h.judge.judge(w)
+		v, err := h.oracle.decide(w)
 		switch {
 		case err != nil:
 			return nil, err
@@ -95,7 +95,7 @@ func (h *hunt) mended(w *world, repairs bool) (*verdict, error) {
 
 // missing are the fields that an object could have besides, and the lists and
 // maps that are empty, of the level next to the root first.
-func (h *hunt) missing(w *world, tried map[string]bool) []place {
+func (h *solver) missing(w *candidate, tried map[string]bool) []place {
 	level := []reached{{node: h.root, v: w.obj}}
 	for len(level) > 0 && !h.work.Empty() {
 		var found []place
@@ -134,7 +134,7 @@ type reached struct {
 }
 
 // below is all that can stand in a value.
-func (h *hunt) below(w *world, at reached) (all []reached) {
+func (h *solver) below(w *candidate, at reached) (all []reached) {
 	switch v := at.v.(type) {
 	case map[string]any:
 		for _, name := range at.node.names() {
@@ -163,7 +163,7 @@ func (h *hunt) below(w *world, at reached) (all []reached) {
 }
 
 // inflate makes what a rule reads larger, so that it costs more.
-func (b *bender) inflate(root ast.Expr) {
+func (b *adjuster) inflate(root ast.Expr) {
 	for _, h := range b.handles(root, nil) {
 		v, ok := b.w.get(h.place)
 		if !ok && b.ensure(h.place) {
@@ -184,7 +184,7 @@ func (b *bender) inflate(root ast.Expr) {
 }
 
 // multiply adds many elements, as long as the object is not too large.
-func (b *bender) multiply(p place, more int) {
+func (b *adjuster) multiply(p place, more int) {
 	more = max(4, more)
 	for done := 0; done < more && count(b.w.obj) <= maxValues; {
 		n := min(1+done/8, more-done) // the object is not counted through for each

@@ -44,7 +44,7 @@ func (s *Search) accepting(ctx context.Context, path string, want holding) (*Ans
 	if !s.served {
 		return s.unserved(), nil
 	}
-	h := s.hunt(ctx, fmt.Sprintf("hold %s %v %v", path, want.absent, want.value), s.cfg.Steps)
+	h := s.newSolver(ctx, fmt.Sprintf("hold %s %v %v", path, want.absent, want.value), s.cfg.Steps)
 	h.want, h.hold = Accepted, &want
 	return h.run()
 }
@@ -63,7 +63,7 @@ func (n node) has(steps []engine.Step) bool {
 }
 
 // in: the object has at one of the places what is wanted.
-func (h *holding) in(w *world, root node) bool {
+func (h *holding) in(w *candidate, root node) bool {
 	up := h.steps[:len(h.steps)-1]
 	for _, p := range w.places(place{node: root}, up, nil) {
 		below := w.places(p, h.steps[len(up):], nil)
@@ -80,7 +80,7 @@ func (h *holding) in(w *world, root node) bool {
 }
 
 // put gives the object what is wanted at one of the places.
-func (h *holding) put(hunt *hunt, w *world) {
+func (h *holding) put(hunt *solver, w *candidate) {
 	if h.in(w, hunt.root) {
 		return
 	}
@@ -94,7 +94,7 @@ func (h *holding) put(hunt *hunt, w *world) {
 		w.drop(p)
 		return
 	}
-	if hunt.bender(w, nil, instance{}).ensure(p) {
+	if hunt.newAdjuster(w, nil, instance{}).ensure(p) {
 		w.put(p, copied(h.value))
 	}
 }

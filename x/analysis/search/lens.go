@@ -22,7 +22,7 @@ import (
 const maxRepeat = 1000
 
 // through makes what a function reads such that it gives a text as wanted.
-func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
+func (b *adjuster) through(e ast.Expr, sc *scope, w textWant) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
 		if at := sc.find(e.AsIdent()); at != nil && at.of.list != nil {
@@ -38,7 +38,7 @@ func (b *bender) through(e ast.Expr, sc *scope, w textWant) bool {
 const throughTries = 3
 
 // throughUntil is through, until that did it.
-func (b *bender) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
+func (b *adjuster) throughUntil(e ast.Expr, sc *scope, w textWant, done func() bool) bool {
 	for range throughTries {
 		if !b.through(e, sc, w) {
 			return false
@@ -50,7 +50,7 @@ func (b *bender) throughUntil(e ast.Expr, sc *scope, w textWant, done func() boo
 	return false
 }
 
-func (b *bender) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
+func (b *adjuster) throughCall(call ast.CallExpr, sc *scope, w textWant) bool {
 	f := frame{before: `\A`, free: `(?s:.)`, after: `\z`}
 	switch call.FunctionName() {
 	case operators.Index:
@@ -175,7 +175,7 @@ type splitting struct {
 	limit int    // of parts; 0 is none
 }
 
-func (b *bender) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
+func (b *adjuster) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "split" {
 		return s, false
 	}
@@ -199,7 +199,7 @@ func (b *bender) splittingOf(e ast.Expr, sc *scope) (s splitting, ok bool) {
 }
 
 // throughPart is through for one part of a text that is split.
-func (b *bender) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
+func (b *adjuster) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 	s, ok := b.splittingOf(list, sc)
 	if !ok || s.limit > 0 && i >= s.limit {
 		return false
@@ -220,7 +220,7 @@ func (b *bender) throughPart(list ast.Expr, sc *scope, i int, w textWant) bool {
 
 // edit changes one part of a text that is there, if all else that was wanted of
 // the text still holds.
-func (b *bender) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
+func (b *adjuster) edit(s splitting, sc *scope, i int, part string, w textWant) bool {
 	h, ok := b.locate(s.of, sc)
 	if !ok || h.key {
 		return false
@@ -254,7 +254,7 @@ func repeat(min, max int) string {
 }
 
 // sizeSplit gives a text that is split so many parts.
-func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
+func (b *adjuster) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 	s, ok := b.splittingOf(e, sc)
 	if !ok || lo > maxRepeat || hi == 0 {
 		return false
@@ -270,7 +270,7 @@ func (b *bender) sizeSplit(e ast.Expr, sc *scope, lo, hi int) bool {
 }
 
 // sizeFound makes a pattern be found so often in a text.
-func (b *bender) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
+func (b *adjuster) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 	p, ok := b.eval(call.Args()[0], sc).(celtypes.String)
 	if !ok || max(lo, hi) >= maxRepeat {
 		return false
@@ -287,7 +287,7 @@ func (b *bender) sizeFound(call ast.CallExpr, sc *scope, lo, hi int) bool {
 
 // eachPart makes a condition hold for all parts of a text that is split, where
 // it asks for a pattern or a length alone.
-func (b *bender) eachPart(l loop, sc *scope) bool {
+func (b *adjuster) eachPart(l loop, sc *scope) bool {
 	s, ok := b.splittingOf(l.Over, sc)
 	if !ok || l.Index != "" {
 		return false
@@ -302,7 +302,7 @@ func (b *bender) eachPart(l loop, sc *scope) bool {
 
 // partPattern is a pattern whose texts, all of free letters, meet a condition on
 // a variable.
-func (b *bender) partPattern(e ast.Expr, variable, free string) (string, bool) {
+func (b *adjuster) partPattern(e ast.Expr, variable, free string) (string, bool) {
 	if e.Kind() != ast.CallKind {
 		return "", false
 	}

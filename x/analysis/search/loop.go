@@ -65,7 +65,7 @@ func loopOf(e ast.Expr) (loop, bool) {
 }
 
 // enter is the scope of the macro's body for one element.
-func (l loop) enter(b *bender, sc *scope, of binding) *scope {
+func (l loop) enter(b *adjuster, sc *scope, of binding) *scope {
 	if l.Index == "" {
 		return sc.with(l.Variable, of)
 	}
@@ -101,7 +101,7 @@ const maxItems = 2000
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // macro makes all, exists and exists_one what is wanted.
-func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) macro(e ast.Expr, sc *scope, want bool) {
 	l, ok := loopOf(e)
 	if !ok {
 		b.sample(e, sc, want)
@@ -124,7 +124,7 @@ func (b *bender) macro(e ast.Expr, sc *scope, want bool) {
 
 // each makes the body what is wanted for all elements, and drops one where that
 // cannot be.
-func (b *bender) each(l loop, sc *scope, want bool) {
+func (b *adjuster) each(l loop, sc *scope, want bool) {
 	if want && b.eachPart(l, sc) {
 		return
 	}
@@ -143,13 +143,13 @@ func (b *bender) each(l loop, sc *scope, want bool) {
 	}
 }
 
-func (b *bender) dropElement(of binding) bool {
+func (b *adjuster) dropElement(of binding) bool {
 	h, ok := b.handleOf(of)
 	return ok && b.w.drop(h.place)
 }
 
 // some makes the body what is wanted for one element, a new one if need be.
-func (b *bender) some(l loop, sc *scope, want bool) bool {
+func (b *adjuster) some(l loop, sc *scope, want bool) bool {
 	elements := b.elements(l.Over, sc)
 	if len(elements) == 0 || b.m.rng.IntN(6) == 0 {
 		if b.grow(l.Over, sc) {
@@ -174,7 +174,7 @@ func (b *bender) some(l loop, sc *scope, want bool) bool {
 	return len(elements) > 0 && b.truth(l.Body, l.enter(b, sc, elements[len(elements)-1]), want)
 }
 
-func (b *bender) exactlyOne(l loop, sc *scope, want bool) {
+func (b *adjuster) exactlyOne(l loop, sc *scope, want bool) {
 	elements := b.elements(l.Over, sc)
 	var hits []binding
 	for _, of := range elements {
@@ -204,7 +204,7 @@ func (b *bender) exactlyOne(l loop, sc *scope, want bool) {
 }
 
 // second makes the body true for one more element.
-func (b *bender) second(l loop, sc *scope) {
+func (b *adjuster) second(l loop, sc *scope) {
 	for _, of := range b.elements(l.Over, sc) {
 		inner := l.enter(b, sc, of)
 		if !b.is(l.Body, inner, true) {
@@ -221,7 +221,7 @@ func (b *bender) second(l loop, sc *scope) {
 }
 
 // grow adds an element to what a macro goes over.
-func (b *bender) grow(e ast.Expr, sc *scope) bool {
+func (b *adjuster) grow(e ast.Expr, sc *scope) bool {
 	if b.spent() {
 		return false
 	}
@@ -246,7 +246,7 @@ func (b *bender) grow(e ast.Expr, sc *scope) bool {
 	return false
 }
 
-func (b *bender) growCall(call ast.CallExpr, sc *scope) bool {
+func (b *adjuster) growCall(call ast.CallExpr, sc *scope) bool {
 	switch call.FunctionName() {
 	case operators.Add:
 		i := b.m.rng.IntN(2)
@@ -262,7 +262,7 @@ func (b *bender) growCall(call ast.CallExpr, sc *scope) bool {
 }
 
 // another makes one more element pass a filter.
-func (b *bender) another(l loop, sc *scope) bool {
+func (b *adjuster) another(l loop, sc *scope) bool {
 	before := b.elements(l.Over, sc)
 	for _, of := range before {
 		if inner := l.enter(b, sc, of); !b.is(l.Body, inner, true) && b.truth(l.Body, inner, true) {
@@ -277,10 +277,10 @@ func (b *bender) another(l loop, sc *scope) bool {
 }
 
 // add adds an item to a list, or an entry to a map.
-func (b *bender) add(p place) bool { return b.addMany(p, 1) }
+func (b *adjuster) add(p place) bool { return b.addMany(p, 1) }
 
 // addMany adds up to n of them, and tells whether there are more now.
-func (b *bender) addMany(p place, n int) bool {
+func (b *adjuster) addMany(p place, n int) bool {
 	v, ok := b.w.get(p)
 	if !ok || v == nil {
 		if !b.ensure(p) {
@@ -318,7 +318,7 @@ func (b *bender) addMany(p place, n int) bool {
 	return false
 }
 
-func (b *bender) addKey(p place, m map[string]any) bool {
+func (b *adjuster) addKey(p place, m map[string]any) bool {
 	first := 0
 	if _, taken := m[mapKey(len(m))]; !taken && len(m) > 32 { // as where many are added
 		first = len(m)

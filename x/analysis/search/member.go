@@ -8,7 +8,7 @@ import (
 )
 
 // member makes "in" what is wanted.
-func (b *bender) member(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) member(e ast.Expr, sc *scope, want bool) {
 	x, of := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	if !want {
 		if b.m.rng.IntN(2) == 0 && b.expel(x, of, sc) && b.is(e, sc, false) {
@@ -35,7 +35,7 @@ func (b *bender) member(e ast.Expr, sc *scope, want bool) {
 }
 
 // expel takes a value out of a list or map.
-func (b *bender) expel(x, of ast.Expr, sc *scope) bool {
+func (b *adjuster) expel(x, of ast.Expr, sc *scope) bool {
 	v := b.eval(x, sc)
 	for _, el := range b.elements(of, sc) {
 		if now := b.bound(el); now != nil && now.Equal(v) == celtypes.True {
@@ -46,7 +46,7 @@ func (b *bender) expel(x, of ast.Expr, sc *scope) bool {
 }
 
 // admit puts a value into a list, or as a key into a map.
-func (b *bender) admit(x, of ast.Expr, sc *scope) bool {
+func (b *adjuster) admit(x, of ast.Expr, sc *scope) bool {
 	v, ok := b.native(x, sc)
 	if !ok {
 		return false

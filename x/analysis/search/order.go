@@ -10,7 +10,7 @@ import (
 )
 
 // order makes a comparison what is wanted.
-func (b *bender) order(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) order(e ast.Expr, sc *scope, want bool) {
 	x, y := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	name := e.AsCall().FunctionName()
 	less := (name == operators.Less || name == operators.LessEquals) == want
@@ -54,7 +54,7 @@ func (b *bender) order(e ast.Expr, sc *scope, want bool) {
 }
 
 // sizeOrder makes a size be below a number, or above, and leaves it free within.
-func (b *bender) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
+func (b *adjuster) sizeOrder(x, y ast.Expr, sc *scope, gap int) bool {
 	if of := sizeOf(x); of != nil {
 		if n, ok := b.eval(y, sc).(celtypes.Int); ok && int(n) >= gap && n < huge && b.size(of, sc, 0, int(n)-gap) {
 			return true

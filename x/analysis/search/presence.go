@@ -7,7 +7,7 @@ import (
 )
 
 // presence makes has() what is wanted.
-func (b *bender) presence(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) presence(e ast.Expr, sc *scope, want bool) {
 	h, ok := b.locateField(e.AsSelect().Operand(), e.AsSelect().FieldName(), sc)
 	if !ok || h.key {
 		return
@@ -20,7 +20,7 @@ func (b *bender) presence(e ast.Expr, sc *scope, want bool) {
 	}
 }
 
-func (b *bender) hasValue(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) hasValue(e ast.Expr, sc *scope, want bool) {
 	if of := e.AsCall().Target(); of.Kind() == ast.IdentKind && of.AsIdent() == types.OldSelf && want && !b.in.hasOld {
 		b.giveOld()
 		return
@@ -37,7 +37,7 @@ func (b *bender) hasValue(e ast.Expr, sc *scope, want bool) {
 }
 
 // giveOld makes an old value for the instance, like the new one.
-func (b *bender) giveOld() {
+func (b *adjuster) giveOld() {
 	if b.w.op == Create {
 		b.w.op, b.w.old = Update, copied(b.w.obj).(map[string]any)
 	}
@@ -62,7 +62,7 @@ func (b *bender) giveOld() {
 }
 
 // absent takes a field away, or the nearest above that may go.
-func (b *bender) absent(p place) bool {
+func (b *adjuster) absent(p place) bool {
 	for len(p.path) > len(b.in.self.path) {
 		if b.optional(p) {
 			return b.w.drop(p)
@@ -73,7 +73,7 @@ func (b *bender) absent(p place) bool {
 }
 
 // optional: the place may be taken away, and stays away.
-func (b *bender) optional(p place) bool {
+func (b *adjuster) optional(p place) bool {
 	if len(p.path) == 0 || p.node.hasDefault() {
 		return false
 	}
@@ -101,7 +101,7 @@ func (p place) parentKeys(root node) []string {
 }
 
 // exist makes all that a part reads be there.
-func (b *bender) exist(e ast.Expr, sc *scope) {
+func (b *adjuster) exist(e ast.Expr, sc *scope) {
 	for _, h := range b.handles(e, sc) {
 		if _, ok := b.w.get(h.place); !ok {
 			b.ensure(h.place)

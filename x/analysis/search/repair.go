@@ -12,7 +12,7 @@ import (
 const maxRepairs = 12
 
 // repair sees to what else is wrong with a write.
-func (h *hunt) repair(w *world, v *verdict) {
+func (h *solver) repair(w *candidate, v *verdict) {
 	seen := map[string]bool{}
 	for _, c := range v.complaints {
 		if h.targets(c) {
@@ -44,7 +44,7 @@ func (h *hunt) repair(w *world, v *verdict) {
 }
 
 // as is the hunt as the other form of the CRD sees it.
-func (h *hunt) as(s *Search) *hunt {
+func (h *solver) as(s *Search) *solver {
 	seen := *h
 	seen.Search = s
 	return &seen
@@ -105,7 +105,7 @@ func (c *complaint) id() string {
 }
 
 // repairRule makes a rule pass that refuses, or takes away what it is about.
-func (h *hunt) repairRule(w *world, c complaint, times int) {
+func (h *solver) repairRule(w *candidate, c complaint, times int) {
 	r := h.byRef[*c.cause.Rule]
 	if r == nil || r.compile(h.engine) != nil {
 		return
@@ -114,7 +114,7 @@ func (h *hunt) repairRule(w *world, c complaint, times int) {
 		if r.at(h.ctx, w, in, h.work) == passes {
 			continue
 		}
-		b := h.bender(w, r, in)
+		b := h.newAdjuster(w, r, in)
 		b.mending = true
 		if h.maker.rng.IntN(8) == 0 || times > 6 && h.maker.rng.IntN(2) == 0 {
 			if h.remove(b, in.self) {
@@ -129,7 +129,7 @@ func (h *hunt) repairRule(w *world, c complaint, times int) {
 
 // remove takes away what may go, at a place or above it, unless the rule that is
 // asked about stands there.
-func (h *hunt) remove(b *bender, p place) bool {
+func (h *solver) remove(b *adjuster, p place) bool {
 	for ; len(p.path) > 0; p = p.parent(h.root) {
 		if h.needed(p) {
 			return false
@@ -142,7 +142,7 @@ func (h *hunt) remove(b *bender, p place) bool {
 }
 
 // needed: the place is on the way to the rule that is asked about.
-func (h *hunt) needed(p place) bool {
+func (h *solver) needed(p place) bool {
 	if h.rule == nil || len(p.path) > len(h.rule.steps) {
 		return false
 	}
@@ -155,12 +155,12 @@ func (h *hunt) needed(p place) bool {
 }
 
 // repairSchema brings into shape what the schema complains of.
-func (h *hunt) repairSchema(w *world, c complaint, times int) {
+func (h *solver) repairSchema(w *candidate, c complaint, times int) {
 	p, ok := h.placeOf(w, c)
 	if !ok {
 		return
 	}
-	b := h.bender(w, h.rule, instance{})
+	b := h.newAdjuster(w, h.rule, instance{})
 	switch {
 	case c.cause.Type == field.ErrorTypeRequired:
 		b.ensure(p)
@@ -188,7 +188,7 @@ func (h *hunt) repairSchema(w *world, c complaint, times int) {
 }
 
 // placeOf is where a cause points.
-func (h *hunt) placeOf(w *world, c complaint) (place, bool) {
+func (h *solver) placeOf(w *candidate, c complaint) (place, bool) {
 	steps, err := engine.ParsePath(strings.ReplaceAll(c.cause.Field, ".[", "["))
 	if err != nil || len(steps) > 0 && steps[0].Name == "<nil>" {
 		return place{}, len(steps) > 0
@@ -201,7 +201,7 @@ func (h *hunt) placeOf(w *world, c complaint) (place, bool) {
 }
 
 // validations are those of allOf, anyOf and oneOf above a place, by lot.
-func (h *hunt) validations(w *world, p place) (more []*nested) {
+func (h *solver) validations(w *candidate, p place) (more []*nested) {
 	at := place{old: p.old, node: h.root}
 	for _, s := range p.path {
 		f := h.maker.facts(at.node, more)
@@ -216,7 +216,7 @@ func (h *hunt) validations(w *world, p place) (more []*nested) {
 }
 
 // fix changes a value as little as its schema asks for.
-func (h *hunt) fix(b *bender, p place, v any, more []*nested) {
+func (h *solver) fix(b *adjuster, p place, v any, more []*nested) {
 	f := h.maker.facts(p.node, more)
 	switch v := v.(type) {
 	case map[string]any:
@@ -230,7 +230,7 @@ func (h *hunt) fix(b *bender, p place, v any, more []*nested) {
 	}
 }
 
-func (h *hunt) fixObject(b *bender, p place, v map[string]any, f *facts) {
+func (h *solver) fixObject(b *adjuster, p place, v map[string]any, f *facts) {
 	for _, name := range f.required {
 		if _, ok := v[name]; !ok {
 			if fresh := h.maker.value(p.node.field(name), f.below(name), 0); fresh != nil {
@@ -270,7 +270,7 @@ func (h *hunt) fixObject(b *bender, p place, v map[string]any, f *facts) {
 	}
 }
 
-func (h *hunt) fixList(b *bender, p place, list []any, f *facts) {
+func (h *solver) fixList(b *adjuster, p place, list []any, f *facts) {
 	out := itemsOf(p.node, []any{})
 	for _, item := range list {
 		if f.maxItems >= 0 && len(out.items) >= f.maxItems {

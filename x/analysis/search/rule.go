@@ -74,7 +74,7 @@ type instance struct {
 
 // instances are all places where the rule runs in a world or, with old, in the
 // old object when that is created.
-func (r *rule) instances(w *world, root node, old bool) (all []instance) {
+func (r *rule) instances(w *candidate, root node, old bool) (all []instance) {
 	for _, p := range w.places(place{old: old, node: root}, r.steps, nil) {
 		if v, _ := w.get(p); v == nil {
 			continue
@@ -94,7 +94,7 @@ func (r *rule) instances(w *world, root node, old bool) (all []instance) {
 const maxInstances = 1000
 
 // correlate finds what the server would take for a place's old value.
-func (w *world) correlate(p place, root node) (place, bool) {
+func (w *candidate) correlate(p place, root node) (place, bool) {
 	before := place{old: true, node: root}
 	at := place{node: root}
 	for _, s := range p.path {
@@ -118,7 +118,7 @@ func (w *world) correlate(p place, root node) (place, bool) {
 }
 
 // sameKeys finds, in an old map list, the item with the keys of another.
-func (w *world) sameKeys(n node, item, oldList place) (int, bool) {
+func (w *candidate) sameKeys(n node, item, oldList place) (int, bool) {
 	keys := n.listKeys()
 	v, _ := w.get(item)
 	obj, isObj := v.(map[string]any)
@@ -135,7 +135,7 @@ func (w *world) sameKeys(n node, item, oldList place) (int, bool) {
 }
 
 // at evaluates the rule at one place.
-func (r *rule) at(ctx context.Context, w *world, in instance, m *work.Meter) outcome {
+func (r *rule) at(ctx context.Context, w *candidate, in instance, m *work.Meter) outcome {
 	self, ok := w.get(in.self)
 	if !ok {
 		return passes

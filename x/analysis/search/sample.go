@@ -9,7 +9,7 @@ import (
 )
 
 // handles are what a part reads, outside of the bodies of macros.
-func (b *bender) handles(e ast.Expr, sc *scope) (all []handle) {
+func (b *adjuster) handles(e ast.Expr, sc *scope) (all []handle) {
 	if b.spent() {
 		return nil
 	}
@@ -84,14 +84,14 @@ func readsField(e ast.Expr, name string) (found bool) {
 }
 
 // sample tries values for what a condition reads, where nothing better is known.
-func (b *bender) sample(e ast.Expr, sc *scope, want bool) bool {
+func (b *adjuster) sample(e ast.Expr, sc *scope, want bool) bool {
 	return b.sampleOutcome(e, sc, func() bool { return b.is(e, sc, want) })
 }
 
 // sampleTries is how many values are tried where nothing better is known.
 const sampleTries = 30
 
-func (b *bender) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
+func (b *adjuster) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 	if b.quiet {
 		return false
 	}
@@ -122,7 +122,7 @@ func (b *bender) sampleOutcome(e ast.Expr, sc *scope, done func() bool) bool {
 }
 
 // candidate is a value for a handle, by lot.
-func (b *bender) candidate(h handle, known []any) (any, bool) {
+func (b *adjuster) candidate(h handle, known []any) (any, bool) {
 	rng := b.m.rng
 	switch kind := h.node.kind(); {
 	case h.key || kind == "string" || kind == "intOrString" && rng.IntN(2) == 0:
@@ -149,7 +149,7 @@ func (b *bender) candidate(h handle, known []any) (any, bool) {
 	return v, v != nil
 }
 
-func (b *bender) candidateText(h handle, known []any) (any, bool) {
+func (b *adjuster) candidateText(h handle, known []any) (any, bool) {
 	rng := b.m.rng
 	f := &facts{text: anyText()}
 	if !h.key {

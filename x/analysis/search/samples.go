@@ -23,11 +23,11 @@ func (s *Search) Samples(ctx context.Context, n int, yield func(obj map[string]a
 	if !s.served {
 		return nil
 	}
-	h := s.hunt(ctx, "samples", sampleSteps)
+	h := s.newSolver(ctx, "samples", sampleSteps)
 	h.want = Accepted
 	failed := 0
 	for attempt := 0; n > 0 && failed < fruitless; attempt++ {
-		h.judge = h.newJudge(sampleSteps)
+		h.oracle = h.newOracle(sampleSteps)
 		w, err := h.walk(h.start(attempt))
 		switch {
 		case err != nil && !errors.Is(err, errSpent):
@@ -55,7 +55,7 @@ const variations = 2
 const maxVaried = 300
 
 // vary gives an accepted object values that people rarely write.
-func (h *hunt) vary(w *world) (*world, error) {
+func (h *solver) vary(w *candidate) (*candidate, error) {
 	for range variations {
 		all := leaves(w.obj)
 		if len(all) == 0 {
@@ -66,7 +66,7 @@ func (h *hunt) vary(w *world) (*world, error) {
 		if v, _ := w.get(at); !varied.put(at, h.uncommon(v)) {
 			continue
 		}
-		v, err := h.judge.judge(varied)
+		v, err := h.oracle.decide(varied)
 		if errors.Is(err, errSpent) {
 			break
 		}
@@ -82,7 +82,7 @@ func (h *hunt) vary(w *world) (*world, error) {
 
 // leaves are the places of numbers and texts.
 func leaves(obj map[string]any) (all [][]engine.Step) {
-	w := world{obj: obj}
+	w := candidate{obj: obj}
 	for n := range maxVaried {
 		path, _, ok := nth(obj, n)
 		if !ok {
@@ -97,7 +97,7 @@ func leaves(obj map[string]any) (all [][]engine.Step) {
 }
 
 // uncommon is another value of a kind.
-func (h *hunt) uncommon(v any) any {
+func (h *solver) uncommon(v any) any {
 	rng := h.maker.rng
 	switch v := v.(type) {
 	case int64:

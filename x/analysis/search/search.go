@@ -112,8 +112,8 @@ type Search struct {
 	rules      []*rule
 	byRef      map[engine.RuleRef]*rule
 	texts      *texts
-	pools      map[string][]*world // admitted objects, by the place where rules ran
-	work       *work.Meter         // of the run; nil if it has no limit
+	pools      map[string][]*candidate // admitted objects, by the place where rules ran
+	work       *work.Meter             // of the run; nil if it has no limit
 }
 
 // New prepares a search in a version of a CRD that the engine was compiled from;
@@ -126,7 +126,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, e *engine.Engine, versio
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*world{}, byRef: map[engine.RuleRef]*rule{}}
+	s := &Search{engine: e, cfg: cfg, version: at.Version(), kind: crd.Spec.Names.Kind, texts: newTexts(), pools: map[string][]*candidate{}, byRef: map[engine.RuleRef]*rule{}}
 	s.apiVersion = crd.Spec.Group + "/" + s.version
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
@@ -183,7 +183,7 @@ func (s *Search) Find(ctx context.Context, ref engine.RuleRef, want Want) (*Answ
 	if want == OverBudget && r.program.cheap() {
 		steps = min(steps, cheapSteps)
 	}
-	h := s.hunt(ctx, string(want)+" "+ref.Path+" "+ref.Rule, steps)
+	h := s.newSolver(ctx, string(want)+" "+ref.Path+" "+ref.Rule, steps)
 	h.rule, h.want = r, want
 	return h.run()
 }
@@ -194,7 +194,7 @@ func (s *Search) Sample(ctx context.Context, full bool) (*Answer, error) {
 	if !s.served {
 		return s.unserved(), nil
 	}
-	h := s.hunt(ctx, "sample", s.cfg.Steps)
+	h := s.newSolver(ctx, "sample", s.cfg.Steps)
 	h.want, h.full, h.maker.plain = Accepted, full, full
 	return h.run()
 }
@@ -203,14 +203,14 @@ func (s *Search) unserved() *Answer {
 	return &Answer{Status: Unserved, Reason: "version " + s.version + " is not served"}
 }
 
-// hunt begins the work on one question, by a lot of its own: the answer does not
+// newSolver begins the work on one question, by a lot of its own: the answer does not
 // depend on what else is asked.
-func (s *Search) hunt(ctx context.Context, question string, steps int) *hunt {
+func (s *Search) newSolver(ctx context.Context, question string, steps int) *solver {
 	sum := fnv.New64a()
 	sum.Write([]byte(question))
 	rng := rand.New(rand.NewPCG(s.cfg.Seed, sum.Sum64()))
 	meter := s.work.Within(work.QuestionLimit)
-	h := &hunt{Search: s, other: s.cfg.Beside, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
-	h.judge = h.newJudge(steps)
+	h := &solver{Search: s, other: s.cfg.Beside, ctx: ctx, work: meter, maker: &maker{rng: rng, work: meter, texts: s.texts.forQuestion(meter)}, known: map[string]textWant{}}
+	h.oracle = h.newOracle(steps)
 	return h
 }

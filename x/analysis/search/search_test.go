@@ -280,18 +280,18 @@ func TestMultiply(t *testing.T) {
 		"many: {type: array, items: {type: boolean}}",
 		"keys: {type: object, additionalProperties: {type: boolean}}",
 	), Config{})
-	h := s.hunt(t.Context(), "", 1)
+	h := s.newSolver(t.Context(), "", 1)
 	for name, want := range map[string]int{
 		"five": 5, "set": 20, "letters": 300, "ports": 1000, "numbers": 300, "both": 2, "named": 1000, "four": 4, "many": 10_000, "keys": 10_000,
 	} {
-		w := &world{op: Create, obj: map[string]any{"spec": map[string]any{name: map[string]any{}}}}
+		w := &candidate{op: Create, obj: map[string]any{"spec": map[string]any{name: map[string]any{}}}}
 		if p := (place{node: h.root}).field("spec").field(name); !p.node.isMap() {
 			w.put(p, []any{})
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		p := place{node: h.root}.field("spec").field(name)
-		h.bender(w, nil, instance{}).multiply(p, 10_000)
+		h.newAdjuster(w, nil, instance{}).multiply(p, 10_000)
 		runtime.ReadMemStats(&after)
 		v, _ := w.get(p)
 		if got := count(v) - 1; name != "named" && got != want || name == "named" && got != 3*want {
@@ -377,7 +377,7 @@ properties:
 	if err != nil || a.Status != Found {
 		t.Fatal(a, err)
 	}
-	w := &world{op: Create, obj: a.Witness.Object}
+	w := &candidate{op: Create, obj: a.Witness.Object}
 	for at := 0; ; at++ {
 		path, _, ok := nth(w.obj, at)
 		if !ok {

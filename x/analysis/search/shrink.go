@@ -13,7 +13,7 @@ import (
 const shrinkSteps = 3000
 
 // shrinkSteps are fewer where each write is dear.
-func (h *hunt) shrinkSteps() int {
+func (h *solver) shrinkSteps() int {
 	if h.want == OverBudget {
 		return shrinkSteps / 20
 	}
@@ -22,13 +22,13 @@ func (h *hunt) shrinkSteps() int {
 
 // shrink takes fields and items away until each that is left is needed, and
 // makes values smaller.
-func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
-	h.judge = h.newJudge(h.shrinkSteps())
-	last, err := h.judge.judge(w)
+func (h *solver) shrink(w *candidate, alone bool) (*candidate, *verdict, error) {
+	h.oracle = h.newOracle(h.shrinkSteps())
+	last, err := h.oracle.decide(w)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &shrinker{hunt: h, w: w, last: last, alone: alone}
+	s := &shrinker{solver: h, w: w, last: last, alone: alone}
 	for changed := true; changed && err == nil; {
 		if changed, err = s.pass(s.drop); !changed && err == nil {
 			changed, err = s.pass(s.lessen)
@@ -47,8 +47,8 @@ func (h *hunt) shrink(w *world, alone bool) (*world, *verdict, error) {
 
 // shrinker is a world that becomes smaller and goes on showing what is wanted.
 type shrinker struct {
-	*hunt
-	w     *world
+	*solver
+	w     *candidate
 	last  *verdict
 	alone bool
 }
@@ -77,7 +77,7 @@ func (s *shrinker) pass(change func(place) (held, gone bool, err error)) (change
 
 // drop takes a place away.
 func (s *shrinker) drop(p place) (held, gone bool, err error) {
-	held, err = s.try(p, func(w *world, p place) bool { return w.drop(p) })
+	held, err = s.try(p, func(w *candidate, p place) bool { return w.drop(p) })
 	return held, held, err
 }
 
@@ -90,7 +90,7 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 	}
 	s.work.Spend(len(p.path))
 	for _, small := range s.maker.smaller(at.node, v) {
-		held, err = s.try(p, func(w *world, p place) bool {
+		held, err = s.try(p, func(w *candidate, p place) bool {
 			now, ok := w.get(p)
 			return ok && equalJSON(now, v) && w.put(p, small)
 		})
@@ -106,7 +106,7 @@ func (s *shrinker) lessen(p place) (held, gone bool, err error) {
 func (s *shrinker) alike(p place) (held, gone bool, err error) {
 	was, ok := s.w.get(place{old: true, path: p.path})
 	if ok && !p.old && isScalar(was) {
-		held, err = s.try(p, func(w *world, p place) bool {
+		held, err = s.try(p, func(w *candidate, p place) bool {
 			now, _ := w.get(p)
 			return !p.old && !equalJSON(now, was) && w.put(p, copied(was))
 		})
@@ -124,7 +124,7 @@ func isScalar(v any) bool {
 
 // try makes a change in both objects at once, or else in one, and keeps it where
 // the write still shows what is wanted.
-func (s *shrinker) try(p place, change func(*world, place) bool) (bool, error) {
+func (s *shrinker) try(p place, change func(*candidate, place) bool) (bool, error) {
 	ways := [][]bool{{p.old}}
 	if s.w.old != nil && !p.old {
 		ways = [][]bool{{false, true}, {false}}
@@ -139,7 +139,7 @@ func (s *shrinker) try(p place, change func(*world, place) bool) (bool, error) {
 		if !changed {
 			continue
 		}
-		v, err := s.judge.judge(w)
+		v, err := s.oracle.decide(w)
 		if err != nil {
 			return false, err
 		}

@@ -8,7 +8,7 @@ import (
 
 // size brings the number of elements, or of letters, between two bounds; hi < 0
 // is none.
-func (b *bender) size(e ast.Expr, sc *scope, lo, hi int) bool {
+func (b *adjuster) size(e ast.Expr, sc *scope, lo, hi int) bool {
 	if b.spent() {
 		return false
 	}
@@ -34,7 +34,7 @@ func (b *bender) size(e ast.Expr, sc *scope, lo, hi int) bool {
 }
 
 // resize adds and drops elements.
-func (b *bender) resize(elements func() []binding, grow func() bool, lo, hi int) bool {
+func (b *adjuster) resize(elements func() []binding, grow func() bool, lo, hi int) bool {
 	if lo > maxItems {
 		return false
 	}
@@ -59,7 +59,7 @@ func (b *bender) resize(elements func() []binding, grow func() bool, lo, hi int)
 	}
 }
 
-func (b *bender) sizeAt(h handle, lo, hi int) bool {
+func (b *adjuster) sizeAt(h handle, lo, hi int) bool {
 	if h.key || h.node.kind() == "string" || h.node.kind() == "intOrString" {
 		return b.textAt(h, textWant{min: lo, max: hi})
 	}
@@ -72,7 +72,7 @@ func (b *bender) sizeAt(h handle, lo, hi int) bool {
 	return b.resize(func() []binding { return b.elementsAt(h.place) }, func() bool { return b.add(h.place) }, lo, hi)
 }
 
-func (b *bender) isText(e ast.Expr) bool {
+func (b *adjuster) isText(e ast.Expr) bool {
 	t := b.r.program.parts.Type(e)
 	return t != nil && t.Kind() == celtypes.StringKind
 }

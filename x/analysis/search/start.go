@@ -3,7 +3,7 @@ package search
 import "errors"
 
 // start is the object that a walk begins with.
-func (h *hunt) start(attempt int) *world {
+func (h *solver) start(attempt int) *candidate {
 	w := h.begin(attempt)
 	if h.hold != nil && w.split && h.hold.steps[0].Name == "status" {
 		w.op, w.old = Status, copied(w.obj).(map[string]any)
@@ -32,7 +32,7 @@ func (h *hunt) start(attempt int) *world {
 
 // begin is an object of the schema: the least at first, then those of the pool,
 // and now and then one by lot.
-func (h *hunt) begin(attempt int) *world {
+func (h *solver) begin(attempt int) *candidate {
 	rng := h.maker.rng
 	h.maker.density = 0
 	if attempt == 0 {
@@ -51,7 +51,7 @@ func (h *hunt) begin(attempt int) *world {
 }
 
 // fresh is a new object, as like as not refused.
-func (h *hunt) fresh() *world {
+func (h *solver) fresh() *candidate {
 	h.maker.left = maxValues
 	obj, ok := h.maker.value(h.root, nil, 0).(map[string]any)
 	if !ok {
@@ -59,7 +59,7 @@ func (h *hunt) fresh() *world {
 	}
 	obj["apiVersion"], obj["kind"] = h.apiVersion, h.kind
 	obj["metadata"] = map[string]any{"name": "example"}
-	return &world{op: Create, obj: obj, split: h.split}
+	return &candidate{op: Create, obj: obj, split: h.split}
 }
 
 // poolSize is how many admitted objects with a value at one place are kept, and
@@ -71,15 +71,15 @@ const (
 
 // fillPool finds admitted objects on which a rule ran that stands where the rule
 // at hand does. What is found does not depend on which rule is at hand.
-func (h *hunt) fillPool() error {
+func (h *solver) fillPool() error {
 	key, first := h.poolOf()
 	if _, ok := h.pools[key]; ok {
 		return nil
 	}
 	h.pools[key] = nil
-	pool := h.hunt(h.ctx, "pool "+key, poolSteps)
+	pool := h.newSolver(h.ctx, "pool "+key, poolSteps)
 	pool.rule, pool.want = first, Accepted
-	var found []*world
+	var found []*candidate
 	for attempt := 0; len(found) < poolSize; attempt++ {
 		w, err := pool.walk(pool.start(attempt))
 		if errors.Is(err, errSpent) {
@@ -98,7 +98,7 @@ func (h *hunt) fillPool() error {
 
 // poolOf names the pool of the rule at hand, and the rule that it is for: the
 // first at the place that is a transition rule too, or is none.
-func (h *hunt) poolOf() (key string, first *rule) {
+func (h *solver) poolOf() (key string, first *rule) {
 	key = h.rule.ref.Path
 	if h.rule.transition() {
 		key += " (transition)"

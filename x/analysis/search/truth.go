@@ -15,7 +15,7 @@ import (
 // is wrong costs steps and nothing else.
 
 // truth makes a condition true or false, and says whether it now is.
-func (b *bender) truth(e ast.Expr, sc *scope, want bool) bool {
+func (b *adjuster) truth(e ast.Expr, sc *scope, want bool) bool {
 	if b.is(e, sc, want) {
 		return true
 	}
@@ -42,7 +42,7 @@ func (b *bender) truth(e ast.Expr, sc *scope, want bool) bool {
 	return b.is(e, sc, want)
 }
 
-func (b *bender) call(e ast.Expr, sc *scope, want bool) {
+func (b *adjuster) call(e ast.Expr, sc *scope, want bool) {
 	call := e.AsCall()
 	args := call.Args()
 	switch call.FunctionName() {
@@ -85,7 +85,7 @@ func (b *bender) call(e ast.Expr, sc *scope, want bool) {
 }
 
 // junction makes && (neutral is true) or || (false) what is wanted.
-func (b *bender) junction(args []ast.Expr, sc *scope, neutral, want bool) {
+func (b *adjuster) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 	if want == neutral { // both
 		for range 2 {
 			b.truth(args[0], sc, want)
@@ -104,7 +104,7 @@ func (b *bender) junction(args []ast.Expr, sc *scope, neutral, want bool) {
 }
 
 // conditional bends one branch of ?:, most often the one that counts now.
-func (b *bender) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
+func (b *adjuster) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Expr) bool) bool {
 	now := b.is(args[0], sc, true)
 	first := now != (b.m.rng.IntN(4) == 0)
 	before := b.w.clone()
@@ -127,7 +127,7 @@ func (b *bender) conditional(args []ast.Expr, sc *scope, bend func(branch ast.Ex
 }
 
 // same makes two parts equal or not.
-func (b *bender) same(x, y ast.Expr, sc *scope, want bool, whole ast.Expr) {
+func (b *adjuster) same(x, y ast.Expr, sc *scope, want bool, whole ast.Expr) {
 	if want {
 		if b.m.rng.IntN(2) == 0 {
 			x, y = y, x
@@ -148,13 +148,13 @@ func (b *bender) same(x, y ast.Expr, sc *scope, want bool, whole ast.Expr) {
 	}
 }
 
-func (b *bender) equals(x, y ast.Expr, sc *scope) bool {
+func (b *adjuster) equals(x, y ast.Expr, sc *scope) bool {
 	v, w := b.eval(x, sc), b.eval(y, sc)
 	return v != nil && w != nil && v.Equal(w) == celtypes.True
 }
 
 // alike sets x to what y is.
-func (b *bender) alike(x, y ast.Expr, sc *scope) bool {
+func (b *adjuster) alike(x, y ast.Expr, sc *scope) bool {
 	v := b.eval(y, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
 		return false

@@ -8,7 +8,7 @@ import (
 )
 
 // equalURL puts a part into a URL.
-func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
+func (b *adjuster) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 	now, ok := b.native(call.Target(), sc)
 	if target := call.Target(); !ok && target.Kind() == ast.CallKind && operandOf(target.AsCall()) != nil {
 		now, _ = b.native(operandOf(target.AsCall()), sc)
@@ -44,7 +44,7 @@ func (b *bender) equalURL(call ast.CallExpr, sc *scope, part string) bool {
 }
 
 // wantURL makes a part of a URL what is wanted, beside what else is wanted of it.
-func (b *bender) wantURL(call ast.CallExpr, sc *scope, part string) bool {
+func (b *adjuster) wantURL(call ast.CallExpr, sc *scope, part string) bool {
 	target := call.Target()
 	if target.Kind() != ast.CallKind || target.AsCall().FunctionName() != "url" {
 		return false

@@ -12,7 +12,7 @@ import (
 )
 
 // textCall makes matches, startsWith, endsWith or contains what is wanted.
-func (b *bender) textCall(call ast.CallExpr, sc *scope, want bool) bool {
+func (b *adjuster) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 	operand, arg := call.Target(), ast.Expr(nil)
 	switch {
 	case call.IsMemberFunction() && len(call.Args()) == 1:
@@ -46,7 +46,7 @@ func (b *bender) textCall(call ast.CallExpr, sc *scope, want bool) bool {
 }
 
 // wantText makes a part a text of some kind.
-func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
+func (b *adjuster) wantText(e ast.Expr, sc *scope, w textWant) bool {
 	if b.spent() {
 		return false
 	}
@@ -81,7 +81,7 @@ func (b *bender) wantText(e ast.Expr, sc *scope, w textWant) bool {
 }
 
 // wantSum makes one operand of + such that the sum is a text of some kind.
-func (b *bender) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
+func (b *adjuster) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 	first := b.m.rng.IntN(2)
 	for _, i := range []int{first, 1 - first} {
 		other, ok := b.eval(args[1-i], sc).(celtypes.String)
@@ -108,7 +108,7 @@ func (b *bender) wantSum(args []ast.Expr, sc *scope, w textWant) bool {
 
 // textAt sets a handle to a text of some kind, one that its schema takes and,
 // where there is one, that fits what was wanted of it before.
-func (b *bender) textAt(h handle, w textWant) bool {
+func (b *adjuster) textAt(h handle, w textWant) bool {
 	f := &facts{text: anyText()}
 	if !h.key {
 		f = b.m.facts(h.node, nil)
@@ -148,7 +148,7 @@ func (b *bender) textAt(h handle, w textWant) bool {
 // longer is the text that is there with a piece of it repeated, now and then where
 // all that it lacks is length: what nobody can read out of a rule, as what a URL
 // may be, it keeps as like as not.
-func (b *bender) longer(h handle, w textWant) (string, bool) {
+func (b *adjuster) longer(h handle, w textWant) (string, bool) {
 	rng := b.m.rng
 	v, _ := b.w.get(h.place)
 	s, ok := v.(string)
@@ -169,7 +169,7 @@ func (b *bender) longer(h handle, w textWant) (string, bool) {
 
 // remembered is what was wanted before of a text, the most first, nothing last:
 // at this place on this walk, and at such places wherever rules were mended.
-func (b *bender) remembered(h handle) (all []textWant) {
+func (b *adjuster) remembered(h handle) (all []textWant) {
 	before, had := b.wants[h.id()]
 	known, also := b.known[h.where()]
 	if had && also {
@@ -185,7 +185,7 @@ func (b *bender) remembered(h handle) (all []textWant) {
 }
 
 // remember keeps what is wanted of a text beside what it was found to go with.
-func (b *bender) remember(h handle, also, w textWant) {
+func (b *adjuster) remember(h handle, also, w textWant) {
 	w = also.and(w)
 	b.wants[h.id()] = w
 	if b.mending && len(w.match)+len(w.avoid) <= maxKnown {
@@ -198,7 +198,7 @@ const maxKnown = 8
 
 // bytesAt is textAt for bytes, which an object has in base64: its schema's
 // lengths are those of that.
-func (b *bender) bytesAt(h handle, w textWant) bool {
+func (b *adjuster) bytesAt(h handle, w textWant) bool {
 	f := b.m.facts(h.node, nil)
 	bounds := textWant{min: (f.text.min + 3) / 4 * 3, max: -1}
 	if f.text.max >= 0 {

@@ -9,19 +9,19 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// hunter tries mutants. Several work at once, each with what it compiled itself.
-type hunter struct {
+// runner tries mutants. Several work at once, each with what it compiled itself.
+type runner struct {
 	cfg       Config
 	rewriters map[*baseline]*engine.Rewriter
-	judges    map[judgeKey]*judge
+	analyses  map[analysisKey]*analysis
 }
 
-func newHunter(cfg Config) *hunter {
-	return &hunter{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, judges: map[judgeKey]*judge{}}
+func newRunner(cfg Config) *runner {
+	return &runner{cfg: cfg, rewriters: map[*baseline]*engine.Rewriter{}, analyses: map[analysisKey]*analysis{}}
 }
 
 // try finds out what becomes of a mutant.
-func (h *hunter) try(ctx context.Context, m *Mutant) error {
+func (h *runner) try(ctx context.Context, m *Mutant) error {
 	m.Status = NotCovered
 	for _, t := range m.change.targets {
 		hits := t.hits(m)
@@ -39,13 +39,13 @@ func (h *hunter) try(ctx context.Context, m *Mutant) error {
 		}
 	}
 	if m.Status == Survived {
-		return h.judge(ctx, m)
+		return h.analyze(ctx, m)
 	}
 	return nil
 }
 
 // tried is try, with a bug of ours as its error.
-func (h *hunter) tried(ctx context.Context, m *Mutant) (err error) {
+func (h *runner) tried(ctx context.Context, m *Mutant) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &engine.InternalError{Reason: fmt.Sprint(p), Stack: debug.Stack()}
@@ -66,7 +66,7 @@ func (t *target) hits(m *Mutant) []hit {
 }
 
 // engine is the target's engine with the mutant in it.
-func (h *hunter) engine(m *Mutant, t target) (*engine.Engine, error) {
+func (h *runner) engine(m *Mutant, t target) (*engine.Engine, error) {
 	w := h.rewriters[t.suite]
 	if w == nil {
 		w = t.suite.Engine.Rewriter()

@@ -80,7 +80,7 @@ func tryAll(ctx context.Context, all []*Mutant, cfg Config) error {
 	var workers sync.WaitGroup
 	for range min(cfg.Workers, len(all)) {
 		workers.Go(func() {
-			h := newHunter(cfg)
+			h := newRunner(cfg)
 			for m := take(); m != nil; m = take() {
 				finished(m, h.tried(ctx, m))
 			}

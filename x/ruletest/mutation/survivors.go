@@ -11,24 +11,24 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// judge looks at the survivors of one version of one suite's CRD.
-type judge struct {
+// analyze looks at the survivors of one version of one suite's CRD.
+type analysis struct {
 	prover *prove.Prover  // nil where the version cannot be analysed
 	search *search.Search // nil where it cannot be searched
 }
 
-type judgeKey struct {
+type analysisKey struct {
 	suite   *baseline
 	version string
 }
 
-func (h *hunter) judgeOf(t target) *judge {
-	k := judgeKey{t.suite, t.version}
-	if known := h.judges[k]; known != nil {
+func (h *runner) analysisOf(t target) *analysis {
+	k := analysisKey{t.suite, t.version}
+	if known := h.analyses[k]; known != nil {
 		return known
 	}
-	j := &judge{}
-	h.judges[k] = j
+	j := &analysis{}
+	h.analyses[k] = j
 	for i := range t.suite.CRD.Spec.Versions {
 		if v := &t.suite.CRD.Spec.Versions[i]; v.Name == t.version {
 			j.prover, _ = prove.New(v, prove.Config{KubeVersion: t.suite.Engine.KubeVersion()})
@@ -38,11 +38,11 @@ func (h *hunter) judgeOf(t target) *judge {
 	return j
 }
 
-// judge asks whether a survivor differs from the original at all, and for a
+// analyze asks whether a survivor differs from the original at all, and for a
 // write that shows it.
-func (h *hunter) judge(ctx context.Context, m *Mutant) error {
+func (h *runner) analyze(ctx context.Context, m *Mutant) error {
 	t := m.change.targets[0]
-	j := h.judgeOf(t)
+	j := h.analysisOf(t)
 	if t.ref != nil && m.Operator != opFieldPath && j.prover != nil {
 		instead := apiextensionsv1.ValidationRule{Rule: "true"}
 		if m.change.spec != nil {
@@ -61,7 +61,7 @@ func (h *hunter) judge(ctx context.Context, m *Mutant) error {
 
 // seek looks for a write that the original refuses and the mutant accepts, and
 // then for one the other way round.
-func (h *hunter) seek(ctx context.Context, m *Mutant, t target, j *judge) error {
+func (h *runner) seek(ctx context.Context, m *Mutant, t target, j *analysis) error {
 	changed, err := h.engine(m, t)
 	if err != nil || j.search == nil {
 		return err

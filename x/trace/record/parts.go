@@ -39,7 +39,7 @@ type part struct {
 // NewParts is for an expression that the desk compiled with the same
 // optionalOldSelf. The error is an *eval.OverworkError where a constant is a
 // pattern too large to be made once more.
-func NewParts(d *expr.Desk, x *expr.Expr, optionalOldSelf bool) (*Parts, error) {
+func NewParts(d *expr.Compiler, x *expr.Expr, optionalOldSelf bool) (*Parts, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func parts(t *testing.T, src string) *Parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Desk()
+	desk, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ type Program struct {
 // New returns the program of an expression that was checked at the desk with the same
 // optionalOldSelf. The error is an *eval.OverworkError if a constant is a pattern too
 // large to be compiled a second time.
-func New(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
+func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (*Program, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestTraceCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Desk()
+	desk, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestTraceEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Desk()
+	desk, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type refProgram struct {
 
 // New makes a program of an expression that was checked at the desk, where
 // oldSelf is what optionalOldSelf says.
-func newReference(d *expr.Desk, checked *cel.Ast, src string, optionalOldSelf bool) (*refProgram, error) {
+func newReference(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (*refProgram, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, err := node.Desk()
+	desk, err := node.Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ var made = []string{
 }
 
 // againstReference compares the parts of an evaluation with cel-go's.
-func againstReference(t *testing.T, desk *expr.Desk, src string, optional bool, self, old any) {
+func againstReference(t *testing.T, desk *expr.Compiler, src string, optional bool, self, old any) {
 	t.Helper()
 	x, err := desk.Compile(src, optional)
 	if err != nil {

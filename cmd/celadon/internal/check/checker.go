@@ -62,9 +62,9 @@ func (a *run) newChecker(ctx context.Context, o *Options, paths []string, client
 	if err != nil {
 		return nil, err
 	}
-	var j *judge
+	var j *crdReviewer
 	if !o.NoVet {
-		j = &judge{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width, now: o.reportsPart()}
+		j = &crdReviewer{kubeVersion: o.KubeVersion, validation: o.validation, before: c.before, width: c.width, now: o.reportsPart()}
 	}
 	if client != nil && len(o.CRDs) == 0 {
 		c.crds, err = clusterCRDs(ctx, client, nil, crdUse{vet: j}, cfg)

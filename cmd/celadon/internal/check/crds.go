@@ -26,8 +26,8 @@ import (
 type definitions struct {
 	// problems are what could not be read.
 	problems []error
-	judge    *judge    // nil: none
-	judged   []*judged // its verdicts, in the order of the files
+	judge    *crdReviewer  // nil: none
+	judged   []*crdVerdict // its verdicts, in the order of the files
 
 	catalog *catalog.Catalog
 	all     []*definition // in the order of the files
@@ -50,8 +50,8 @@ type definition struct {
 
 // A crdUse is the use of the CRDs of a run beyond deciding objects.
 type crdUse struct {
-	vet    *judge // vets the CRDs; nil: nothing does
-	before bool   // they are the CRDs before an update that is vetted
+	vet    *crdReviewer // vets the CRDs; nil: nothing does
+	before bool         // they are the CRDs before an update that is vetted
 }
 
 // readCRDs reads the CRDs and compiles none.
@@ -100,7 +100,7 @@ func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strin
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see definition
-	judged   *judged                                   // nil unless the CRD is vetted
+	judged   *crdVerdict                               // nil unless the CRD is vetted
 }
 
 // readCRD skips documents of other kinds; below folders also documents that are not objects,

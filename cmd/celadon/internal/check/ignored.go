@@ -48,8 +48,8 @@ const own = "celadon"
 
 var errTemplate = errors.New("a Helm template: check what helm template makes of it, or leave it out with --exclude")
 
-// most is how much of a file is looked at for a template.
-const most = 1 << 20
+// maxDocument is how much of a file is looked at for a template.
+const maxDocument = 1 << 20
 
 // templates tells files that are templates. Each of their documents asks.
 type templates struct{ files sync.Map } // whether one is, by file
@@ -62,7 +62,7 @@ func (t *templates) has(doc *input.Document) bool {
 	if is, ok := t.files.Load(doc.File); ok {
 		return is.(bool)
 	}
-	text, err := input.ReadFile(doc.File, most)
+	text, err := input.ReadFile(doc.File, maxDocument)
 	if err != nil {
 		text = nil
 	}
@@ -71,7 +71,7 @@ func (t *templates) has(doc *input.Document) bool {
 
 // hold notes of a file whether it is one.
 func (t *templates) hold(text input.Text) bool {
-	head := text.Data[:min(len(text.Data), most)]
+	head := text.Data[:min(len(text.Data), maxDocument)]
 	is := bytes.Contains(head, []byte("{{")) && bytes.Contains(head, []byte("}}"))
 	t.files.Store(text.File, is)
 	return is

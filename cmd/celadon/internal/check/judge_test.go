@@ -30,7 +30,7 @@ func TestJudgedLater(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j := &judge{now: name == "of a part"}
+		j := &crdReviewer{now: name == "of a part"}
 		d, err := readCRDs(t.Context(), nil, []string{path}, input.Selection{}, crdUse{vet: j}, engine.Config{})
 		if err != nil || len(d.judged) != 1 {
 			t.Fatalf("%s: %v, %d CRDs", name, err, len(d.judged))
@@ -40,7 +40,7 @@ func TestJudgedLater(t *testing.T) {
 			t.Errorf("%s: judged at once: %t", name, !c.now)
 		}
 		if one.report == nil {
-			one.report = j.judge(t.Context(), one.doc, one.data)
+			one.report = j.review(t.Context(), one.doc, one.data)
 		}
 		if r := one.report; r.Bug != nil || !r.Accepted {
 			t.Errorf("%s: %+v", name, r)

@@ -17,7 +17,7 @@ import (
 // Masked are texts with objects in which no value of format password stands, and
 // none that holds one; n counts the passwords. The error is of a text of which
 // nobody can tell what is secret in it: it is not readable, or has no CRD.
-func (d *Desk) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
+func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err error) {
 	var mask secret.Mask
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {

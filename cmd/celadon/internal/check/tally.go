@@ -58,7 +58,7 @@ func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
 
-// judged tells of the CRDs.
+// crdVerdict tells of the CRDs.
 func (t *tally) judged(ctx context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
@@ -67,20 +67,20 @@ func (t *tally) judged(ctx context.Context) error {
 		t.summary.CRDs = &finding.CRDSummary{}
 	}
 	crds := t.checker.crds
-	pipe := parallel.Pipe[*judged, *finding.CRD]{
+	pipe := parallel.Pipe[*crdVerdict, *finding.CRD]{
 		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*judged) bool) {
+		Produce: func(send func(*crdVerdict) bool) {
 			for _, one := range crds.judged {
 				if !send(one) {
 					return
 				}
 			}
 		},
-		Work: func(one *judged) *finding.CRD {
+		Work: func(one *crdVerdict) *finding.CRD {
 			if one.report != nil {
 				return one.report
 			}
-			return crds.judge.judge(ctx, one.doc, one.data)
+			return crds.judge.review(ctx, one.doc, one.data)
 		},
 		Take: func(crd *finding.CRD) error {
 			if crd == nil {

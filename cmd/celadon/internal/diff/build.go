@@ -73,7 +73,7 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdict := check.Judge(ctx, o.KubeVersion, p.after.doc, data, old)
+	verdict := check.ReviewCRD(ctx, o.KubeVersion, p.after.doc, data, old)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

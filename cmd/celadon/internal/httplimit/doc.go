@@ -8,5 +8,5 @@ package httplimit
 // How it works: a Listener (listener.go) counts connections and, when there are
 // too many, closes the one that has waited longest for a request. A Transfer
 // (transfer.go) is one body or answer on its way: it keeps a least pace, and
-// takes the bytes that it holds from a Room (room.go) before they are read. What
+// takes the bytes that it holds from a Budget (room.go) before they are read. What
 // has come whole waits in Turns (turns.go), the lightest first.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Free is how many bytes a transfer may hold that are not taken from its
-	// Room: the bound on connections is theirs, too.
+	// Budget: the bound on connections is theirs, too.
 	Free = 64 << 10
 	// A transfer that does not move LeastBytes in each Window, or what is left
 	// of it, is ended.
@@ -29,7 +29,7 @@ var (
 
 // Transfer is a body or an answer on its way.
 type Transfer struct {
-	room *Room
+	room *Budget
 	// deadline ends a read or write that is under way.
 	deadline func(time.Time)
 	began    time.Time
@@ -46,7 +46,7 @@ type Transfer struct {
 }
 
 // Begin is a transfer whose reads or writes end at the deadline that is set.
-func (r *Room) Begin(deadline func(time.Time) error) *Transfer {
+func (r *Budget) Begin(deadline func(time.Time) error) *Transfer {
 	t := &Transfer{room: r, began: time.Now(), deadline: func(at time.Time) { _ = deadline(at) }} // a recorder in a test has none
 	r.mu.Lock()
 	defer r.mu.Unlock()

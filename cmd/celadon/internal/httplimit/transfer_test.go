@@ -60,7 +60,7 @@ func TestPace(t *testing.T) {
 					_, _ = io.WriteString(theirs, strings.Repeat("x", c.first))
 					drip(t.Context(), theirs, c.piece, c.each)
 				}()
-				room := NewRoom(8 << 20)
+				room := NewBudget(8 << 20)
 				ctx, cancel := context.WithTimeout(t.Context(), c.time)
 				defer cancel()
 				body := room.Begin(ours.SetReadDeadline)
@@ -86,7 +86,7 @@ func TestReceive(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, Free - 1, Free, Free + 1, 300 << 10, 3 << 20} {
 		for _, most := range []int{size, 4 << 20} {
-			room := NewRoom(8 << 20)
+			room := NewBudget(8 << 20)
 			body := room.Begin(func(time.Time) error { return nil })
 			data, err := body.Receive(t.Context(), make([]byte, 0, 100), strings.NewReader(strings.Repeat("x", size)), most)
 			if err != nil || len(data) != size {
@@ -110,7 +110,7 @@ func TestReceive(t *testing.T) {
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := NewRoom(3 << 20)
+		room := NewBudget(3 << 20)
 		outcomes := map[string]chan error{}
 		begin := func(name string, first int) net.Conn {
 			ours, theirs := wire(t)
@@ -192,7 +192,7 @@ func TestSend(t *testing.T) {
 						}
 					}
 				}()
-				room := NewRoom(1 << 20)
+				room := NewBudget(1 << 20)
 				answer := room.Begin(ours.SetWriteDeadline)
 				data := make([]byte, 300<<10)
 				if err := answer.Hold(t.Context(), len(data)); err != nil || room.left != 1<<20-300<<10 {

@@ -59,7 +59,7 @@ func (a *actor) wants(kind string) bool {
 }
 
 // add offers a text in place of a piece of the document.
-func (a *actor) add(kind, title string, p piece, after []byte, preferred bool, mends mends) {
+func (a *actor) add(kind, title string, p piece, after []byte, preferred bool, mends fixFilter) {
 	if !a.wants(kind) || bytes.Equal(p.bytes, after) {
 		return
 	}
@@ -72,12 +72,12 @@ func (a *actor) edit(p piece, after []byte) protocol.TextEdit {
 }
 
 // offer adds an action, of each title one.
-func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends mends) {
+func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred bool, mends fixFilter) {
 	if slices.ContainsFunc(a.actions, func(other protocol.CodeAction) bool { return other.Title == shown(title) && other.Kind == kind }) {
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
-		Title: shown(title), Kind: kind, Diagnostics: a.mended(mends), IsPreferred: preferred,
+		Title: shown(title), Kind: kind, Diagnostics: a.stillWrong(mends), IsPreferred: preferred,
 		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
@@ -111,7 +111,7 @@ func least(before, after []byte) change {
 // else with those of the rule around it: lints stand at a rule's first key.
 func (a *actor) expression() {
 	if e := a.view.expression(a.from); e != nil && e.judged() {
-		a.mend(e)
+		a.fixExpression(e)
 		return
 	}
 	if a.isGo() {
@@ -129,7 +129,7 @@ func (a *actor) expression() {
 	for _, key := range []string{"rule", "messageExpression"} {
 		if _, node := p.tree.Find(append(path[:len(path):len(path)], position.Key(key))); node != nil && node.Known {
 			if e := a.view.expression(p.start + node.Start); e != nil && e.judged() {
-				a.mend(e)
+				a.fixExpression(e)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (e *expression) judged() bool {
 	return e.place != nil && (e.at.key == "rule" || e.at.key == "messageExpression")
 }
 
-func (a *actor) mend(e *expression) {
+func (a *actor) fixExpression(e *expression) {
 	switch {
 	case e.tree == nil:
 		a.inGo(e)
@@ -151,7 +151,7 @@ func (a *actor) mend(e *expression) {
 	p, _ := a.trees.at(a.text, e.point(0))
 	for _, problem := range e.place.Problems(e.src) {
 		mends := a.problem(e, &problem)
-		for i, m := range problem.Mends {
+		for i, m := range problem.Fixes {
 			if len(m.Edits) > 0 {
 				if after, err := e.edited(p, m.Edits); err == nil {
 					a.add(quickFix, m.Title, p, after, i == 0, mends)
@@ -190,7 +190,7 @@ func advised(bounds []assist.Bound) (list []vet.Advice) {
 }
 
 // set offers bounds in the schema of a version.
-func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool, mends mends) {
+func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool, mends fixFilter) {
 	report := &vet.Report{Versions: make([]vet.Version, at.version+1)}
 	report.Versions[at.version].Advice = advice
 	if after, _, err := crdedit.Of(p.tree, inList(p), at.item).Follow(report); err == nil {
@@ -210,7 +210,7 @@ func (a *actor) bounds() {
 		return // the next round has what is true now
 	}
 	var all []protocol.TextEdit
-	var advised []mends
+	var advised []fixFilter
 	for _, of := range a.known.parts {
 		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
 			continue
@@ -224,16 +224,16 @@ func (a *actor) bounds() {
 		fixes := of.crd.vetted.Fixes()
 		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 0 {
 			if n > 1 {
-				a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false, of.mended(of.findings))
+				a.add(quickFix, fmt.Sprintf("set all %s that make the rules fit", phrase.Count(n, "bound")), p, after, false, of.fixedBy(of.findings))
 			}
-			advised = append(advised, of.mended(of.findings))
+			advised = append(advised, of.fixedBy(of.findings))
 			all = append(all, a.edit(p, after))
 		}
 		a.one(of, p, within, text)
 	}
 	if len(all) > 0 && a.wants(fixAll) {
 		a.offer(fixAll, "set the bounds that make the rules fit", all, false, func(d *protocol.Diagnostic) bool {
-			return slices.ContainsFunc(advised, func(m mends) bool { return m(d) })
+			return slices.ContainsFunc(advised, func(m fixFilter) bool { return m(d) })
 		})
 	}
 }
@@ -254,7 +254,7 @@ func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
 				continue
 			}
 			if after, _, err := text.Follow(alone(report, advised)); err == nil {
-				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Place(advised.Path)), p, after, len(v.Advice) == 1, of.mended(said))
+				a.add(quickFix, fmt.Sprintf("set %s: %d at %s", advised.Set, advised.Value, phrase.Place(advised.Path)), p, after, len(v.Advice) == 1, of.fixedBy(said))
 			}
 		}
 	}
@@ -274,12 +274,12 @@ func alone(report *vet.Report, advised vet.Advice) *vet.Report {
 	return one
 }
 
-// mends is true of the findings that an action removes.
-type mends func(*protocol.Diagnostic) bool
+// fixFilter is true of the findings that an action removes.
+type fixFilter func(*protocol.Diagnostic) bool
 
 // problem are the findings that a problem of an expression is: what the API server
 // refuses it for, or a lint, which stands anywhere at the rule.
-func (a *actor) problem(e *expression, p *assist.Problem) mends {
+func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
 	from, to := e.point(0), e.point(len([]rune(e.src)))
 	ruleFrom, ruleTo := from, to
 	if e.tree != nil {
@@ -301,9 +301,9 @@ func (a *actor) problem(e *expression, p *assist.Problem) mends {
 	}
 }
 
-// mended are the findings that bounds remove that were advised: the advice, and with all
+// fixedBy are the findings that bounds remove that were advised: the advice, and with all
 // of it that costs are over a limit, if bounds suffice.
-func (p *part) mended(advised []docFinding) mends {
+func (p *part) fixedBy(advised []docFinding) fixFilter {
 	all := slices.DeleteFunc(slices.Clone(p.findings), func(f docFinding) bool { return f.advice == "" })
 	suffice := len(advised) >= len(all) && !slices.ContainsFunc(p.crd.vetted.Report.Versions, func(v vet.Version) bool { return !v.Mendable })
 	return func(d *protocol.Diagnostic) bool {
@@ -321,8 +321,8 @@ func overBudget(d *protocol.Diagnostic) bool {
 	return d.Code == "FieldValueForbidden" && strings.Contains(d.Message, "estimated rule")
 }
 
-// mended are the diagnostics of the request that an action removes.
-func (a *actor) mended(mends mends) (list []json.RawMessage) {
+// fixedBy are the diagnostics of the request that an action removes.
+func (a *actor) stillWrong(mends fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic
 		if json.Unmarshal(raw, &d) == nil && d.Source == source && mends(&d) {

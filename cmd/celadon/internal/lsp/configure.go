@@ -36,7 +36,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 		return false, false, nil
 	}
 	o := &vet.Options{KubeVersion: v.crds, NoLints: now.NoLint}
-	desk, err := vet.NewDesk(ctx, o)
+	desk, err := vet.NewReviewer(ctx, o)
 	if err != nil {
 		return false, false, err
 	}
@@ -45,7 +45,7 @@ func (s *server) configure(ctx context.Context, change func(before settings) (se
 	if crds = s.vet == nil || v.objects != was.objects; crds {
 		s.crds.reset(v.objects)
 	}
-	s.vet, s.goDesk, s.settings, s.versions = desk, vet.NewGoDesk(desk, o), now, v
+	s.vet, s.goDesk, s.settings, s.versions = desk, vet.NewGoReviewer(desk, o), now, v
 	return true, crds, nil
 }
 

@@ -20,7 +20,7 @@ func (v *view) isGo() bool { return strings.HasSuffix(v.name, ".go") }
 
 // trusted are what Go packages are vetted with; nil where the user does not trust the
 // workspace, or the file stands in no folder of it.
-func (s *server) trusted(name string) *vet.GoDesk {
+func (s *server) trusted(name string) *vet.GoReviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inside := slices.ContainsFunc(s.roots, func(root string) bool {
@@ -177,7 +177,7 @@ func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.
 func (a *actor) inGo(e *expression) {
 	for _, problem := range e.place.Problems(e.src) {
 		mends := a.problem(e, &problem)
-		for i, m := range problem.Mends {
+		for i, m := range problem.Fixes {
 			if len(m.Edits) == 0 || !a.wants(quickFix) {
 				continue
 			}

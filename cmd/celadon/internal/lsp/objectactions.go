@@ -113,7 +113,7 @@ func (a *actor) change(p piece, path position.Path, s *apiextensionsv1.JSONSchem
 }
 
 // says is true of findings between two nodes that have words.
-func (a *actor) says(p piece, from, to *position.Node, words string) mends {
+func (a *actor) says(p piece, from, to *position.Node, words string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
 		return overlaps(a.text, d.Range, p.start+from.Start, p.start+to.End) && strings.Contains(d.Message, words)
 	}

@@ -30,7 +30,7 @@ type Options struct {
 type server struct {
 	conn   *jsonrpc.Conn
 	docs   documents
-	rounds *rounds
+	rounds *schedule
 	crds   crds
 	ctx    context.Context
 
@@ -39,12 +39,12 @@ type server struct {
 	settings    settings
 	versions    versions
 	roots       []string
-	vet         *vet.Desk
+	vet         *vet.Reviewer
 	initialized bool
 	shutDown    bool
 	exited      bool
 	client      protocol.Initialize
-	goDesk      *vet.GoDesk
+	goDesk      *vet.GoReviewer
 
 	functions *assist.Functions
 	other     otherFiles
@@ -81,12 +81,12 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 }
 
 func newServer(o *Options, stderr io.Writer) *server {
-	s := &server{rounds: newRounds(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: stderr, maxWait: maxWait}
+	s := &server{rounds: newSchedule(), functions: &assist.Functions{}, settings: settings{KubeVersion: o.KubeVersion}, stderr: stderr, maxWait: maxWait}
 	s.docs.all, s.docs.news = map[string]*document{}, make(chan struct{})
 	return s
 }
 
-func (s *server) desk() *vet.Desk {
+func (s *server) desk() *vet.Reviewer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.vet

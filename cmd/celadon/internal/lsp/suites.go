@@ -19,7 +19,7 @@ type suitePart struct{ report *ruletest.SuiteReport }
 
 // ofSuite says what test says.
 func (v *view) ofSuite(ctx context.Context, p *part) {
-	desk := test.Desk{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
+	desk := test.SuiteRunner{Roots: v.folders(), Open: v.openCRDs(), Known: v.crds.known()}
 	r := desk.Run(ctx, p.doc)
 	if r == nil || ctx.Err() != nil {
 		return

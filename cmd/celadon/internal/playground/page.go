@@ -46,7 +46,7 @@ type page struct {
 	token string
 	start *start
 	files fs.FS
-	room  *service.Room
+	room  *service.Service
 	turns *httplimit.Turns
 }
 
@@ -66,7 +66,7 @@ func newPage(at net.Addr, token string, begin *start) *page {
 	}
 	return &page{
 		hosts: []string{at.String(), net.JoinHostPort("localhost", port)},
-		token: token, start: begin, files: built(), room: service.NewRoom(), turns: httplimit.NewTurns(turns, turns),
+		token: token, start: begin, files: built(), room: service.New(), turns: httplimit.NewTurns(turns, turns),
 	}
 }
 

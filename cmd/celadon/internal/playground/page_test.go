@@ -117,7 +117,7 @@ func TestStart(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	large := filepath.Join(t.TempDir(), "large.yaml")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("# a\n"), most), 0o600); err != nil {
+	if err := os.WriteFile(large, bytes.Repeat([]byte("# a\n"), maxBody), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{

@@ -47,8 +47,8 @@ type start struct {
 	KubeVersion string `json:"kubeVersion"`
 }
 
-// most is how large a file may be: three of them make a request.
-const most = service.MaxRequest / 4
+// maxBody is how large a file may be: three of them make a request.
+const maxBody = service.MaxRequest / 4
 
 func (o *Options) start(stdin io.Reader) (*start, error) {
 	if _, err := types.ParseVersion(o.KubeVersion); err != nil {
@@ -64,9 +64,9 @@ func (o *Options) start(stdin io.Reader) (*start, error) {
 		switch file.path {
 		case "":
 		case "-":
-			text, err = input.ReadAll(stdin, most)
+			text, err = input.ReadAll(stdin, maxBody)
 		default:
-			text, err = input.ReadFile(file.path, most)
+			text, err = input.ReadFile(file.path, maxBody)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", file.flag, file.path, err)

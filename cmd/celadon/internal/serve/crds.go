@@ -30,9 +30,9 @@ type crdFolder struct {
 	// grace is how long the files must have said the same before a CRD that they
 	// lack is removed.
 	grace time.Duration
-	// judge says what an API server would refuse; nil says nothing. What that
+	// crdReviewer says what an API server would refuse; nil says nothing. What that
 	// means depends on whether objects are refused.
-	judge   *judge
+	judge   *crdReviewer
 	enforce bool
 	// digest is of all that was read last, and since is when it was first read.
 	digest []byte

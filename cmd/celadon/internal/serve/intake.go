@@ -38,14 +38,14 @@ const (
 
 // limits are what requests take before they are decided.
 type limits struct {
-	bodies, answers *httplimit.Room
+	bodies, answers *httplimit.Budget
 	small, large    *httplimit.Turns
 }
 
 func newLimits(concurrency int) limits {
 	return limits{
-		bodies:  httplimit.NewRoom(bodyRoom),
-		answers: httplimit.NewRoom(answerRoom),
+		bodies:  httplimit.NewBudget(bodyRoom),
+		answers: httplimit.NewBudget(answerRoom),
 		small:   httplimit.NewTurns(concurrency, smallMemory),
 		large:   httplimit.NewTurns(concurrency, largeMemory),
 	}

@@ -156,7 +156,7 @@ func Run(ctx context.Context, streams command.Streams, o *Options) error {
 	defer crds.Close()
 	folder := &crdFolder{stdin: streams.Stdin, paths: o.CRDs, server: s, grace: o.Grace, enforce: cfg.Mode == admission.Enforce}
 	if !o.NoVet {
-		folder.judge = &judge{kubeVersion: o.KubeVersion}
+		folder.judge = &crdReviewer{kubeVersion: o.KubeVersion}
 	}
 	if problems, _ := folder.load(); len(problems) > 0 {
 		text := strings.ReplaceAll("\n"+errors.Join(problems...).Error(), "\n", "\n  ")

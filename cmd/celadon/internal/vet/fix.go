@@ -108,7 +108,7 @@ func (one *vetted) fixes() *fix.Vetted {
 // choose.
 func (one *vetted) opening() (list []*lint.Lint) {
 	for i := range one.lints {
-		if l := &one.lints[i]; len(l.Mends) > 0 && l.Keeping() == nil {
+		if l := &one.lints[i]; len(l.Rewrites) > 0 && l.Keeping() == nil {
 			list = append(list, l)
 		}
 	}

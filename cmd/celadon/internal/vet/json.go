@@ -206,7 +206,7 @@ func (one *vetted) lintReports() []lintReport {
 		if w := l.Witness; w != nil {
 			rep.Witness = &witnessReport{w.Operation, w.Object, w.Old, l.MadeUp}
 		}
-		for _, m := range l.Mends {
+		for _, m := range l.Rewrites {
 			rep.Mends = append(rep.Mends, mendReport{m.Rule, m.Keeps, proofText(m.Proof), m.Searched})
 		}
 		list = append(list, rep)

@@ -15,7 +15,7 @@ import (
 )
 
 // Vetted is what celadon vet says of a whole text that stands in no file, as a page
-// has it: of a Desk an editor asks document by document.
+// has it: of a Reviewer an editor asks document by document.
 type Vetted struct {
 	// Report is that of -o json.
 	Report []byte
@@ -53,7 +53,7 @@ type Problem struct {
 // bug of ours.
 func Text(ctx context.Context, text input.Text, kubeVersion string) (*Vetted, error) {
 	o := Options{KubeVersion: kubeVersion, Output: "json"}
-	d, err := NewDesk(ctx, &o)
+	d, err := NewReviewer(ctx, &o)
 	if err != nil {
 		return nil, err
 	}

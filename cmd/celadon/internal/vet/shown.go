@@ -14,7 +14,7 @@ import (
 )
 
 // mendWords say what a mend does.
-func mendWords(m *lint.Mend) string {
+func mendWords(m *lint.Rewrite) string {
 	does := "that accepts more than now"
 	if m.Keeps {
 		does = "that refuses it in the rule's own words"
@@ -36,8 +36,8 @@ func shown(l *lint.Lint) (lines []string) {
 	for _, path := range l.MadeUp {
 		lines = append(lines, path+" is made up: its format is password")
 	}
-	for i := range l.Mends {
-		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Mends[i]), lex.Flat(l.Mends[i].Rule)))
+	for i := range l.Rewrites {
+		lines = append(lines, fmt.Sprintf("mend %s: %s", mendWords(&l.Rewrites[i]), lex.Flat(l.Rewrites[i].Rule)))
 	}
 	return lines
 }
@@ -61,8 +61,8 @@ func (p *textPrinter) shown(b *strings.Builder, l *lint.Lint) {
 	for _, path := range l.MadeUp {
 		p.line(b, 10, untrusted.Sprintf("%s is made up: its format is password", path))
 	}
-	for i := range l.Mends {
-		m := &l.Mends[i]
+	for i := range l.Rewrites {
+		m := &l.Rewrites[i]
 		p.line(b, 8, untrusted.Sprintf("mend %s:", mendWords(m)))
 		for line := range strings.Lines(m.Rule) {
 			p.line(b, 10, untrusted.Line(strings.TrimSuffix(line, "\n")))

@@ -16,16 +16,16 @@ import (
 // ask asks a fresh room.
 func ask(t *testing.T, req service.Request) map[string]any {
 	t.Helper()
-	return askIn(t, service.NewRoom(), req)
+	return askIn(t, service.New(), req)
 }
 
-func askIn(t *testing.T, r *service.Room, req service.Request) map[string]any {
+func askIn(t *testing.T, r *service.Service, req service.Request) map[string]any {
 	t.Helper()
 	value, _ := askAny(t, r, req).(map[string]any)
 	return value
 }
 
-func askAny(t *testing.T, r *service.Room, req service.Request) any {
+func askAny(t *testing.T, r *service.Service, req service.Request) any {
 	t.Helper()
 	text, err := json.Marshal(req)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 // TestTrace: every run of every rule can be opened, and its value is its outcome.
 func TestTrace(t *testing.T) {
 	t.Parallel()
-	r := service.NewRoom()
+	r := service.New()
 	req := service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml"), Object: refused}
 	one := askIn(t, r, req)["objects"].([]any)[0].(map[string]any)
 	req.Do = "trace"
@@ -142,7 +142,7 @@ func remarshal(t *testing.T, v, into any) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	r := service.NewRoom()
+	r := service.New()
 	crd := read(t, "crontab/crd.yaml")
 	rules := askIn(t, r, service.Request{Do: "check", CRD: crd, Object: refused})["objects"].([]any)[0].(map[string]any)["rules"].([]any)
 	rule := rules[0].(map[string]any)
@@ -240,7 +240,7 @@ func TestHiddenValues(t *testing.T) {
 // TestBadRequests: what is no question gets an error and no panic.
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
-	r := service.NewRoom()
+	r := service.New()
 	crd, _ := json.Marshal(secretCRD)
 	for _, request := range []string{
 		``, `null`, `[]`, `{}`, `{"do":"rm"}`, `{"do":"check","more":1}`, `{"do":"check","kubeVersion":"9.9"}`, `{"do":"check","subresource":"exec"}`,

@@ -49,7 +49,7 @@ var classes = map[assist.Class]string{
 	assist.ClassMacro: "keyword", assist.ClassWord: "constant", assist.ClassNumber: "constant", assist.ClassText: "text", assist.ClassOperator: "keyword",
 }
 
-func (r *Room) complete(ctx context.Context, req *Request) (any, error) {
+func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ type hovered struct {
 	Lines []string `json:"lines"`
 }
 
-func (r *Room) hover(ctx context.Context, req *Request) (any, error) {
+func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
 		return nil, err
@@ -91,15 +91,15 @@ func (r *Room) hover(ctx context.Context, req *Request) (any, error) {
 
 // problem is one of the answer to mends: what is wrong with an expression.
 type problem struct {
-	From    int    `json:"from"`
-	To      int    `json:"to"`
-	Kind    string `json:"kind"`
-	Message string `json:"message"`
-	Words   string `json:"words,omitempty"`
-	Mends   []mend `json:"mends"`
+	From    int        `json:"from"`
+	To      int        `json:"to"`
+	Kind    string     `json:"kind"`
+	Message string     `json:"message"`
+	Words   string     `json:"words,omitempty"`
+	Mends   []fixReply `json:"mends"`
 }
 
-type mend struct {
+type fixReply struct {
 	Title string `json:"title"`
 	Edits []edit `json:"edits"`
 }
@@ -112,21 +112,21 @@ type edit struct {
 
 var problemKinds = map[assist.ProblemKind]string{assist.Broken: "broken", assist.Unguarded: "unguarded", assist.Costly: "costly"}
 
-// mends are what is wrong with an expression and how to mend it by its text alone: of
+// fixes are what is wrong with an expression and how to mend it by its text alone: of
 // bounds fix tells.
-func (r *Room) mends(ctx context.Context, req *Request) (any, error) {
+func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	e, err := r.expression(ctx, req)
 	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
 		return nil, err
 	}
 	list := []problem{}
 	for _, p := range e.place.Problems(e.src) {
-		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Mends: []mend{}}
-		for _, m := range p.Mends {
+		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Mends: []fixReply{}}
+		for _, m := range p.Fixes {
 			if len(m.Bounds) > 0 {
 				continue
 			}
-			with := mend{Title: m.Title, Edits: []edit{}}
+			with := fixReply{Title: m.Title, Edits: []edit{}}
 			for _, change := range m.Edits {
 				with.Edits = append(with.Edits, edit{e.at(change.Start), e.at(change.End), e.style.Escape(change.Text)})
 			}
@@ -138,8 +138,8 @@ func (r *Room) mends(ctx context.Context, req *Request) (any, error) {
 }
 
 // expression is nil where there is none.
-func (r *Room) expression(ctx context.Context, req *Request) (*expression, error) {
-	d, err := r.desk(ctx, req)
+func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
+	d, err := r.compiled(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (r *Room) expression(ctx context.Context, req *Request) (*expression, error
 }
 
 // place is nil where rules cannot stand, as far as the CRD is known.
-func (r *Room) place(d *desk, name string, at crdedit.Place, index int, part string, tree *position.Document, path position.Path) (*assist.Place, error) {
+func (r *Service) place(d *compiledText, name string, at crdedit.Place, index int, part string, tree *position.Document, path position.Path) (*assist.Place, error) {
 	crd, e := d.Definition(name)
 	if e == nil || at.Version >= len(crd.Spec.Versions) {
 		return nil, nil
@@ -224,7 +224,7 @@ func (r *Room) place(d *desk, name string, at crdedit.Place, index int, part str
 const maxPlaces = 50
 
 // treeOf is a text's, or nearly.
-func (r *Room) treeOf(text string) *position.Document {
+func (r *Service) treeOf(text string) *position.Document {
 	r.mu.Lock()
 	before := r.tree
 	r.mu.Unlock()

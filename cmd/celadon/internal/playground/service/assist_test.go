@@ -45,7 +45,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	// While the text is no YAML, the CRD before it serves.
-	r := service.NewRoom()
+	r := service.New()
 	askIn(t, r, service.Request{Do: "check", CRD: read(t, "crontab/crd.yaml")})
 	crd, at := atMark(t, `self.replicas == "self.im¦`)
 	askIn(t, r, service.Request{Do: "complete", CRD: crd, At: at}) // no error, whatever it says
@@ -104,6 +104,6 @@ type problem struct {
 
 func askList(t *testing.T, req service.Request) (list []problem) {
 	t.Helper()
-	remarshal(t, askAny(t, service.NewRoom(), req), &list)
+	remarshal(t, askAny(t, service.New(), req), &list)
 	return list
 }

@@ -97,7 +97,7 @@ func TestNoNullLists(t *testing.T) {
 		})
 	}
 	for name, crd := range texts {
-		r := service.NewRoom()
+		r := service.New()
 		for of, object := range objects {
 			for _, old := range []string{"", object} {
 				record("check "+name+", "+of, answered(t, r, service.Request{Do: "check", CRD: crd, Object: object, Old: old}))
@@ -128,7 +128,7 @@ func TestNoNullLists(t *testing.T) {
 }
 
 // answered returns the value of an answer below the name of the question, so that places of different questions differ.
-func answered(t *testing.T, r *service.Room, req service.Request) any {
+func answered(t *testing.T, r *service.Service, req service.Request) any {
 	t.Helper()
 	text, err := json.Marshal(req)
 	if err != nil {

@@ -62,7 +62,7 @@ var outcomes = map[engine.RunOutcome]string{
 	engine.Passed: "passed", engine.Refused: "refused", engine.Ratcheted: "ratcheted", engine.Failed: "failed", engine.Undecided: "undecided",
 }
 
-func (r *Room) check(ctx context.Context, req *Request) (any, error) {
+func (r *Service) check(ctx context.Context, req *Request) (any, error) {
 	all, err := r.checked(ctx, req)
 	if err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (r *Room) check(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-func (r *Room) checked(ctx context.Context, req *Request) (*check.Checked, error) {
-	d, err := r.desk(ctx, req)
+func (r *Service) checked(ctx context.Context, req *Request) (*check.Checked, error) {
+	d, err := r.compiled(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ type found struct {
 	Words string `json:"words"`
 }
 
-func (r *Room) find(ctx context.Context, req *Request) (any, error) {
-	d, err := r.desk(ctx, req)
+func (r *Service) find(ctx context.Context, req *Request) (any, error) {
+	d, err := r.compiled(ctx, req)
 	if err != nil {
 		return nil, err
 	}

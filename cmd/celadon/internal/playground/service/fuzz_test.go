@@ -20,7 +20,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, crd, object, old string, at int) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		r := service.NewRoom()
+		r := service.New()
 		for _, do := range []string{"check", "vet", "fix", "trace", "share", "complete", "hover", "mends", "find"} {
 			question, err := json.Marshal(service.Request{Do: do, CRD: crd, Object: object, Old: old, At: at, Version: "v1", Path: "spec", Want: "refused", Steps: 20})
 			if err != nil {

@@ -17,8 +17,8 @@ type shared struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-func (r *Room) share(ctx context.Context, req *Request) (any, error) {
-	d, err := r.desk(ctx, req)
+func (r *Service) share(ctx context.Context, req *Request) (any, error) {
+	d, err := r.compiled(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (r *Room) share(ctx context.Context, req *Request) (any, error) {
 }
 
 // about tells what can be chosen.
-func (r *Room) about(context.Context, *Request) (any, error) {
+func (r *Service) about(context.Context, *Request) (any, error) {
 	return &struct {
 		KubeVersions []string `json:"kubeVersions"`
 	}{vet.KubeVersions()}, nil

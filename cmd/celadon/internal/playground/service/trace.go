@@ -29,7 +29,7 @@ type part struct {
 }
 
 // trace evaluates one run of a rule once more, operand by operand.
-func (r *Room) trace(ctx context.Context, req *Request) (any, error) {
+func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	all, err := r.checked(ctx, req)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func vetText(ctx context.Context, req *Request) (*vet.Vetted, error) {
 	return vet.Text(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 }
 
-func (r *Room) vet(ctx context.Context, req *Request) (any, error) {
+func (r *Service) vet(ctx context.Context, req *Request) (any, error) {
 	all, err := vetText(ctx, req)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (r *Room) vet(ctx context.Context, req *Request) (any, error) {
 }
 
 // fix is the CRD's text with a bound set that vet advises, or all.
-func (r *Room) fix(ctx context.Context, req *Request) (any, error) {
+func (r *Service) fix(ctx context.Context, req *Request) (any, error) {
 	all, err := vetText(ctx, req)
 	if err != nil {
 		return nil, err

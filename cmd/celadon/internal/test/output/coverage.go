@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// most is how much of one rule is told.
-const most = 10
+// maxListed is how much of one rule is told.
+const maxListed = 10
 
 // CoverageRules shows the rules of which something is not asked, what is not
 // underlined.
@@ -34,8 +34,8 @@ func itemText(b *strings.Builder, item *coverage.Item) {
 	untrusted.Fprintf(b, "%s %s: %s, rule %d: ran %s, refused %s\n", item.CRD, item.Version, phrase.Place(item.Path), item.Index, phrase.Count(item.Ran, "time"), phrase.Count(item.Refused, "time"))
 	underlined(b, item.Rule, gaps)
 	for i, gap := range gaps {
-		if i == most {
-			untrusted.Fprintf(b, "  and %d more\n", len(gaps)-most)
+		if i == maxListed {
+			untrusted.Fprintf(b, "  and %d more\n", len(gaps)-maxListed)
 			break
 		}
 		untrusted.Fprintf(b, "  %s\n", gap.Text)

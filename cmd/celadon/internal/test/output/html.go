@@ -56,8 +56,8 @@ func safe(text string) string { return html.EscapeString(string(untrusted.Text(t
 func missing(item *coverage.Item) string {
 	var texts []string
 	for i, gap := range item.Gaps() {
-		if i == most { // it stands beside each part of the rule
-			texts = append(texts, fmt.Sprintf("and %d more", len(item.Gaps())-most))
+		if i == maxListed { // it stands beside each part of the rule
+			texts = append(texts, fmt.Sprintf("and %d more", len(item.Gaps())-maxListed))
 			break
 		}
 		texts = append(texts, gap.Text)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Room is a number of bytes that transfers share.
-type Room struct {
+// Budget is a number of bytes that transfers share.
+type Budget struct {
 	mu sync.Mutex
 	// left is what nobody holds; leaving is held by evicted transfers, which
 	// give it back at once.
@@ -18,9 +18,9 @@ type Room struct {
 	freed chan struct{}
 }
 
-// NewRoom is room for so many bytes.
-func NewRoom(size int64) *Room {
-	return &Room{left: size, moving: map[*Transfer]struct{}{}, freed: make(chan struct{})}
+// NewBudget is room for so many bytes.
+func NewBudget(size int64) *Budget {
+	return &Budget{left: size, moving: map[*Transfer]struct{}{}, freed: make(chan struct{})}
 }
 
 // lingering is how long a transfer must have been under way before it gives way to
@@ -30,7 +30,7 @@ const lingering = Window / 4
 // take gives a transfer more bytes, and makes slower ones that linger give way
 // until there are so many. Where there are none, it waits: for one that is whole,
 // or lingers, or until it must give way itself.
-func (r *Room) take(ctx context.Context, t *Transfer, n int64) error {
+func (r *Budget) take(ctx context.Context, t *Transfer, n int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
@@ -52,7 +52,7 @@ func (r *Room) take(ctx context.Context, t *Transfer, n int64) error {
 }
 
 // wait returns when there may be more room.
-func (r *Room) wait(ctx context.Context) {
+func (r *Budget) wait(ctx context.Context) {
 	freed := r.freed
 	r.mu.Unlock()
 	defer r.mu.Lock()
@@ -64,7 +64,7 @@ func (r *Room) wait(ctx context.Context) {
 }
 
 // give takes bytes back from a transfer.
-func (r *Room) give(t *Transfer, n int64) {
+func (r *Budget) give(t *Transfer, n int64) {
 	if n == 0 {
 		return
 	}
@@ -76,21 +76,21 @@ func (r *Room) give(t *Transfer, n int64) {
 	r.wake()
 }
 
-func (r *Room) wake() {
+func (r *Budget) wake() {
 	close(r.freed)
 	r.freed = make(chan struct{})
 }
 
 // Evict ends the slowest of the transfers that linger, and says whether there was
 // one.
-func (r *Room) Evict() bool {
+func (r *Budget) Evict() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.evict(func(*Transfer, time.Time) bool { return true })
 }
 
 // evict ends the slowest of the transfers that linger and may be ended.
-func (r *Room) evict(may func(*Transfer, time.Time) bool) bool {
+func (r *Budget) evict(may func(*Transfer, time.Time) bool) bool {
 	var slowest *Transfer
 	now := time.Now()
 	for t := range r.moving {

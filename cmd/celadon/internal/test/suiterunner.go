@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
 
-// Desk runs suites that an editor has open.
-type Desk struct {
+// SuiteRunner runs suites that an editor has open.
+type SuiteRunner struct {
 	// Roots are the folders that a suite may name files in.
 	Roots []string
 	// Open are texts that count in place of files, by their paths.
@@ -20,7 +20,7 @@ type Desk struct {
 }
 
 // Run is what celadon test says of a suite; nil where the document is none.
-func (d *Desk) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteReport {
+func (d *SuiteRunner) Run(ctx context.Context, doc *input.Document) *ruletest.SuiteReport {
 	of := look(doc, true, nil)
 	if of.suite == nil {
 		return nil

@@ -10,23 +10,23 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// judge tells whether an API server would take a CRD: as new, or as one that a
+// crdReviewer tells whether an API server would take a CRD: as new, or as one that a
 // cluster has. It remembers the CRDs of the last reading. A nil judge refuses
 // nothing.
-type judge struct {
+type crdReviewer struct {
 	kubeVersion string
 	known, last map[[32]byte]error
 }
 
 // begin forgets all CRDs that the reading before this one did not see.
-func (j *judge) begin() {
+func (j *crdReviewer) begin() {
 	if j != nil {
 		j.last, j.known = j.known, map[[32]byte]error{}
 	}
 }
 
 // refuses says why a server would not take a CRD; data is all of its JSON.
-func (j *judge) refuses(doc *input.Document, data []byte) error {
+func (j *crdReviewer) refuses(doc *input.Document, data []byte) error {
 	if j == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (j *judge) refuses(doc *input.Document, data []byte) error {
 	return why
 }
 
-func (j *judge) vet(doc *input.Document, data []byte) error {
+func (j *crdReviewer) vet(doc *input.Document, data []byte) error {
 	verdict, err := vet.Vet(context.Background(), data, vet.Config{
 		KubeVersion: j.kubeVersion, Stored: resource.Stored(doc.Object), DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true,
 	})

@@ -12,24 +12,24 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// hunt is the work on one question. Its Search is the form of the CRD by which
+// newSolver is the work on one question. Its Search is the form of the CRD by which
 // objects are made and repaired.
-type hunt struct {
+type solver struct {
 	*Search
-	other *Search // the form that decides too; nil where there is none
-	ctx   context.Context
-	judge *judge
-	maker *maker
-	work  *work.Meter // of this question
-	rule  *rule       // nil: the whole CRD
-	want  Want
-	full  bool     // of a sample: as many fields as can stand together
-	hold  *holding // what an object is to have at a place, too
+	other  *Search // the form that decides too; nil where there is none
+	ctx    context.Context
+	oracle *oracle
+	maker  *maker
+	work   *work.Meter // of this question
+	rule   *rule       // nil: the whole CRD
+	want   Want
+	full   bool     // of a sample: as many fields as can stand together
+	hold   *holding // what an object is to have at a place, too
 	// apart is where the other form may refuse what this one admits: that is then
 	// what is wanted.
 	apart *differences
 	// second is what was found where something else is wrong too.
-	second *world
+	second *candidate
 	// wants are the texts that were wanted on this walk, by place; known those that
 	// repairs wanted, by the path in the schema.
 	wants, known map[string]textWant
@@ -37,8 +37,8 @@ type hunt struct {
 	stuck map[string]int
 }
 
-// rounds is how often one object is repaired before another is begun.
-const rounds = 24
+// maxRepairRounds is how often one object is repaired before another is begun.
+const maxRepairRounds = 24
 
 // walks is how many objects are begun at least: one that is dear is often a dead
 // end.
@@ -50,7 +50,7 @@ const maxRepeats = 2
 // fuel is how many steps one change of an object may take.
 const fuel = 1500
 
-func (h *hunt) run() (*Answer, error) {
+func (h *solver) run() (*Answer, error) {
 	for attempt := 0; ; attempt++ {
 		if attempt == 1 && h.rule != nil && h.want != Accepted {
 			if err := h.fillPool(); err != nil {
@@ -65,18 +65,18 @@ func (h *hunt) run() (*Answer, error) {
 			return nil, err
 		}
 		if w != nil {
-			return h.answer(w, true)
+			return h.finish(w, true)
 		}
 	}
 	if h.second != nil {
-		return h.answer(h.second, false)
+		return h.finish(h.second, false)
 	}
-	return &Answer{Status: Unknown, Searched: h.judge.asked, Lists: h.judge.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
+	return &Answer{Status: Unknown, Searched: h.oracle.asked, Lists: h.oracle.lists, Limited: h.work.Empty(), Reason: h.work.Reason()}, nil
 }
 
-// answer shrinks what was found and asks the engine for the last time.
-func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
-	asked, lists := h.judge.asked, h.judge.lists
+// finish shrinks what was found and asks the engine for the last time.
+func (h *solver) finish(w *candidate, alone bool) (*Answer, error) {
+	asked, lists := h.oracle.asked, h.oracle.lists
 	end := h.shrink
 	if h.full {
 		end = h.grow
@@ -94,13 +94,13 @@ func (h *hunt) answer(w *world, alone bool) (*Answer, error) {
 
 // walk repairs one object until it is what is wanted; nil where that comes to
 // nothing.
-func (h *hunt) walk(w *world) (*world, error) {
+func (h *solver) walk(w *candidate) (*candidate, error) {
 	h.wants, h.stuck = map[string]textWant{}, map[string]int{}
 	h.aim(w)
 	seen := map[string]int{}
-	enough := h.judge.spent() + h.judge.limit/walks
-	for range rounds {
-		if h.judge.spent() > enough {
+	enough := h.oracle.spent() + h.oracle.limit/walks
+	for range maxRepairRounds {
+		if h.oracle.spent() > enough {
 			return nil, nil
 		}
 		h.settle(w)
@@ -109,7 +109,7 @@ func (h *hunt) walk(w *world) (*world, error) {
 		} else {
 			seen[id]++
 		}
-		v, err := h.judge.judge(w)
+		v, err := h.oracle.decide(w)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (h *hunt) walk(w *world) (*world, error) {
 }
 
 // settle gives a world the form that rules see.
-func (h *hunt) settle(w *world) {
+func (h *solver) settle(w *candidate) {
 	if w.split && w.op == Create {
 		delete(w.obj, "status")
 	}
@@ -149,7 +149,7 @@ func (h *hunt) settle(w *world) {
 
 // satisfied says whether a verdict is what is wanted, and nothing else is wrong;
 // also is true where something else is wrong, but not with the old object.
-func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
+func (h *solver) satisfied(w *candidate, v *verdict) (alone, also bool) {
 	switch {
 	case v.undecided:
 		return false, false
@@ -177,7 +177,7 @@ func (h *hunt) satisfied(w *world, v *verdict) (alone, also bool) {
 }
 
 // targets: the complaint is what is wanted.
-func (h *hunt) targets(c complaint) bool {
+func (h *solver) targets(c complaint) bool {
 	switch {
 	case h.apart != nil:
 		return c.other && !c.old
@@ -191,7 +191,7 @@ func (h *hunt) targets(c complaint) bool {
 
 // showing: the rule does at some place what is wanted, and nothing worse at
 // others.
-func (h *hunt) showing(w *world) (shown bool) {
+func (h *solver) showing(w *candidate) (shown bool) {
 	for _, in := range h.rule.instances(w, h.root, false) {
 		switch out := h.rule.at(h.ctx, w, in, h.work); {
 		case out == h.goal():
@@ -203,7 +203,7 @@ func (h *hunt) showing(w *world) (shown bool) {
 	return shown
 }
 
-func (h *hunt) goal() outcome {
+func (h *solver) goal() outcome {
 	switch h.want {
 	case Refused:
 		return refuses
@@ -216,7 +216,7 @@ func (h *hunt) goal() outcome {
 }
 
 // aim bends a world at one place until the rule does there what is wanted.
-func (h *hunt) aim(w *world) {
+func (h *solver) aim(w *candidate) {
 	switch {
 	case h.hold != nil:
 		h.hold.put(h, w)
@@ -246,7 +246,7 @@ func (h *hunt) aim(w *world) {
 
 // change makes one place of a rule differ from what was there before: where it is
 // the same, ratcheting lets it be.
-func (h *hunt) change(w *world, at []instance) {
+func (h *solver) change(w *candidate, at []instance) {
 	if h.want != Refused || h.rule.usesOld() {
 		return
 	}
@@ -257,12 +257,12 @@ func (h *hunt) change(w *world, at []instance) {
 		}
 	}
 	in := at[h.maker.rng.IntN(len(at))]
-	h.bender(w, h.rule, in).perturb(handle{place: in.self})
+	h.newAdjuster(w, h.rule, in).perturb(handle{place: in.self})
 }
 
 // bend makes a rule do what is wanted at one place.
-func (h *hunt) bend(w *world, r *rule, in instance, want Want) {
-	b := h.bender(w, r, in)
+func (h *solver) bend(w *candidate, r *rule, in instance, want Want) {
+	b := h.newAdjuster(w, r, in)
 	root := r.program.parts.Root()
 	switch want {
 	case Refused:
@@ -274,13 +274,13 @@ func (h *hunt) bend(w *world, r *rule, in instance, want Want) {
 	}
 }
 
-func (h *hunt) bender(w *world, r *rule, in instance) *bender {
+func (h *solver) newAdjuster(w *candidate, r *rule, in instance) *adjuster {
 	h.maker.left = maxValues
-	return &bender{ctx: h.ctx, s: h.Search, judge: h.judge, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
+	return &adjuster{ctx: h.ctx, s: h.Search, oracle: h.oracle, m: h.maker, w: w, r: r, in: in, wants: h.wants, known: h.known, fuel: fuel}
 }
 
 // materialise makes a place where the rule runs.
-func (h *hunt) materialise(w *world) {
+func (h *solver) materialise(w *candidate) {
 	for _, old := range []bool{true, false} {
 		if w.root(old) != nil && (!old || h.rule.transition()) {
 			h.reach(w, h.rule.steps, old)
@@ -289,8 +289,8 @@ func (h *hunt) materialise(w *world) {
 }
 
 // reach makes the values that lead to a place, and one there.
-func (h *hunt) reach(w *world, steps []engine.Step, old bool) (place, bool) {
-	b := h.bender(w, h.rule, instance{})
+func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool) {
+	b := h.newAdjuster(w, h.rule, instance{})
 	p := place{old: old, node: h.root}
 	for _, s := range steps {
 		p = h.into(w, p, s)
@@ -308,14 +308,14 @@ func (h *hunt) reach(w *world, steps []engine.Step, old bool) (place, bool) {
 	return p, true
 }
 
-func has(w *world, p place) bool {
+func has(w *candidate, p place) bool {
 	_, ok := w.get(p)
 	return ok
 }
 
 // into is one step towards a place: of a list or a map an element that is there,
 // or else the first.
-func (h *hunt) into(w *world, p place, s engine.Step) place {
+func (h *solver) into(w *candidate, p place, s engine.Step) place {
 	if !s.Any {
 		return p.step(s)
 	}

@@ -20,9 +20,9 @@ const (
 	Status Operation = "status"
 )
 
-// world is a write while it is being made. Both objects have the form that
+// candidate is a write while it is being made. Both objects have the form that
 // rules see: with defaults.
-type world struct {
+type candidate struct {
 	op  Operation
 	obj map[string]any
 	old map[string]any // nil on create
@@ -30,7 +30,7 @@ type world struct {
 	split bool
 }
 
-func (w *world) clone() *world {
+func (w *candidate) clone() *candidate {
 	c := *w
 	c.obj = copied(w.obj).(map[string]any)
 	if w.old != nil {
@@ -40,7 +40,7 @@ func (w *world) clone() *world {
 }
 
 // id tells worlds apart.
-func (w *world) id() string {
+func (w *candidate) id() string {
 	data, err := json.Marshal([]any{w.op, w.obj, w.old})
 	if err != nil {
 		return ""
@@ -69,7 +69,7 @@ func (p place) item(i int) place {
 	return place{p.old, append(slices.Clip(p.path), engine.Step{Item: true, Index: i}), p.node.items()}
 }
 
-func (w *world) root(old bool) map[string]any {
+func (w *candidate) root(old bool) map[string]any {
 	if old {
 		return w.old
 	}
@@ -77,7 +77,7 @@ func (w *world) root(old bool) map[string]any {
 }
 
 // get is the value of a place; ok is false where there is none.
-func (w *world) get(p place) (v any, ok bool) {
+func (w *candidate) get(p place) (v any, ok bool) {
 	root := w.root(p.old)
 	if root == nil {
 		return nil, false
@@ -106,7 +106,7 @@ func child(v any, s engine.Step) (any, bool) {
 
 // places are those below a place that a path with [*] names and that hold
 // something.
-func (w *world) places(p place, steps []engine.Step, all []place) []place {
+func (w *candidate) places(p place, steps []engine.Step, all []place) []place {
 	v, ok := w.get(p)
 	if !ok || len(all) >= maxInstances {
 		return all
@@ -132,7 +132,7 @@ func (w *world) places(p place, steps []engine.Step, all []place) []place {
 
 // shared is true of what the operation cannot change: one value stands in both
 // objects.
-func (w *world) shared(p place) bool {
+func (w *candidate) shared(p place) bool {
 	if w.old == nil || len(p.path) == 0 {
 		return false
 	}
@@ -149,7 +149,7 @@ func (w *world) shared(p place) bool {
 }
 
 // put sets a value whose parent is there.
-func (w *world) put(p place, v any) bool {
+func (w *candidate) put(p place, v any) bool {
 	ok := w.putIn(p, v)
 	if w.shared(p) {
 		p.old = !p.old
@@ -158,7 +158,7 @@ func (w *world) put(p place, v any) bool {
 	return ok
 }
 
-func (w *world) putIn(p place, v any) bool {
+func (w *candidate) putIn(p place, v any) bool {
 	root := w.root(p.old)
 	if root == nil || len(p.path) == 0 {
 		return false
@@ -182,7 +182,7 @@ func (w *world) putIn(p place, v any) bool {
 	return false
 }
 
-func (w *world) setList(p place, list []any) bool {
+func (w *candidate) setList(p place, list []any) bool {
 	if len(p.path) == 0 {
 		return false
 	}
@@ -203,7 +203,7 @@ func (w *world) setList(p place, list []any) bool {
 }
 
 // drop takes a value away.
-func (w *world) drop(p place) bool {
+func (w *candidate) drop(p place) bool {
 	ok := w.dropIn(p)
 	if w.shared(p) {
 		p.old = !p.old
@@ -212,7 +212,7 @@ func (w *world) drop(p place) bool {
 	return ok
 }
 
-func (w *world) dropIn(p place) bool {
+func (w *candidate) dropIn(p place) bool {
 	if w.root(p.old) == nil || len(p.path) == 0 {
 		return false
 	}
@@ -236,7 +236,7 @@ func (w *world) dropIn(p place) bool {
 }
 
 // keep remembers what stands at a place, to put it back.
-func (w *world) keep(p place) (restore func()) {
+func (w *candidate) keep(p place) (restore func()) {
 	for n := range p.path {
 		at := place{old: p.old, path: p.path[:n+1]}
 		v, ok := w.get(at)

@@ -19,16 +19,16 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// Desk is celadon check of whole texts that stand in no file, as a page has them: of
+// TextChecker is celadon check of whole texts that stand in no file, as a page has them: of
 // Live, whose CRDs change, an editor asks document by document. It is safe for
 // concurrent use.
-type Desk struct {
+type TextChecker struct {
 	kubeVersion string
 	crds        *definitions
 }
 
-// NewDesk reads the CRDs and compiles none. The error is of the version.
-func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, error) {
+// NewTextChecker reads the CRDs and compiles none. The error is of the version.
+func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*TextChecker, error) {
 	if _, err := types.ParseVersion(kubeVersion); err != nil {
 		return nil, fmt.Errorf("--kube-version: %w", err)
 	}
@@ -54,7 +54,7 @@ func NewDesk(ctx context.Context, crds input.Text, kubeVersion string) (*Desk, e
 	}
 	all := gathered(engine.Config{KubeVersion: kubeVersion}, given)
 	all.problems = append(d.problems, all.problems...)
-	return &Desk{kubeVersion, all}, nil
+	return &TextChecker{kubeVersion, all}, nil
 }
 
 // Writes are objects and what they replace, where they do.
@@ -87,7 +87,7 @@ type Answer struct {
 
 // Check decides the objects. The error is the context's, or of how they are asked
 // about.
-func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
+func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
 	o := Options{
 		KubeVersion: d.kubeVersion, CRDs: []string{"-"}, Subresource: w.Subresource, Olds: []string{w.Olds.File},
 		Validate: "strict", Output: "json", Verbose: true, Summary: true, NoVet: true, Diff: true,
@@ -139,11 +139,11 @@ func (d *Desk) Check(ctx context.Context, w Writes) (*Checked, error) {
 }
 
 // Readable is true where there is a CRD.
-func (d *Desk) Readable() bool { return len(d.crds.all) > 0 }
+func (d *TextChecker) Readable() bool { return len(d.crds.all) > 0 }
 
 // Definition is the CRD of a name and what it compiles to; an only CRD has any name.
 // Both are nil where there is none that can be used.
-func (d *Desk) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
+func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	for _, def := range d.crds.all {
 		if def.crd.Name == name || len(d.crds.all) == 1 {
 			def.once.Do(def.compile)
@@ -153,7 +153,7 @@ func (d *Desk) Definition(name string) (*apiextensionsv1.CustomResourceDefinitio
 	return nil, nil
 }
 
-func (d *Desk) readOlds(o *Options, text input.Text) *oldObjects {
+func (d *TextChecker) readOlds(o *Options, text input.Text) *oldObjects {
 	olds := &oldObjects{byKey: map[string]*oldObject{}}
 	text.Each(func(doc *input.Document) { olds.take(readOldObject(doc), o, d.crds) })
 	return olds

@@ -12,11 +12,11 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// worlds are the forms of a CRD that a test asks.
-type worlds struct {
-	// judge decides objects of each version by themselves.
-	judge *engine.Engine
-	plain *apiextensionsv1.CustomResourceDefinition // that judge was compiled from
+// crdForms are the forms of a CRD that a test asks.
+type crdForms struct {
+	// plainEngine decides objects of each version by themselves.
+	plainEngine *engine.Engine
+	plain       *apiextensionsv1.CustomResourceDefinition // that judge was compiled from
 	// stored converts, by the version that is stored.
 	stored  map[string]*engine.Engine
 	schemas map[string]*apiextensionsv1.JSONSchemaProps
@@ -25,11 +25,11 @@ type worlds struct {
 	hub      string
 }
 
-func newWorlds(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*worlds, error) {
-	w := &worlds{stored: map[string]*engine.Engine{}, schemas: map[string]*apiextensionsv1.JSONSchemaProps{}, plain: judged(crd)}
+func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter) (*crdForms, error) {
+	w := &crdForms{stored: map[string]*engine.Engine{}, schemas: map[string]*apiextensionsv1.JSONSchemaProps{}, plain: judged(crd)}
 	var err error
 	var broken *engine.CompileErrors
-	if w.judge, err = engine.Compile(w.plain, engine.Config{}); err != nil && !errors.As(err, &broken) {
+	if w.plainEngine, err = engine.Compile(w.plain, engine.Config{}); err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
 	for _, v := range crd.Spec.Versions {
@@ -99,8 +99,8 @@ func strip(s *apiextensionsv1.JSONSchemaProps) {
 }
 
 // samples gives objects that a version admits.
-func (w *worlds) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
-	s, err := search.New(w.plain, w.judge, version, search.Config{Seed: seed})
+func (w *crdForms) samples(ctx context.Context, version string, seed uint64, n int, yield func(map[string]any) bool) error {
+	s, err := search.New(w.plain, w.plainEngine, version, search.Config{Seed: seed})
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (w *worlds) samples(ctx context.Context, version string, seed uint64, n int
 }
 
 // admits decides an object; whole is the object with its defaults.
-func (w *worlds) admits(ctx context.Context, obj map[string]any) (whole map[string]any, res *engine.Result, err error) {
-	res, err = w.judge.Validate(ctx, engine.Request{Object: obj, FieldValidation: "Ignore"})
+func (w *crdForms) admits(ctx context.Context, obj map[string]any) (whole map[string]any, res *engine.Result, err error) {
+	res, err = w.plainEngine.Validate(ctx, engine.Request{Object: obj, FieldValidation: "Ignore"})
 	var limit *engine.WorkLimitError
 	if errors.As(err, &limit) {
 		return nil, nil, nil

@@ -14,18 +14,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// bender changes a world so that parts of a rule, at one instance, have other
+// newAdjuster changes a world so that parts of a rule, at one instance, have other
 // values.
-type bender struct {
-	ctx   context.Context
-	s     *Search
-	judge *judge
-	m     *maker
-	w     *world
-	r     *rule
-	in    instance
-	wants map[string]textWant // of texts, on this walk
-	known map[string]textWant // of texts at places like these, ever
+type adjuster struct {
+	ctx    context.Context
+	s      *Search
+	oracle *oracle
+	m      *maker
+	w      *candidate
+	r      *rule
+	in     instance
+	wants  map[string]textWant // of texts, on this walk
+	known  map[string]textWant // of texts at places like these, ever
 	// mending: the rule is to be true like all that are not asked about.
 	mending bool
 	// fuel bounds the steps of one change.
@@ -68,7 +68,7 @@ func (s *scope) find(name string) *scope {
 func (s *scope) with(name string, of binding) *scope { return &scope{s, name, of} }
 
 // bound is a variable's value as things are now; nil where it has none.
-func (b *bender) bound(of binding) ref.Val {
+func (b *adjuster) bound(of binding) ref.Val {
 	switch {
 	case of.at != nil && of.at.key:
 		if _, ok := b.w.get(of.at.place); !ok {
@@ -93,12 +93,12 @@ func (b *bender) bound(of binding) ref.Val {
 }
 
 // eval is the value of a part, or a CEL error.
-func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
+func (b *adjuster) eval(e ast.Expr, sc *scope) ref.Val {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral()
 	}
 	b.fuel--
-	b.judge.evaluated++
+	b.oracle.evaluated++
 	b.m.work.Spend(b.r.program.size(e))
 	if b.m.work.Empty() {
 		return celtypes.NewErr("%s", b.m.work.Reason())
@@ -125,13 +125,13 @@ func (b *bender) eval(e ast.Expr, sc *scope) ref.Val {
 	return v
 }
 
-func (b *bender) is(e ast.Expr, sc *scope, want bool) bool {
+func (b *adjuster) is(e ast.Expr, sc *scope, want bool) bool {
 	return b.eval(e, sc) == celtypes.Bool(want)
 }
 
 // native is the value of a part as an object would hold it; ok is false where
 // it has none.
-func (b *bender) native(e ast.Expr, sc *scope) (any, bool) {
+func (b *adjuster) native(e ast.Expr, sc *scope) (any, bool) {
 	v := b.eval(e, sc)
 	if v == nil || celtypes.IsUnknownOrError(v) {
 		return nil, false
@@ -140,14 +140,14 @@ func (b *bender) native(e ast.Expr, sc *scope) (any, bool) {
 }
 
 // spent takes a step of what one change may take.
-func (b *bender) spent() bool {
+func (b *adjuster) spent() bool {
 	b.fuel--
 	b.m.work.Spend(1 + len(b.in.self.path))
 	return b.fuel < 0 || b.m.work.Empty()
 }
 
 // locate finds what a part of the rule reads, there or not.
-func (b *bender) locate(e ast.Expr, sc *scope) (handle, bool) {
+func (b *adjuster) locate(e ast.Expr, sc *scope) (handle, bool) {
 	if b.spent() {
 		return handle{}, false
 	}
@@ -162,7 +162,7 @@ func (b *bender) locate(e ast.Expr, sc *scope) (handle, bool) {
 	return handle{}, false
 }
 
-func (b *bender) locateIdent(name string, sc *scope) (handle, bool) {
+func (b *adjuster) locateIdent(name string, sc *scope) (handle, bool) {
 	if at := sc.find(name); at != nil {
 		switch {
 		case at.of.at != nil:
@@ -181,7 +181,7 @@ func (b *bender) locateIdent(name string, sc *scope) (handle, bool) {
 	return handle{}, false
 }
 
-func (b *bender) locateField(operand ast.Expr, ident string, sc *scope) (handle, bool) {
+func (b *adjuster) locateField(operand ast.Expr, ident string, sc *scope) (handle, bool) {
 	h, ok := b.locate(operand, sc)
 	if !ok || h.key {
 		return handle{}, false
@@ -196,7 +196,7 @@ func (b *bender) locateField(operand ast.Expr, ident string, sc *scope) (handle,
 	return handle{place: h.field(ident)}, h.field(ident).node.known()
 }
 
-func (b *bender) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
+func (b *adjuster) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.OptSelect:
@@ -224,7 +224,7 @@ func (b *bender) locateCall(call ast.CallExpr, sc *scope) (handle, bool) {
 	return handle{}, false
 }
 
-func (b *bender) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
+func (b *adjuster) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
 	at := b.eval(index, sc)
 	if h, ok := b.locate(of, sc); ok && !h.key {
 		switch at := at.(type) {
@@ -243,7 +243,7 @@ func (b *bender) locateIndex(of, index ast.Expr, sc *scope) (handle, bool) {
 	return handle{}, false
 }
 
-func (b *bender) locateEnd(of ast.Expr, sc *scope, last bool) (handle, bool) {
+func (b *adjuster) locateEnd(of ast.Expr, sc *scope, last bool) (handle, bool) {
 	elements := b.elements(of, sc)
 	if len(elements) == 0 {
 		return handle{}, false
@@ -254,7 +254,7 @@ func (b *bender) locateEnd(of ast.Expr, sc *scope, last bool) (handle, bool) {
 	return b.handleOf(elements[0])
 }
 
-func (b *bender) handleOf(of binding) (handle, bool) {
+func (b *adjuster) handleOf(of binding) (handle, bool) {
 	switch {
 	case of.at != nil:
 		return *of.at, true
@@ -265,7 +265,7 @@ func (b *bender) handleOf(of binding) (handle, bool) {
 }
 
 // elements are what a macro goes over, or an index takes from.
-func (b *bender) elements(e ast.Expr, sc *scope) []binding {
+func (b *adjuster) elements(e ast.Expr, sc *scope) []binding {
 	if b.spent() {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (b *bender) elements(e ast.Expr, sc *scope) []binding {
 }
 
 // elementsAt are the items of a list, or the keys of a map.
-func (b *bender) elementsAt(p place) (all []binding) {
+func (b *adjuster) elementsAt(p place) (all []binding) {
 	v, _ := b.w.get(p)
 	switch v := v.(type) {
 	case []any:
@@ -305,7 +305,7 @@ func (b *bender) elementsAt(p place) (all []binding) {
 	return all
 }
 
-func (b *bender) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool) {
+func (b *adjuster) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool) {
 	switch call.FunctionName() {
 	case operators.Add:
 		return append(b.elements(call.Args()[0], sc), b.elements(call.Args()[1], sc)...), true
@@ -326,7 +326,7 @@ func (b *bender) elementsOfCall(call ast.CallExpr, sc *scope) ([]binding, bool) 
 }
 
 // branch is the argument of ?: that counts.
-func (b *bender) branch(call ast.CallExpr, sc *scope) int {
+func (b *adjuster) branch(call ast.CallExpr, sc *scope) int {
 	if b.is(call.Args()[0], sc, true) {
 		return 1
 	}
@@ -334,7 +334,7 @@ func (b *bender) branch(call ast.CallExpr, sc *scope) int {
 }
 
 // elementsOfMacro are those of filter and map.
-func (b *bender) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
+func (b *adjuster) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 	l, ok := loopOf(e)
 	if !ok {
 		return b.computed(e, sc)
@@ -356,7 +356,7 @@ func (b *bender) elementsOfMacro(e ast.Expr, sc *scope) (all []binding) {
 }
 
 // computed are elements of a list that a function gives, as split.
-func (b *bender) computed(e ast.Expr, sc *scope) (all []binding) {
+func (b *adjuster) computed(e ast.Expr, sc *scope) (all []binding) {
 	for i := range elementsOf(b.eval(e, sc)) {
 		all = append(all, binding{list: e, in: sc, index: i})
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/celadon-cel/celadon/engine/vet"
 )
 
-// Desk vets documents that an editor has open. It is safe for concurrent use.
-type Desk struct{ v *vetter }
+// Reviewer vets documents that an editor has open. It is safe for concurrent use.
+type Reviewer struct{ v *vetter }
 
-// NewDesk makes one; of the options those count that say what is vetted.
-func NewDesk(ctx context.Context, o *Options) (*Desk, error) {
+// NewReviewer makes one; of the options those count that say what is vetted.
+func NewReviewer(ctx context.Context, o *Options) (*Reviewer, error) {
 	v, err := newVetter(ctx, command.Streams{}, o)
-	return &Desk{v}, err
+	return &Reviewer{v}, err
 }
 
 // Reviewed is what celadon vet says of a document.
@@ -40,7 +40,7 @@ type Finding struct {
 }
 
 // Vet is nil for a document that is no CRD. The error is the context's, or a bug.
-func (d *Desk) Vet(ctx context.Context, doc *input.Document) (*Reviewed, error) {
+func (d *Reviewer) Vet(ctx context.Context, doc *input.Document) (*Reviewed, error) {
 	one := d.v.vet(ctx, doc)
 	switch {
 	case one == nil:

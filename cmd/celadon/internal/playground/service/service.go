@@ -1,7 +1,7 @@
 // Package service is what a page asks of the engine: bytes in, JSON out. The same
 // answers come natively (celadon playground) and in a browser (make site).
 //
-//	r := service.NewRoom()
+//	r := service.New()
 //	reply := r.Answer(ctx, []byte(`{"do":"check","crd":"…","object":"…"}`))
 //
 // A reply is {"value":…}, or {"error":"…"} where there is none. What celadon check,
@@ -68,21 +68,21 @@ const (
 	OldFile    = "old.yaml"
 )
 
-// Room answers requests, and remembers the last CRDs that it compiled. It is safe for
+// Service answers requests, and remembers the last CRDs that it compiled. It is safe for
 // concurrent use.
-type Room struct {
+type Service struct {
 	mu    sync.Mutex
-	desks []*desk // the last first
+	desks []*compiledText // the last first
 	// good is the last that has a CRD: while one is written, it often cannot be read.
-	good      *desk
+	good      *compiledText
 	tree      *position.Document // of the last CRD text that could be read
 	functions assist.Functions
 }
 
-// desk is a CRD text at a version.
-type desk struct {
+// compiledText is a CRD text at a version.
+type compiledText struct {
 	text, kubeVersion string
-	*check.Desk
+	*check.TextChecker
 
 	mu     sync.Mutex
 	places map[placeKey]*assist.Place
@@ -95,26 +95,26 @@ const (
 	much = 1 << 20
 )
 
-// NewRoom makes one.
-func NewRoom() *Room { return &Room{} }
+// New makes one.
+func New() *Service { return &Service{} }
 
 // answers are what can be asked.
-var answers = map[string]func(*Room, context.Context, *Request) (any, error){
-	"check": (*Room).check,
-	"vet":   (*Room).vet,
-	"fix":   (*Room).fix,
-	"trace": (*Room).trace,
-	"find":  (*Room).find,
-	"share": (*Room).share,
-	"about": (*Room).about,
+var answers = map[string]func(*Service, context.Context, *Request) (any, error){
+	"check": (*Service).check,
+	"vet":   (*Service).vet,
+	"fix":   (*Service).fix,
+	"trace": (*Service).trace,
+	"find":  (*Service).find,
+	"share": (*Service).share,
+	"about": (*Service).about,
 
-	"complete": (*Room).complete,
-	"hover":    (*Room).hover,
-	"mends":    (*Room).mends,
+	"complete": (*Service).complete,
+	"hover":    (*Service).hover,
+	"mends":    (*Service).fixes,
 }
 
 // Answer answers one request. It never panics.
-func (r *Room) Answer(ctx context.Context, request []byte) (reply []byte) {
+func (r *Service) Answer(ctx context.Context, request []byte) (reply []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			reply = failed(fmt.Errorf("a bug of ours, please report it: %v\n%s", p, debug.Stack()))
@@ -129,7 +129,7 @@ func (r *Room) Answer(ctx context.Context, request []byte) (reply []byte) {
 	}{value})
 }
 
-func (r *Room) answer(ctx context.Context, request []byte) (any, error) {
+func (r *Service) answer(ctx context.Context, request []byte) (any, error) {
 	if len(request) > MaxRequest {
 		return nil, fmt.Errorf("a request of more than %d MiB: want less", MaxRequest>>20)
 	}
@@ -164,10 +164,10 @@ func encoded(v any) []byte {
 	return b.Bytes()
 }
 
-// desk is the CRD text of a request, compiled.
-func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
+// compiled is the CRD text of a request, compiled.
+func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, error) {
 	r.mu.Lock()
-	i := slices.IndexFunc(r.desks, func(d *desk) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
+	i := slices.IndexFunc(r.desks, func(d *compiledText) bool { return d.text == req.CRD && d.kubeVersion == req.KubeVersion })
 	if i >= 0 {
 		d := r.desks[i]
 		r.desks = slices.Insert(slices.Delete(r.desks, i, i+1), 0, d)
@@ -176,13 +176,13 @@ func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
 	}
 	r.makeRoom(len(req.CRD))
 	r.mu.Unlock()
-	made, err := check.NewDesk(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
+	made, err := check.NewTextChecker(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &desk{text: req.CRD, kubeVersion: req.KubeVersion, Desk: made, places: map[placeKey]*assist.Place{}}
+	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made, places: map[placeKey]*assist.Place{}}
 	r.makeRoom(len(req.CRD)) // another may have come meanwhile
 	r.desks = slices.Insert(r.desks, 0, d)
 	if made.Readable() {
@@ -192,7 +192,7 @@ func (r *Room) desk(ctx context.Context, req *Request) (*desk, error) {
 }
 
 // makeRoom lets go of desks before one for a text of that length is made.
-func (r *Room) makeRoom(size int) {
+func (r *Service) makeRoom(size int) {
 	stay := 0
 	for _, d := range r.desks[:min(len(r.desks), kept-1)] {
 		if size += len(d.text); size > much {

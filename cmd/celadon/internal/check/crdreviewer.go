@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// judge tells whether the API server would take the CRDs that objects are checked
+// crdReviewer tells whether the API server would take the CRDs that objects are checked
 // by: where it would not, they say little.
-type judge struct {
+type crdReviewer struct {
 	kubeVersion string
 	validation  string       // of unknown and duplicate fields
 	before      *definitions // of --crd-old; nil without it
@@ -32,35 +32,35 @@ type judge struct {
 // theirs, which is what the user waits for.
 const maxKept = 4 << 20
 
-// judged is a CRD and its verdict, which may be given later.
-type judged struct {
+// crdVerdict is a CRD and its verdict, which may be given later.
+type crdVerdict struct {
 	report *finding.CRD // nil: not yet
 	doc    *input.Document
 	data   []byte
 }
 
 // soon gives a CRD its verdict, or keeps what it needs for that.
-func (j *judge) soon(ctx context.Context, doc *input.Document, data []byte) *judged {
+func (j *crdReviewer) soon(ctx context.Context, doc *input.Document, data []byte) *crdVerdict {
 	source, _, inList := doc.Source()
 	if j.now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
-		return &judged{report: j.judge(ctx, doc, data)}
+		return &crdVerdict{report: j.review(ctx, doc, data)}
 	}
 	doc.Detach()
 	if json := doc.FromJSON(); json != nil {
 		data = json
 	}
-	return &judged{doc: doc, data: data}
+	return &crdVerdict{doc: doc, data: data}
 }
 
-// Judge is what the API server says of a CRD in the place of an old one. Its JSON
+// ReviewCRD is what the API server says of a CRD in the place of an old one. Its JSON
 // is that of all that was read.
-func Judge(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
-	return (&judge{kubeVersion: kubeVersion, old: old}).judge(ctx, doc, data)
+func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
+	return (&crdReviewer{kubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
 }
 
-// judge gives a CRD its verdict: as one that a cluster has, as an update, or as
+// crdReviewer gives a CRD its verdict: as one that a cluster has, as an update, or as
 // new. Its JSON is that of all that was read.
-func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
+func (j *crdReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
 	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
 	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: finding.Identify(doc.Object).Name, Causes: []finding.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
@@ -88,7 +88,7 @@ func (j *judge) judge(ctx context.Context, doc *input.Document, data []byte) *fi
 }
 
 // locate adds the causes with the lines that they are about.
-func (j *judge) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
+func (j *crdReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
 	excerpts := excerpt.NewExcerpts(doc, j.width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {

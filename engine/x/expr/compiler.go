@@ -10,10 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Desk tries many expressions at one place, with one CEL environment for all:
+// Compiler tries many expressions at one place, with one CEL environment for all:
 // an environment costs far more than an expression. It is not safe for
 // concurrent use.
-type Desk struct {
+type Compiler struct {
 	env   *types.Env
 	decl  *types.Decl
 	limit int64
@@ -22,24 +22,24 @@ type Desk struct {
 	plain, optional *cel.Env
 }
 
-// NewDesk makes a desk where self is declared as d. An evaluation stops when its
+// NewCompiler makes a desk where self is declared as d. An evaluation stops when its
 // cost passes limit; bad words the error of an expression. The error is
 // types.ErrHidden where rules cannot stand.
-func NewDesk(env *types.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Desk, error) {
-	desk := &Desk{env: env, decl: d, limit: limit, bad: bad}
+func NewCompiler(env *types.Env, d *types.Decl, limit int64, bad func(src string, err error) error) (*Compiler, error) {
+	desk := &Compiler{env: env, decl: d, limit: limit, bad: bad}
 	_, err := desk.Env(false)
 	return desk, err
 }
 
 // Decl is the declaration of the desk's place.
-func (d *Desk) Decl() *types.Decl { return d.decl }
+func (d *Compiler) Decl() *types.Decl { return d.decl }
 
 // Limit is what one evaluation may cost.
-func (d *Desk) Limit() int64 { return d.limit }
+func (d *Compiler) Limit() int64 { return d.limit }
 
 // Env is the environment of the place's expressions; with optionalOldSelf,
 // oldSelf is an optional.
-func (d *Desk) Env(optionalOldSelf bool) (env *cel.Env, err error) {
+func (d *Compiler) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 	env = d.plain
 	if optionalOldSelf {
 		env = d.optional
@@ -59,7 +59,7 @@ func (d *Desk) Env(optionalOldSelf bool) (env *cel.Env, err error) {
 }
 
 // Compile compiles an expression of any type, and prices it.
-func (d *Desk) Compile(src string, optionalOldSelf bool) (*Expr, error) {
+func (d *Compiler) Compile(src string, optionalOldSelf bool) (*Expr, error) {
 	env, err := d.Env(optionalOldSelf)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (d *Desk) Compile(src string, optionalOldSelf bool) (*Expr, error) {
 	return x, nil
 }
 
-func (d *Desk) compile(env *cel.Env, src string) (*Expr, error) {
+func (d *Compiler) compile(env *cel.Env, src string) (*Expr, error) {
 	checked, err := types.Check(env, src)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d *Desk) compile(env *cel.Env, src string) (*Expr, error) {
 
 // Eval evaluates an expression that the desk compiled with the same
 // optionalOldSelf; old is nil when there is none.
-func (d *Desk) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
+func (d *Compiler) Eval(ctx context.Context, x *Expr, optionalOldSelf bool, self, old any) eval.Outcome {
 	vars := eval.BindOld(d.decl, self, old)
 	if optionalOldSelf {
 		vars = vars.Optional()

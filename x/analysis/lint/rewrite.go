@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/x/crdcopy"
 )
 
-// Mend is another text for a rule that fails to evaluate. Wherever the rule has a
+// Rewrite is another text for a rule that fails to evaluate. Wherever the rule has a
 // value, the text has the same.
-type Mend struct {
+type Rewrite struct {
 	Rule string
 	// Keeps: what the rule failed on the text refuses, in the rule's own words, so
 	// that the CRD accepts no more than before. Else it accepts more.
@@ -30,12 +30,12 @@ type Mend struct {
 
 // Keeping is the mend with which the CRD accepts no more than before; nil where
 // there is none.
-func (l *Lint) Keeping() *Mend {
-	i := slices.IndexFunc(l.Mends, func(m Mend) bool { return m.Keeps })
+func (l *Lint) Keeping() *Rewrite {
+	i := slices.IndexFunc(l.Rewrites, func(m Rewrite) bool { return m.Keeps })
 	if i < 0 {
 		return nil
 	}
-	return &l.Mends[i]
+	return &l.Rewrites[i]
 }
 
 // compileWork returns the work of compiling a rule. A long rule is mostly a deep tree, for
@@ -49,8 +49,8 @@ const (
 	maxGuards = 12
 )
 
-// mender looks for mends of one rule.
-type mender struct {
+// rewriter looks for mends of one rule.
+type rewriter struct {
 	*finder
 	site *site
 	rule engine.RuleRef
@@ -60,13 +60,13 @@ type mender struct {
 	reasons      []string
 }
 
-// rounds: what is learned of a rule by one way of guarding it serves the others.
-const rounds = 2
+// maxRounds: what is learned of a rule by one way of guarding it serves the others.
+const maxRounds = 2
 
-// mends are the texts for a rule that are known to work, one that keeps what is
+// rewrites are the texts for a rule that are known to work, one that keeps what is
 // accepted before one that does not.
-func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []Mend, err error) {
-	m := &mender{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
+func (f *finder) rewrites(at *site, rule engine.RuleRef, w *search.Witness) (all []Rewrite, err error) {
+	m := &rewriter{finder: f, site: at, rule: rule, fails: []*search.Witness{w}}
 	ways := []guard.Way{guard.Refuse, guard.Accept, guard.AsFalse, guard.AsTrue}
 	if f.isClosed(rule.Path) {
 		ways = []guard.Way{guard.AsFalse, guard.AsTrue} // to go on accepting nothing mends nothing
@@ -80,16 +80,16 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 			m.shown = append(m.shown, answer.Witness)
 		}
 	}
-	made := map[bool]*Mend{}       // by Keeps
+	made := map[bool]*Rewrite{}    // by Keeps
 	learned := map[guard.Way]int{} // before it was tried
-	for range rounds {
+	for range maxRounds {
 		for _, how := range ways {
 			now, known := made[how == guard.Refuse], len(m.fails)+len(m.reasons)
 			if now != nil && now.Proof != nil || learned[how] == known {
 				continue
 			}
 			learned[how] = known
-			mend, err := m.mend(how)
+			mend, err := m.rewrite(how)
 			if err != nil {
 				return nil, err
 			}
@@ -106,9 +106,9 @@ func (f *finder) mends(at *site, rule engine.RuleRef, w *search.Witness) (all []
 	return all, nil
 }
 
-// mend guards the rule until no object is known on which it fails. It is nil where
+// rewrite guards the rule until no object is known on which it fails. It is nil where
 // that comes to nothing.
-func (m *mender) mend(how guard.Way) (*Mend, error) {
+func (m *rewriter) rewrite(how guard.Way) (*Rewrite, error) {
 	text := m.rule.Rule
 	for range maxWitnesses {
 		if text = m.guarded(text, how); text == "" {
@@ -129,7 +129,7 @@ func (m *mender) mend(how guard.Way) (*Mend, error) {
 		}
 		switch t.answer.Status {
 		case Never, search.Unknown:
-			return m.judged(t, &Mend{Rule: text, Keeps: how == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
+			return m.judged(t, &Rewrite{Rule: text, Keeps: how == guard.Refuse, Proof: t.answer.Proof, Searched: t.answer.Searched, how: how})
 		case search.Found:
 			m.fails = append(m.fails, t.answer.Witness)
 		default:
@@ -149,7 +149,7 @@ type trial struct {
 }
 
 // try is nil for a text that the CRD cannot have.
-func (m *mender) try(text string) (*trial, error) {
+func (m *rewriter) try(text string) (*trial, error) {
 	t := &trial{crd: withRule(m.crd, m.unit.version, m.site.steps, m.rule.Index, text), rule: m.rule}
 	t.rule.Rule = text
 	if m.cfg.work.Spend(crdcopy.CompileWork(t.crd)); m.cfg.work.Empty() {
@@ -170,7 +170,7 @@ func (m *mender) try(text string) (*trial, error) {
 
 // judged is a mend after a last look at what is known of the rule; nil where it is
 // not what it should be, or the server would not take it.
-func (m *mender) judged(t *trial, mend *Mend) (*Mend, error) {
+func (m *rewriter) judged(t *trial, mend *Rewrite) (*Rewrite, error) {
 	closed := m.isClosed(m.rule.Path)
 	if closed { // then it must accept something
 		if answer, err := t.asker.Ask(m.ctx, t.rule, search.Accepted); err != nil || answer.Status != search.Found {
@@ -202,7 +202,7 @@ func (m *mender) judged(t *trial, mend *Mend) (*Mend, error) {
 
 // guarded is a text with guards for all that it fails for on any known write; ""
 // where it fails for something that no guard is known for.
-func (m *mender) guarded(text string, how guard.Way) string {
+func (m *rewriter) guarded(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
 		return ""
@@ -237,7 +237,7 @@ func (m *mender) guarded(text string, how guard.Way) string {
 
 // guardAll is a text with guards for whatever might fail for a reason that some text
 // failed for, though no object is known for it.
-func (m *mender) guardAll(text string, how guard.Way) string {
+func (m *rewriter) guardAll(text string, how guard.Way) string {
 	env, err := m.site.desk.Env(m.site.optional)
 	if err != nil {
 		return text

@@ -18,8 +18,8 @@ import (
 
 // All that is asked of the engine is asked here.
 
-// judge asks the engine what it makes of writes, and counts.
-type judge struct {
+// oracle asks the engine what it makes of writes, and counts.
+type oracle struct {
 	ctx    context.Context
 	engine *engine.Engine
 	other  *engine.Engine // nil where there is none
@@ -129,7 +129,7 @@ func overBudget(cause engine.Cause) bool {
 }
 
 // spent is what was done, in writes.
-func (j *judge) spent() int {
+func (j *oracle) spent() int {
 	return j.asked + j.weight + j.evaluated/perWrite + j.texts.spent/perText
 }
 
@@ -166,7 +166,7 @@ func (v *verdict) refusedByOther() bool {
 }
 
 // request is the write itself.
-func (w *world) request() engine.Request {
+func (w *candidate) request() engine.Request {
 	req := engine.Request{Object: w.obj, OldObject: w.old, Trace: true}
 	if w.op == Status {
 		req.Subresource = "status"
@@ -174,19 +174,19 @@ func (w *world) request() engine.Request {
 	return req
 }
 
-// newJudge asks the hunt's forms of the CRD.
-func (h *hunt) newJudge(limit int) *judge {
+// newOracle asks the hunt's forms of the CRD.
+func (h *solver) newOracle(limit int) *oracle {
 	h.maker.texts.spent = 0
-	j := &judge{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, root: h.root}
+	j := &oracle{ctx: h.ctx, engine: h.engine, texts: h.maker.texts, limit: limit, work: h.work, root: h.root}
 	if h.other != nil {
 		j.other = h.other.engine
 	}
 	return j
 }
 
-// judge decides the write, and those that lead to its old object, by each form of
+// decide decides the write, and those that lead to its old object, by each form of
 // the CRD.
-func (j *judge) judge(w *world) (*verdict, error) {
+func (j *oracle) decide(w *candidate) (*verdict, error) {
 	if j.judged && j.work.Empty() {
 		return nil, errSpent
 	}
@@ -213,7 +213,7 @@ func (j *judge) judge(w *world) (*verdict, error) {
 	return v, nil
 }
 
-func (j *judge) by(e *engine.Engine, w *world, v *verdict) (*engine.Result, error) {
+func (j *oracle) by(e *engine.Engine, w *candidate, v *verdict) (*engine.Result, error) {
 	if err := j.stored(e, w, v); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (j *judge) by(e *engine.Engine, w *world, v *verdict) (*engine.Result, erro
 
 // stored asks for the writes by which the old object comes to be: it is created
 // and, where the status has an operation of its own, gets its status.
-func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
+func (j *oracle) stored(e *engine.Engine, w *candidate, v *verdict) error {
 	if w.old == nil {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (j *judge) stored(e *engine.Engine, w *world, v *verdict) error {
 	return err
 }
 
-func (j *judge) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
+func (j *oracle) ask(e *engine.Engine, req engine.Request, v *verdict, old bool) (*engine.Result, error) {
 	if j.spent() >= j.limit {
 		return nil, errSpent
 	}
@@ -296,7 +296,7 @@ func unanalysed(err error) string {
 // program is a rule that can be asked at one place, as a whole and in parts.
 type program struct {
 	expr  *expr.Expr
-	desk  *expr.Desk
+	desk  *expr.Compiler
 	parts *record.Parts
 	sizes map[int64]int // of the parts, by id
 	cost  int           // of the last evaluation of the whole rule
@@ -308,7 +308,7 @@ func compileRule(e *engine.Engine, ref engine.RuleRef, optionalOldSelf bool) (*p
 	if err != nil {
 		return nil, err
 	}
-	desk, err := at.Desk()
+	desk, err := at.Compiler()
 	if err != nil {
 		return nil, err
 	}

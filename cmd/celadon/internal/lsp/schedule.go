@@ -18,28 +18,28 @@ const (
 	longest = time.Second
 )
 
-// rounds are what is to be looked at, and when.
-type rounds struct {
+// schedule are what is to be looked at, and when.
+type schedule struct {
 	mu    sync.Mutex
 	dirty map[string]bool // URIs
 	files map[string]bool // paths of files that may have changed on disk
 	since time.Time       // of the first change that no round has seen
 	last  time.Time
 	wake  chan struct{}
-	made  int // rounds, for tests
+	made  int // schedule, for tests
 }
 
-func newRounds() *rounds {
-	return &rounds{dirty: map[string]bool{}, files: map[string]bool{}, wake: make(chan struct{}, 1)}
+func newSchedule() *schedule {
+	return &schedule{dirty: map[string]bool{}, files: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
 // mark has documents looked at.
-func (r *rounds) mark(uris ...string) { r.add(r.dirty, uris) }
+func (r *schedule) mark(uris ...string) { r.add(r.dirty, uris) }
 
 // reread has files read again.
-func (r *rounds) reread(paths ...string) { r.add(r.files, paths) }
+func (r *schedule) reread(paths ...string) { r.add(r.files, paths) }
 
-func (r *rounds) add(to map[string]bool, names []string) {
+func (r *schedule) add(to map[string]bool, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -59,7 +59,7 @@ func (r *rounds) add(to map[string]bool, names []string) {
 }
 
 // due is how long it is until the next round; false where there is nothing to do.
-func (r *rounds) due() (time.Duration, bool) {
+func (r *schedule) due() (time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.dirty)+len(r.files) == 0 {
@@ -70,7 +70,7 @@ func (r *rounds) due() (time.Duration, bool) {
 }
 
 // take is all that a round is about.
-func (r *rounds) take() (uris, files []string) {
+func (r *schedule) take() (uris, files []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	uris, files = slices.Sorted(maps.Keys(r.dirty)), slices.Sorted(maps.Keys(r.files))

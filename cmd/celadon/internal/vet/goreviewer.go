@@ -11,18 +11,18 @@ import (
 	"github.com/celadon-cel/celadon/x/markers"
 )
 
-// GoDesk vets Go packages that an editor has open. It is safe for concurrent use.
-type GoDesk struct {
-	desk    *Desk
+// GoReviewer vets Go packages that an editor has open. It is safe for concurrent use.
+type GoReviewer struct {
+	desk    *Reviewer
 	without []string
 
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]*vetted // CRDs do not change with each key
 }
 
-// NewGoDesk makes one, of the same options as NewDesk.
-func NewGoDesk(d *Desk, o *Options) *GoDesk {
-	return &GoDesk{desk: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
+// NewGoReviewer makes one, of the same options as NewReviewer.
+func NewGoReviewer(d *Reviewer, o *Options) *GoReviewer {
+	return &GoReviewer{desk: d, without: o.NoLints, known: map[[sha256.Size]byte]*vetted{}}
 }
 
 // GoReviewed is what celadon vet says of a Go package.
@@ -42,7 +42,7 @@ type GoRule struct {
 // Vet vets the packages in a folder, from the root, with the CRDs that the module has
 // where generators write them; texts are those that are not saved, by their files. The
 // error says why nothing can be said.
-func (d *GoDesk) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
+func (d *GoReviewer) Vet(ctx context.Context, dir string, texts map[string][]byte) (*GoReviewed, error) {
 	var open closers
 	defer open.close()
 	g, err := readGo([]string{dir}, &open, texts)
@@ -87,7 +87,7 @@ func (d *GoDesk) Vet(ctx context.Context, dir string, texts map[string][]byte) (
 }
 
 // vet vets a CRD once.
-func (d *GoDesk) vet(ctx context.Context, doc *input.Document) *vetted {
+func (d *GoReviewer) vet(ctx context.Context, doc *input.Document) *vetted {
 	data, err := doc.JSON()
 	if err != nil || doc.Object["kind"] != resource.Kind {
 		return nil

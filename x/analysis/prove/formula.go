@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// world is the formula of one question.
-type world struct {
+// formula is the formula of one question.
+type formula struct {
 	gates
 	prover *Prover
 	// asked is the rule that the question is about, which nothing assumes.
@@ -52,14 +52,14 @@ type sibling struct {
 	lit sat.Lit
 }
 
-func newWorld(p *Prover) *world {
-	w := &world{gates: newGates(p.outside != nil, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
+func newFormula(p *Prover) *formula {
+	w := &formula{gates: newGates(p.outside != nil, p.work), prover: p, names: map[string]sat.Lit{}, terms: map[string]int{}, old: map[*place]*place{}, loops: map[string]truth{}, comparables: map[*types.Decl]comparable{}, known: map[engine.RuleRef]sat.Lit{}}
 	w.schema, w.next, w.update = w.free(), w.free(), w.free()
 	return w
 }
 
 // spend counts expressions, and says when there are too many.
-func (w *world) spend(n int) bool {
+func (w *formula) spend(n int) bool {
 	w.meter.Spend(perStep * n)
 	if w.work += n; w.work > maxWork || w.meter.Empty() {
 		w.tooMuch = true
@@ -71,7 +71,7 @@ func (w *world) spend(n int) bool {
 const perStep = 50
 
 // term is a short name for a text, so that what is made of names stays short, too.
-func (w *world) term(text string) string {
+func (w *formula) term(text string) string {
 	n, ok := w.terms[text]
 	if !ok {
 		n = len(w.terms)
@@ -84,14 +84,14 @@ func (w *world) term(text string) string {
 const maxWork = 50_000
 
 // named is a proposition of which only the text is known.
-func (w *world) named(key string) sat.Lit {
+func (w *formula) named(key string) sat.Lit {
 	w.vague++
 	l, _ := w.relation(key)
 	return l
 }
 
 // relation is a proposition known by its text.
-func (w *world) relation(key string) (l sat.Lit, known bool) {
+func (w *formula) relation(key string) (l sat.Lit, known bool) {
 	if l, known = w.names[key]; !known {
 		l = w.free()
 		w.names[key] = l
@@ -102,7 +102,7 @@ func (w *world) relation(key string) (l sat.Lit, known bool) {
 // tree is the place of a path as a version reads it, and all above it up to the
 // item, the entry or the root in which it stands, all present. It is nil where
 // rules cannot see it.
-func (w *world) tree(of *Prover, steps []engine.Step) *place {
+func (w *formula) tree(of *Prover, steps []engine.Step) *place {
 	anchor := 0
 	for i, step := range steps {
 		if step.Any {
@@ -126,7 +126,7 @@ func (w *world) tree(of *Prover, steps []engine.Step) *place {
 }
 
 // reach lets there be a value at a path.
-func (w *world) reach(of *Prover, steps []engine.Step) error {
+func (w *formula) reach(of *Prover, steps []engine.Step) error {
 	if w.tree(of, steps) == nil {
 		return fmt.Errorf("%q: %w: the schema has no such place", engine.FormatPath(steps), ErrNotAnalysed)
 	}
@@ -135,7 +135,7 @@ func (w *world) reach(of *Prover, steps []engine.Step) error {
 
 // settle says of all places what the schema and the rules there say, and of the
 // places that these speak of.
-func (w *world) settle() {
+func (w *formula) settle() {
 	for i := 0; i < len(w.places) && !w.tooMuch; {
 		for ; i < len(w.places) && !w.tooMuch; i++ {
 			p := w.places[i]
@@ -159,7 +159,7 @@ func (w *world) settle() {
 }
 
 // schemaOf is the assumption that the schema of a place's version holds.
-func (w *world) schemaOf(p *place) sat.Lit {
+func (w *formula) schemaOf(p *place) sat.Lit {
 	if p.of == w.prover {
 		return w.schema
 	}
@@ -168,7 +168,7 @@ func (w *world) schemaOf(p *place) sat.Lit {
 
 // assume lets the rules of a place hold there; those of a second version need
 // not. Transition rules have run where there is an old value.
-func (w *world) assume(p *place) {
+func (w *formula) assume(p *place) {
 	if w.ruleless || p.schema == nil || p.decl.Kind == types.Hidden || p.of != w.prover {
 		return
 	}
@@ -184,7 +184,7 @@ func (w *world) assume(p *place) {
 
 // runs is the proposition that a rule runs where there is a value: one with
 // oldSelf, on updates.
-func (w *world) runs(r *one) sat.Lit {
+func (w *formula) runs(r *one) sat.Lit {
 	if r.usesOld && !r.checked.Optional {
 		return w.update
 	}
@@ -192,7 +192,7 @@ func (w *world) runs(r *one) sat.Lit {
 }
 
 // reading is a rule over the values of a place.
-func (w *world) reading(r *one, self, old *place) *reading {
+func (w *formula) reading(r *one, self, old *place) *reading {
 	x := &reading{world: w, ast: r.tree, nulls: r.nulls, hidden: r.hidden, vars: map[string]variable{types.Self: self.variable()}}
 	switch {
 	case r.checked.Optional:
@@ -212,7 +212,7 @@ func (p *place) variable() variable {
 	return v
 }
 
-func (w *world) sibling(ref engine.RuleRef) sat.Lit {
+func (w *formula) sibling(ref engine.RuleRef) sat.Lit {
 	key := engine.RuleRef{Path: ref.Path, Index: ref.Index}
 	lit, ok := w.known[key]
 	if !ok {
