@@ -111,8 +111,8 @@ func (t *tally) all(ctx context.Context) error {
 
 // run decides all objects.
 func (t *tally) run(ctx context.Context) error {
-	decide := func(doc *input.Document) *finding.Object { return t.checker.decide(ctx, doc) }
-	pipe := batch.From(t.options.sharded(t.checker.source, t.checker.crds), decide, t.take)
+	decide := func(doc *input.Document) *finding.Object { return t.checker.Decide(ctx, doc) }
+	pipe := batch.From(t.options.sharded(t.checker.source, t.checker.CRDs), decide, t.take)
 	pipe.Idle = t.to.out.Flush
 	err := pipe.Run(ctx)
 	t.to.bar.Done()

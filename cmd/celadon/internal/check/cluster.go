@@ -8,10 +8,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/types"
@@ -42,21 +42,21 @@ func (a *run) connect(ctx context.Context, o *Options) (*cluster.Client, error) 
 }
 
 // clusterCRDs are those of the cluster that are wanted, or all where wanted is nil.
-func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use crdUse, cfg engine.Config) (*definitions, error) {
+func clusterCRDs(ctx context.Context, client *cluster.Client, wanted func(string) bool, use verdict.Use, cfg engine.Config) (*verdict.CRDs, error) {
 	all, failed := client.CRDs(ctx, wanted)
-	d, err := readCRDsFrom(ctx, all, []string{client.String()}, use, cfg)
+	d, err := verdict.Read(ctx, all, []string{client.String()}, use, cfg)
 	if err == nil {
 		err = failed()
 	}
 	if wanted != nil { // that it has none of them is told of each
-		d.problems = slices.DeleteFunc(d.problems, func(err error) bool { return errors.Is(err, errNoCRD) })
+		d.Problems = slices.DeleteFunc(d.Problems, func(err error) bool { return errors.Is(err, verdict.ErrNoCRD) })
 	}
 	return d, err
 }
 
 // before reads the CRDs of --crd, of which it gives the source anew, and those of the
 // cluster that they are to replace.
-func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *definitions, err error) {
+func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cfg engine.Config) (after batch.Source, before *verdict.CRDs, err error) {
 	var chunks []input.Chunk
 	names := map[string]bool{}
 	kept := func(wait func(), yield func(input.Chunk) bool) {
@@ -65,7 +65,7 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 			return yield(c)
 		})
 	}
-	name := func(doc *input.Document) string { return finding.Identify(doc.Object).Name }
+	name := func(doc *input.Document) string { return doc.Identity().Name }
 	err = batch.From(kept, name, func(name string) error { names[name] = true; return nil }).Run(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -77,25 +77,25 @@ func (a *run) before(ctx context.Context, o *Options, client *cluster.Client, cf
 			}
 		}
 	}
-	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, crdUse{before: true}, cfg)
+	before, err = clusterCRDs(ctx, client, func(name string) bool { return names[name] }, verdict.Use{Before: true}, cfg)
 	return after, before, err
 }
 
 // objectsOf are those of the kinds that the CRDs define.
 func (a *run) objectsOf(ctx context.Context, client *cluster.Client, c *checker) batch.Source {
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, def := range c.crds.all {
-		crd := def.crd.ForEngine()
-		if c.before != nil {
-			if crd = c.before.named(crd.Name); crd == nil {
-				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, and so no objects", def.place, def.crd.Name, client))
+	for _, def := range c.CRDs.All {
+		crd := def.CRD.ForEngine()
+		if c.Before != nil {
+			if crd = c.Before.Complete(crd.Name); crd == nil {
+				a.Complain(fmt.Errorf("%s: %s: %s has no such CRD, and so no objects", def.Place, def.CRD.Name, client))
 				continue
 			}
 		}
 		crds = append(crds, crd)
 	}
 	kinds, problems := client.Kinds(crds)
-	c.crds.problems = append(c.crds.problems, problems...)
+	c.CRDs.Problems = append(c.CRDs.Problems, problems...)
 	a.announce(client, c.options, kinds)
 	return client.Objects(ctx, kinds)
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
-	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // How it works: with --pipe celadon check is the half of a conversation. Each line
@@ -68,41 +68,23 @@ type request struct {
 	Subresource string          `json:"subresource"`
 }
 
-// reply is one line of standard output.
-type reply struct {
-	Verdict  string          `json:"verdict"`
-	Status   *finding.Status `json:"status,omitempty"`
-	Causes   []finding.Cause `json:"causes"`
-	Warnings []string        `json:"warnings"`
-	Cost     int64           `json:"cost"`
-	// Object is what would be persisted.
-	Object map[string]any `json:"object,omitempty"`
-	// Problem explains a missing verdict, or names the rules of the CRD that do not compile. As in the API server, such
-	// a rule rejects every value that it applies to, and the other checks are unaffected.
-	Problem string `json:"problem,omitempty"`
-}
-
-func unanswered(verdict string, err error) *reply {
-	return &reply{Verdict: verdict, Causes: []finding.Cause{}, Warnings: []string{}, Problem: err.Error()}
-}
-
 // pipe answers requests until there are no more.
 func (a *run) pipe(ctx context.Context, o *Options) error {
 	cfg, err := o.engine()
 	if err != nil {
 		return err
 	}
-	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), crdUse{}, cfg)
+	crds, err := readCRDs(ctx, a.Stdin, o.CRDs, o.selection(), verdict.Use{}, cfg)
 	if err != nil {
 		return err
 	}
-	if problems := crds.found(); len(problems) > 0 {
+	if problems := crds.Found(); len(problems) > 0 {
 		for _, problem := range problems {
 			a.Complain(problem)
 		}
 		return &command.ExitError{Code: command.Usage}
 	}
-	c := &checker{options: o, crds: crds}
+	d := &verdict.Decider{Config: o.decides(nil, 0), CRDs: crds}
 	requests, out := readRequests(ctx, a.Stdin), finding.Encoder(untrusted.NewWriter(a.Stdout))
 	for {
 		select {
@@ -115,7 +97,7 @@ func (a *run) pipe(ctx context.Context, o *Options) error {
 			if r.err != nil {
 				return fmt.Errorf("cannot read the requests: %w", r.err)
 			}
-			if err := out.Encode(c.answer(ctx, r.text)); err != nil {
+			if err := out.Encode(answer(ctx, d, r.text)); err != nil {
 				return &command.ExitError{Code: command.Usage, Err: fmt.Errorf("cannot write the answer: %w", a.unwrapWrite(err))}
 			}
 		}
@@ -169,68 +151,16 @@ func readRequest(r *bufio.Reader) (text []byte, err error) {
 	}
 }
 
-func (c *checker) answer(ctx context.Context, text []byte) *reply {
+func answer(ctx context.Context, d *verdict.Decider, text []byte) *verdict.Reply {
 	if text == nil {
-		return unanswered(finding.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
+		return verdict.Unanswered(finding.Unreadable, fmt.Errorf("a request of more than %d MiB: want less", maxRequest>>20))
 	}
 	req, err := decodeRequest(text)
 	if err != nil {
-		return unanswered(finding.Unreadable, err)
+		return verdict.Unanswered(finding.Unreadable, err)
 	}
-	req.FieldValidation = c.options.validation
-	obj, err := engine.Decode(req.Raw)
-	if err != nil {
-		return unanswered(finding.Unreadable, fmt.Errorf("object: %w", err))
-	}
-	id := finding.Identify(obj)
-	def, typed := c.crds.addressee(obj)
-	if def == nil {
-		return unanswered(finding.Skipped, fmt.Errorf("no CRD given for %s, or none that can be used", id.GroupKind()))
-	}
-	rep := &finding.Object{Identity: id}
-	if typed && unserved(def.engine, rep) {
-		return &reply{Verdict: rep.Verdict, Status: rep.Status, Causes: []finding.Cause{}, Warnings: []string{}}
-	}
-	res, ok := validate(ctx, def.engine, *req, rep)
-	if !ok {
-		return unanswered(rep.Verdict, errors.New(rep.Problem))
-	}
-	out := said(ctx, def, res)
-	if res.Allowed && len(req.Raw) > fitsBelow {
-		out.Warnings = append(out.Warnings, tooLarge(func() ([]byte, error) { return req.Raw, nil }, res)...)
-	}
-	if out.Problem == "" && len(def.problems) > 0 {
-		out.Problem = errors.Join(def.problems...).Error()
-	}
-	return out
+	return d.Reply(ctx, req)
 }
-
-// said is the answer to what was decided.
-func said(ctx context.Context, def *definition, res *engine.Result) *reply {
-	out := &reply{Verdict: finding.Valid, Causes: []finding.Cause{}, Warnings: append([]string{}, res.Warnings...), Cost: res.Cost, Object: res.Object}
-	if res.Allowed {
-		return out
-	}
-	out.Verdict = finding.Invalid
-	out.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	for _, cause := range res.Causes {
-		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message}
-		if cause.Rule != nil {
-			r.Rule = cause.Rule.Rule
-		}
-		out.Causes = append(out.Causes, r)
-	}
-	if _, err := explain(ctx, def, res.Prepared(), res.Causes[:min(maxExplained, len(res.Causes))], out.Causes, new(trace.Run).Allowance(), nil); err != nil {
-		out.Problem = err.Error()
-	}
-	if res.Undecided != nil {
-		out.Verdict, out.Problem = finding.Undecided, res.Undecided.Error()
-	}
-	return out
-}
-
-// maxExplained is how many causes are told with the values in their rules.
-const maxExplained = 100
 
 // decodeRequest is the request of a line; the object stays as it was sent, with its
 // duplicate keys.

@@ -17,6 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
 // How it works: each shard reads all that there is, and decides what is its own. An
@@ -81,29 +82,19 @@ func (o *Options) checkParts() (err error) {
 	return o.checkReport()
 }
 
-// mine is true of an object that this shard decides.
-func (c *checker) mine(rep *finding.Object) bool {
-	if rep.Key == "" && c.options.Cluster.On {
-		return true // what one shard could not read of a cluster, another could
-	}
-	return c.options.owns(rep.Key)
-}
-
-// shardKey is the key of an object that is one; "" else.
-func (d *definitions) shardKey(obj map[string]any) string {
-	if id := finding.Identify(obj); id.APIVersion == "" || id.Kind == "" {
-		return ""
-	}
-	return d.key(obj)
+// elsewhere reports whether another shard decides an object. What one shard could not read
+// of a cluster, another could.
+func (o *Options) elsewhere(rep *finding.Object) bool {
+	return (rep.Key != "" || !o.Cluster.On) && !o.owns(rep.Key)
 }
 
 // sharded lets what other shards decide be passed over without decoding it, where it
 // is JSON: most of what a shard reads.
-func (o *Options) sharded(source batch.Source, crds *definitions) batch.Source {
+func (o *Options) sharded(source batch.Source, crds *verdict.CRDs) batch.Source {
 	if o.shard.Of <= 1 {
 		return source
 	}
-	skip := func(doc *input.Document) bool { return !o.owns(crds.shardKey(doc.Object)) }
+	skip := func(doc *input.Document) bool { return !o.owns(crds.Key(doc.Object)) }
 	return func(wait func(), yield func(input.Chunk) bool) {
 		source(wait, func(c input.Chunk) bool {
 			c.Skip = skip
@@ -169,20 +160,20 @@ func (o *Options) telling() []string {
 // it.
 func (c *checker) digest() string {
 	h := sha256.New()
-	for _, d := range []*definitions{c.crds, c.before} {
+	for _, d := range []*verdict.CRDs{c.CRDs, c.Before} {
 		if d == nil {
 			continue
 		}
-		for _, def := range d.all {
-			spec := def.crd.Spec
+		for _, def := range d.All {
+			spec := def.CRD.Spec
 			if how := spec.Conversion; how != nil { // whose certificate is renewed
 				spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: how.Strategy}
 			}
 			data, err := json.Marshal(spec)
-			fmt.Fprintf(h, "%q %d %v\n", def.crd.Name, len(data), err)
+			fmt.Fprintf(h, "%q %d %v\n", def.CRD.Name, len(data), err)
 			h.Write(data)
 		}
-		for _, problem := range d.problems {
+		for _, problem := range d.Problems {
 			fmt.Fprintf(h, "%q\n", problem)
 		}
 		h.Write([]byte{0})

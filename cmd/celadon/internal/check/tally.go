@@ -6,10 +6,9 @@ import (
 	"runtime"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/parallel"
-	"github.com/celadon-cel/celadon/x/trace"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
 // tally counts and prints what was decided, in the order of the input.
@@ -58,7 +57,7 @@ func (t *tally) shows() bool {
 	return t.options.Output == "text" && t.options.Verbose || t.to.head != nil
 }
 
-// crdVerdict tells of the CRDs.
+// judged adds the verdicts on the CRDs.
 func (t *tally) judged(ctx context.Context) error {
 	if t.to.head != nil {
 		t.to.head.CRDs = t.checker.digest()
@@ -66,22 +65,16 @@ func (t *tally) judged(ctx context.Context) error {
 	if !t.options.NoVet {
 		t.summary.CRDs = &finding.CRDSummary{}
 	}
-	crds := t.checker.crds
-	pipe := parallel.Pipe[*crdVerdict, *finding.CRD]{
+	pipe := parallel.Pipe[*verdict.CRDVerdict, *finding.CRD]{
 		Workers: runtime.GOMAXPROCS(0),
-		Produce: func(send func(*crdVerdict) bool) {
-			for _, one := range crds.judged {
+		Produce: func(send func(*verdict.CRDVerdict) bool) {
+			for _, one := range t.checker.CRDs.Verdicts {
 				if !send(one) {
 					return
 				}
 			}
 		},
-		Work: func(one *crdVerdict) *finding.CRD {
-			if one.report != nil {
-				return one.report
-			}
-			return crds.judge.review(ctx, one.doc, one.data)
-		},
+		Work: func(one *verdict.CRDVerdict) *finding.CRD { return one.Report(ctx, t.checker.reviewer) },
 		Take: func(crd *finding.CRD) error {
 			if crd == nil {
 				return batch.ErrStopped // the context is cancelled
@@ -135,7 +128,7 @@ func (t *tally) take(r *finding.Object) error {
 	if r == nil {
 		return batch.ErrStopped // the context is cancelled: the object was not decided
 	}
-	t.settle(r)
+	t.checker.Settle(r)
 	if r.Source = t.options.Source; t.to.head != nil {
 		t.seen.add(r)
 	}
@@ -160,18 +153,6 @@ func (t *tally) take(r *finding.Object) error {
 		t.tables.Add(r)
 	}
 	return t.object(r)
-}
-
-// settle drops the explanations of an object if they take too much of the work of the run.
-func (t *tally) settle(r *finding.Object) {
-	if r.Explained == 0 || t.checker.explained.Settle(r.Explained) {
-		return
-	}
-	for i := range r.Causes {
-		if c := &r.Causes[i]; c.Rule != "" && i < excerpt.Shown {
-			c.Values, c.NotShown = nil, trace.NotShown
-		}
-	}
 }
 
 func (t *tally) object(r *finding.Object) error {
@@ -211,8 +192,8 @@ func (t *tally) end(interrupted bool) error {
 func (t *tally) last() {
 	s := &t.summary
 	if c := t.checker; c != nil {
-		s.Vanished += c.olds.vanished()
-		t.problems = append(t.problems, c.problems()...)
+		s.Vanished += c.Olds.Vanished()
+		t.problems = append(t.problems, c.Problems()...)
 	}
 	if t.baseline != nil {
 		t.stale = append(t.stale, t.baseline.stale(t.options, t.checker != nil)...)

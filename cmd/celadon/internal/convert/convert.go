@@ -15,7 +15,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -151,7 +150,7 @@ func (r *run) converted(doc *input.Document) (out map[string]any, code int, err 
 	if doc.Err != nil {
 		return nil, command.Usage, doc.Err
 	}
-	id := finding.Identify(doc.Object)
+	id := doc.Identity()
 	entry := r.known.Find(id.GroupKind())
 	if entry == nil {
 		return nil, command.Usage, fmt.Errorf("no CRD given for %s", id.GroupKind())

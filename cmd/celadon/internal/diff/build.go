@@ -8,9 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/x/analysis/compare"
@@ -73,7 +73,7 @@ func (p *pair) update(ctx context.Context, o *Options) (*finding.CRD, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdict := check.ReviewCRD(ctx, o.KubeVersion, p.after.doc, data, old)
+	verdict := verdict.ReviewCRD(ctx, o.KubeVersion, p.after.doc, data, old)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

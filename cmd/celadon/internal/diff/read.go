@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/gitrevision"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 )
 
 // definition is a CRD and where it stands.
@@ -95,7 +95,7 @@ func (s *sides) readCluster(ctx context.Context, client *cluster.Client) error {
 // one is nil for a document that is no CRD.
 func one(doc *input.Document, named []string) *definition {
 	resource.Complete(doc)
-	if check.Ignored(doc, named) {
+	if verdict.Ignored(doc, named) {
 		return nil
 	}
 	d := &definition{doc: doc}

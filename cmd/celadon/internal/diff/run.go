@@ -7,7 +7,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
@@ -16,6 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/converter"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
@@ -129,7 +129,7 @@ func (d *differ) objects(ctx context.Context, cfg engine.Config, take func(*find
 	}
 	sum := &Objects{}
 	d.report.Summary.Objects = sum
-	problems, err := check.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
+	problems, err := verdict.Upgrade(ctx, cfg, before, after, d.source(ctx), d.options.Objects, func(o *finding.Object) error {
 		switch {
 		case o.Bug != nil:
 			return &command.ExitError{Code: command.Bug, Err: o.Bug}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
@@ -80,6 +81,9 @@ type Object struct {
 	Key string `json:"-"`
 	At  int64  `json:"-"`
 }
+
+// Identity is what names an object.
+type Identity = input.Identity
 
 // Status is the API server's answer to a refused object.
 type Status struct {

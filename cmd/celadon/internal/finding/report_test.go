@@ -17,7 +17,7 @@ import (
 const nasty = "a<b>&\"c\" 'd' ]]> 100%, x:y\r\n\x00\x1b é …"
 
 func sample() []*Object {
-	id := Identity{"g/v1", "Thing", "default", "a"}
+	id := Identity{APIVersion: "g/v1", Kind: "Thing", Namespace: "default", Name: "a"}
 	objects := []*Object{
 		{File: "f.yaml", Line: 1, Identity: id, Verdict: Valid, Operation: "create", Warnings: []string{nasty}},
 		{File: "f.yaml", Line: 5, Identity: id, Verdict: Invalid, Status: &Status{422, "Invalid", nasty}, Causes: []Cause{

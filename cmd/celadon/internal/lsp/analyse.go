@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
@@ -272,7 +273,7 @@ func (v *view) ofBroken(p *part) {
 			kind = word(value)
 		}
 	}
-	id := finding.Identity{APIVersion: apiVersion, Kind: kind}
+	id := input.Identity{APIVersion: apiVersion, Kind: kind}
 	ours := kind == resource.Kind || kind == ruletest.Kind && apiVersion == ruletest.APIVersion || v.crds.live().Knows(id.GroupKind())
 	if !ours {
 		return

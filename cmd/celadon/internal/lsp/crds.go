@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -17,7 +17,7 @@ import (
 // with the shortest path is in force, of these the first: a repository may have copies.
 type crds struct {
 	mu      sync.Mutex
-	objects *check.Live
+	objects *verdict.Live
 	files   map[string][]read          // by path
 	names   map[string]map[string]read // by name, then by path
 	inForce map[string]read            // by name
@@ -35,12 +35,12 @@ type read struct {
 func (c *crds) reset(kube string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects = check.NewLive(engine.Config{KubeVersion: kube})
+	c.objects = verdict.NewLive(engine.Config{KubeVersion: kube})
 	c.files, c.names, c.inForce = map[string][]read{}, map[string]map[string]read{}, map[string]read{}
 }
 
 // live decides objects by the CRDs in force.
-func (c *crds) live() *check.Live {
+func (c *crds) live() *verdict.Live {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.objects

@@ -8,11 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 	"github.com/celadon-cel/celadon/x/ruletest"
 )
@@ -101,10 +101,10 @@ func (p *part) is() what {
 		return broken
 	}
 	resource.Complete(p.doc)
-	switch id := finding.Identify(p.doc.Object); {
+	switch id := p.doc.Identity(); {
 	case ruletest.Holds(p.doc.Object):
 		return suite
-	case check.Ignored(p.doc, nil):
+	case verdict.Ignored(p.doc, nil):
 		return none
 	case id.Kind == resource.Kind:
 		return crd

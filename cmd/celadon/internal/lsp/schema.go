@@ -8,7 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/cel/lex"
@@ -35,7 +35,7 @@ func (v *view) objectAt(p piece) *objectAt {
 		}
 		return ""
 	}
-	id := finding.Identity{APIVersion: text("apiVersion"), Kind: text("kind")}
+	id := input.Identity{APIVersion: text("apiVersion"), Kind: text("kind")}
 	if !v.crds.live().Knows(id.GroupKind()) {
 		return nil
 	}

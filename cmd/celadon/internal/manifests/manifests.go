@@ -16,13 +16,13 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/cluster"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
@@ -122,7 +122,7 @@ func (o *Options) read(ctx context.Context, s command.Streams) (map[string]strin
 	}
 	read := func(doc *input.Document) one {
 		resource.Complete(doc)
-		if check.Ignored(doc, o.CRDs) {
+		if verdict.Ignored(doc, o.CRDs) {
 			return one{}
 		}
 		return one{Read: resource.One(doc), object: doc.Object}

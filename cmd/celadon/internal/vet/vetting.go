@@ -11,7 +11,6 @@ import (
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/command/progress"
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -182,7 +181,7 @@ func (v *vetter) vet(ctx context.Context, doc *input.Document) *vetted {
 		return one
 	}
 	cfg := v.cfg
-	if cfg.Old = v.old(finding.Identify(doc.Object).Name); cfg.Old != nil {
+	if cfg.Old = v.old(doc.Identity().Name); cfg.Old != nil {
 		one.operation = "update"
 	}
 	cfg.DuplicateKeys = doc.Duplicate

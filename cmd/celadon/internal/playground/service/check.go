@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -80,19 +80,19 @@ func (r *Service) check(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-func (r *Service) checked(ctx context.Context, req *Request) (*check.Checked, error) {
+func (r *Service) checked(ctx context.Context, req *Request) (*verdict.Checked, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return d.Check(ctx, check.Writes{
+	return d.Check(ctx, verdict.Writes{
 		Objects:     input.Text{File: ObjectFile, Data: []byte(req.Object)},
 		Olds:        input.Text{File: OldFile, Data: []byte(req.Old)},
 		Subresource: req.Subresource,
 	})
 }
 
-func newDecided(o *check.Answer) decided {
+func newDecided(o *verdict.Answer) decided {
 	d := decided{CRD: o.CRD, Causes: []int{}, Diff: string(o.Diff), Rules: []rule{}, Runs: []run{}, AllRuns: len(o.Runs)}
 	if o.Status != nil {
 		d.Kubectl = string(finding.KubectlError(o.Object))

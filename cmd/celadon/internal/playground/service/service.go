@@ -18,9 +18,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
@@ -82,7 +82,7 @@ type Service struct {
 // compiledText is a CRD text at a version.
 type compiledText struct {
 	text, kubeVersion string
-	*check.TextChecker
+	*verdict.TextChecker
 
 	mu     sync.Mutex
 	places map[placeKey]*assist.Place
@@ -176,7 +176,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	}
 	r.makeRoom(len(req.CRD))
 	r.mu.Unlock()
-	made, err := check.NewTextChecker(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
+	made, err := verdict.NewTextChecker(ctx, input.Text{File: CRDFile, Data: []byte(req.CRD)}, req.KubeVersion)
 	if err != nil {
 		return nil, err
 	}

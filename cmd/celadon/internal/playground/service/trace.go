@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/check"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
 	"github.com/celadon-cel/celadon/engine/x/eval"
 	"github.com/celadon-cel/celadon/engine/x/expr"
 	"github.com/celadon-cel/celadon/x/trace/record"
@@ -63,7 +63,7 @@ func (r *Service) trace(ctx context.Context, req *Request) (any, error) {
 	return answer, nil
 }
 
-func traceRun(ctx context.Context, o *check.Answer, n int) (*record.Trace, error) {
+func traceRun(ctx context.Context, o *verdict.Answer, n int) (*record.Trace, error) {
 	ran := o.Runs[n]
 	node, err := o.Engine.At(ran.Rule.Version, ran.Rule.Path)
 	if err != nil {

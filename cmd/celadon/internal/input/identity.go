@@ -1,4 +1,4 @@
-package finding
+package input
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Identity is what names an object.
+// Identity is what names an object. Its JSON form is fixed.
 type Identity struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -14,8 +14,11 @@ type Identity struct {
 	Name       string `json:"name"`
 }
 
-// Identify reads what names an object; a name that is to be generated is its
-// beginning.
+// Identity returns what names the document's object. It is computed at each call.
+func (d *Document) Identity() Identity { return Identify(d.Object) }
+
+// Identify returns what names an object. The name of an object with generateName only is
+// that prefix.
 func Identify(obj map[string]any) Identity {
 	text := func(m map[string]any, name string) string {
 		s, _ := m[name].(string)
@@ -29,15 +32,15 @@ func Identify(obj map[string]any) Identity {
 	return Identity{APIVersion: text(obj, "apiVersion"), Kind: text(obj, "kind"), Namespace: text(meta, "namespace"), Name: name}
 }
 
-// Called is what an object is called: its kind, group, namespace and name.
+// Called returns the object's kind, group, namespace and name as one text.
 func (id Identity) Called() string { return Called(id.GroupKind(), id.Namespace, id.Name) }
 
-// Called puts together what an object is called.
+// Called returns a kind, group, namespace and name as one text.
 func Called(gk schema.GroupKind, namespace, name string) string {
 	return strings.Join([]string{gk.String(), namespace, name}, "/")
 }
 
-// GroupKind is what the object's CRD is found by.
+// GroupKind returns the object's group and kind, by which its CRD is found.
 func (id Identity) GroupKind() schema.GroupKind {
 	gv, _ := schema.ParseGroupVersion(id.APIVersion)
 	return schema.GroupKind{Group: gv.Group, Kind: id.Kind}

@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 // upgrade decides an object that exists under the old CRD: a create under both,
 // and under both an update that changes nothing.
-func (c *checker) upgrade(ctx context.Context, def *definition, doc *input.Document, rep *finding.Object) {
+func (c *Decider) upgrade(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) {
 	rep.Operation = "create"
-	before := c.before.find(finding.Identify(doc.Object).GroupKind())
+	before := c.Before.find(doc.Identity().GroupKind())
 	if before == nil {
-		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+finding.Identify(doc.Object).GroupKind().String()
+		rep.Verdict, rep.Problem = finding.Skipped, "no old CRD given for "+doc.Identity().GroupKind().String()
 		return
 	}
-	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.options.Summary}
+	create := engine.Request{Object: doc.Object, FieldValidation: "Ignore", Trace: c.Trace}
 	update := create
 	update.OldObject = doc.Object
 	was, ok := answered(ctx, before, create, rep)
@@ -64,7 +64,7 @@ type answer struct {
 
 // answered is false where there is no answer at all; the report then says why.
 // Of what is undecided the report keeps the first, whatever else is not checked.
-func answered(ctx context.Context, def *definition, req engine.Request, rep *finding.Object) (answer, bool) {
+func answered(ctx context.Context, def *Definition, req engine.Request, rep *finding.Object) (answer, bool) {
 	problem, limit := rep.Problem, rep.Limit
 	res, ok := validate(ctx, def.engine, req, rep)
 	switch {
@@ -86,9 +86,9 @@ func answered(ctx context.Context, def *definition, req engine.Request, rep *fin
 
 // silent are the differences between the object as it is kept under the old CRD
 // and under the new one, by an update that changes nothing.
-func silent(ctx context.Context, before, now *definition, update engine.Request, unchanged *engine.Result) []finding.Change {
+func silent(ctx context.Context, before, now *Definition, update engine.Request, unchanged *engine.Result) []finding.Change {
 	was, is := compare.Kept(ctx, before.engine, now.engine, update, unchanged)
-	secrets := append(secret.Of(before.crd.ForEngine(), was).Texts, secret.Of(now.crd.ForEngine(), is).Texts...)
+	secrets := append(secret.Of(before.CRD.ForEngine(), was).Texts, secret.Of(now.CRD.ForEngine(), is).Texts...)
 	text := func(v any, absent bool) string {
 		if absent {
 			return ""

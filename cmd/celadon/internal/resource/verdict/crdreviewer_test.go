@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -30,12 +29,12 @@ func TestJudgedLater(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j := &crdReviewer{now: name == "of a part"}
-		d, err := readCRDs(t.Context(), nil, []string{path}, input.Selection{}, crdUse{vet: j}, engine.Config{})
-		if err != nil || len(d.judged) != 1 {
-			t.Fatalf("%s: %v, %d CRDs", name, err, len(d.judged))
+		j := &CRDReviewer{Now: name == "of a part"}
+		d, err := Read(t.Context(), scanned(path), []string{path}, Use{Vet: j}, engine.Config{})
+		if err != nil || len(d.Verdicts) != 1 {
+			t.Fatalf("%s: %v, %d CRDs", name, err, len(d.Verdicts))
 		}
-		one := d.judged[0]
+		one := d.Verdicts[0]
 		if (one.report != nil) != c.now {
 			t.Errorf("%s: judged at once: %t", name, !c.now)
 		}

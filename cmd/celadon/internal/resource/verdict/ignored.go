@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/engine/catalog"
@@ -28,7 +27,7 @@ func noObject(doc *input.Document) string {
 	if doc.Err != nil {
 		return ""
 	}
-	id := finding.Identify(doc.Object)
+	id := doc.Identity()
 	group := id.GroupKind().Group
 	switch {
 	case id.Kind == "" && group == "" && doc.Object["kind"] == nil && !resource.Stored(doc.Object): // Chart.yaml has an apiVersion

@@ -1,12 +1,10 @@
-package check
+package verdict
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -24,7 +22,7 @@ import (
 // concurrent use.
 type TextChecker struct {
 	kubeVersion string
-	crds        *definitions
+	crds        *CRDs
 }
 
 // NewTextChecker reads the CRDs and compiles none. The error is of the version.
@@ -38,22 +36,22 @@ func NewTextChecker(ctx context.Context, crds input.Text, kubeVersion string) (*
 	var given []resource.Read
 	var unreadable []crdRead
 	crds.Each(func(doc *input.Document) {
-		switch r := readCRD(ctx, doc, named, &t, crdUse{}); {
+		switch r := readCRD(ctx, doc, named, &t, Use{}); {
 		case r.Err != nil:
 			unreadable = append(unreadable, r)
 		case r.CRD != nil:
 			given = append(given, r.Read)
 		}
 	})
-	d := &definitions{}
+	d := &CRDs{}
 	if len(given) == 0 && len(unreadable) == 0 {
-		d.problems = append(d.problems, noCRD(named))
+		d.Problems = append(d.Problems, noCRD(named))
 	}
 	for _, r := range unreadable {
 		d.unreadable(r)
 	}
 	all := gathered(engine.Config{KubeVersion: kubeVersion}, given)
-	all.problems = append(d.problems, all.problems...)
+	all.Problems = append(d.Problems, all.Problems...)
 	return &TextChecker{kubeVersion, all}, nil
 }
 
@@ -88,73 +86,86 @@ type Answer struct {
 // Check decides the objects. The error is the context's, or of how they are asked
 // about.
 func (d *TextChecker) Check(ctx context.Context, w Writes) (*Checked, error) {
-	o := Options{
-		KubeVersion: d.kubeVersion, CRDs: []string{"-"}, Subresource: w.Subresource, Olds: []string{w.Olds.File},
-		Validate: "strict", Output: "json", Verbose: true, Summary: true, NoVet: true, Diff: true,
+	switch w.Subresource {
+	case "", "status", "scale":
+	default:
+		return nil, fmt.Errorf("--subresource %q: want status or scale", w.Subresource)
 	}
-	shown := o
-	shown.Diff = false // which is for this report's reader alone
-	if err := shown.Check(nil); err != nil {
-		return nil, err
-	}
-	o.validation = shown.validation
-	c := &checker{options: &o, crds: d.crds, olds: d.readOlds(&o, w.Olds), named: []string{w.Objects.File}}
-	c.templates.hold(w.Objects)
-	var out bytes.Buffer
-	a := &run{command.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard}}
 	v, err := types.ParseVersion(d.kubeVersion)
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.tally(ctx, &shown, v.String())
+	c := &Decider{
+		Config: Config{
+			KubeVersion: d.kubeVersion, Validation: "Strict", Subresource: w.Subresource, Named: []string{w.Objects.File},
+			Locate: true, Explain: true, Trace: true, Selectable: true, Diff: true,
+		},
+		CRDs: d.crds, Olds: d.readOlds(w.Olds),
+	}
+	c.templates.hold(w.Objects)
+	var out bytes.Buffer
+	p, err := finding.New("json", &out, finding.Options{KubeVersion: v.String(), Verbose: true, Version: command.Version(), Stderr: io.Discard})
 	if err != nil {
 		return nil, err
 	}
-	t.checker = c
+	summary, tables := &finding.Summary{}, finding.NewTables()
+	told := false // a template is one problem, not one for each document
 	checked := &Checked{}
 	w.Objects.Each(func(doc *input.Document) {
 		if err != nil {
 			return
 		}
 		var one Answer
-		c.observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
-		if one.Object = c.decide(ctx, doc); one.Object == nil {
+		c.Observe = func(run engine.RuleRun) { one.Runs = append(one.Runs, run) }
+		if one.Object = c.Decide(ctx, doc); one.Object == nil {
 			err = ctx.Err()
 			return
 		}
 		if def := d.crds.find(one.GroupKind()); def != nil {
-			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.crd.ForEngine(), doc.Object).Texts
-			if old, ok := c.olds.find(d.crds, doc); ok {
-				one.Secrets = append(one.Secrets, secret.Of(def.crd.ForEngine(), old).Texts...)
+			one.CRD, one.Engine, one.Secrets = def.entry.Name, def.engine, secret.Of(def.CRD.ForEngine(), doc.Object).Texts
+			if old, ok := c.Olds.find(d.crds, doc); ok {
+				one.Secrets = append(one.Secrets, secret.Of(def.CRD.ForEngine(), old).Texts...)
 			}
 		}
 		checked.Objects = append(checked.Objects, one)
-		err = t.take(one.Object)
+		if one.Template {
+			if told {
+				return
+			}
+			told = true
+		}
+		c.Settle(one.Object)
+		tables.Add(one.Object)
+		summary.Count(one.Object)
+		err = p.Object(one.Object)
 	})
+	checked.Problems = c.Problems()
 	if err == nil {
-		err = errors.Join(t.end(false), t.to.out.Flush())
+		summary.Vanished = c.Olds.Vanished()
+		tables.Fill(summary)
+		err = p.End(summary)
 	}
-	checked.Report, checked.Problems = out.Bytes(), t.problems
+	checked.Report = out.Bytes()
 	return checked, err
 }
 
 // Readable is true where there is a CRD.
-func (d *TextChecker) Readable() bool { return len(d.crds.all) > 0 }
+func (d *TextChecker) Readable() bool { return len(d.crds.All) > 0 }
 
 // Definition is the CRD of a name and what it compiles to; an only CRD has any name.
 // Both are nil where there is none that can be used.
 func (d *TextChecker) Definition(name string) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
-	for _, def := range d.crds.all {
-		if def.crd.Name == name || len(d.crds.all) == 1 {
+	for _, def := range d.crds.All {
+		if def.CRD.Name == name || len(d.crds.All) == 1 {
 			def.once.Do(def.compile)
-			return def.crd.ForEngine(), def.engine
+			return def.CRD.ForEngine(), def.engine
 		}
 	}
 	return nil, nil
 }
 
-func (d *TextChecker) readOlds(o *Options, text input.Text) *oldObjects {
-	olds := &oldObjects{byKey: map[string]*oldObject{}}
-	text.Each(func(doc *input.Document) { olds.take(readOldObject(doc), o, d.crds) })
+func (d *TextChecker) readOlds(text input.Text) *Olds {
+	olds := NewOlds()
+	text.Each(func(doc *input.Document) { olds.Take(ReadOld(doc), d.crds, nil) })
 	return olds
 }

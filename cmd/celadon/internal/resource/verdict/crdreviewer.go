@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// crdReviewer tells whether the API server would take the CRDs that objects are checked
+// CRDReviewer tells whether the API server would take the CRDs that objects are checked
 // by: where it would not, they say little.
-type crdReviewer struct {
-	kubeVersion string
-	validation  string       // of unknown and duplicate fields
-	before      *definitions // of --crd-old; nil without it
-	width       int          // of excerpts
+type CRDReviewer struct {
+	KubeVersion string
+	Validation  string // of unknown and duplicate fields
+	Before      *CRDs  // of --crd-old; nil without it
+	Width       int    // of excerpts
 	// old is the complete CRD before the update, whether or not it was read from a server.
 	old *apiextensionsv1.CustomResourceDefinition
-	// now: what is said of CRDs comes before the objects, not behind them.
-	now  bool
+	// Now: what is said of CRDs comes before the objects, not behind them.
+	Now  bool
 	kept atomic.Int64 // bytes of text and JSON
 }
 
@@ -32,41 +32,50 @@ type crdReviewer struct {
 // theirs, which is what the user waits for.
 const maxKept = 4 << 20
 
-// crdVerdict is a CRD and its verdict, which may be given later.
-type crdVerdict struct {
+// CRDVerdict is a CRD and its verdict, which may be given later.
+type CRDVerdict struct {
 	report *finding.CRD // nil: not yet
 	doc    *input.Document
 	data   []byte
 }
 
 // soon gives a CRD its verdict, or keeps what it needs for that.
-func (j *crdReviewer) soon(ctx context.Context, doc *input.Document, data []byte) *crdVerdict {
+func (j *CRDReviewer) soon(ctx context.Context, doc *input.Document, data []byte) *CRDVerdict {
 	source, _, inList := doc.Source()
-	if j.now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
-		return &crdVerdict{report: j.review(ctx, doc, data)}
+	if j.Now || inList || j.kept.Add(int64(len(data)+len(source))) > maxKept {
+		return &CRDVerdict{report: j.review(ctx, doc, data)}
 	}
 	doc.Detach()
 	if json := doc.FromJSON(); json != nil {
 		data = json
 	}
-	return &crdVerdict{doc: doc, data: data}
+	return &CRDVerdict{doc: doc, data: data}
+}
+
+// Report returns the verdict, or nil if the context is canceled. It is the reviewer's
+// that read the CRD.
+func (v *CRDVerdict) Report(ctx context.Context, by *CRDReviewer) *finding.CRD {
+	if v.report != nil {
+		return v.report
+	}
+	return by.review(ctx, v.doc, v.data)
 }
 
 // ReviewCRD is what the API server says of a CRD in the place of an old one. Its JSON
 // is that of all that was read.
 func ReviewCRD(ctx context.Context, kubeVersion string, doc *input.Document, data []byte, old *apiextensionsv1.CustomResourceDefinition) *finding.CRD {
-	return (&crdReviewer{kubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
+	return (&CRDReviewer{KubeVersion: kubeVersion, old: old}).review(ctx, doc, data)
 }
 
-// crdReviewer gives a CRD its verdict: as one that a cluster has, as an update, or as
+// CRDReviewer gives a CRD its verdict: as one that a cluster has, as an update, or as
 // new. Its JSON is that of all that was read.
-func (j *crdReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
-	cfg := vet.Config{KubeVersion: j.kubeVersion, FieldValidation: j.validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
-	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: finding.Identify(doc.Object).Name, Causes: []finding.Cause{}}
+func (j *CRDReviewer) review(ctx context.Context, doc *input.Document, data []byte) *finding.CRD {
+	cfg := vet.Config{KubeVersion: j.KubeVersion, FieldValidation: j.Validation, DuplicateKeys: doc.Duplicate, VerdictOnly: true, Beta: true}
+	c := &finding.CRD{File: doc.File, Line: doc.Line, Name: doc.Identity().Name, Causes: []finding.Cause{}}
 	if cfg.Old = j.old; cfg.Old == nil {
-		cfg.Old = j.before.named(c.Name)
+		cfg.Old = j.Before.Complete(c.Name)
 	}
-	cfg.Stored = cfg.Old == nil && j.before == nil && resource.Stored(doc.Object) // else it is to be stored
+	cfg.Stored = cfg.Old == nil && j.Before == nil && resource.Stored(doc.Object) // else it is to be stored
 	c.Update = cfg.Old != nil
 	verdict, err := vet.Vet(ctx, data, cfg)
 	switch {
@@ -88,8 +97,8 @@ func (j *crdReviewer) review(ctx context.Context, doc *input.Document, data []by
 }
 
 // locate adds the causes with the lines that they are about.
-func (j *crdReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
-	excerpts := excerpt.NewExcerpts(doc, j.width, &secret.Secrets{}, nil)
+func (j *CRDReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.Report) {
+	excerpts := excerpt.NewExcerpts(doc, j.Width, &secret.Secrets{}, nil)
 	fields := make([]string, len(verdict.Causes))
 	for i, cause := range verdict.Causes {
 		fields[i] = resource.Place(doc, cause.Field)
@@ -114,9 +123,9 @@ func (j *crdReviewer) locate(c *finding.CRD, doc *input.Document, verdict *vet.R
 	}
 }
 
-// named returns the complete CRD of a name from definitions that were read as those before an
+// Complete returns the complete CRD of a name from definitions that were read as those before an
 // update, or nil.
-func (d *definitions) named(name string) *apiextensionsv1.CustomResourceDefinition {
+func (d *CRDs) Complete(name string) *apiextensionsv1.CustomResourceDefinition {
 	if d == nil {
 		return nil
 	}

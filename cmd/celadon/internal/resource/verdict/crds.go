@@ -1,10 +1,9 @@
-package check
+package verdict
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
@@ -21,25 +19,26 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// definitions are the CRDs of a run. Each is compiled once, when an object
+// CRDs are the CRDs of a run. Each is compiled once, when an object
 // first asks for it.
-type definitions struct {
-	// problems are what could not be read.
-	problems []error
-	judge    *crdReviewer  // nil: none
-	judged   []*crdVerdict // its verdicts, in the order of the files
+type CRDs struct {
+	// Problems are the errors of CRDs that cannot be read.
+	Problems []error
+	// Verdicts are those of the reviewer, in the order of the files; none without one.
+	Verdicts []*CRDVerdict
+	// All has the CRDs that can be used, in the order of the files.
+	All []*Definition
 
 	catalog *catalog.Catalog
-	all     []*definition // in the order of the files
-	byEntry map[*catalog.Entry]*definition
+	byEntry map[*catalog.Entry]*Definition
 }
 
-// A definition is one CRD.
-type definition struct {
-	crd      *resource.Compact
+// Definition is one CRD.
+type Definition struct {
+	CRD      *resource.Compact
 	complete *apiextensionsv1.CustomResourceDefinition // nil unless an update of the CRD may be vetted
 	entry    *catalog.Entry
-	place    string
+	Place    string
 
 	once      sync.Once
 	engine    *engine.Engine
@@ -48,24 +47,17 @@ type definition struct {
 	problems  []error
 }
 
-// A crdUse is the use of the CRDs of a run beyond deciding objects.
-type crdUse struct {
-	vet    *crdReviewer // vets the CRDs; nil: nothing does
-	before bool         // they are the CRDs before an update that is vetted
+// Use is what the CRDs of a run are for beyond deciding objects.
+type Use struct {
+	Vet    *CRDReviewer // vets the CRDs; nil: nothing does
+	Before bool         // they are the CRDs before an update that is vetted
 }
 
-// readCRDs reads the CRDs and compiles none.
-func readCRDs(ctx context.Context, stdin io.Reader, paths []string, from input.Selection, use crdUse, cfg engine.Config) (*definitions, error) {
-	source := func(wait func(), yield func(input.Chunk) bool) { from.Scan(stdin, paths, wait, yield) }
-	return readCRDsFrom(ctx, source, paths, use, cfg)
-}
-
-// readCRDsFrom reads the CRDs of any source. The paths in named are not below a folder.
-func readCRDsFrom(ctx context.Context, source batch.Source, named []string, use crdUse, cfg engine.Config) (*definitions, error) {
-	d := &definitions{
+// Read reads the CRDs of a source and compiles none. The paths in named are not below a folder.
+func Read(ctx context.Context, source batch.Source, named []string, use Use, cfg engine.Config) (*CRDs, error) {
+	d := &CRDs{
 		catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}),
-		byEntry: map[*catalog.Entry]*definition{},
-		judge:   use.vet,
+		byEntry: map[*catalog.Entry]*Definition{},
 	}
 	found := 0
 	var given []crdRead
@@ -73,7 +65,7 @@ func readCRDsFrom(ctx context.Context, source batch.Source, named []string, use 
 	read := func(doc *input.Document) crdRead { return readCRD(ctx, doc, named, &t, use) }
 	err := batch.From(source, read, func(r crdRead) error {
 		if r.judged != nil {
-			d.judged = append(d.judged, r.judged)
+			d.Verdicts = append(d.Verdicts, r.judged)
 		}
 		if r.CRD == nil && r.Err == nil {
 			return nil
@@ -86,26 +78,26 @@ func readCRDsFrom(ctx context.Context, source batch.Source, named []string, use 
 		return nil
 	}).Run(ctx)
 	if found == 0 && err == nil {
-		d.problems = append(d.problems, noCRD(named))
+		d.Problems = append(d.Problems, noCRD(named))
 	}
 	d.add(given)
 	return d, err
 }
 
-var errNoCRD = errors.New("no CustomResourceDefinition")
+var ErrNoCRD = errors.New("no CustomResourceDefinition")
 
-func noCRD(paths []string) error { return fmt.Errorf("%w in %s", errNoCRD, strings.Join(paths, ", ")) }
+func noCRD(paths []string) error { return fmt.Errorf("%w in %s", ErrNoCRD, strings.Join(paths, ", ")) }
 
 // A crdRead is the CRD in a document, and its verdict.
 type crdRead struct {
 	resource.Read
 	complete *apiextensionsv1.CustomResourceDefinition // see definition
-	judged   *crdVerdict                               // nil unless the CRD is vetted
+	judged   *CRDVerdict                               // nil unless the CRD is vetted
 }
 
 // readCRD skips documents of other kinds; below folders also documents that are not objects,
 // and patches of CRDs.
-func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use crdUse) crdRead {
+func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
 	resource.Complete(doc)
 	if below(doc, named) && noObject(doc) != "" {
 		return crdRead{}
@@ -117,28 +109,28 @@ func readCRD(ctx context.Context, doc *input.Document, named []string, t *templa
 	if read.CRD == nil || read.Err != nil {
 		return read
 	}
-	if use.before {
+	if use.Before {
 		read.complete, read.Err = resource.Decode(doc)
 	}
-	if use.vet != nil {
+	if use.Vet != nil {
 		if data, err := doc.JSON(); err == nil {
-			read.judged = use.vet.soon(ctx, doc, data)
+			read.judged = use.Vet.soon(ctx, doc, data)
 		}
 	}
 	return read
 }
 
 // unreadable tells of what is no CRD; of a template, once.
-func (d *definitions) unreadable(r crdRead) {
+func (d *CRDs) unreadable(r crdRead) {
 	problem := fmt.Errorf("%s: %w", r.Place, r.Err)
-	if last := len(d.problems) - 1; r.Err == errTemplate && last >= 0 && d.problems[last].Error() == problem.Error() {
+	if last := len(d.Problems) - 1; r.Err == errTemplate && last >= 0 && d.Problems[last].Error() == problem.Error() {
 		return
 	}
-	d.problems = append(d.problems, problem)
+	d.Problems = append(d.Problems, problem)
 }
 
 // add puts what was read into the catalogue.
-func (d *definitions) add(given []crdRead) {
+func (d *CRDs) add(given []crdRead) {
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(given))
 	for i, r := range given {
 		crds[i] = r.CRD.ForEngine()
@@ -149,24 +141,24 @@ func (d *definitions) add(given []crdRead) {
 		for _, e := range errs.Errors {
 			failed[e.Index] = true
 			if errors.Is(e, catalog.ErrTwice) {
-				d.problems = append(d.problems, fmt.Errorf("%s: %s is %w", given[e.Index].Place, e.Name, catalog.ErrTwice))
+				d.Problems = append(d.Problems, fmt.Errorf("%s: %s is %w", given[e.Index].Place, e.Name, catalog.ErrTwice))
 			} else {
-				d.problems = append(d.problems, fmt.Errorf("%s: %w", given[e.Index].Place, e))
+				d.Problems = append(d.Problems, fmt.Errorf("%s: %w", given[e.Index].Place, e))
 			}
 		}
 	}
 	for i, r := range given {
 		if e := d.catalog.Named(r.CRD.Name); e != nil && !failed[i] {
-			def := &definition{crd: r.CRD, complete: r.complete, entry: e, place: r.Place}
+			def := &Definition{CRD: r.CRD, complete: r.complete, entry: e, Place: r.Place}
 			d.byEntry[e] = def
-			d.all = append(d.all, def)
+			d.All = append(d.All, def)
 		}
 	}
 }
 
 // find is the definition of a kind, compiled; nil when there is none that can
 // be used.
-func (d *definitions) find(gk schema.GroupKind) *definition {
+func (d *CRDs) find(gk schema.GroupKind) *Definition {
 	def := d.byEntry[d.catalog.Find(gk)]
 	if def == nil {
 		return nil
@@ -181,15 +173,15 @@ func (d *definitions) find(gk schema.GroupKind) *definition {
 // addressee returns the definition that decides an object, or nil if no usable CRD was given for it. If the object's
 // apiVersion or kind is not a string, it is not typed: the only CRD of its kind, or else of its group, then decides it,
 // because every endpoint rejects it in nearly the same words.
-func (d *definitions) addressee(obj map[string]any) (def *definition, typed bool) {
-	id := finding.Identify(obj)
+func (d *CRDs) addressee(obj map[string]any) (def *Definition, typed bool) {
+	id := input.Identify(obj)
 	if !mistyped(obj) {
 		return d.find(id.GroupKind()), true
 	}
 	group := id.GroupKind().Group
-	var only *definition
-	for _, def := range d.all {
-		spec := def.crd.Spec
+	var only *Definition
+	for _, def := range d.All {
+		spec := def.CRD.Spec
 		if (id.Kind == "" || spec.Names.Kind != id.Kind) && (id.Kind != "" || group == "" || spec.Group != group) {
 			continue
 		}
@@ -216,32 +208,32 @@ func mistyped(obj map[string]any) bool {
 	return false
 }
 
-// found are all problems, those of CRDs that no object asked for left out.
-func (d *definitions) found() []error {
-	problems := slices.Clip(d.problems)
-	for _, def := range d.all {
+// Found are all problems, those of CRDs that no object asked for left out.
+func (d *CRDs) Found() []error {
+	problems := slices.Clip(d.Problems)
+	for _, def := range d.All {
 		problems = append(problems, def.problems...)
 	}
 	return problems
 }
 
 // namespaced is true where a kind has namespaces, as far as is known.
-func (d *definitions) namespaced(gk schema.GroupKind) bool {
+func (d *CRDs) namespaced(gk schema.GroupKind) bool {
 	e := d.catalog.Find(gk)
 	return e == nil || e.Namespaced()
 }
 
-func (def *definition) compile() {
+func (def *Definition) compile() {
 	e, err := def.entry.Engine()
 	var bad *engine.CompileErrors
 	if errors.As(err, &bad) {
 		for _, rule := range bad.Errors {
-			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.place, resource.BrokenRule(def.crd.Name, rule)))
+			def.problems = append(def.problems, fmt.Errorf("%s: %s", def.Place, resource.BrokenRule(def.CRD.Name, rule)))
 		}
 	} else if err != nil {
-		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.place, err))
+		def.problems = append(def.problems, fmt.Errorf("%s: %w", def.Place, err))
 	}
 	if e != nil {
-		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.crd.ForEngine())
+		def.engine, def.explainer, def.views = e, trace.NewExplainer(e), newViews(def.CRD.ForEngine())
 	}
 }

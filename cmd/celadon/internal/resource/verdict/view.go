@@ -1,7 +1,6 @@
-package check
+package verdict
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -74,31 +73,30 @@ func tableOf(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.C
 }
 
 // view is nil for an object of no version of the CRD.
-func (def *definition) view(obj map[string]any) *view {
-	_, version, _ := strings.Cut(finding.Identify(obj).APIVersion, "/")
+func (def *Definition) view(obj map[string]any) *view {
+	_, version, _ := strings.Cut(input.Identify(obj).APIVersion, "/")
 	return def.views[version]
 }
 
 // show adds to the report what is asked for of an accepted object.
-func (c *checker) show(def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
-	v, o := def.view(res.Object), c.options
-	kept := o.Persisted || o.Output == "yaml"
-	selects := v != nil && v.selects && (o.Output == "json" || o.Output == "jsonl")
-	if v == nil || !selects && !kept && !o.Diff && o.Output != "wide" {
+func (c *Decider) show(def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
+	v := def.view(res.Object)
+	selects := v != nil && v.selects && c.Selectable
+	if v == nil || !selects && !c.Persisted && !c.Diff && !c.Row {
 		return
 	}
-	mask := secret.MaskOf(def.crd.ForEngine(), doc.Object, req.OldObject, res.Object)
+	mask := secret.MaskOf(def.CRD.ForEngine(), doc.Object, req.OldObject, res.Object)
 	shown := mask.Object(res.Object)
 	if selects {
 		rep.SelectableFields = selected(v, shown)
 	}
-	if kept {
+	if c.Persisted {
 		rep.Persisted = shown
 	}
-	if o.Diff {
+	if c.Diff {
 		rep.Diff, rep.Bug = linediff.Persisted(doc.Place(), mask.Object(doc.Object), shown)
 	}
-	if o.Output == "wide" {
+	if c.Row {
 		rep.Row = c.row(v, shown, doc.Object, req.OldObject)
 	}
 }
@@ -119,12 +117,12 @@ func selected(v *view, obj map[string]any) map[string]string {
 
 // row is what kubectl get shows. An object is as old as it says, or as the one
 // that it replaces: what a file has is there already; else it is new.
-func (c *checker) row(v *view, obj map[string]any, forms ...map[string]any) *finding.Row {
-	now := c.options.now
+func (c *Decider) row(v *view, obj map[string]any, forms ...map[string]any) *finding.Row {
+	now := c.Now
 	if now.IsZero() {
 		now = time.Now()
 	}
-	id, t := finding.Identify(obj), v.table()
+	id, t := input.Identify(obj), v.table()
 	return &finding.Row{Table: t.Table, Namespace: id.Namespace, Name: id.Name, Cells: t.columns.Cells(aged(obj, now, forms), now)}
 }
 
@@ -157,8 +155,8 @@ func with(obj map[string]any, name string, value any) map[string]any {
 // What is stored is asked, or, of what is not, what would be. The selector may
 // name what some CRDs have and others have not: then the object is not chosen,
 // and that is told.
-func (c *checker) choose(def *definition, seen map[string]any, rep *finding.Object) {
-	selector := c.options.selector
+func (c *Decider) choose(def *Definition, seen map[string]any, rep *finding.Object) {
+	selector := c.Selector
 	if selector == nil {
 		return
 	}
@@ -176,7 +174,7 @@ func (c *checker) choose(def *definition, seen map[string]any, rep *finding.Obje
 	}
 }
 
-func (v *view) chooses(selector fields.Selector, obj map[string]any, id finding.Identity) (bool, error) {
+func (v *view) chooses(selector fields.Selector, obj map[string]any, id input.Identity) (bool, error) {
 	s, err := v.selectable()
 	if err != nil {
 		return false, err
@@ -186,19 +184,3 @@ func (v *view) chooses(selector fields.Selector, obj map[string]any, id finding.
 	}
 	return s.Matches(selector, obj, id.Namespace, id.Name)
 }
-
-// parseSelector reads --field-selector; nil is none.
-func parseSelector(text string) (fields.Selector, error) {
-	selector, err := fields.ParseSelector(text)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--field-selector %q: %w", text, err)
-	case text != "" && selector.Empty():
-		return nil, fmt.Errorf("--field-selector %q: %w", text, errEmptySelector)
-	case text == "":
-		return nil, nil
-	}
-	return selector, nil
-}
-
-var errEmptySelector = errors.New("want FIELD=VALUE or FIELD!=VALUE, several with a comma between")

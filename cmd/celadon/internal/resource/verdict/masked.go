@@ -1,10 +1,9 @@
-package check
+package verdict
 
 import (
 	"bytes"
 	"fmt"
 
-	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet/fix"
 	"github.com/celadon-cel/celadon/engine"
@@ -22,15 +21,15 @@ func (d *TextChecker) Masked(texts ...input.Text) (masked [][]byte, n int, err e
 	docs := make([][]*input.Document, len(texts))
 	for i, text := range texts {
 		text.Each(func(doc *input.Document) {
-			def := d.crds.find(finding.Identify(doc.Object).GroupKind())
+			def := d.crds.find(doc.Identity().GroupKind())
 			switch {
 			case doc.Err != nil:
 				err = fmt.Errorf("%s: %w", doc.Place(), doc.Err)
 			case def == nil:
 				err = fmt.Errorf("%s: no CRD given for it, or none that can be used", doc.Place())
 			default:
-				n += len(secret.Of(def.crd.ForEngine(), doc.Object).Places())
-				mask.Add(def.crd.ForEngine(), doc.Object)
+				n += len(secret.Of(def.CRD.ForEngine(), doc.Object).Places())
+				mask.Add(def.CRD.ForEngine(), doc.Object)
 			}
 			docs[i] = append(docs[i], doc)
 		})

@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/trace"
 )
 
 // refuse tells of a refused object what the server says, and where and why.
-func (c *checker) refuse(ctx context.Context, def *definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
+func (c *Decider) refuse(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, res *engine.Result, rep *finding.Object) {
 	rep.Verdict = finding.Invalid
 	rep.Status = &finding.Status{Code: res.Failure.Code, Reason: string(res.Failure.Reason), Message: res.Failure.Message}
-	secrets := secret.Of(def.crd.ForEngine(), doc.Object)
-	excerpts := excerpt.NewExcerpts(doc, c.width, secrets, secret.Of(def.crd.ForEngine(), req.OldObject).Texts)
+	secrets := secret.Of(def.CRD.ForEngine(), doc.Object)
+	excerpts := excerpt.NewExcerpts(doc, c.Width, secrets, secret.Of(def.CRD.ForEngine(), req.OldObject).Texts)
 	places := c.locate(doc, res.Causes)
 	for i, cause := range res.Causes {
 		r := finding.Cause{Reason: string(cause.Reason), Field: cause.Field, Message: cause.Message, Ref: cause.Rule}
@@ -30,16 +31,16 @@ func (c *checker) refuse(ctx context.Context, def *definition, req engine.Reques
 		}
 		rep.Causes = append(rep.Causes, r)
 	}
-	if c.options.explains() {
+	if c.Explain {
 		rep.Bug = c.explain(ctx, def, res, rep, excerpts.Texts)
 	}
-	if len(res.Causes) == 0 && c.options.locates() {
+	if len(res.Causes) == 0 && c.Locate {
 		rep.Strict = excerpt.Strict(doc, res.Strict, excerpts)
 	}
 }
 
-func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Position {
-	if !c.options.locates() {
+func (c *Decider) locate(doc *input.Document, causes []engine.Cause) []input.Position {
+	if !c.Locate {
 		return make([]input.Position, len(causes))
 	}
 	fields := make([]string, len(causes))
@@ -49,16 +50,29 @@ func (c *checker) locate(doc *input.Document, causes []engine.Cause) []input.Pos
 	return doc.Locate(fields)
 }
 
-// explain adds the values in the rules that failed, which the tally drops if the objects
+// explain adds the values in the rules that failed, which Settle drops if the objects
 // before took too much of the work of the run.
-func (c *checker) explain(ctx context.Context, def *definition, res *engine.Result, rep *finding.Object, secrets secret.Texts) (err error) {
+func (c *Decider) explain(ctx context.Context, def *Definition, res *engine.Result, rep *finding.Object, secrets secret.Texts) (err error) {
 	n := min(excerpt.Shown, len(res.Causes))
-	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.explained.Allowance(), secrets)
+	rep.Explained, err = explain(ctx, def, res.Prepared(), res.Causes[:n], rep.Causes, c.Explained.Allowance(), secrets)
 	return err
 }
 
+// Settle drops the explanations of an object if they took too much of the work of the run.
+// Objects are settled in the order of the input.
+func (c *Decider) Settle(r *finding.Object) {
+	if r.Explained == 0 || c.Explained.Settle(r.Explained) {
+		return
+	}
+	for i := range r.Causes {
+		if cause := &r.Causes[i]; cause.Rule != "" && i < excerpt.Shown {
+			cause.Values, cause.NotShown = nil, trace.NotShown
+		}
+	}
+}
+
 // explain adds the values in the rules that failed, and returns the work that it took.
-func explain(ctx context.Context, def *definition, seen *engine.Prepared, causes []engine.Cause, to []finding.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
+func explain(ctx context.Context, def *Definition, seen *engine.Prepared, causes []engine.Cause, to []finding.Cause, allowance uint64, secrets secret.Texts) (work uint64, err error) {
 	all, err := def.explainer.Explain(ctx, seen, causes, allowance)
 	for i, why := range all.Causes {
 		to[i].NotShown = why.NotShown

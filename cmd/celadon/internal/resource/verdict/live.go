@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -21,13 +21,13 @@ import (
 // safe for concurrent use.
 type Live struct {
 	mu sync.RWMutex
-	c  *checker
+	c  *Decider
 }
 
 // NewLive knows no CRD yet.
 func NewLive(cfg engine.Config) *Live {
-	o := &Options{KubeVersion: cfg.KubeVersion, Output: "sarif", NoVet: true, validation: "Strict"}
-	return &Live{c: &checker{options: o, olds: &oldObjects{}, crds: gathered(cfg, nil)}}
+	c := Config{KubeVersion: cfg.KubeVersion, Validation: "Strict", Locate: true, Explain: true}
+	return &Live{c: &Decider{Config: c, CRDs: gathered(cfg, nil)}}
 }
 
 // Apply takes CRDs away by name and puts others, of which each name has one. CRDs that
@@ -35,7 +35,7 @@ func NewLive(cfg engine.Config) *Live {
 func (l *Live) Apply(put []resource.Read, remove []string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.c.crds
+	d := l.c.CRDs
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(put))
 	for i, r := range put {
 		crds[i] = r.CRD.ForEngine()
@@ -47,7 +47,7 @@ func (l *Live) Apply(put []resource.Read, remove []string) error {
 		e := d.catalog.Named(crd.Name)
 		failed := bad != nil && slices.ContainsFunc(bad.Errors, func(e *catalog.Error) bool { return e.Index == i })
 		if e != nil && d.byEntry[e] == nil && !failed {
-			d.byEntry[e] = &definition{crd: (*resource.Compact)(e.CRD), entry: e, place: put[i].Place}
+			d.byEntry[e] = &Definition{CRD: (*resource.Compact)(e.CRD), entry: e, Place: put[i].Place}
 		}
 	}
 	for e := range d.byEntry {
@@ -63,12 +63,12 @@ func (l *Live) Apply(put []resource.Read, remove []string) error {
 func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 	crd := of.ForEngine()
 	l.mu.RLock()
-	e := l.c.crds.catalog.Named(crd.Name)
+	e := l.c.CRDs.catalog.Named(crd.Name)
 	l.mu.RUnlock()
 	if e != nil && (e.CRD == crd || reflect.DeepEqual(e.CRD.Spec, crd.Spec)) {
 		return e.Engine()
 	}
-	return engine.Compile(crd, engine.Config{KubeVersion: l.c.options.KubeVersion})
+	return engine.Compile(crd, engine.Config{KubeVersion: l.c.KubeVersion})
 }
 
 // Definition is the CRD of a kind as it is in force, and what it compiles to; both are
@@ -76,23 +76,23 @@ func (l *Live) Compile(of *resource.Compact) (*engine.Engine, error) {
 func (l *Live) Definition(kind schema.GroupKind) (*apiextensionsv1.CustomResourceDefinition, *engine.Engine) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	def := l.c.crds.find(kind)
+	def := l.c.CRDs.find(kind)
 	if def == nil {
 		return nil, nil
 	}
-	return def.crd.ForEngine(), def.engine
+	return def.CRD.ForEngine(), def.engine
 }
 
 // Knows is true of a kind that a CRD in force has.
 func (l *Live) Knows(kind schema.GroupKind) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.c.crds.catalog.Find(kind) != nil
+	return l.c.CRDs.catalog.Find(kind) != nil
 }
 
 // Decide gives one document its verdict; nil when the context is cancelled.
 func (l *Live) Decide(ctx context.Context, doc *input.Document) *finding.Object {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.c.decide(ctx, doc)
+	return l.c.Decide(ctx, doc)
 }

@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input/batch"
 	"github.com/celadon-cel/celadon/engine"
 )
 
@@ -20,11 +21,16 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	return crd, objects
 }
 
+// scanned returns what stands at a path.
+func scanned(path string) batch.Source {
+	return func(wait func(), yield func(input.Chunk) bool) { input.Selection{}.Scan(nil, []string{path}, wait, yield) }
+}
+
 // BenchmarkReadCRD reads and does not compile.
 func BenchmarkReadCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		if _, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, crdUse{}, engine.Config{}); err != nil {
+		if _, err := Read(context.Background(), scanned(crd), []string{crd}, Use{}, engine.Config{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -34,11 +40,11 @@ func BenchmarkReadCRD(b *testing.B) {
 func BenchmarkCompileCRD(b *testing.B) {
 	crd, _ := benchPaths(b)
 	for b.Loop() {
-		d, err := readCRDs(context.Background(), nil, []string{crd}, input.Selection{}, crdUse{}, engine.Config{})
+		d, err := Read(context.Background(), scanned(crd), []string{crd}, Use{}, engine.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, def := range d.all {
+		for _, def := range d.All {
 			def.once.Do(def.compile)
 		}
 	}

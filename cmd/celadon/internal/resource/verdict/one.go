@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 // One checks one object and returns the text report. The write is an update if there is an old object; one of a
 // subresource needs it. Nothing in the report is hidden as secret, because the user has the object open.
 func One(ctx context.Context, e *engine.Engine, doc *input.Document, old map[string]any, subresource string) (string, error) {
-	def := &definition{engine: e, explainer: trace.NewExplainer(e)}
-	c := &checker{options: &Options{Output: "text", validation: "Strict"}}
+	def := &Definition{engine: e, explainer: trace.NewExplainer(e)}
+	c := &Decider{Config: Config{Validation: "Strict", Locate: true, Explain: true}}
 	rep := newReport(doc)
-	rep.Identity = finding.Identify(doc.Object)
+	rep.Identity = doc.Identity()
 	req := engine.Request{Object: doc.Object, FieldValidation: "Strict", OldObject: old, Subresource: subresource}
 	rep.Operation, rep.Subresource = "create", subresource
 	if old != nil {

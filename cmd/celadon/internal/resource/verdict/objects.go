@@ -1,4 +1,4 @@
-package check
+package verdict
 
 import (
 	"context"
@@ -11,24 +11,24 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// Upgrade tells of objects what a change of their CRDs does to them, as celadon
-// check --crd-old does, in the order of their source; what of it is named is not below
-// a folder. The problems are of CRDs that cannot be used.
+// Upgrade reports what a change of their CRDs does to the objects of a source, in its
+// order, as celadon check --crd-old does. The paths in named are not below a folder. The
+// problems are those of CRDs that cannot be used.
 func Upgrade(ctx context.Context, cfg engine.Config, before, after []resource.Read, from batch.Source, named []string, take func(*finding.Object) error) (problems []error, err error) {
-	c := &checker{options: &Options{Output: "github"}, olds: &oldObjects{}, named: named}
-	c.before, c.crds = gathered(cfg, before), gathered(cfg, after)
-	err = batch.From(from, func(doc *input.Document) *finding.Object { return c.decide(ctx, doc) }, func(o *finding.Object) error {
+	c := &Decider{Config: Config{Locate: true, Explain: true, Named: named}}
+	c.Before, c.CRDs = gathered(cfg, before), gathered(cfg, after)
+	err = batch.From(from, func(doc *input.Document) *finding.Object { return c.Decide(ctx, doc) }, func(o *finding.Object) error {
 		if o == nil {
 			return batch.ErrStopped
 		}
 		return take(o)
 	}).Run(ctx)
-	return c.problems(), err
+	return c.Problems(), err
 }
 
 // gathered are CRDs that were read before.
-func gathered(cfg engine.Config, reads []resource.Read) *definitions {
-	d := &definitions{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*definition{}}
+func gathered(cfg engine.Config, reads []resource.Read) *CRDs {
+	d := &CRDs{catalog: catalog.New(catalog.Config{Engine: cfg, Lazy: true}), byEntry: map[*catalog.Entry]*Definition{}}
 	given := make([]crdRead, len(reads))
 	for i, r := range reads {
 		given[i].Read = r

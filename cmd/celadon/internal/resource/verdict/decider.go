@@ -1,0 +1,267 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding/excerpt"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+	"github.com/celadon-cel/celadon/engine"
+	"github.com/celadon-cel/celadon/engine/conversion"
+	"github.com/celadon-cel/celadon/x/secret"
+	"github.com/celadon-cel/celadon/x/trace"
+)
+
+// Config is how objects are decided and what is reported of them.
+type Config struct {
+	KubeVersion string
+	// Validation is what the server does with unknown and duplicate fields: Strict, Warn
+	// or Ignore.
+	Validation string
+	// Subresource is status, scale, or "".
+	Subresource string
+	// Named are the files that the user named, rather than found below a folder.
+	Named []string
+	// Width of excerpts; 0 is the usual one.
+	Width int
+
+	// Locate adds positions and excerpts, Explain the values in rules that failed, and
+	// Trace each rule that ran.
+	Locate, Explain, Trace bool
+	// Persisted adds accepted objects as they are stored, Selectable their selectable
+	// fields, Diff how what is stored differs from what was given, and Row what kubectl
+	// get shows at the time Now; zero is the time of day.
+	Persisted, Selectable, Diff, Row bool
+	Now                              time.Time
+
+	// Keyed adds the key of each object.
+	Keyed bool
+	// Elsewhere reports whether another shard decides an object; nil: none does.
+	Elsewhere func(*finding.Object) bool
+	// Selector leaves out the objects that it does not choose; nil chooses all.
+	Selector fields.Selector
+	// Observe is called for each run of a rule, unless it is nil.
+	Observe func(engine.RuleRun)
+}
+
+// Decider decides documents. It is safe for concurrent use.
+type Decider struct {
+	Config
+	CRDs   *CRDs
+	Before *CRDs // of --crd-old; nil without it
+	Olds   *Olds // nil: there are none
+	// Explained limits the explanations of a run, and whoever prints them settles it.
+	Explained trace.Run
+
+	templates templates
+}
+
+// Problems are those of the CRDs and of old objects.
+func (c *Decider) Problems() []error {
+	problems := append(c.CRDs.Found(), c.Olds.problems()...)
+	if c.Before != nil {
+		problems = append(problems, c.Before.Found()...)
+	}
+	return problems
+}
+
+// Decide gives one document its verdict; nil when the context is cancelled.
+func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Object {
+	if ctx.Err() != nil {
+		return nil
+	}
+	rep := newReport(doc)
+	if c.Keyed {
+		rep.Key = c.CRDs.Key(doc.Named())
+	}
+	if c.Elsewhere != nil && c.Elsewhere(rep) {
+		rep.Verdict = finding.Elsewhere
+		return rep
+	}
+	if below(doc, c.Named) {
+		if why := noObject(doc); why != "" {
+			rep.Verdict, rep.Problem = finding.Ignored, why
+			return rep
+		}
+	}
+	if c.templates.has(doc) {
+		rep.Line, rep.Verdict, rep.Problem = 0, finding.Unreadable, errTemplate.Error()
+		rep.Template = true
+		return rep
+	}
+	def, typed := c.CRDs.addressee(doc.Object)
+	if err := readable(doc); err != nil && (typed || def == nil) {
+		rep.Verdict, rep.Problem = finding.Unreadable, err.Error()
+		return rep
+	}
+	id := doc.Identity()
+	rep.Identity = id
+	if def == nil {
+		rep.Verdict, rep.Problem = finding.Skipped, fmt.Sprintf("no CRD given for %s", id.GroupKind())
+		return rep
+	}
+	if def.engine.Namespaced() && rep.Namespace == "" {
+		rep.Namespace = metav1.NamespaceDefault
+	}
+	if c.Before != nil && typed {
+		c.upgrade(ctx, def, doc, rep)
+		c.choose(def, doc.Object, rep)
+	} else if typed && unserved(def.engine, rep) {
+		c.choose(def, doc.Object, rep)
+	} else {
+		c.choose(def, c.write(ctx, def, doc, rep), rep)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return rep
+}
+
+func newReport(doc *input.Document) *finding.Object {
+	return &finding.Object{File: doc.File, Document: doc.Index, Item: doc.Item, Line: doc.Line, Warnings: []string{}, Causes: []finding.Cause{}}
+}
+
+func readable(doc *input.Document) error {
+	if doc.Err != nil {
+		return doc.Err
+	}
+	id := doc.Identity()
+	switch {
+	case id.APIVersion != "" && id.Kind != "":
+		return nil
+	case mistyped(doc.Object):
+		return errors.New("not a Kubernetes object: apiVersion or kind is not a string")
+	}
+	return errors.New("not a Kubernetes object: apiVersion or kind is missing")
+}
+
+// unserved refuses an object of a version that the CRD does not serve: clients
+// find no endpoint to send it to.
+func unserved(e *engine.Engine, rep *finding.Object) bool {
+	_, version, _ := strings.Cut(rep.APIVersion, "/")
+	served := e.Served()
+	if slices.Contains(served, version) {
+		return false
+	}
+	rep.Verdict, rep.Operation = finding.Invalid, "create"
+	rep.Status = &finding.Status{
+		Code:    404,
+		Reason:  string(metav1.StatusReasonNotFound),
+		Message: fmt.Sprintf("no matches for kind %q in version %q: the CRD serves %s", rep.Kind, rep.APIVersion, strings.Join(served, ", ")),
+	}
+	return true
+}
+
+// noSubresource refuses a write to a subresource that the version has not: there
+// is no endpoint.
+func (c *Decider) noSubresource(def *Definition, doc *input.Document, rep *finding.Object) bool {
+	sub, v := c.Subresource, def.view(doc.Object)
+	if sub == "" || v == nil || slices.Contains(v.subresources, sub) {
+		return false
+	}
+	rep.Verdict, rep.Operation = finding.Invalid, "update"
+	rep.Status = &finding.Status{
+		Code:    404,
+		Reason:  string(metav1.StatusReasonNotFound),
+		Message: fmt.Sprintf("the server could not find the requested resource: version %s of the CRD has no %s subresource", v.table().Kind.Version, sub),
+	}
+	return true
+}
+
+// write decides the object as a create, or an update of its old self. It gives as
+// much as is known of what is stored.
+func (c *Decider) write(ctx context.Context, def *Definition, doc *input.Document, rep *finding.Object) map[string]any {
+	req := engine.Request{Object: doc.Object, FieldValidation: c.Validation, Subresource: c.Subresource, Trace: c.Trace, Observe: c.Observe}
+	if doc.Raw != nil {
+		req.Object, req.Raw = nil, doc.Raw
+	}
+	rep.Operation, rep.Subresource = "create", c.Subresource
+	if c.noSubresource(def, doc, rep) {
+		return doc.Object
+	}
+	if old, ok := c.Olds.find(c.CRDs, doc); ok {
+		rep.Operation, req.OldObject = "update", old
+	} else if c.Subresource != "" {
+		rep.Verdict, rep.Problem = finding.Skipped, "no old object for a "+c.Subresource+" update"
+		return doc.Object
+	}
+	if c.duplicateKeys(def, doc, rep) {
+		return doc.Object
+	}
+	return c.request(ctx, def, req, doc, rep)
+}
+
+// request asks the engine and tells what it says. It gives as much as is known of
+// what is stored.
+func (c *Decider) request(ctx context.Context, def *Definition, req engine.Request, doc *input.Document, rep *finding.Object) map[string]any {
+	res, ok := validate(ctx, def.engine, req, rep)
+	if !ok {
+		return doc.Object
+	}
+	rep.Cost, rep.Rules = res.Cost, res.Rules
+	rep.Warnings = append(rep.Warnings, res.Warnings...)
+	if res.Allowed {
+		if couldBeTooLarge(doc) {
+			rep.Warnings = append(rep.Warnings, tooLarge(doc.JSON, res)...)
+		}
+		c.show(def, req, doc, res, rep)
+		return res.Object
+	}
+	c.refuse(ctx, def, req, doc, res, rep)
+	if p := res.Prepared(); p != nil {
+		return p.Self()
+	}
+	return doc.Object
+}
+
+// validate is false where there is no result; the report then says why.
+func validate(ctx context.Context, e *engine.Engine, req engine.Request, rep *finding.Object) (*engine.Result, bool) {
+	res, err := e.Validate(ctx, req)
+	var notChecked *engine.NotCheckedError
+	var failed *conversion.Error
+	switch {
+	case errors.As(err, &rep.Limit):
+		rep.Verdict, rep.Problem = finding.Undecided, err.Error()
+		return nil, false
+	case errors.As(err, &failed): // whom the user named does not answer
+		rep.Verdict, rep.Problem = finding.Undecided, "not checked: "+err.Error()
+		return nil, false
+	case errors.As(err, &notChecked):
+		rep.Verdict, rep.Problem = finding.Skipped, notChecked.Error()
+		return nil, false
+	case err != nil:
+		rep.Verdict, rep.Problem, rep.Bug = finding.Unreadable, err.Error(), err
+		return nil, false
+	}
+	rep.Verdict = finding.Valid
+	return res, true
+}
+
+// duplicateKeys of YAML are judged here, in the server's words for a YAML body.
+func (c *Decider) duplicateKeys(def *Definition, doc *input.Document, rep *finding.Object) (refused bool) {
+	if doc.Duplicate == nil {
+		return false
+	}
+	switch c.Validation {
+	case "Strict":
+		_, version, _ := strings.Cut(rep.APIVersion, "/")
+		message := fmt.Sprintf("%s in version %q cannot be handled as a %s: strict decoding error: %v", rep.Kind, version, rep.Kind, doc.Duplicate)
+		rep.Verdict, rep.Duplicate = finding.Invalid, true
+		rep.Status = &finding.Status{Code: 400, Reason: string(metav1.StatusReasonBadRequest), Message: message}
+		if c.Locate {
+			rep.Strict = excerpt.Duplicates(doc, excerpt.NewExcerpts(doc, c.Width, secret.Of(def.CRD.ForEngine(), doc.Object), nil))
+		}
+		return true
+	case "Warn":
+		rep.Warnings = append(rep.Warnings, doc.Duplicate.Error())
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package verdict
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
+)
+
+// Olds are what updates replace.
+type Olds struct {
+	byKey map[string]*oldObject
+	// byFile are those of --base once more, by their file too: a repository may
+	// have an object in several files.
+	byFile map[[2]string]*oldObject
+	errs   []error // of what could not be read
+}
+
+// oldObject is held as its JSON where it was written so, which is a tenth of what its
+// values take.
+type oldObject struct {
+	object map[string]any // nil where there is JSON
+	json   []byte
+	paired atomic.Bool
+}
+
+// NewOlds returns old objects, of which there are none yet.
+func NewOlds() *Olds {
+	return &Olds{byKey: map[string]*oldObject{}, byFile: map[[2]string]*oldObject{}}
+}
+
+func newOldObject(r Old) *oldObject {
+	if r.json != nil {
+		return &oldObject{json: bytes.Clone(r.json)}
+	}
+	return &oldObject{object: r.object}
+}
+
+// value is the object.
+func (o *oldObject) value() map[string]any {
+	if o.object != nil {
+		return o.object
+	}
+	var obj map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.json, &obj); err != nil {
+		panic(err) // it was decoded before
+	}
+	return obj
+}
+
+// find is the old self of an object.
+func (o *Olds) find(crds *CRDs, doc *input.Document) (map[string]any, bool) {
+	if o == nil || len(o.byKey) == 0 {
+		return nil, false
+	}
+	key := crds.key(doc.Object)
+	old := o.byFile[[2]string{doc.File, key}]
+	if old == nil {
+		old = o.byKey[key]
+	}
+	if old == nil {
+		return nil, false
+	}
+	old.paired.Store(true)
+	return old.value(), true
+}
+
+// Vanished counts the old objects that no new one replaces.
+func (o *Olds) Vanished() int {
+	n := 0
+	if o == nil {
+		return n
+	}
+	for _, old := range o.byKey {
+		if !old.paired.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// knows is true for an object of a kind that has a CRD.
+func (d *CRDs) knows(obj map[string]any) bool {
+	return d.catalog.Find(input.Identify(obj).GroupKind()) != nil
+}
+
+// key pairs an object with its old self. A missing namespace is "default"
+// where the kind has namespaces.
+func (d *CRDs) key(obj map[string]any) string {
+	id := input.Identify(obj)
+	namespace := ""
+	if d.namespaced(id.GroupKind()) {
+		if namespace = id.Namespace; namespace == "" {
+			namespace = "default"
+		}
+	}
+	return input.Called(id.GroupKind(), namespace, id.Name)
+}
+
+// Key returns the key by which shards and baselines know an object, or "" if obj is none.
+func (d *CRDs) Key(obj map[string]any) string {
+	if id := input.Identify(obj); id.APIVersion == "" || id.Kind == "" {
+		return ""
+	}
+	return d.key(obj)
+}
+
+// Take adds an object of --old. An error of it is kept.
+func (o *Olds) Take(r Old, crds *CRDs, owns func(key string) bool) {
+	if err := o.add(r, crds, owns); err != nil {
+		o.errs = append(o.errs, fmt.Errorf("--old: %s: %w", r.Place, err))
+	}
+}
+
+func (o *Olds) add(r Old, crds *CRDs, owns func(key string) bool) error {
+	if owns != nil && !owns(crds.Key(r.named)) {
+		return nil
+	}
+	if r.Err != nil || !crds.knows(r.object) {
+		return r.Err
+	}
+	key := crds.key(r.object)
+	if o.byKey[key] != nil {
+		return fmt.Errorf("%s is given twice: keep one", key)
+	}
+	o.byKey[key] = newOldObject(r)
+	return nil
+}
+
+// TakeBase adds an object of --base. What cannot be read there is no problem of today's
+// files: the error is returned and not kept.
+func (o *Olds) TakeBase(r Old, crds *CRDs, owns func(key string) bool) error {
+	if !owns(crds.Key(r.named)) {
+		return nil
+	}
+	if r.Err != nil {
+		return r.Err
+	}
+	if !crds.knows(r.object) {
+		return nil
+	}
+	key := crds.key(r.object)
+	old := newOldObject(r)
+	o.byFile[[2]string{r.file, key}] = old
+	if o.byKey[key] == nil {
+		o.byKey[key] = old
+	}
+	return nil
+}
+
+// problems returns the errors of old objects that cannot be used.
+func (o *Olds) problems() []error {
+	if o == nil {
+		return nil
+	}
+	return o.errs
+}
+
+// Old is an old object as it was read.
+type Old struct {
+	// Place is where it is, for messages; Err is why it cannot be read.
+	Place string
+	Err   error
+
+	file   string
+	object map[string]any
+	named  map[string]any // as much of it as tells its name
+	json   []byte
+}
+
+// ReadOld reads a document as an old object.
+func ReadOld(doc *input.Document) Old {
+	return Old{Place: doc.Place(), Err: doc.Err, file: doc.File, object: doc.Object, named: doc.Named(), json: doc.FromJSON()}
+}
