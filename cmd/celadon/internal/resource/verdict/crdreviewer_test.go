@@ -13,7 +13,7 @@ import (
 // included.
 func TestJudgedLater(t *testing.T) {
 	t.Parallel()
-	crd, err := os.ReadFile("../../../../examples/crontab/crd.yaml")
+	crd, err := os.ReadFile("../../../../../examples/crontab/crd.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func benchPaths(b *testing.B) (crd, objects string) {
 	b.Helper()
 	crd, objects = os.Getenv("CELADON_BENCH_CRD"), os.Getenv("CELADON_BENCH_OBJECTS")
 	if crd == "" || objects == "" {
-		return "../../../../examples/crontab/crd.yaml", "../../../../examples/crontab/objects"
+		return "../../../../../examples/crontab/crd.yaml", "../../../../examples/crontab/objects"
 	}
 	return crd, objects
 }
