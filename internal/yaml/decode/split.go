@@ -1,6 +1,9 @@
 package decode
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // Separator reports whether line, with or without its end, separates two YAML documents. It decides as kubectl does (the
 // YAMLReader of k8s.io/apimachinery): the line is "---", alone or followed by a comment. All code that splits a file into
@@ -26,22 +29,38 @@ var (
 // belongs to the document that it starts, so offset can be less than start. JSON counts as one document, even if it
 // consists of several values.
 func Around(text []byte, offset int) (start, end, index int) {
-	if bytes.HasPrefix(text, bom) {
-		start = len(bom)
-	}
-	for at := start; at < len(text); {
-		next := len(text)
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			next = at + n + 1
+	n := 0
+	for from, to := range Documents(text) {
+		start, end, index = from, to, n
+		if to > offset {
+			break
 		}
-		if Separator(text[at:next]) {
-			if at > offset {
-				return start, at, index
+		n++
+	}
+	return start, end, index
+}
+
+// Documents yields the bounds of each YAML document of a text, without the lines that
+// separate them.
+func Documents(text []byte) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		start := 0
+		if bytes.HasPrefix(text, bom) {
+			start = len(bom)
+		}
+		for at := start; at < len(text); {
+			next := len(text)
+			if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+				next = at + n + 1
 			}
-			start = next
-			index++
+			if Separator(text[at:next]) {
+				if !yield(start, at) {
+					return
+				}
+				start = next
+			}
+			at = next
 		}
-		at = next
+		yield(start, len(text))
 	}
-	return start, len(text), index
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine/vet"
 	"github.com/celadon-cel/celadon/internal/text/phrase"
@@ -59,16 +60,16 @@ func (a *actor) wants(kind string) bool {
 }
 
 // add offers a text in place of a piece of the document.
-func (a *actor) add(kind, title string, p piece, after []byte, preferred bool, mends fixFilter) {
-	if !a.wants(kind) || bytes.Equal(p.bytes, after) {
+func (a *actor) add(kind, title string, p editor.Piece, after []byte, preferred bool, mends fixFilter) {
+	if !a.wants(kind) || bytes.Equal(p.Bytes, after) {
 		return
 	}
 	a.offer(kind, title, []protocol.TextEdit{a.edit(p, after)}, preferred, mends)
 }
 
-func (a *actor) edit(p piece, after []byte) protocol.TextEdit {
-	edit := least(p.bytes, after)
-	return protocol.TextEdit{Range: a.text.rangeOf(p.start+edit.from, p.start+edit.to), NewText: edit.text}
+func (a *actor) edit(p editor.Piece, after []byte) protocol.TextEdit {
+	edit := least(p.Bytes, after)
+	return protocol.TextEdit{Range: a.text.rangeOf(p.Start+edit.from, p.Start+edit.to), NewText: edit.text}
 }
 
 // offer adds an action, of each title one.
@@ -117,18 +118,18 @@ func (a *actor) expression() {
 	if a.isGo() {
 		return
 	}
-	p, within := a.trees.at(a.text, a.from)
-	path := p.tree.At(within).Path
-	at, ok := ruleOf(path)
+	p, within := a.trees.At(a.text.bytes, a.from)
+	path := p.Tree.At(within).Path
+	at, ok := editor.RuleOf(path)
 	if !ok {
 		return
 	}
-	if at.key != "" {
+	if at.Key != "" {
 		path = path[:len(path)-1]
 	}
 	for _, key := range []string{"rule", "messageExpression"} {
-		if _, node := p.tree.Find(append(path[:len(path):len(path)], position.Key(key))); node != nil && node.Known {
-			if e := a.view.expression(p.start + node.Start); e != nil && e.judged() {
+		if _, node := p.Tree.Find(append(path[:len(path):len(path)], position.Key(key))); node != nil && node.Known {
+			if e := a.view.expression(p.Start + node.Start); e != nil && e.judged() {
 				a.fixExpression(e)
 			}
 		}
@@ -137,19 +138,19 @@ func (a *actor) expression() {
 
 // judged is true of an expression of which problems can be told.
 func (e *expression) judged() bool {
-	return e.place != nil && (e.at.key == "rule" || e.at.key == "messageExpression")
+	return e.place != nil && (e.At.Key == "rule" || e.At.Key == "messageExpression")
 }
 
 func (a *actor) fixExpression(e *expression) {
 	switch {
-	case e.tree == nil:
+	case e.Tree == nil:
 		a.inGo(e)
 		return
-	case e.tree.Broken() != nil:
+	case e.Tree.Broken() != nil:
 		return
 	}
-	p, _ := a.trees.at(a.text, e.point(0))
-	for _, problem := range e.place.Problems(e.src) {
+	p, _ := a.trees.At(a.text.bytes, e.Point(0))
+	for _, problem := range e.place.Problems(e.Source) {
 		mends := a.problem(e, &problem)
 		for i, m := range problem.Fixes {
 			if len(m.Edits) > 0 {
@@ -158,7 +159,7 @@ func (a *actor) fixExpression(e *expression) {
 				}
 			}
 			if len(m.Bounds) > 0 {
-				a.set(m.Title, e.at, p, advised(m.Bounds), i == 0, mends)
+				a.set(m.Title, e.At, p, advised(m.Bounds), i == 0, mends)
 			}
 		}
 	}
@@ -166,20 +167,20 @@ func (a *actor) fixExpression(e *expression) {
 
 // edited is the document after edits of the expression: where they stand in its text,
 // if that then reads so, else as the document's own style has the new expression.
-func (e *expression) edited(p piece, edits []assist.Edit) ([]byte, error) {
-	want := assist.Apply(e.src, edits)
+func (e *expression) edited(p editor.Piece, edits []assist.Edit) ([]byte, error) {
+	want := assist.Apply(e.Source, edits)
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b assist.Edit) int { return cmp.Compare(b.Start, a.Start) })
-	after := slices.Clone(p.bytes)
+	after := slices.Clone(p.Bytes)
 	for _, edit := range edits {
-		after = slices.Replace(after, e.point(edit.Start)-p.start, e.point(edit.End)-p.start, []byte(e.style.Escape(edit.Text))...)
+		after = slices.Replace(after, e.Point(edit.Start)-p.Start, e.Point(edit.End)-p.Start, []byte(e.Style.Escape(edit.Text))...)
 	}
 	if tree, err := position.Parse(after); err == nil {
-		if _, now := tree.Find(e.at.path); now != nil && now.Value == want {
+		if _, now := tree.Find(e.At.Path); now != nil && now.Value == want {
 			return after, nil
 		}
 	}
-	return e.tree.Edit(position.Set(e.at.path, want))
+	return e.Tree.Edit(position.Set(e.At.Path, want))
 }
 
 func advised(bounds []assist.Bound) (list []vet.Advice) {
@@ -190,16 +191,16 @@ func advised(bounds []assist.Bound) (list []vet.Advice) {
 }
 
 // set offers bounds in the schema of a version.
-func (a *actor) set(title string, at ruleAt, p piece, advice []vet.Advice, preferred bool, mends fixFilter) {
-	report := &vet.Report{Versions: make([]vet.Version, at.version+1)}
-	report.Versions[at.version].Advice = advice
-	if after, _, err := crdedit.Of(p.tree, inList(p), at.item).Follow(report); err == nil {
+func (a *actor) set(title string, at editor.RuleAt, p editor.Piece, advice []vet.Advice, preferred bool, mends fixFilter) {
+	report := &vet.Report{Versions: make([]vet.Version, at.Version+1)}
+	report.Versions[at.Version].Advice = advice
+	if after, _, err := crdedit.Of(p.Tree, inList(p), at.Item).Follow(report); err == nil {
 		a.add(quickFix, title, p, after, preferred, mends)
 	}
 }
 
-func inList(p piece) bool {
-	_, items := p.tree.Root.Get("items")
+func inList(p editor.Piece) bool {
+	_, items := p.Tree.Root.Get("items")
 	return items != nil && items.Kind == position.Sequence
 }
 
@@ -215,12 +216,12 @@ func (a *actor) bounds() {
 		if of.crd == nil || of.crd.vetted == nil || of.crd.vetted.Report == nil || of.start < 0 {
 			continue
 		}
-		p, within := a.trees.at(a.text, max(a.from, of.start))
+		p, within := a.trees.At(a.text.bytes, max(a.from, of.start))
 		source, _, isItem := of.doc.Source()
-		if p.tree.Broken() != nil || a.to < of.start || a.from > of.start+len(source) {
+		if p.Tree.Broken() != nil || a.to < of.start || a.from > of.start+len(source) {
 			continue
 		}
-		text := crdedit.Of(p.tree, isItem, of.doc.Item)
+		text := crdedit.Of(p.Tree, isItem, of.doc.Item)
 		fixes := of.crd.vetted.Fixes()
 		if after, n, err := text.Follow(fixes.Report, fixes.Rules...); err == nil && n > 0 {
 			if n > 1 {
@@ -239,15 +240,15 @@ func (a *actor) bounds() {
 }
 
 // one offers each bound alone that bears on the place.
-func (a *actor) one(of *part, p piece, within int, text *crdedit.CRD) {
-	at, inRule := ruleOf(p.tree.At(within).Path)
+func (a *actor) one(of *part, p editor.Piece, within int, text *crdedit.CRD) {
+	at, inRule := editor.RuleOf(p.Tree.At(within).Path)
 	report := of.crd.vetted.Report
 	for i := range report.Versions {
 		v := &report.Versions[i]
 		for _, advised := range v.Advice {
 			said := slices.DeleteFunc(slices.Clone(of.findings), func(f docFinding) bool { return f.advice != advised.Field+"."+advised.Set })
-			here := inRule && at.version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
-				return r.Index == at.index && samePlace(r.Path, at) && slices.Contains(r.Advice, advised)
+			here := inRule && at.Version == i && slices.ContainsFunc(v.Rules, func(r vet.Rule) bool {
+				return r.Index == at.Index && samePlace(r.Path, at) && slices.Contains(r.Advice, advised)
 			})
 			here = here || slices.ContainsFunc(said, func(f docFinding) bool { return overlaps(a.text, f.diagnostic.Range, a.from, a.to) })
 			if !here {
@@ -280,11 +281,11 @@ type fixFilter func(*protocol.Diagnostic) bool
 // problem are the findings that a problem of an expression is: what the API server
 // refuses it for, or a lint, which stands anywhere at the rule.
 func (a *actor) problem(e *expression, p *assist.Problem) fixFilter {
-	from, to := e.point(0), e.point(len([]rune(e.src)))
+	from, to := e.Point(0), e.Point(len([]rune(e.Source)))
 	ruleFrom, ruleTo := from, to
-	if e.tree != nil {
-		if _, rule := e.tree.Find(e.at.path[:len(e.at.path)-1]); rule != nil {
-			ruleFrom, ruleTo = e.start+rule.Start, max(to, e.start+rule.End)
+	if e.Tree != nil {
+		if _, rule := e.Tree.Find(e.At.Path[:len(e.At.Path)-1]); rule != nil {
+			ruleFrom, ruleTo = e.Start+rule.Start, max(to, e.Start+rule.End)
 		}
 	}
 	field, _, _ := strings.Cut(p.Message, " is optional")

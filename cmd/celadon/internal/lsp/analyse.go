@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -56,7 +57,7 @@ type docFinding struct {
 // analyse looks at all of a document. The CRDs in it are in force from then on.
 func (v *view) analyse(ctx context.Context, changed map[schema.GroupKind]bool) *analysis {
 	a := &analysis{by: v.crds.changes(), text: v.text, diagnostics: []protocol.Diagnostic{}, good: map[spot]*part{}}
-	if len(v.text.bytes) > maxText {
+	if len(v.text.bytes) > editor.MaxText {
 		return a
 	}
 	if v.isGo() {
@@ -199,7 +200,10 @@ func (p *part) within(t *text, rule *engine.RuleRef, field string) (protocol.Ran
 		return protocol.Range{}, false
 	}
 	_, node := p.ruleNode(at)
-	place := p.crd.place(at, nil)
+	whole := at
+	whole.Key = ""
+	_, inText := p.ruleNode(whole)
+	place := p.crd.place(&at, editor.OptionalOldSelf(inText), nil)
 	words, ok := p.words(node)
 	if !ok || place == nil {
 		return protocol.Range{}, false

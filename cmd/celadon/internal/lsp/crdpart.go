@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
@@ -27,20 +28,12 @@ type crdPart struct {
 
 	described func() *apiextensionsv1.CustomResourceDefinition
 
-	mu     sync.Mutex
-	places map[placeKey]*assist.Place
-}
-
-// placeKey is where expressions stand, and what they are for.
-type placeKey struct {
-	version, path   string
-	part            assist.Part
-	optionalOldSelf bool
+	places editor.Places
 }
 
 // newCRDPart reads a CRD.
 func newCRDPart(doc *input.Document) *crdPart {
-	c := &crdPart{places: map[placeKey]*assist.Place{}}
+	c := &crdPart{}
 	c.data, _ = doc.JSON()
 	c.read = resource.One(doc)
 	c.described = sync.OnceValue(func() *apiextensionsv1.CustomResourceDefinition {
@@ -71,55 +64,18 @@ func (c *crdPart) compiled() (*engine.Engine, []*engine.CompileError) {
 	return e, bad.Errors
 }
 
-// version returns the CRD's version at an index, with descriptions, or nil.
-func (c *crdPart) version(at int) *apiextensionsv1.CustomResourceDefinitionVersion {
+// place returns where a part of a rule is, or nil where nothing is known of it.
+func (c *crdPart) place(at *editor.RuleAt, optionalOldSelf bool, functions *assist.Functions) *assist.Place {
 	crd := c.described()
-	if crd == nil || at < 0 || at >= len(crd.Spec.Versions) {
-		return nil
-	}
-	return &crd.Spec.Versions[at]
-}
-
-// place is where a part of a rule stands; nil where nothing is known of it.
-func (c *crdPart) place(at ruleAt, functions *assist.Functions) *assist.Place {
-	v := c.version(at.version)
-	if v == nil {
-		return nil
-	}
-	key := placeKey{v.Name, engine.FormatPath(at.steps), at.part(), c.optionalOldSelf(v, at)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p, known := c.places[key]; known {
-		return p
-	}
 	e, _ := c.compiled()
-	if e == nil {
+	if crd == nil || e == nil {
 		return nil
 	}
-	var root *apiextensionsv1.JSONSchemaProps
-	if v.Schema != nil {
-		root = v.Schema.OpenAPIV3Schema
-	}
-	p, err := assist.NewPlace(e, root, key.version, key.path)
+	place, err := c.places.Of(e, crd, at, optionalOldSelf, functions)
 	if err != nil {
-		p = nil
-	} else {
-		p.Part, p.OptionalOldSelf, p.Functions = key.part, key.optionalOldSelf, functions
+		return nil
 	}
-	c.places[key] = p
-	return p
-}
-
-func (c *crdPart) optionalOldSelf(v *apiextensionsv1.CustomResourceDefinitionVersion, at ruleAt) bool {
-	if v.Schema == nil {
-		return false
-	}
-	s := assist.SchemaAt(v.Schema.OpenAPIV3Schema, at.steps)
-	if s == nil || at.index < 0 || at.index >= len(s.XValidations) {
-		return false
-	}
-	optional := s.XValidations[at.index].OptionalOldSelf
-	return optional != nil && *optional
+	return place
 }
 
 // first is a rule as the first version has it, where what was said of it is about all

@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -16,14 +17,14 @@ import (
 )
 
 // at is where in the CRD a rule's part stands.
-func (c *crdPart) at(ref *engine.RuleRef, part string) (at ruleAt, ok bool) {
+func (c *crdPart) at(ref *engine.RuleRef, part string) (at editor.RuleAt, ok bool) {
 	if c.read.CRD == nil {
 		return at, false
 	}
 	steps, err := engine.ParsePath(ref.Path)
-	at = ruleAt{steps: steps, index: ref.Index, key: part}
-	at.version = slices.IndexFunc(c.read.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == ref.Version })
-	return at, err == nil && at.version >= 0
+	at = editor.RuleAt{Steps: steps, Index: ref.Index, Key: part}
+	at.Version = slices.IndexFunc(c.read.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == ref.Version })
+	return at, err == nil && at.Version >= 0
 }
 
 // schemaNode is the schema of a place in the CRD's text; nil where it has none.
@@ -39,8 +40,8 @@ func (p *part) schemaNode(version int, steps []engine.Step) *position.Node {
 
 // ruleNode is a part of a rule in the CRD's text, or the whole of it; both are nil
 // where it is not found.
-func (p *part) ruleNode(at ruleAt) (key, value *position.Node) {
-	schema := p.schemaNode(at.version, at.steps)
+func (p *part) ruleNode(at editor.RuleAt) (key, value *position.Node) {
+	schema := p.schemaNode(at.Version, at.Steps)
 	if schema == nil {
 		return nil, nil
 	}
@@ -48,11 +49,11 @@ func (p *part) ruleNode(at ruleAt) (key, value *position.Node) {
 	if rules == nil {
 		return nil, nil
 	}
-	rule := rules.Item(at.index)
-	if rule == nil || at.key == "" {
+	rule := rules.Item(at.Index)
+	if rule == nil || at.Key == "" {
 		return key, rule
 	}
-	return rule.Get(at.key)
+	return rule.Get(at.Key)
 }
 
 // words are the way between a scalar and the text.

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -14,19 +15,19 @@ func (v *view) definition(_ context.Context, offset int) []protocol.Location {
 	if e := v.expression(offset); e != nil {
 		return v.fieldInRule(e)
 	}
-	p, within := v.trees.at(v.text, offset)
+	p, within := v.trees.At(v.text.bytes, offset)
 	o := v.objectAt(p)
 	if o == nil {
 		return nil
 	}
-	return o.crd.schemaAt(o.version, stepsOf(p.tree.At(within).Path))
+	return o.crd.schemaAt(o.version, stepsOf(p.Tree.At(within).Path))
 }
 
 func (v *view) fieldInRule(e *expression) []protocol.Location {
-	if e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+	if e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	h := e.place.Hover(e.src, e.cursor)
+	h := e.place.Hover(e.Source, e.Cursor)
 	if h == nil || !h.InObject {
 		return nil
 	}
@@ -34,7 +35,7 @@ func (v *view) fieldInRule(e *expression) []protocol.Location {
 	if err != nil {
 		return nil
 	}
-	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.at.version, steps)
+	return (&sourced{v.uri, e.crd.text, e.crd}).schemaAt(e.At.Version, steps)
 }
 
 // schemaAt is where the schema of a place stands, by its name.
@@ -71,16 +72,16 @@ func firstWord(n *position.Node) *position.Node {
 
 // references are the places in open objects that a rule refuses.
 func (v *view) references(_ context.Context, offset int) (found []protocol.Location) {
-	p, within := v.trees.at(v.text, offset)
-	at, ok := ruleOf(p.tree.At(within).Path)
+	p, within := v.trees.At(v.text.bytes, offset)
+	at, ok := editor.RuleOf(p.Tree.At(within).Path)
 	if !ok {
 		return nil
 	}
-	of := v.crdAround(p.index, at.item)
-	if of == nil || at.version >= len(of.crd.read.CRD.Spec.Versions) {
+	of := v.crdAround(p.Index, at.Item)
+	if of == nil || at.Version >= len(of.crd.read.CRD.Spec.Versions) {
 		return nil
 	}
-	version, path := of.crd.read.CRD.Spec.Versions[at.version].Name, engine.FormatPath(at.steps)
+	version, path := of.crd.read.CRD.Spec.Versions[at.Version].Name, engine.FormatPath(at.Steps)
 	v.docs.mu.Lock()
 	defer v.docs.mu.Unlock()
 	for uri, d := range v.docs.all {
@@ -89,7 +90,7 @@ func (v *view) references(_ context.Context, offset int) (found []protocol.Locat
 		}
 		for _, p := range d.known.parts {
 			for _, f := range p.findings {
-				if p.what == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.index {
+				if p.what == object && p.kind == of.kind && f.rule != nil && f.rule.Version == version && f.rule.Path == path && f.rule.Index == at.Index {
 					found = append(found, protocol.Location{URI: uri, Range: f.diagnostic.Range})
 				}
 			}

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
 const (
-	// maxText is how large a document may be that is looked at.
-	maxText = 16 << 20
 	// maxOpen is how many documents may be open.
 	maxOpen = 10_000
 )
@@ -28,7 +27,7 @@ type document struct {
 	// known is what the last round found; its text may be an older one.
 	known *analysis
 	// trees are of text and those before it.
-	trees *trees
+	trees *editor.Trees
 	// cancel ends the round that looks at the document; nil while none does.
 	cancel context.CancelFunc
 	// lost is true where the text is not the editor's any more: a change could not be
@@ -42,7 +41,7 @@ type view struct {
 	uri, name, language string
 	text                *text
 	known               *analysis
-	trees               *trees
+	trees               *editor.Trees
 }
 
 // documents are all that are open.
@@ -79,7 +78,7 @@ func (s *server) didOpen(p protocol.DidOpen) {
 	if len(s.docs.all) >= maxOpen {
 		return
 	}
-	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &trees{}}
+	d := &document{uri: doc.URI, language: doc.LanguageID, version: doc.Version, text: newText(doc.Text), trees: &editor.Trees{}}
 	d.name = pathOf(doc.URI)
 	s.docs.all[doc.URI] = d
 	s.docs.tell()

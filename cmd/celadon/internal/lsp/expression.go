@@ -4,50 +4,34 @@ import (
 	"context"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// expression is a part of a rule in the text of a request, and where it stands.
+// expression is a part of a rule in the text of a request.
 type expression struct {
+	*editor.Expression
 	place *assist.Place // nil where nothing is known of the schema
 	crd   *part
-	at    ruleAt
-	src   string
-	// cursor is the request's place in it, in code points.
-	cursor int
-	// behind is true where only blanks stand between the expression and the place.
-	behind bool
-	// point is where in the text a code point stands.
-	point func(int) int
-	style position.Style
-	tree  *position.Document // nil in Go
-	start int                // of the tree in the text
 	text  *text
 }
 
-// expression is what stands around an offset; nil where that is no part of a rule.
+// expression returns what is around an offset, or nil if that is no part of a rule.
 func (v *view) expression(offset int) *expression {
 	if v.isGo() {
 		return v.goExpression(offset)
 	}
-	p, within := v.trees.at(v.text, offset)
-	spot := p.tree.At(within)
-	at, ok := ruleOf(spot.Path)
-	if !ok || spot.Key || spot.Node == nil || at.key == "" {
+	p, within := v.trees.At(v.text.bytes, offset)
+	e, ok := p.Expression(within)
+	if !ok || e.Key {
 		return nil
 	}
-	words, ok := p.tree.Text(spot.Node)
-	of := v.crdAround(p.index, at.item)
-	if !ok || of == nil {
+	of := v.crdAround(p.Index, e.At.Item)
+	if of == nil {
 		return nil
 	}
-	return &expression{
-		behind: within > spot.Node.End && spot.Node.Known && spot.Node.Value != "",
-		crd:    of, at: at, place: of.crd.place(at, v.functions), src: spot.Node.Value, cursor: words.Point(within),
-		point: func(i int) int { return p.start + words.SourcePoint(i) }, style: spot.Node.Style, tree: p.tree, start: p.start, text: v.text,
-	}
+	return &expression{Expression: e, crd: of, place: of.crd.place(&e.At, e.OptionalOldSelf, v.functions), text: v.text}
 }
 
 // crdAround is the last CRD that could be read in a document of the file.
@@ -60,7 +44,7 @@ func (v *view) crdAround(index, item int) *part {
 
 // rangeOf is where code points of the expression stand.
 func (e *expression) rangeOf(from, to int) protocol.Range {
-	return e.text.rangeOf(e.point(from), e.point(to))
+	return e.text.rangeOf(e.Point(from), e.Point(to))
 }
 
 func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
@@ -68,10 +52,10 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 	if e == nil {
 		return v.schemaHover(offset)
 	}
-	if e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+	if e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	h := e.place.Hover(e.src, e.cursor)
+	h := e.place.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil
 	}
@@ -94,27 +78,27 @@ func (v *view) completion(_ context.Context, offset int) *protocol.CompletionLis
 		return nil
 	}
 	var c assist.Completion
-	switch e.at.key {
+	switch e.At.Key {
 	case "rule", "messageExpression":
-		if e.behind {
-			e.src += " " // the blank is no part of the value
-			e.cursor++
+		if e.Behind {
+			e.Source += " " // the blank is no part of the value
+			e.Cursor++
 		}
-		c = e.place.CompleteAt(e.src, e.cursor)
+		c = e.place.CompleteAt(e.Source, e.Cursor)
 	case "fieldPath":
-		c = e.place.CompleteFieldPath(e.src, e.cursor)
+		c = e.place.CompleteFieldPath(e.Source, e.Cursor)
 	default:
 		return nil
 	}
 	at := e.text.rangeOf(offset, offset)
-	if !e.behind {
-		at = e.rangeOf(c.Start, e.cursor)
+	if !e.Behind {
+		at = e.rangeOf(c.Start, e.Cursor)
 	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	for i, candidate := range c.Candidates {
 		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: shown(candidate.Text), Kind: itemKinds[candidate.Class], Detail: shown(candidate.Hint),
-			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.style.Escape(candidate.Text)},
+			SortText: order(i), Filter: candidate.Text, TextEdit: &protocol.TextEdit{Range: at, NewText: e.Style.Escape(candidate.Text)},
 		})
 	}
 	return list
@@ -134,10 +118,10 @@ var itemKinds = map[assist.Class]int{
 
 func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureHelp {
 	e := v.expression(offset)
-	if e == nil || e.place == nil || e.at.key != "rule" && e.at.key != "messageExpression" {
+	if e == nil || e.place == nil || e.At.Key != "rule" && e.At.Key != "messageExpression" {
 		return nil
 	}
-	call := e.place.Call(e.src, e.cursor)
+	call := e.place.Call(e.Source, e.Cursor)
 	if call == nil || call.Function == nil || len(call.Function.Forms) == 0 {
 		return nil
 	}

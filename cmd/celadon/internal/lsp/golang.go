@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/vet"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -120,14 +121,14 @@ func (v *view) goExpression(offset int) *expression {
 			if m.Argument(key) == "" || offset < point(0) || offset > point(len(src)) {
 				continue
 			}
-			e := &expression{src: string(src), point: point, text: v.text, at: ruleAt{key: key}}
-			for e.cursor < len(src) && point(e.cursor) < offset {
-				e.cursor++
+			e := &expression{Expression: &editor.Expression{Source: string(src), Point: point, At: editor.RuleAt{Key: key}}, text: v.text}
+			for e.Cursor < len(src) && point(e.Cursor) < offset {
+				e.Cursor++
 			}
 			if begin := point(0); begin > 0 && v.text.bytes[begin-1] == '"' {
-				e.style = position.DoubleQuoted
+				e.Style = position.DoubleQuoted
 			}
-			e.place = v.goPlace(all, i, e.at.part())
+			e.place = v.goPlace(all, i, e.At.Part())
 			return e
 		}
 	}
@@ -175,7 +176,7 @@ func (v *view) goPlace(all []*markers.Marker, at int, part assist.Part) *assist.
 
 // inGo offers mends of a rule in a marker.
 func (a *actor) inGo(e *expression) {
-	for _, problem := range e.place.Problems(e.src) {
+	for _, problem := range e.place.Problems(e.Source) {
 		mends := a.problem(e, &problem)
 		for i, m := range problem.Fixes {
 			if len(m.Edits) == 0 || !a.wants(quickFix) {
@@ -183,7 +184,7 @@ func (a *actor) inGo(e *expression) {
 			}
 			var edits []protocol.TextEdit
 			for _, edit := range m.Edits {
-				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.style.Escape(edit.Text)})
+				edits = append(edits, protocol.TextEdit{Range: e.rangeOf(edit.Start, edit.End), NewText: e.Style.Escape(edit.Text)})
 			}
 			a.offer(quickFix, m.Title, edits, i == 0, mends)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 )
 
@@ -15,7 +16,7 @@ func TestManyDocuments(t *testing.T) {
 	c.open("crd.yaml", crd)
 	bad := strings.Replace(cronTab, "replicas: 1", "replicas: 11", 1)
 	for name, one := range map[string]string{"objects.yaml": bad, "broken.yaml": "kind: CronTab\napiVersion: stable.example.com/v1\na: [\n", "rules.yaml": "x-kubernetes-validations: [{rule: a}]\nkind: List\n"} {
-		text := strings.Repeat("---\n"+one, maxParts+10)
+		text := strings.Repeat("---\n"+one, editor.MaxParts+10)
 		got := c.open(name, text)
 		if want := map[string]int{"objects.yaml": maxFindings + 1, "broken.yaml": maxFindings + 1}[name]; len(got) != want {
 			t.Errorf("%s: %d diagnostics, want %d", name, len(got), want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -90,7 +91,7 @@ func rulesIn(text string) (all []position.Path) {
 	}
 	var below func(n *position.Node, path position.Path)
 	below = func(n *position.Node, path position.Path) {
-		if at, ok := ruleOf(path); ok && at.key == "rule" && n.Kind == position.Scalar && n.Known {
+		if at, ok := editor.RuleOf(path); ok && at.Key == "rule" && n.Kind == position.Scalar && n.Known {
 			all = append(all, path)
 		}
 		for i, item := range n.Items {

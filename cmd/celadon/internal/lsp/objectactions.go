@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/internal/text/spell"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -17,12 +18,12 @@ import (
 // object offers the name or the value that was meant where an object has one that its
 // schema does not know.
 func (a *actor) object() {
-	p, within := a.trees.at(a.text, a.from)
+	p, within := a.trees.At(a.text.bytes, a.from)
 	o := a.objectAt(p)
-	if o == nil || p.tree.Broken() != nil || !a.refused() {
+	if o == nil || p.Tree.Broken() != nil || !a.refused() {
 		return
 	}
-	spot := p.tree.At(within)
+	spot := p.Tree.At(within)
 	n := len(spot.Path)
 	if n == 0 || spot.Node.Kind != position.Scalar {
 		return
@@ -30,7 +31,7 @@ func (a *actor) object() {
 	steps := stepsOf(spot.Path)
 	if of := assist.SchemaAt(o.root, steps); of != nil {
 		a.change(p, spot.Path, of)
-	} else if _, parent := p.tree.Find(spot.Path[:n-1]); spot.Key && parent != nil {
+	} else if _, parent := p.Tree.Find(spot.Path[:n-1]); spot.Key && parent != nil {
 		a.rename(p, &spot, unknownIn(assist.SchemaAt(o.root, steps[:n-1]), parent, n == 1))
 	}
 }
@@ -59,7 +60,7 @@ func unknownIn(s *apiextensionsv1.JSONSchemaProps, parent *position.Node, root b
 }
 
 // rename offers names of fields in place of one that is none.
-func (a *actor) rename(p piece, spot *position.Spot, names []string) {
+func (a *actor) rename(p editor.Piece, spot *position.Spot, names []string) {
 	for i, name := range spell.Near(spot.Node.Value, names) {
 		text := position.Word(name)
 		switch spot.Node.Style {
@@ -68,7 +69,7 @@ func (a *actor) rename(p piece, spot *position.Spot, names []string) {
 		case position.SingleQuoted:
 			text = "'" + spot.Node.Style.Escape(name) + "'"
 		}
-		after := slices.Replace(slices.Clone(p.bytes), spot.Node.Start, spot.Node.End, []byte(text)...)
+		after := slices.Replace(slices.Clone(p.Bytes), spot.Node.Start, spot.Node.End, []byte(text)...)
 		path := append(slices.Clone(spot.Path[:len(spot.Path)-1]), position.Key(name))
 		if tree, err := position.Parse(after); err == nil {
 			if _, now := tree.Find(path); now != nil {
@@ -82,8 +83,8 @@ func (a *actor) rename(p piece, spot *position.Spot, names []string) {
 const offeredValues = 5
 
 // change offers values of an enum in place of one that is none of them.
-func (a *actor) change(p piece, path position.Path, s *apiextensionsv1.JSONSchemaProps) {
-	key, at := p.tree.Find(path)
+func (a *actor) change(p editor.Piece, path position.Path, s *apiextensionsv1.JSONSchemaProps) {
+	key, at := p.Tree.Find(path)
 	if at == nil || at.Kind != position.Scalar || !at.Known || s.Type != "string" {
 		return
 	}
@@ -106,15 +107,15 @@ func (a *actor) change(p piece, path position.Path, s *apiextensionsv1.JSONSchem
 		values = known[:min(len(known), offeredValues)]
 	}
 	for i, value := range values {
-		if after, err := p.tree.Edit(position.Set(path, value)); err == nil {
+		if after, err := p.Tree.Edit(position.Set(path, value)); err == nil {
 			a.add(quickFix, "change to "+value, p, after, i == 0 && len(near) > 0, a.says(p, key, at, "Unsupported value"))
 		}
 	}
 }
 
 // says is true of findings between two nodes that have words.
-func (a *actor) says(p piece, from, to *position.Node, words string) fixFilter {
+func (a *actor) says(p editor.Piece, from, to *position.Node, words string) fixFilter {
 	return func(d *protocol.Diagnostic) bool {
-		return overlaps(a.text, d.Range, p.start+from.Start, p.start+to.End) && strings.Contains(d.Message, words)
+		return overlaps(a.text, d.Range, p.Start+from.Start, p.Start+to.End) && strings.Contains(d.Message, words)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
 	"github.com/celadon-cel/celadon/engine/vet"
@@ -23,7 +24,7 @@ func (v *view) symbols(context.Context) []protocol.DocumentSymbol {
 		switch {
 		case p.crd != nil && p.crd.vetted != nil && p.crd.vetted.Report != nil:
 			s := protocol.DocumentSymbol{Name: titled(p.crd.vetted.Report.Name, "a CRD"), Kind: protocol.SymbolClass, Range: p.whole(v.text), SelectionRange: p.whole(v.text)}
-			p.eachRule(v.text, func(r *vet.Rule, at ruleAt, rng protocol.Range) {
+			p.eachRule(v.text, func(r *vet.Rule, at editor.RuleAt, rng protocol.Range) {
 				s.Children = append(s.Children, protocol.DocumentSymbol{
 					Name: titled(preview.Bytes(lex.Flat(r.Rule), maxName), "an empty rule"), Detail: shown(phrase.Place(r.Path)),
 					Kind: protocol.SymbolMethod, Range: rng, SelectionRange: rng,
@@ -59,7 +60,7 @@ func later(a, b protocol.Position) protocol.Position {
 }
 
 // eachRule goes through the rules that were vetted, with where their texts stand.
-func (p *part) eachRule(t *text, do func(*vet.Rule, ruleAt, protocol.Range)) {
+func (p *part) eachRule(t *text, do func(*vet.Rule, editor.RuleAt, protocol.Range)) {
 	report := p.crd.vetted.Report
 	for i := range report.Versions {
 		for j := range report.Versions[i].Rules {
@@ -84,7 +85,7 @@ func (v *view) hints(context.Context) []protocol.InlayHint {
 		if p.crd == nil || p.crd.vetted == nil || p.crd.vetted.Report == nil {
 			continue
 		}
-		p.eachRule(v.text, func(r *vet.Rule, _ ruleAt, rng protocol.Range) {
+		p.eachRule(v.text, func(r *vet.Rule, _ editor.RuleAt, rng protocol.Range) {
 			if r.Broken {
 				return
 			}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
@@ -47,9 +48,6 @@ type part struct {
 	text *text // that it is of
 }
 
-// maxParts is how many documents of a file are looked at.
-const maxParts = 10_000
-
 // split takes a file apart as vet and check do.
 func split(name string, t *text) (parts []*part) {
 	var c cursor
@@ -74,7 +72,7 @@ func split(name string, t *text) (parts []*part) {
 			p.index = c.index
 			p.what = p.is()
 			parts = append(parts, p)
-			return len(parts) < maxParts
+			return len(parts) < editor.MaxParts
 		})
 	})
 	return parts

@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/engine"
@@ -25,12 +26,12 @@ type objectAt struct {
 }
 
 // objectAt is nil where there is none.
-func (v *view) objectAt(p piece) *objectAt {
-	if p.tree.Root == nil {
+func (v *view) objectAt(p editor.Piece) *objectAt {
+	if p.Tree.Root == nil {
 		return nil
 	}
 	text := func(key string) string {
-		if _, value := p.tree.Root.Get(key); value != nil {
+		if _, value := p.Tree.Root.Get(key); value != nil {
 			return value.Value
 		}
 		return ""
@@ -69,8 +70,8 @@ func stepsOf(path position.Path) (steps []engine.Step) {
 
 // schemaHover tells of a field of an object.
 func (v *view) schemaHover(offset int) *protocol.Hover {
-	p, within := v.trees.at(v.text, offset)
-	at := p.tree.At(within)
+	p, within := v.trees.At(v.text.bytes, offset)
+	at := p.Tree.At(within)
 	o := v.objectAt(p)
 	if o == nil || len(at.Path) == 0 {
 		return nil
@@ -93,7 +94,7 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 	for i := range s.XValidations {
 		lines = append(lines, "rule: "+lex.Flat(s.XValidations[i].Rule))
 	}
-	rng := v.text.rangeOf(p.start+at.Node.Start, p.start+max(at.Node.Start, at.Node.End))
+	rng := v.text.rangeOf(p.Start+at.Node.Start, p.Start+max(at.Node.Start, at.Node.End))
 	return &protocol.Hover{Contents: plain(strings.Join(lines, "\n")), Range: &rng}
 }
 
@@ -135,12 +136,12 @@ func wordsOf(s *apiextensionsv1.JSONSchemaProps) schemawords.Node {
 
 // schemaCompletion offers fields of an object, and their values.
 func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
-	p, within := v.trees.at(v.text, offset)
+	p, within := v.trees.At(v.text.bytes, offset)
 	o := v.objectAt(p)
 	if o == nil {
 		return nil
 	}
-	w := wordAt(v.text.bytes[p.start:], within)
+	w := wordAt(v.text.bytes[p.Start:], within)
 	if w == nil {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 		return nil
 	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
-	rng := v.text.rangeOf(p.start+w.from, p.start+within)
+	rng := v.text.rangeOf(p.Start+w.from, p.Start+within)
 	add := func(text, insert, detail, doc string, kind int) {
 		item := protocol.CompletionItem{Label: shown(text), Kind: kind, Detail: shown(detail), SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert}}
 		if doc != "" {

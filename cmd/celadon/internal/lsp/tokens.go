@@ -4,6 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/lsp/protocol"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource"
 	"github.com/celadon-cel/celadon/internal/yaml/position"
@@ -22,13 +23,13 @@ var (
 // tokens are the pieces of all expressions in the CRDs of a document.
 func (v *view) tokens(ctx context.Context) protocol.SemanticTokens {
 	e := encoder{text: v.text, data: []uint32{}}
-	for p := range v.trees.all(v.text, validations) {
+	for p := range v.trees.All(v.text.bytes, validations) {
 		if ctx.Err() != nil {
 			break
 		}
-		if isCRD(p.tree.Root) {
+		if isCRD(p.Tree.Root) {
 			e.piece = p
-			e.walk(p.tree.Root, nil)
+			e.walk(p.Tree.Root, nil)
 		}
 	}
 	return protocol.SemanticTokens{Data: e.data}
@@ -45,7 +46,7 @@ func isCRD(root *position.Node) bool {
 // encoder writes tokens as the protocol has them.
 type encoder struct {
 	text  *text
-	piece piece
+	piece editor.Piece
 	last  protocol.Position
 	data  []uint32
 }
@@ -61,20 +62,20 @@ func (e *encoder) walk(n *position.Node, path position.Path) {
 			e.walk(item, path)
 			continue
 		}
-		if at, ok := ruleOf(path); ok && (at.key == "rule" || at.key == "messageExpression") {
+		if at, ok := editor.RuleOf(path); ok && (at.Key == "rule" || at.Key == "messageExpression") {
 			e.expression(item)
 		}
 	}
 }
 
 func (e *encoder) expression(n *position.Node) {
-	words, ok := e.piece.tree.Text(n)
+	words, ok := e.piece.Tree.Text(n)
 	if !ok {
 		return
 	}
 	for _, t := range assist.Tokens(n.Value) {
 		if kind, ok := tokenOf[t.Class]; ok {
-			e.lines(e.piece.start+words.SourcePoint(t.Start), e.piece.start+words.SourcePoint(t.End), kind)
+			e.lines(e.piece.Start+words.SourcePoint(t.Start), e.piece.Start+words.SourcePoint(t.End), kind)
 		}
 	}
 }

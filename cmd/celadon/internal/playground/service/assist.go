@@ -2,31 +2,16 @@ package service
 
 import (
 	"context"
-	"errors"
-	"slices"
 
-	"github.com/celadon-cel/celadon/engine"
-	"github.com/celadon-cel/celadon/internal/yaml/decode"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/x/assist"
-	"github.com/celadon-cel/celadon/x/crdedit"
 )
-
-// placeKey names a part of a rule of a desk's CRDs.
-type placeKey struct {
-	crd, version, path, part string
-	optionalOldSelf          bool
-}
 
 // expression is the part of a rule at a place of the CRD's text.
 type expression struct {
+	*editor.Expression
 	place *assist.Place
-	part  string
-	src   string
-	// cursor is the place in it, in code points.
-	cursor int
-	style  position.Style
-	// at is where a code point stands in the text, in UTF-16 units.
+	// at returns the place in the text of a code point, in UTF-16 units.
 	at func(point int) int
 }
 
@@ -55,17 +40,17 @@ func (r *Service) complete(ctx context.Context, req *Request) (any, error) {
 		return nil, err
 	}
 	var c assist.Completion
-	switch e.part {
+	switch e.At.Key {
 	case "rule", "messageExpression":
-		c = e.place.CompleteAt(e.src, e.cursor)
+		c = e.place.CompleteAt(e.Source, e.Cursor)
 	case "fieldPath":
-		c = e.place.CompleteFieldPath(e.src, e.cursor)
+		c = e.place.CompleteFieldPath(e.Source, e.Cursor)
 	default:
 		return nil, nil
 	}
 	answer := &completed{From: e.at(c.Start), Options: []candidate{}}
 	for _, one := range c.Candidates {
-		answer.Options = append(answer.Options, candidate{one.Text, e.style.Escape(one.Text), one.Hint, classes[one.Class]})
+		answer.Options = append(answer.Options, candidate{one.Text, e.Style.Escape(one.Text), one.Hint, classes[one.Class]})
 	}
 	return answer, nil
 }
@@ -82,7 +67,7 @@ func (r *Service) hover(ctx context.Context, req *Request) (any, error) {
 	if e == nil || err != nil || e.place.Part == assist.AnyExpression {
 		return nil, err
 	}
-	h := e.place.Hover(e.src, e.cursor)
+	h := e.place.Hover(e.Source, e.Cursor)
 	if h == nil {
 		return nil, nil
 	}
@@ -120,7 +105,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 		return nil, err
 	}
 	list := []problem{}
-	for _, p := range e.place.Problems(e.src) {
+	for _, p := range e.place.Problems(e.Source) {
 		one := problem{From: e.at(p.Start), To: e.at(p.End), Kind: problemKinds[p.Kind], Message: p.Message, Words: p.Words, Mends: []fixReply{}}
 		for _, m := range p.Fixes {
 			if len(m.Bounds) > 0 {
@@ -128,7 +113,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 			}
 			with := fixReply{Title: m.Title, Edits: []edit{}}
 			for _, change := range m.Edits {
-				with.Edits = append(with.Edits, edit{e.at(change.Start), e.at(change.End), e.style.Escape(change.Text)})
+				with.Edits = append(with.Edits, edit{e.at(change.Start), e.at(change.End), e.Style.Escape(change.Text)})
 			}
 			one.Mends = append(one.Mends, with)
 		}
@@ -137,7 +122,7 @@ func (r *Service) fixes(ctx context.Context, req *Request) (any, error) {
 	return list, nil
 }
 
-// expression is nil where there is none.
+// expression returns nil where there is none.
 func (r *Service) expression(ctx context.Context, req *Request) (*expression, error) {
 	d, err := r.compiled(ctx, req)
 	if err != nil {
@@ -152,101 +137,20 @@ func (r *Service) expression(ctx context.Context, req *Request) (*expression, er
 	if d == nil || offset < 0 {
 		return nil, nil
 	}
-	start, end, _ := decode.Around([]byte(req.CRD), offset)
-	tree := r.treeOf(req.CRD[start:end])
-	offset = max(0, offset-start)
-	spot := tree.At(offset)
-	if spot.Key {
-		_, spot.Node = tree.Find(spot.Path)
-	}
-	at, index, part, ok := crdedit.RuleAt(spot.Path)
-	if !ok || part == "" || spot.Node == nil || spot.Node.Kind != position.Scalar {
-		return nil, nil
-	}
-	words, ok := tree.Text(spot.Node)
+	p, within := r.trees.At([]byte(req.CRD), offset)
+	e, ok := p.Expression(within)
 	if !ok {
 		return nil, nil
 	}
-	place, err := r.place(d, nameIn(tree, spot.Path), at, index, part, tree, spot.Path)
+	crd, compiled := d.Definition(e.CRD)
+	if compiled == nil {
+		return nil, nil
+	}
+	place, err := d.places.Of(compiled, crd, &e.At, e.OptionalOldSelf, &r.functions)
 	if place == nil || err != nil {
 		return nil, err
 	}
-	e := &expression{place: place, part: part, src: spot.Node.Value, style: spot.Node.Style}
-	if !spot.Key {
-		e.cursor = words.Point(offset)
-	}
-	e.at = func(point int) int { return units(req.CRD[:start+words.SourcePoint(point)]) }
-	return e, nil
-}
-
-// place is nil where rules cannot stand, as far as the CRD is known.
-func (r *Service) place(d *compiledText, name string, at crdedit.Place, index int, part string, tree *position.Document, path position.Path) (*assist.Place, error) {
-	crd, e := d.Definition(name)
-	if e == nil || at.Version >= len(crd.Spec.Versions) {
-		return nil, nil
-	}
-	v := &crd.Spec.Versions[at.Version]
-	key := placeKey{crd: crd.Name, version: v.Name, path: engine.FormatPath(at.Steps), part: part}
-	if _, optional := tree.Find(append(path[:len(path)-1:len(path)-1], position.Key("optionalOldSelf"))); optional != nil {
-		key.optionalOldSelf = optional.Value == "true"
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known := d.places[key]; known != nil {
-		return known, nil
-	}
-	if v.Schema == nil {
-		return nil, nil
-	}
-	place, err := assist.NewPlace(e, v.Schema.OpenAPIV3Schema, key.version, key.path)
-	var bug *engine.InternalError
-	if err != nil {
-		if errors.As(err, &bug) {
-			return nil, err
-		}
-		return nil, nil // the schema is not what it was when it could be read
-	}
-	place.Functions, place.OptionalOldSelf = &r.functions, key.optionalOldSelf
-	switch part {
-	case "rule":
-		place.Part = assist.Rule
-	case "messageExpression":
-		place.Part = assist.MessageExpression
-	}
-	if len(d.places) >= maxPlaces {
-		clear(d.places)
-	}
-	d.places[key] = place
-	return place, nil
-}
-
-// maxPlaces is how many places of a CRD are kept: each has an environment of its own.
-const maxPlaces = 50
-
-// treeOf is a text's, or nearly.
-func (r *Service) treeOf(text string) *position.Document {
-	r.mu.Lock()
-	before := r.tree
-	r.mu.Unlock()
-	tree := position.Loose([]byte(text), before)
-	if tree.Broken() == nil {
-		r.mu.Lock()
-		r.tree = tree
-		r.mu.Unlock()
-	}
-	return tree
-}
-
-// nameIn is the name of the CRD that a path leads into.
-func nameIn(tree *position.Document, path position.Path) string {
-	root := position.Path{}
-	if name, _ := path[0].Name(); name == "items" && len(path) > 1 {
-		root = slices.Clone(path[:2])
-	}
-	if _, name := tree.Find(append(root, position.Key("metadata"), position.Key("name"))); name != nil {
-		return name.Value
-	}
-	return ""
+	return &expression{e, place, func(point int) int { return units(req.CRD[:e.Point(point)]) }}, nil
 }
 
 // offsetOf is the byte at which so many UTF-16 units have passed; -1 behind the end.

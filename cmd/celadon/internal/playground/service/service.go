@@ -18,10 +18,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/celadon-cel/celadon/cmd/celadon/internal/editor"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/finding"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/input"
 	"github.com/celadon-cel/celadon/cmd/celadon/internal/resource/verdict"
-	"github.com/celadon-cel/celadon/internal/yaml/position"
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
@@ -75,7 +75,7 @@ type Service struct {
 	desks []*compiledText // the last first
 	// good is the last that has a CRD: while one is written, it often cannot be read.
 	good      *compiledText
-	tree      *position.Document // of the last CRD text that could be read
+	trees     editor.Trees // of the CRD text
 	functions assist.Functions
 }
 
@@ -84,8 +84,7 @@ type compiledText struct {
 	text, kubeVersion string
 	*verdict.TextChecker
 
-	mu     sync.Mutex
-	places map[placeKey]*assist.Place
+	places editor.Places
 }
 
 // kept is how many CRD texts stay compiled; but one, if together they were longer than
@@ -182,7 +181,7 @@ func (r *Service) compiled(ctx context.Context, req *Request) (*compiledText, er
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made, places: map[placeKey]*assist.Place{}}
+	d := &compiledText{text: req.CRD, kubeVersion: req.KubeVersion, TextChecker: made}
 	r.makeRoom(len(req.CRD)) // another may have come meanwhile
 	r.desks = slices.Insert(r.desks, 0, d)
 	if made.Readable() {

@@ -23,7 +23,9 @@ func benchPaths(b *testing.B) (crd, objects string) {
 
 // scanned returns what stands at a path.
 func scanned(path string) batch.Source {
-	return func(wait func(), yield func(input.Chunk) bool) { input.Selection{}.Scan(nil, []string{path}, wait, yield) }
+	return func(wait func(), yield func(input.Chunk) bool) {
+		input.Selection{}.Scan(nil, []string{path}, wait, yield)
+	}
 }
 
 // BenchmarkReadCRD reads and does not compile.

@@ -1,0 +1,85 @@
+// Package editor finds the part of a rule around a cursor in the text of a CRD, for the
+// language server and the playground:
+//
+//	var trees editor.Trees // of one text, kept from change to change
+//	p, within := trees.At(text, offset)
+//	e, ok := p.Expression(within)
+//	place := places.Of(engine, crd, e.At, e.OptionalOldSelf) // for completion, hover, and fixes
+package editor
+
+import (
+	"slices"
+
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+// Expression is a part of a rule in a text.
+type Expression struct {
+	At RuleAt
+	// Source is the part as CEL has it, and Cursor the cursor in it, in code points.
+	Source string
+	Cursor int
+	// Behind reports whether only blanks are between the expression and the cursor.
+	Behind bool
+	// Key reports whether the cursor is in the key of the part.
+	Key bool
+	// Point returns the offset in the text of a code point of Source.
+	Point func(int) int
+	Style position.Style
+	// OptionalOldSelf is that of the rule.
+	OptionalOldSelf bool
+	// CRD is the metadata.name of the CRD, or "".
+	CRD   string
+	Tree  *position.Document
+	Start int // of the tree in the text
+}
+
+// Expression returns the part of a rule around an offset of the document. It is not ok
+// where there is none.
+func (p Piece) Expression(within int) (e *Expression, ok bool) {
+	spot := p.Tree.At(within)
+	at, ok := RuleOf(spot.Path)
+	node := spot.Node
+	if spot.Key {
+		_, node = p.Tree.Find(spot.Path)
+	}
+	if !ok || at.Key == "" || node == nil || node.Kind != position.Scalar {
+		return nil, false
+	}
+	words, ok := p.Tree.Text(node)
+	if !ok {
+		return nil, false
+	}
+	e = &Expression{
+		At: at, Source: node.Value, Key: spot.Key, Behind: within > node.End && node.Known && node.Value != "", Style: node.Style,
+		Point: func(i int) int { return p.Start + words.SourcePoint(i) },
+		CRD:   nameIn(p.Tree, spot.Path), Tree: p.Tree, Start: p.Start,
+	}
+	if !spot.Key {
+		e.Cursor = words.Point(within)
+	}
+	_, rule := p.Tree.Find(spot.Path[:len(spot.Path)-1])
+	e.OptionalOldSelf = OptionalOldSelf(rule)
+	return e, true
+}
+
+// OptionalOldSelf reports whether a rule, which may be nil, has optionalOldSelf.
+func OptionalOldSelf(rule *position.Node) bool {
+	if rule == nil {
+		return false
+	}
+	_, optional := rule.Get("optionalOldSelf")
+	return optional != nil && optional.Value == "true"
+}
+
+// nameIn returns the name of the CRD into which a path leads.
+func nameIn(tree *position.Document, path position.Path) string {
+	var root position.Path
+	if name, _ := path[0].Name(); name == "items" && len(path) > 1 {
+		root = slices.Clone(path[:2])
+	}
+	if _, name := tree.Find(append(root, position.Key("metadata"), position.Key("name"))); name != nil {
+		return name.Value
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package editor
+
+import (
+	"bytes"
+	"iter"
+	"sync"
+
+	"github.com/celadon-cel/celadon/internal/yaml/decode"
+	"github.com/celadon-cel/celadon/internal/yaml/position"
+)
+
+const (
+	// MaxText is the size of the largest text whose documents are looked at.
+	MaxText = 16 << 20
+	// MaxParts is the number of documents of a text that are looked at.
+	MaxParts = 10_000
+)
+
+// Trees has the trees of the documents of a text that is being written. A document that
+// has not changed keeps its tree, and one that is not YAML is read with the help of the last
+// tree that it had. Trees is safe for concurrent use; the zero value is ready.
+type Trees struct {
+	mu    sync.Mutex
+	known []Piece
+}
+
+// Piece is one document of a text.
+type Piece struct {
+	Start, Index int // the offset of its first byte, and its position among the documents
+	Bytes        []byte
+	Tree         *position.Document
+
+	good *position.Document // the last tree that was YAML
+}
+
+// At returns the document around an offset of the text, and the offset in it.
+func (t *Trees) At(text []byte, offset int) (p Piece, within int) {
+	if len(text) > MaxText {
+		return Piece{Tree: position.Loose(nil, nil)}, 0
+	}
+	start, end, index := decode.Around(text, offset)
+	p = t.of(text, start, end, index)
+	return p, max(0, min(offset, end)-start)
+}
+
+// All yields the documents of the text that contain a word.
+func (t *Trees) All(text []byte, word string) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		if len(text) > MaxText {
+			return
+		}
+		index := 0
+		for start, end := range decode.Documents(text) {
+			if index == MaxParts {
+				return
+			}
+			if bytes.Contains(text[start:end], []byte(word)) && !yield(t.of(text, start, end, index)) {
+				return
+			}
+			index++
+		}
+	}
+}
+
+// of returns the document between two offsets.
+func (t *Trees) of(text []byte, start, end, index int) (p Piece) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.known) <= index && index < MaxParts {
+		t.known = append(t.known, Piece{})
+	}
+	if index >= MaxParts {
+		return Piece{Start: start, Index: index, Tree: position.Loose(nil, nil)}
+	}
+	before := t.known[index]
+	p = Piece{Start: start, Index: index, Bytes: text[start:end], Tree: before.Tree, good: before.good}
+	if before.Tree == nil || !bytes.Equal(p.Bytes, before.Bytes) {
+		p.Tree = position.Loose(p.Bytes, p.good)
+		if p.Tree.Broken() == nil {
+			p.good = p.Tree
+		}
+	}
+	t.known[index] = p
+	return p
+}
