@@ -153,7 +153,12 @@ func (r *Resource) sweepCase(ctx context.Context, e *engine.Engine, c *Case, nam
 	report.Add(c.ID, out...)
 }
 
-var everything = aspects{code: true, warnings: true, object: true, here: true}
+// What is compared with the answer of a server to the same request, and with what a search
+// claims, which knows neither the run's namespaces nor its names.
+var (
+	everything = aspects{code: true, warnings: true, object: true, here: true}
+	claims     = aspects{code: true, warnings: true, object: true}
+)
 
 // varies says whether the server's own answer changes from one time to the
 // next, and ours is one that it gives.

@@ -169,7 +169,7 @@ func (c *Case) claimed(t *trial, ours Answer) []Difference {
 	if c.Claim == nil {
 		return nil
 	}
-	out := compare(ours, *c.Claim, everything)
+	out := compare(ours, *c.Claim, claims)
 	for i := range out {
 		out[i].Reason = "the search says otherwise: " + out[i].Reason
 	}

@@ -107,7 +107,11 @@ func (w *writer) atom() string {
 	expr := w.condition()
 	guards := w.guards
 	w.guards = outer
-	if len(guards) == 0 || w.one(6) {
+	guarded := 2 // of so many conditions, one reads what can be absent
+	if w.lenient {
+		guarded = 6
+	}
+	if len(guards) == 0 || w.one(guarded) {
 		return "(" + expr + ")"
 	}
 	fallback := pick(w.choice, []string{"true", "true", "false"})

@@ -175,7 +175,7 @@ func (c choice) rule(lib *Library, d *types.Decl) apiextensionsv1.ValidationRule
 	transition := c.one(3)
 	w := newWriter(c, lib, d, transition)
 	r := apiextensionsv1.ValidationRule{Rule: w.rule()}
-	if c.lenient && !c.one(20) {
+	if c.lenient && !c.one(8) {
 		r.Rule = "(" + r.Rule + ") || true"
 	}
 	if transition && !w.mentionsOld(r.Rule) {
