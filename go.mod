@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	cel.dev/expr v0.25.1
-	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/chzyer/readline v1.5.1
 	github.com/creack/pty v1.1.24
 	github.com/fsnotify/fsnotify v1.10.1

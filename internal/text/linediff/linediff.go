@@ -1,22 +1,225 @@
-// Package linediff formats the difference between two texts as diff -u does.
+// Package linediff shows what changed between two texts, as diff -u does.
 //
-//	diff, err := linediff.Unified("crd.yaml", "crd.yaml (unsaved)", before, after)
+//	text := linediff.Unified("crd.yaml", "crd.yaml (unsaved)", before, after)
 package linediff
 
 import (
-	"github.com/aymanbagabas/go-udiff"
+	"bytes"
+	"fmt"
+	"strings"
 )
 
-// Unified returns a unified diff with three lines of context, or nil if the texts are equal.
+// How it works. Myers' algorithm finds the fewest lines to delete and insert. A
+// diff that is anchored on lines which occur once, as Go's own, shows half a CRD as
+// changed: its versions repeat each other.
+
+// context is how many lines are shown around a change.
+const context = 3
+
+// Unified is the difference of two texts, under the names; nil where there is none.
 func Unified(nameBefore, nameAfter string, before, after []byte) []byte {
-	old := string(before)
-	edits := udiff.Lines(old, string(after))
-	if len(edits) == 0 {
+	if bytes.Equal(before, after) {
 		return nil
 	}
-	text, err := udiff.ToUnified(nameBefore, nameAfter, old, edits, udiff.DefaultContextLines)
-	if err != nil {
-		panic(err) // edits that Lines returns are consistent
+	edits := script(lines(before), lines(after))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", nameBefore, nameAfter)
+	for len(edits) > 0 {
+		var hunk []edit
+		hunk, edits = cut(edits)
+		write(&b, hunk)
 	}
-	return []byte(text)
+	return b.Bytes()
+}
+
+func lines(text []byte) []string {
+	list := strings.SplitAfter(string(text), "\n")
+	if list[len(list)-1] == "" {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// edit is a line that is kept (' '), deleted ('-') or inserted ('+'), with its
+// position before and after, from 0.
+type edit struct {
+	op            byte
+	line          string
+	before, after int
+}
+
+// script is the way from one text to the other.
+func script(a, b []string) []edit {
+	front := 0
+	for front < len(a) && front < len(b) && a[front] == b[front] {
+		front++
+	}
+	back := 0
+	for back < len(a)-front && back < len(b)-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	w := walk{a: a, b: b}
+	w.keep(front)
+	w.middle(a[front:len(a)-back], b[front:len(b)-back])
+	w.keep(back)
+	return w.edits
+}
+
+// walk goes through both texts at once.
+type walk struct {
+	a, b  []string
+	x, y  int
+	edits []edit
+}
+
+func (w *walk) keep(n int) {
+	for range n {
+		w.edits = append(w.edits, edit{' ', w.a[w.x], w.x, w.y})
+		w.x++
+		w.y++
+	}
+}
+
+func (w *walk) delete() {
+	w.edits = append(w.edits, edit{'-', w.a[w.x], w.x, w.y})
+	w.x++
+}
+
+func (w *walk) insert() {
+	w.edits = append(w.edits, edit{'+', w.b[w.y], w.x, w.y})
+	w.y++
+}
+
+// maxEdits bounds the search, whose memory grows with its square: what differs in
+// more lines is shown as deleted and inserted whole.
+const maxEdits = 1000
+
+// middle walks through what two texts do not begin and end with.
+func (w *walk) middle(a, b []string) {
+	trace := search(a, b)
+	if trace == nil {
+		for range a {
+			w.delete()
+		}
+		for range b {
+			w.insert()
+		}
+		return
+	}
+	// From the end back, each step an insertion or a deletion and the lines that
+	// are kept behind it.
+	type step struct {
+		down bool
+		kept int
+	}
+	var steps []step
+	x, y := len(a), len(b)
+	for d := len(trace) - 1; d > 0; d-- {
+		v, k := trace[d-1], x-y
+		down := k == -d || k != d && v[d-1+k-1] < v[d-1+k+1]
+		from := k - 1
+		if down {
+			from = k + 1
+		}
+		px := v[d-1+from]
+		kept := x - px
+		if !down {
+			kept--
+		}
+		steps = append(steps, step{down, kept})
+		x, y = px, px-from
+	}
+	w.keep(x)
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i].down {
+			w.insert()
+		} else {
+			w.delete()
+		}
+		w.keep(steps[i].kept)
+	}
+}
+
+// search finds for each number of edits d how far each diagonal k gets with them:
+// trace[d][d+k] is the line of a. It is nil where there are too many.
+func search(a, b []string) (trace [][]int) {
+	for d := 0; d <= min(len(a)+len(b), maxEdits); d++ {
+		v := make([]int, 2*d+1)
+		for k := -d; k <= d; k += 2 {
+			x := 0
+			if d > 0 {
+				before := trace[d-1]
+				if k == -d || k != d && before[d-1+k-1] < before[d-1+k+1] {
+					x = before[d-1+k+1]
+				} else {
+					x = before[d-1+k-1] + 1
+				}
+			}
+			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+				x++
+			}
+			v[d+k] = x
+			if x >= len(a) && x-k >= len(b) {
+				return append(trace, v)
+			}
+		}
+		trace = append(trace, v)
+	}
+	return nil
+}
+
+// cut takes the first hunk off.
+func cut(edits []edit) (hunk, rest []edit) {
+	first, last := -1, -1
+	for i, e := range edits {
+		if e.op == ' ' {
+			continue
+		}
+		if first >= 0 && i-last > 2*context {
+			break
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+	}
+	if first < 0 {
+		return nil, nil
+	}
+	end := min(last+context+1, len(edits))
+	return edits[max(0, first-context):end], edits[end:]
+}
+
+func write(b *bytes.Buffer, hunk []edit) {
+	if len(hunk) == 0 {
+		return
+	}
+	before, after := 0, 0
+	for _, e := range hunk {
+		if e.op != '+' {
+			before++
+		}
+		if e.op != '-' {
+			after++
+		}
+	}
+	fmt.Fprintf(b, "@@ -%s +%s @@\n", span(hunk[0].before, before), span(hunk[0].after, after))
+	for _, e := range hunk {
+		b.WriteByte(e.op)
+		b.WriteString(e.line)
+		if !strings.HasSuffix(e.line, "\n") {
+			b.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}
+
+// span is where a hunk begins and how long it is.
+func span(start, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("%d,0", start)
+	case 1:
+		return fmt.Sprint(start + 1)
+	}
+	return fmt.Sprintf("%d,%d", start+1, n)
 }
