@@ -20,14 +20,14 @@ var (
 
 // mayWrite are the only files that use them, each with the reason.
 var mayWrite = map[string]string{
-	"internal/wholefile/wholefile.go":        "all output files",
-	"internal/wholefile/target.go":           "all output files",
-	"internal/report/spool.go":               "a temporary file, in the system's folder and without a name",
-	"internal/input/open.go":                 "opens for reading alone, without waiting for a pipe",
-	"internal/cluster/clustertest/server.go": "serves tests alone",
+	"internal/command/outfile/outfile.go":          "all output files",
+	"internal/command/outfile/target.go":           "all output files",
+	"internal/finding/spool.go":                    "a temporary file, in the system's folder and without a name",
+	"internal/input/open.go":                       "opens for reading alone, without waiting for a pipe",
+	"internal/input/cluster/clustertest/server.go": "serves tests alone",
 }
 
-// TestOneWriter fails if a command writes files without the package wholefile, which refuses links out of the work tree.
+// TestOneWriter fails if a command writes files without the package outfile, which refuses links out of the work tree.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -50,13 +50,13 @@ func TestOneWriter(t *testing.T) {
 				return true
 			}
 			from, _ := f.X.(*ast.Ident)
-			if from != nil && from.Name == "wholefile" || (from == nil || from.Name != "os") && !slices.Contains(inRoot, f.Sel.Name) {
+			if from != nil && from.Name == "outfile" || (from == nil || from.Name != "os") && !slices.Contains(inRoot, f.Sel.Name) {
 				return true
 			}
 			name := filepath.ToSlash(path)
 			used[name] = true
 			if mayWrite[name] == "" {
-				t.Errorf("%s: %s: write files with the package wholefile", set.Position(n.Pos()), f.Sel.Name)
+				t.Errorf("%s: %s: write files with the package outfile", set.Position(n.Pos()), f.Sel.Name)
 			}
 			return true
 		})
