@@ -90,6 +90,7 @@ nightly: ## What takes too long for each change
 	CELADON_SHARDS=long $(GO) test -count=1 -timeout 120m -v -run 'TestMillionInShards|TestShardsMerged' ./cmd/celadon
 	CELADON_DOCS=long $(GO) test -count=1 -timeout 60m -v -run TestDocsExamples ./cmd/celadon
 	cd conformance && $(GO) test -v -timeout 60m -run TestSequences . -sequences 10000
+	$(GO) test -tags upstreamcel -timeout 60m ./...
 	$(MAKE) race
 	$(MAKE) parses
 	$(MAKE) fuzz-inputs

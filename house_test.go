@@ -185,3 +185,31 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestMap checks that the paths in CONTRIBUTING.md exist.
+func TestMap(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 || !strings.Contains(cells[2], "`") {
+			continue
+		}
+		rows++
+		for i, name := range strings.Split(cells[2], "`") {
+			if i%2 == 0 {
+				continue // between paths
+			}
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s: %v", strings.TrimSpace(cells[1]), err)
+			}
+		}
+	}
+	if rows < 10 {
+		t.Errorf("the map has %d rows, want 10 or more", rows)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/cel"
 
 	"github.com/celadon-cel/celadon/internal/cel/parse"
+	"github.com/celadon-cel/celadon/internal/cel/upstream"
 )
 
 // Parse is env.Parse; all parsing goes through it. What our parser accepts has the
@@ -25,6 +26,9 @@ func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 func parseWith(parser *parse.Parser, env *cel.Env, src string) (*cel.Ast, error) {
 	source := parse.NewSource(src)
 	tree, err := parser.Parse(source)
+	if upstream.CEL && err == nil {
+		err = errUpstream
+	}
 	switch {
 	case errors.Is(err, parse.ErrFlood):
 		return nil, &ComplexError{flood: err}
@@ -39,6 +43,9 @@ func parseWith(parser *parse.Parser, env *cel.Env, src string) (*cel.Ast, error)
 	*parsed.NativeRep() = *tree
 	return parsed, nil
 }
+
+// errUpstream makes cel-go parse what our parser accepts.
+var errUpstream = errors.New("cel-go parses all expressions")
 
 // optionalTypes is the library that has syntax of its own.
 const optionalTypes = "cel.lib.optional"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/celadon-cel/celadon/cost"
 	"github.com/celadon-cel/celadon/internal/cel/estimate"
+	"github.com/celadon-cel/celadon/internal/cel/upstream"
 	"github.com/celadon-cel/celadon/types"
 )
 
@@ -14,6 +15,9 @@ import (
 // rules; what calls none of these is estimated without.
 func (c *Checked) Cost() (cost.Estimate, error) {
 	checked := c.AST.NativeRep()
+	if upstream.CEL {
+		return cost.Of(c.Env, c.AST, c.Decl)
+	}
 	if est, ok := estimate.Of(checked, declarationOf(c.Decl)); ok {
 		return cost.Estimate{Min: est.Min, Max: est.Max}, nil
 	}
