@@ -16,13 +16,16 @@ import (
 // declaration is a *types.Decl for the estimate.
 type declaration struct{ decl *types.Decl }
 
-func (d declaration) Child(step string) estimate.Declaration {
-	if child := d.decl.Child(step); child != nil {
-		return declaration{child}
+func declarationOf(d *types.Decl) estimate.Declaration {
+	if d == nil {
+		return nil
 	}
-	return nil
+	return declaration{d}
 }
 
+func (d declaration) Child(step string) estimate.Declaration {
+	return declarationOf(d.decl.Child(step))
+}
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
 // compared counts expressions that were estimated, and those known here.
@@ -37,7 +40,7 @@ func (c *compared) compare(t testing.TB, env *cel.Env, d *types.Decl, src string
 		return
 	}
 	c.all++
-	got, ok := estimate.Of(checked.NativeRep(), declaration{d})
+	got, ok := estimate.Of(checked.NativeRep(), declarationOf(d))
 	if !ok {
 		return
 	}
@@ -153,7 +156,7 @@ func BenchmarkOf(b *testing.B) {
 	var all []*cel.Ast
 	for seed := range uint64(300) {
 		if checked, err := types.Check(env, newMaker(seed).of("b", 2)); err == nil {
-			if _, ok := estimate.Of(checked.NativeRep(), declaration{d}); ok {
+			if _, ok := estimate.Of(checked.NativeRep(), declarationOf(d)); ok {
 				all = append(all, checked)
 			}
 		}
@@ -161,7 +164,7 @@ func BenchmarkOf(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		for b.Loop() {
 			for _, checked := range all {
-				estimate.Of(checked.NativeRep(), declaration{d})
+				estimate.Of(checked.NativeRep(), declarationOf(d))
 			}
 		}
 	})
