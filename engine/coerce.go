@@ -40,10 +40,10 @@ var errForeign = errors.New("not decoded JSON")
 // request or from storage. The object given is not modified: what comes back
 // shares memory with it. Unknown fields are in the server's order.
 func (e *Engine) coerce(obj map[string]any, v *crdVersion, c coercion) (coerced map[string]any, unknown []string, err error) {
-	if _, err := text(obj, "kind"); err != nil {
+	if _, err := stringField(obj, "kind"); err != nil {
 		return nil, nil, err
 	}
-	apiVersion, err := text(obj, "apiVersion")
+	apiVersion, err := stringField(obj, "apiVersion")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +117,7 @@ func (c coercion) metadata(obj map[string]any) (meta map[string]any, unknown []s
 // body prunes, and defaults if so asked, all but the object's own metadata.
 func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]any, unknown []string, err error) {
 	if v == nil {
-		coerced, unknown = bare(obj)
+		coerced, unknown = withoutFields(obj)
 		return coerced, unknown, nil
 	}
 	prune := schema.Preparation{Prune: !v.preserve, Track: c.track, Default: c.fill, NoStatus: c.noStatus}
@@ -144,8 +144,8 @@ func (c coercion) body(obj map[string]any, v *crdVersion) (coerced map[string]an
 	return coerced, append(unknown, paths...), nil
 }
 
-// bare is what is left of an object in a version that has no schema.
-func bare(obj map[string]any) (left map[string]any, unknown []string) {
+// withoutFields is what is left of an object in a version that has no schema.
+func withoutFields(obj map[string]any) (left map[string]any, unknown []string) {
 	left = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
 		switch name {
@@ -158,8 +158,8 @@ func bare(obj map[string]any) (left map[string]any, unknown []string) {
 	return left, unknown
 }
 
-// text is a string at the root, "" when there is none.
-func text(obj map[string]any, name string) (string, error) {
+// stringField is a string at the root, "" when there is none.
+func stringField(obj map[string]any, name string) (string, error) {
 	v, ok := obj[name]
 	if !ok {
 		return "", nil

@@ -48,7 +48,7 @@ func (fs frames) unchanged() bool {
 func (f *frame) same() bool {
 	if f.equality == untold {
 		f.equality = different
-		if same(f.obj, f.old, f.schema) {
+		if sameValue(f.obj, f.old, f.schema) {
 			f.equality = equal
 		}
 	}
@@ -102,9 +102,9 @@ func entryPair(obj, old any, name string) (entry, oldEntry any, both bool) {
 	return entry, oldEntry, has && had
 }
 
-// same compares as ratcheting does: map lists by key, objects field by field
+// sameValue compares as ratcheting does: map lists by key, objects field by field
 // where the schema knows each field, anything else as it is.
-func same(obj, old any, s *schema.Structural) bool {
+func sameValue(obj, old any, s *schema.Structural) bool {
 	if obj == nil || old == nil {
 		return obj == nil && old == nil
 	}
@@ -132,7 +132,7 @@ func sameList(obj, old []any, s *schema.Structural) bool {
 	byKey := oldItems(s, old)
 	for _, item := range obj {
 		oldItem := byKey.Get(item)
-		if oldItem == nil || !same(item, oldItem, s.Items) {
+		if oldItem == nil || !sameValue(item, oldItem, s.Items) {
 			return false
 		}
 	}
@@ -155,10 +155,10 @@ func sameMap(obj, old map[string]any, s *schema.Structural) bool {
 // sameEntry is false for what the schema does not know.
 func sameEntry(entry, old any, s *schema.Structural, name string) bool {
 	if prop, ok := s.Properties[name]; ok {
-		return same(entry, old, &prop)
+		return sameValue(entry, old, &prop)
 	}
 	values := additional(s)
-	return values != nil && same(entry, old, values)
+	return values != nil && sameValue(entry, old, values)
 }
 
 func isMapList(s *schema.Structural) bool { return s.XListType != nil && *s.XListType == "map" }

@@ -122,7 +122,7 @@ func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 		if d == nil {
 			return nil, nil, false
 		}
-		if self, before, ok = below(d, step, self, before); !ok {
+		if self, before, ok = valuesBelow(d, step, self, before); !ok {
 			return nil, nil, false
 		}
 		d, _ = descend(d, step)
@@ -130,8 +130,8 @@ func (p *Prepared) Values(steps []Step) (self, before any, ok bool) {
 	return self, before, true
 }
 
-// below is one step of Values.
-func below(d *types.Decl, step Step, self, before any) (any, any, bool) {
+// valuesBelow is one step of Values.
+func valuesBelow(d *types.Decl, step Step, self, before any) (any, any, bool) {
 	switch self := self.(type) {
 	case []any:
 		if !step.Item || step.Index < 0 || step.Index >= len(self) {

@@ -185,7 +185,7 @@ func (a *Answer) text(width int) string {
 	case a.Value != nil:
 		value, readable := printable(Format(a.Value)), asYAML(a.Value)
 		if readable != "" {
-			value = fit(value, width) // all of it stands below
+			value = fitLine(value, width) // all of it stands below
 		}
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))

@@ -46,7 +46,7 @@ func lookCommands() []command {
 
 func objectCommands() []command {
 	return []command{
-		{name: "set", args: "PATH = JSON", help: "change the object", run: set, complete: completeSet},
+		{name: "set", args: "PATH = JSON", help: "change the object", run: setCommand, complete: completeSet},
 		{name: "unset", args: "PATH", help: "take a value out of the object", run: unset, complete: completePath},
 		{name: "old", args: "[set PATH = JSON|unset PATH|copy|none]", help: "show or change the old object; copy makes it the object", run: oldObject, complete: completeOld},
 		{name: "as", args: "[status|object]", help: "evaluate a write of the status, or of the object", run: writeAs, complete: completeWords(func(*Session) []string { return []string{"object", statusName} })},
@@ -58,8 +58,8 @@ func objectCommands() []command {
 func ruleCommands() []command {
 	return []command{
 		{name: "rules", args: "[all|N]", help: "list the rules here, or all, with verdict, cost and headroom; one in full", run: rules, complete: completeWords(func(s *Session) []string { return append(s.ruleNumbers(), "all") })},
-		{name: "find", args: "[N] [refused|accepted|error|use]", help: "find an object that a rule refuses, accepts or fails on; use makes it the object", run: find, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
-		{name: "add", args: "RULE", help: "add a rule here", run: add, expression: true, complete: completeExpression},
+		{name: "find", args: "[N] [refused|accepted|error|use]", help: "find an object that a rule refuses, accepts or fails on; use makes it the object", run: findWitness, complete: completeNumbered(completeWords(func(*Session) []string { return append(slices.Clone(wants), useFound) }))},
+		{name: "add", args: "RULE", help: "add a rule here", run: addCommand, expression: true, complete: completeExpression},
 		{name: "edit", args: "N [RULE]", help: "replace a rule; without one, begin the next line with it", run: edit, expression: true, complete: completeNumbered(completeExpression)},
 		{name: "drop", args: "N", help: "remove a rule", run: drop, complete: completeNumbered(nil)},
 		{name: "message", args: "[N] TEXT", help: "set a rule's message; - removes it", run: setPart("message"), complete: completeNumbered(nil)},

@@ -219,7 +219,7 @@ func (s *Session) pathTo(arg string) target {
 	}
 	d := p.root
 	for _, step := range steps {
-		if d = below(d, step); d == nil {
+		if d = declBelow(d, step); d == nil {
 			return target{}
 		}
 	}

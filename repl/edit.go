@@ -15,7 +15,7 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-func add(_ context.Context, s *Session, arg string) (string, error) {
+func addCommand(_ context.Context, s *Session, arg string) (string, error) {
 	if err := s.ruleCompiles(arg, false); err != nil {
 		return "", err
 	}

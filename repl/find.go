@@ -21,8 +21,8 @@ var wants = []string{string(search.Refused), string(search.Accepted), string(sea
 // useFound in place of one of them makes what was found the session's object.
 const useFound = "use"
 
-// find finds a write that shows what a rule here does.
-func find(ctx context.Context, s *Session, arg string) (string, error) {
+// findWitness finds a write that shows what a rule here does.
+func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == useFound {
 		return "", s.useFound()
 	}

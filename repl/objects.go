@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-func set(_ context.Context, s *Session, arg string) (string, error) {
+func setCommand(_ context.Context, s *Session, arg string) (string, error) {
 	return "", s.change(false, func(value map[string]any) error { return s.assign(value, arg) })
 }
 
@@ -90,7 +90,7 @@ func (s *Session) assign(obj map[string]any, arg string) error {
 	if err != nil {
 		return err
 	}
-	return put(obj, steps, value)
+	return putValue(obj, steps, value)
 }
 
 func (s *Session) remove(obj map[string]any, path string) error {
@@ -121,7 +121,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 			return steps, nil
 		}
 		at := d
-		if d = below(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
+		if d = declBelow(d, step); d == nil && !(at.Root && i == 1 && steps[0].Name == "metadata") && !(i > 0 && steps[0].Name == "metadata") {
 			return nil, fmt.Errorf("path %q: no %s in %s%s", strings.TrimSpace(path), engine.FormatPath(steps[i:i+1]), at, p.meant(steps))
 		}
 		if d == nil {
@@ -148,8 +148,8 @@ func decodeJSON(text string) (any, error) {
 	return wrapped["value"], nil
 }
 
-// put sets a value, and makes the objects on the way to it.
-func put(obj map[string]any, steps []engine.Step, value any) error {
+// putValue sets a value, and makes the objects on the way to it.
+func putValue(obj map[string]any, steps []engine.Step, value any) error {
 	var at any = obj
 	set := func(any) {}
 	for i, step := range steps {
@@ -208,7 +208,7 @@ func take(obj map[string]any, steps []engine.Step) error {
 	case []any:
 		if ok && last.Item && last.Index < len(here) {
 			rest := slices.Delete(slices.Clone(here), last.Index, last.Index+1)
-			return put(obj, parent, any(rest))
+			return putValue(obj, parent, any(rest))
 		}
 	}
 	return fmt.Errorf("%s: the object has nothing there", engine.FormatPath(steps))

@@ -98,8 +98,8 @@ func valueAt(v any, steps []engine.Step) (any, bool) {
 	return v, true
 }
 
-// below is the declaration one step down; nil where there is none.
-func below(d *types.Decl, step engine.Step) *types.Decl {
+// declBelow is the declaration one step down; nil where there is none.
+func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	if !step.Item && !step.Any {
 		if f := d.Fields[step.Name]; f != nil {
 			return f.Decl
@@ -119,7 +119,7 @@ func (p *place) pattern() string {
 		if d.Fields[step.Name] == nil || step.Item || step.Any {
 			steps[i] = engine.Step{Any: true}
 		}
-		d = below(d, step)
+		d = declBelow(d, step)
 	}
 	return engine.FormatPath(steps)
 }
@@ -158,7 +158,7 @@ func (p *place) path() string { return engine.FormatPath(p.steps) }
 func (p *place) meant(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
-		next := below(d, step)
+		next := declBelow(d, step)
 		if next == nil && d.Kind == types.List {
 			return ": want an element, as [0] or [*]"
 		}
@@ -175,7 +175,7 @@ func (p *place) leads(arg string) bool {
 	steps, err := p.resolve(arg)
 	d := p.root
 	for _, step := range steps {
-		if d = below(d, step); d == nil {
+		if d = declBelow(d, step); d == nil {
 			return false
 		}
 	}

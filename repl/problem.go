@@ -91,7 +91,7 @@ func caret(bad *engine.CompileError, width int) string {
 		if over := termwidth.Width(left) - room; over > 0 {
 			left = termwidth.CutLeft(left, over)
 		}
-		after = fit(after, width-termwidth.Width(left))
+		after = fitLine(after, width-termwidth.Width(left))
 	}
 	return left + after + "\n" + strings.Repeat(" ", termwidth.Width(left)) + "^"
 }

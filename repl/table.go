@@ -56,11 +56,11 @@ func table(rows [][]string, width int) string {
 }
 
 func writeLine(b *strings.Builder, line string, width int) {
-	b.WriteString(fit(strings.TrimRight(line, " "), width) + "\n")
+	b.WriteString(fitLine(strings.TrimRight(line, " "), width) + "\n")
 }
 
-// fit cuts a line at the end of the screen.
-func fit(line string, width int) string {
+// fitLine cuts a line at the end of the screen.
+func fitLine(line string, width int) string {
 	if width <= 0 || termwidth.Width(line) <= width {
 		return line
 	}

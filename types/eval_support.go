@@ -39,8 +39,8 @@ func sameScalar(a, b any, k Kind, left *int) bool {
 	switch k {
 	case String, IntOrString, Int, Bool:
 	case Double:
-		x, ok := number(a)
-		y, okY := number(b)
+		x, ok := asFloat(a)
+		y, okY := asFloat(b)
 		return ok && okY && x == y
 	default:
 		return false
@@ -60,7 +60,7 @@ func sameScalar(a, b any, k Kind, left *int) bool {
 	return false
 }
 
-func number(v any) (float64, bool) {
+func asFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return float64(v), true
@@ -120,7 +120,7 @@ const manyItems = 64
 // distinctKeys is true when no two items of a map list share a key, which
 // would make the list differ from itself.
 func distinctKeys(items []any, keys []string) bool {
-	if len(items) > manyItems || len(keys) > 3 || !plain(keys) {
+	if len(items) > manyItems || len(keys) > 3 || !allPlainNames(keys) {
 		return false
 	}
 	for i, item := range items {
@@ -151,8 +151,8 @@ func sameKeys(a, b map[string]any, keys []string) bool {
 	return true
 }
 
-// plain is true for names that surely are their own identifiers.
-func plain(names []string) bool {
+// allPlainNames is true for names that surely are their own identifiers.
+func allPlainNames(names []string) bool {
 	for _, name := range names {
 		if ident, ok := Escape(name); !ok || ident != name {
 			return false

@@ -48,7 +48,7 @@ func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
 	b = binary.AppendVarint(b, d.Max.Max)
 	b = binary.AppendVarint(b, d.MinSize)
 	b = binary.AppendUvarint(b, in.ids[d.Elem])
-	b = appendText(appendText(appendText(b, d.Schema.Type), text(d.Schema.XListType)), text(d.Schema.XMapType))
+	b = appendText(appendText(appendText(b, d.Schema.Type), textOrEmpty(d.Schema.XListType)), textOrEmpty(d.Schema.XMapType))
 	for _, key := range d.MapKeys {
 		b = appendText(b, key)
 	}
@@ -69,7 +69,7 @@ func flags(set ...bool) (b byte) {
 	return b
 }
 
-func text(s *string) string {
+func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -51,7 +51,7 @@ type patch struct {
 // default stands is one that the schema does not allow.
 func (p *patch) field(name string, fields map[string]any, defaulted any) {
 	own := fields[name]
-	if defaulted == nil || same(own, defaulted) {
+	if defaulted == nil || isSameValue(own, defaulted) {
 		return
 	}
 	p.at = append(p.at, name)
@@ -86,7 +86,7 @@ func (p *patch) value(own, defaulted any) {
 
 // item compares one item of a list; "add" would move the items behind it.
 func (p *patch) item(i int, own, defaulted any) {
-	if defaulted == nil || same(own, defaulted) {
+	if defaulted == nil || isSameValue(own, defaulted) {
 		return
 	}
 	p.at = append(p.at, strconv.Itoa(i))
@@ -142,9 +142,9 @@ func (p *patch) spend(value any) {
 
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// same is true of a map or a list that defaulting gave back as it was; there is
+// isSameValue is true of a map or a list that defaulting gave back as it was; there is
 // nothing to compare in it.
-func same(own, defaulted any) bool {
+func isSameValue(own, defaulted any) bool {
 	switch defaulted := defaulted.(type) {
 	case map[string]any:
 		own, ok := own.(map[string]any)

@@ -21,7 +21,7 @@ func (u *unit) least(steps []engine.Step) int64 {
 		if i == len(steps) {
 			break
 		}
-		values = below(values, steps[i])
+		values = valuesBelow(values, steps[i])
 		if s = schemaBelow(s, steps[i]); s == nil {
 			return 1
 		}
@@ -38,8 +38,8 @@ func (u *unit) least(steps []engine.Step) int64 {
 	return size
 }
 
-// below are the values that a step leads to.
-func below(values []any, step engine.Step) (out []any) {
+// valuesBelow are the values that a step leads to.
+func valuesBelow(values []any, step engine.Step) (out []any) {
 	for _, v := range values {
 		switch v := v.(type) {
 		case []any:

@@ -51,7 +51,7 @@ func (v *view) texts() []string {
 	if in := v.above(2); above.Kind() == ast.ListKind && in != nil && isCall(in, operators.In) {
 		return Enum(v.expr(in.AsCall().Args()[0]).schema)
 	}
-	switch of := below(above); {
+	switch of := childrenOf(above); {
 	case len(of) != 2:
 	case isCall(above, operators.Equals), isCall(above, operators.NotEquals):
 		if of[0] == v.above(0) {

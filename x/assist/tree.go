@@ -6,8 +6,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// below are the parts that a node is made of, in the order of the text.
-func below(e ast.Expr) []ast.Expr {
+// childrenOf are the parts that a node is made of, in the order of the text.
+func childrenOf(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
 		return []ast.Expr{e.AsSelect().Operand()}
@@ -47,7 +47,7 @@ func pathTo(e ast.Expr, match func(ast.Expr) bool) []ast.Expr {
 		if match(e) {
 			return true
 		}
-		for _, part := range below(e) {
+		for _, part := range childrenOf(e) {
 			if find(part) {
 				return true
 			}

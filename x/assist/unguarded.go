@@ -176,7 +176,7 @@ func (w *readWalk) each(e ast.Expr) {
 		w.visit(e, place{name, w.by[root]}, &w.resolver)
 	}
 	if e.Kind() != ast.ComprehensionKind {
-		for _, part := range below(e) {
+		for _, part := range childrenOf(e) {
 			w.each(part)
 		}
 		return

@@ -58,7 +58,7 @@ func (s *Source) typeOf(f *file, e ast.Expr) spot {
 
 // named is the type that an expression names, or the package that would have it.
 func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
-	switch x := bare(e).(type) {
+	switch x := withoutParens(e).(type) {
 	case *ast.Ident:
 		return f.pkg.types[x.Name], ""
 	case *ast.SelectorExpr:
@@ -67,8 +67,8 @@ func (s *Source) named(f *file, e ast.Expr) (t *typeDecl, missing string) {
 	return nil, ""
 }
 
-// bare is a type without pointers and brackets around it.
-func bare(e ast.Expr) ast.Expr {
+// withoutParens is a type without pointers and brackets around it.
+func withoutParens(e ast.Expr) ast.Expr {
 	for {
 		switch x := e.(type) {
 		case *ast.ParenExpr:
@@ -86,7 +86,7 @@ func bare(e ast.Expr) ast.Expr {
 func (r *resolver) typeOf(f *file, e ast.Expr) (at spot) {
 	for {
 		var t *typeDecl
-		switch e = bare(e); e.(type) {
+		switch e = withoutParens(e); e.(type) {
 		case *ast.Ident, *ast.SelectorExpr:
 			if t, at.missing = r.named(f, e); t == nil {
 				at.unknown = at.missing != "" || !r.plain(f, e)

@@ -64,7 +64,7 @@ type pageWalk struct {
 }
 
 func (w *pageWalk) walk(path string, depth int, s node, required bool) {
-	f := &Field{Path: path, Description: text(s)}
+	f := &Field{Path: path, Description: descriptionOf(s)}
 	f.Says = says(s, required, path == "")
 	for _, word := range []string{"allOf", "anyOf", "oneOf", "not"} {
 		if v, ok := s[word]; ok {
@@ -75,7 +75,7 @@ func (w *pageWalk) walk(path string, depth int, s node, required bool) {
 	for _, at := range parts(path, s) {
 		f.Rules = append(f.Rules, w.rules(at, path)...)
 		if at.path != path {
-			f.Description = strings.TrimSpace(f.Description + "\n\n" + text(at.schema))
+			f.Description = strings.TrimSpace(f.Description + "\n\n" + descriptionOf(at.schema))
 		}
 		below[at.path] = at.schema
 	}
@@ -106,8 +106,8 @@ func says(s node, required, root bool) string {
 	return words
 }
 
-// text is what a schema says of itself.
-func text(s node) string { return tabless(s.Text("description")) }
+// descriptionOf is what a schema says of itself.
+func descriptionOf(s node) string { return tabless(s.Text("description")) }
 
 // tabless is a text without tabs, which are shown as foreign.
 func tabless(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\t", "    ") }

@@ -38,7 +38,7 @@ func patchOf(obj map[string]any, steps []engine.Step, v any, removed bool) map[s
 	whole := runtime.DeepCopyJSONValue(v)
 	for i := len(steps) - 1; i >= 0; i-- {
 		if steps[i].Item {
-			list, _ := at(obj, steps[:i])
+			list, _ := valueAt(obj, steps[:i])
 			items := slices.Clone(list.([]any))
 			items[steps[i].Index] = valuediff.Merge(items[steps[i].Index], whole)
 			whole = items
@@ -60,8 +60,8 @@ func (c *Change) apply(obj map[string]any) map[string]any {
 // in: an object has the change.
 func (c *Change) in(obj map[string]any) bool { return reflect.DeepEqual(c.apply(obj), obj) }
 
-// at is the value of a place.
-func at(v any, steps []engine.Step) (any, bool) {
+// valueAt is the value of a place.
+func valueAt(v any, steps []engine.Step) (any, bool) {
 	for _, s := range steps {
 		switch parent := v.(type) {
 		case map[string]any:

@@ -41,7 +41,7 @@ func newForms(crd *apiextensionsv1.CustomResourceDefinition, c engine.Converter)
 		}
 		w.versions = append(w.versions, v.Name)
 		w.schemas[v.Name] = v.Schema.OpenAPIV3Schema
-		if w.stored[v.Name], err = engine.Compile(bare(w.plain, v.Name), engine.Config{Converter: c}); err != nil {
+		if w.stored[v.Name], err = engine.Compile(withoutRulesAndDefaults(w.plain, v.Name), engine.Config{Converter: c}); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +73,8 @@ func judged(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cust
 	return crd
 }
 
-// bare is a CRD without defaults and rules that stores a version.
-func bare(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
+// withoutRulesAndDefaults is a CRD without defaults and rules that stores a version.
+func withoutRulesAndDefaults(crd *apiextensionsv1.CustomResourceDefinition, stored string) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]

@@ -14,8 +14,8 @@ import (
 // What a case would have to expect is told as changes of the suite's text, as few as
 // can be: what still holds stays as it is written, with its comments.
 
-// below is a path further down.
-func below(path position.Path, steps ...position.Step) position.Path {
+// pathBelow is a path further down.
+func pathBelow(path position.Path, steps ...position.Step) position.Path {
 	return append(path[:len(path):len(path)], steps...)
 }
 
@@ -29,14 +29,14 @@ func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 		}
 		for _, key := range slices.Sorted(maps.Keys(was)) {
 			if v, ok := is[key]; ok {
-				all = append(all, fieldChanges(below(at, position.Key(key)), was[key], v)...)
+				all = append(all, fieldChanges(pathBelow(at, position.Key(key)), was[key], v)...)
 			} else {
-				all = append(all, position.Remove(below(at, position.Key(key))))
+				all = append(all, position.Remove(pathBelow(at, position.Key(key))))
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(is)) {
 			if _, ok := was[key]; !ok {
-				all = append(all, position.Set(below(at, position.Key(key)), is[key]))
+				all = append(all, position.Set(pathBelow(at, position.Key(key)), is[key]))
 			}
 		}
 		return all
@@ -46,7 +46,7 @@ func fieldChanges(at position.Path, was, is any) (all []position.Change) {
 			break
 		}
 		for i := range was {
-			all = append(all, fieldChanges(below(at, position.Item(i)), was[i], is[i])...)
+			all = append(all, fieldChanges(pathBelow(at, position.Item(i)), was[i], is[i])...)
 		}
 		return all
 	}
@@ -62,7 +62,7 @@ func (d *differ) between(want, got any) []string {
 }
 
 func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
-	res, e, at := got.result, &b.expect, below(c.path, position.Key("expect"))
+	res, e, at := got.result, &b.expect, pathBelow(c.path, position.Key("expect"))
 	_, n := b.item.Get("expect")
 	switch {
 	case n == nil || e.valid != res.Allowed:
@@ -71,18 +71,18 @@ func (b *own) golden(c *Case, got *outcome) (changes []position.Change) {
 		return nil // valid, as it is
 	}
 	if !res.Allowed {
-		changes = b.goldenCauses(below(at, position.Key("causes")), said(res))
+		changes = b.goldenCauses(pathBelow(at, position.Key("causes")), said(res))
 	}
 	again := &trial{cfg: &Config{}, outcome: outcome{result: res}}
 	if b.judgeWarnings(again); e.warned && len(again.wrong) > 0 {
-		changes = append(changes, position.Set(below(at, position.Key("warnings")), list(res.Warnings)))
+		changes = append(changes, position.Set(pathBelow(at, position.Key("warnings")), list(res.Warnings)))
 	}
 	if e.object != nil && res.Allowed {
 		was, is := compared(e.object, res.Object, "name", "namespace")
-		changes = append(changes, fieldChanges(below(at, position.Key("object")), was, is)...)
+		changes = append(changes, fieldChanges(pathBelow(at, position.Key("object")), was, is)...)
 	}
 	if e.costed && res.Cost > e.maxCost {
-		changes = append(changes, position.Set(below(at, position.Key("maxCost")), res.Cost))
+		changes = append(changes, position.Set(pathBelow(at, position.Key("maxCost")), res.Cost))
 	}
 	return changes
 }
@@ -155,28 +155,28 @@ func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []p
 	}
 	var spare []int // of which there is nothing of that field
 	for _, i := range open {
-		want, item := b.expect.causes[i], below(at, position.Item(i))
+		want, item := b.expect.causes[i], pathBelow(at, position.Item(i))
 		c := take(func(c *engine.Cause) bool { return want.field != nil && *want.field == c.Field })
 		if c == nil {
 			spare = append(spare, i)
 			continue
 		}
 		if want.reason != "" && want.reason != string(c.Reason) {
-			changes = append(changes, position.Set(below(item, position.Key("reason")), string(c.Reason)))
+			changes = append(changes, position.Set(pathBelow(item, position.Key("reason")), string(c.Reason)))
 		}
 		if want.message != nil && want.message.text != c.Message {
-			changes = append(changes, position.Set(below(item, position.Key("message")), c.Message))
+			changes = append(changes, position.Set(pathBelow(item, position.Key("message")), c.Message))
 		}
 	}
 	for n, i := range spare {
 		if n < len(left) {
-			changes = append(changes, position.Set(below(at, position.Item(i)), causeText(left[n])))
+			changes = append(changes, position.Set(pathBelow(at, position.Item(i)), causeText(left[n])))
 		} else {
-			changes = append(changes, position.Remove(below(at, position.Item(i))))
+			changes = append(changes, position.Remove(pathBelow(at, position.Item(i))))
 		}
 	}
 	for _, c := range left[min(len(spare), len(left)):] {
-		changes = append(changes, position.Insert(below(at, position.Item(len(b.expect.causes))), causeText(c)))
+		changes = append(changes, position.Insert(pathBelow(at, position.Item(len(b.expect.causes))), causeText(c)))
 	}
 	return changes
 }
@@ -184,8 +184,8 @@ func (b *own) goldenCauses(at position.Path, causes []engine.Cause) (changes []p
 func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
 	drop := func(keep string, names ...string) {
 		for _, name := range names {
-			if _, v := b.reader.doc.Find(below(c.path, position.Key(name))); v != nil && name != keep {
-				changes = append(changes, position.Remove(below(c.path, position.Key(name))))
+			if _, v := b.reader.doc.Find(pathBelow(c.path, position.Key(name))); v != nil && name != keep {
+				changes = append(changes, position.Remove(pathBelow(c.path, position.Key(name))))
 			}
 		}
 	}
@@ -194,11 +194,11 @@ func (b *openShift) golden(c *Case, got *outcome) (changes []position.Change) {
 		if got.status {
 			key = "expectedStatusError"
 		}
-		changes = append(changes, position.Set(below(c.path, position.Key(key)), causesText(got.result)))
+		changes = append(changes, position.Set(pathBelow(c.path, position.Key(key)), causesText(got.result)))
 		drop(key, "expected", "expectedError", "expectedStatusError")
 		return changes
 	}
-	changes = append(changes, position.Set(below(c.path, position.Key("expected")), b.stored(got.result.Object)))
+	changes = append(changes, position.Set(pathBelow(c.path, position.Key("expected")), b.stored(got.result.Object)))
 	drop("", "expectedError", "expectedStatusError")
 	return changes
 }

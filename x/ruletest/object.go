@@ -122,8 +122,8 @@ func (d *differ) tell(path, want, got string) {
 
 // sameScalar compares numbers as JSON has them.
 func sameScalar(a, b any) bool {
-	x, isNumber := number(a)
-	y, isToo := number(b)
+	x, isNumber := asFloat(a)
+	y, isToo := asFloat(b)
 	if isNumber && isToo {
 		return a == b || x == y
 	}
@@ -138,7 +138,7 @@ func sameScalar(a, b any) bool {
 	return a == b
 }
 
-func number(v any) (float64, bool) {
+func asFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return float64(v), true

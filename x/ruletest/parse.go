@@ -32,10 +32,10 @@ func Holds(v any) bool {
 	}
 	tests, _ := doc["tests"].(map[string]any)
 	_, named := doc["crdName"]
-	return named || has(tests, "onCreate") || has(tests, "onUpdate") || has(doc, "onCreate") || has(doc, "onUpdate")
+	return named || hasKey(tests, "onCreate") || hasKey(tests, "onUpdate") || hasKey(doc, "onCreate") || hasKey(doc, "onUpdate")
 }
 
-func has(m map[string]any, key string) bool {
+func hasKey(m map[string]any, key string) bool {
 	_, ok := m[key]
 	return ok
 }
@@ -81,7 +81,7 @@ func parse(file string, line int, text []byte, decode func([]byte) (v any, dupli
 		r.openShift(s, m)
 	}
 	if duplicate != nil && !s.broken() && len(r.problems) == 0 {
-		r.bad(doc.Root, "%s", plain(duplicate))
+		r.bad(doc.Root, "%s", plainMessage(duplicate))
 	}
 	s.Problems = append(s.Problems, r.problems...)
 	if len(s.Cases) == 0 && len(s.Problems) == 0 {
@@ -97,7 +97,7 @@ func plainly(err error, s *Suite, text []byte) string {
 		n, _ := strconv.Atoi(match[1])
 		s.Place = Place{s.Place.Line + min(n-1, bytes.Count(text, []byte("\n"))), 1}
 	}
-	return plain(err)
+	return plainMessage(err)
 }
 
 // broken is true where a case has a problem.

@@ -176,14 +176,14 @@ func (r *reader) embedded(f field) *embedded {
 		}
 	}
 	if err != nil {
-		r.problems = append(r.problems, Problem{r.within(e, err), f.key.Value + ": " + plain(err)})
+		r.problems = append(r.problems, Problem{r.within(e, err), f.key.Value + ": " + plainMessage(err)})
 		return nil
 	}
 	return e
 }
 
-// plain is a decoder's error without its own count of lines.
-func plain(err error) string {
+// plainMessage is a decoder's error without its own count of lines.
+func plainMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	text = strings.TrimPrefix(text, "yaml: ")
 	text = yamlLine.ReplaceAllString(strings.TrimPrefix(text, "unmarshal errors:\n  "), "")

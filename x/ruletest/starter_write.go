@@ -16,11 +16,11 @@ import (
 func (w *starting) write(cases []*started) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Written by celadon test init: each case has passed. Make it yours.\nkind: %s\napiVersion: %s\n", Kind, APIVersion)
-	put(&b, "", "name", w.Definition.Spec.Names.Plural+" "+w.Version)
-	put(&b, "", "crd", w.CRDPath)
-	put(&b, "", "version", w.Version)
+	writeField(&b, "", "name", w.Definition.Spec.Names.Plural+" "+w.Version)
+	writeField(&b, "", "crd", w.CRDPath)
+	writeField(&b, "", "version", w.Version)
 	if w.base != nil {
-		put(&b, "", "base", w.base)
+		writeField(&b, "", "base", w.base)
 	}
 	b.WriteString("tests:\n")
 	for _, c := range cases {
@@ -34,10 +34,10 @@ func (w *starting) write(cases []*started) []byte {
 
 func (w *starting) writeCase(b *bytes.Buffer, c *started) {
 	var one bytes.Buffer
-	put(&one, "  ", "name", c.name)
+	writeField(&one, "  ", "name", c.name)
 	switch {
 	case c.skip != "":
-		put(&one, "  ", "skip", c.skip)
+		writeField(&one, "  ", "skip", c.skip)
 	default:
 		if w.base == nil || c.req.OldObject != nil || !reflect.DeepEqual(c.req.Object, w.base) {
 			w.put(&one, "object", "patch", c.req.Object)
@@ -46,7 +46,7 @@ func (w *starting) writeCase(b *bytes.Buffer, c *started) {
 			w.put(&one, "old", "oldPatch", c.req.OldObject)
 		}
 		if c.req.Subresource != "" {
-			put(&one, "  ", "subresource", c.req.Subresource)
+			writeField(&one, "  ", "subresource", c.req.Subresource)
 		}
 		c.writeExpected(&one)
 	}
@@ -57,18 +57,18 @@ func (w *starting) writeCase(b *bytes.Buffer, c *started) {
 // writeExpected writes causes with their keys in the order in which people read them.
 func (c *started) writeExpected(b *bytes.Buffer) {
 	if len(c.causes) == 0 {
-		put(b, "  ", "expect", "valid")
+		writeField(b, "  ", "expect", "valid")
 		return
 	}
 	b.WriteString("  expect:\n    causes:\n")
 	for _, cause := range c.causes {
 		var one bytes.Buffer
 		if cause.Field != "" {
-			put(&one, "      ", "field", cause.Field)
+			writeField(&one, "      ", "field", cause.Field)
 		}
-		put(&one, "      ", "reason", string(cause.Reason))
+		writeField(&one, "      ", "reason", string(cause.Reason))
 		if !strings.HasPrefix(cause.Message, "~") {
-			put(&one, "      ", "message", cause.Message)
+			writeField(&one, "      ", "message", cause.Message)
 		}
 		b.WriteString("    - ")
 		b.Write(one.Bytes()[6:])
@@ -78,10 +78,10 @@ func (c *started) writeExpected(b *bytes.Buffer) {
 // put writes an object as a patch of base where that is shorter and makes it.
 func (w *starting) put(b *bytes.Buffer, whole, patch string, object map[string]any) {
 	var long, short bytes.Buffer
-	put(&long, "  ", whole, object)
+	writeField(&long, "  ", whole, object)
 	if w.base != nil {
 		p := patchOf(w.base, object)
-		if put(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(valuediff.Merge(w.base, p), any(object)) {
+		if writeField(&short, "  ", patch, p); short.Len() < long.Len() && reflect.DeepEqual(valuediff.Merge(w.base, p), any(object)) {
 			b.Write(short.Bytes())
 			return
 		}
@@ -112,8 +112,8 @@ func patchOf(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// put writes a key and its value, set in.
-func put(b *bytes.Buffer, indent, key string, v any) {
+// writeField writes a key and its value, set in.
+func writeField(b *bytes.Buffer, indent, key string, v any) {
 	data, err := untrusted.YAML(map[string]any{key: v})
 	if err != nil { // of decoded values it cannot be
 		return

@@ -50,7 +50,7 @@ func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
 			f.charge(step)
 			return nil, bad
 		}
-		v, t := find(f, v, maybe)
+		v, t := findOptional(f, v, maybe)
 		f.charge(step)
 		return v, t
 	}
@@ -69,8 +69,8 @@ func boxOptional(opt optFunc, d *types.Decl) valFunc {
 	}
 }
 
-// find takes the steps as long as there is something.
-func find(f *frame, v any, steps []pathStep) (any, truth) {
+// findOptional takes the steps as long as there is something.
+func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	for i := range steps {
 		var t truth
 		if v, t = steps[i].find(f, v); t != yes {

@@ -11,8 +11,8 @@ import (
 // measured by BenchmarkWork and rounded up: what must hold is that no call
 // takes much more than was added for it.
 
-// text is work by the bytes of one argument, and memory by them.
-func text(arg int, work, memory float64) demand {
+// textWork is work by the bytes of one argument, and memory by them.
+func textWork(arg int, work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := float64(textSize(args, arg))
 		f.make(n * memory)
@@ -43,13 +43,13 @@ func textOf(args []ref.Val, i int) string {
 }
 
 func textDemands(add func(demand, string)) {
-	add(text(0, 1, 0), "size_string string_size")
-	add(text(0, 4, 2), "string_to_int64 string_to_uint64 string_to_bool string_to_bytes bytes_to_string string_trim string_lower_ascii string_upper_ascii")
-	add(text(0, 16, 4), "string_to_double string_to_duration string_to_timestamp string_to_ip is_ip string_to_cidr is_cidr string_to_url is_url_string strings_quote")
-	add(text(0, 4, 8), "string_char_at_int string_substring_int string_substring_int_int")
-	add(text(0, 100, 30), "string_to_semver string_bool_to_semver is_semver_string is_semver_string_bool")
-	add(text(1, 90, 6), "format-validate")
-	add(text(1, 10, 4), "cidr_contains_ip_string cidr_contains_cidr_string")
+	add(textWork(0, 1, 0), "size_string string_size")
+	add(textWork(0, 4, 2), "string_to_int64 string_to_uint64 string_to_bool string_to_bytes bytes_to_string string_trim string_lower_ascii string_upper_ascii")
+	add(textWork(0, 16, 4), "string_to_double string_to_duration string_to_timestamp string_to_ip is_ip string_to_cidr is_cidr string_to_url is_url_string strings_quote")
+	add(textWork(0, 4, 8), "string_char_at_int string_substring_int string_substring_int_int")
+	add(textWork(0, 100, 30), "string_to_semver string_bool_to_semver is_semver_string is_semver_string_bool")
+	add(textWork(1, 90, 6), "format-validate")
+	add(textWork(1, 10, 4), "cidr_contains_ip_string cidr_contains_cidr_string")
 	add(compareTexts, "less_string less_equals_string greater_string greater_equals_string less_bytes less_equals_bytes greater_bytes greater_equals_bytes starts_with_string ends_with_string")
 	add(func(f *frame, args []ref.Val) { f.work(textSize(args, 0) + textSize(args, 1)) }, "contains_string")
 	add(func(f *frame, args []ref.Val) { f.make(float64(textSize(args, 0) + textSize(args, 1))) }, "add_string add_bytes")

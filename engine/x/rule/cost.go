@@ -21,7 +21,7 @@ func (c *Checked) Cost() (cost.Estimate, error) {
 	if est, ok := estimate.Of(checked, declarationOf(c.Decl)); ok {
 		return cost.Estimate{Min: est.Min, Max: est.Max}, nil
 	}
-	if !plain(checked) {
+	if !hasOnlyPlainCalls(checked) {
 		return cost.Of(c.Env, c.AST, c.Decl)
 	}
 	// The server's environments of all versions have this option.
@@ -44,8 +44,8 @@ func (d declaration) Child(step string) estimate.Declaration {
 }
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
-// plain is true of what calls no function for whose cost there is an option.
-func plain(checked *ast.AST) bool {
+// hasOnlyPlainCalls is true of what calls no function for whose cost there is an option.
+func hasOnlyPlainCalls(checked *ast.AST) bool {
 	for _, ref := range checked.ReferenceMap() {
 		for _, id := range ref.OverloadIDs {
 			if !estimate.Plain(id) {

@@ -46,7 +46,7 @@ func TestCost(t *testing.T) {
 				continue // not in this version
 			}
 			compiled++
-			if plain(checked.NativeRep()) {
+			if hasOnlyPlainCalls(checked.NativeRep()) {
 				quick++
 			}
 			x := &Checked{Key: Key{Decl: d}, AST: checked, Env: instance}

@@ -85,7 +85,7 @@ func (s *state) optionalField(e ast.Expr, call ast.CallExpr) *celtypes.Type {
 	if t == nil {
 		return nil
 	}
-	return s.referred(e, s.known(of(t)), optionalFieldRef)
+	return s.referred(e, s.known(termOf(t)), optionalFieldRef)
 }
 
 var optionalFieldRef = ast.NewFunctionReference("select_optional_field")
@@ -138,7 +138,7 @@ func (s *state) taken(o *overload, args []*celtypes.Type) *celtypes.Type {
 		base = s.newVariables(o.params)
 	}
 	for i, t := range args {
-		if !s.fits(of(t), term{o.args[i], base}) {
+		if !s.fits(termOf(t), term{o.args[i], base}) {
 			s.undo(variables)
 			return nil
 		}

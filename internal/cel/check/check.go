@@ -147,7 +147,7 @@ func (s *state) typeMap() map[int64]*celtypes.Type {
 	types := make(map[int64]*celtypes.Type, s.typed)
 	for id, n := range s.nodes {
 		if n.typ != nil {
-			types[int64(id)] = s.substituted(of(n.typ), true)
+			types[int64(id)] = s.substituted(termOf(n.typ), true)
 		}
 	}
 	return types
@@ -250,7 +250,7 @@ func (s *state) joined(before, t *celtypes.Type) *celtypes.Type {
 	case before == nil || t == nil:
 		return t
 	case s.assignable(before, t):
-		return general(of(before), of(t)).Type
+		return general(termOf(before), termOf(t)).Type
 	}
 	return celtypes.DynType
 }

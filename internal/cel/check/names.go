@@ -99,7 +99,7 @@ func (s *state) selection(e ast.Expr) *celtypes.Type {
 	if t == nil || sel.IsTestOnly() {
 		return boolOf(t)
 	}
-	return s.known(of(t))
+	return s.known(termOf(t))
 }
 
 // boolOf is nil where t is.
@@ -148,7 +148,7 @@ func (s *state) field(operand ast.Expr, name string, optional bool) *celtypes.Ty
 	if whole == nil {
 		return nil
 	}
-	t, wasOptional := unwrapped(s.known(of(whole)))
+	t, wasOptional := unwrapped(s.known(termOf(whole)))
 	result := celtypes.DynType
 	switch t.Kind() {
 	case celtypes.MapKind:

@@ -22,8 +22,8 @@ var numbers = sync.OnceValue(func() (known [128]*celtypes.Type) {
 	return known
 })
 
-// number is that of a numbered type parameter.
-func number(t *celtypes.Type) (n int) {
+// parameterNumber is that of a numbered type parameter.
+func parameterNumber(t *celtypes.Type) (n int) {
 	for _, digit := range []byte(t.TypeName()) {
 		n = 10*n + int(digit-'0')
 	}
@@ -74,14 +74,14 @@ type term struct {
 	base int
 }
 
-// of is a type whose variables are numbered from 0, as all are but those of
+// termOf is a type whose variables are numbered from 0, as all are but those of
 // overloads.
-func of(t *celtypes.Type) term { return term{t, 0} }
+func termOf(t *celtypes.Type) term { return term{t, 0} }
 
 func (t term) param(i int) term { return term{t.Parameters()[i], t.base} }
 
 // variable is the number of a term that is a variable.
-func (t term) variable() int { return t.base + number(t.Type) }
+func (t term) variable() int { return t.base + parameterNumber(t.Type) }
 
 // isDyn, isOptional and their like are as cel-go's.
 func isDyn(t *celtypes.Type) bool {
@@ -97,8 +97,8 @@ func unwrapped(t *celtypes.Type) (inner *celtypes.Type, optional bool) {
 	return t, false
 }
 
-// same says whether two terms are exactly the same.
-func same(a, b term) bool {
+// sameTerm says whether two terms are exactly the same.
+func sameTerm(a, b term) bool {
 	if a == b {
 		return true
 	}
@@ -112,7 +112,7 @@ func same(a, b term) bool {
 		return false
 	}
 	for i := range a.Parameters() {
-		if !same(a.param(i), b.param(i)) {
+		if !sameTerm(a.param(i), b.param(i)) {
 			return false
 		}
 	}
@@ -149,5 +149,5 @@ func lessSpecific(a, b term) bool {
 	case celtypes.TypeKind:
 		return true
 	}
-	return same(a, b)
+	return sameTerm(a, b)
 }

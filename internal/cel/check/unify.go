@@ -71,7 +71,7 @@ func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 	variable := t.variable()
 	switch is := s.bound[variable]; {
 	case is != nil:
-		return s.substituted(of(is), dyn)
+		return s.substituted(termOf(is), dyn)
 	case dyn:
 		return celtypes.DynType
 	}
@@ -81,7 +81,7 @@ func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 // assignable says whether a fits b, and binds variables so that it does; where it
 // does not, none.
 func (s *state) assignable(a, b *celtypes.Type) bool {
-	if s.fits(of(a), of(b)) {
+	if s.fits(termOf(a), termOf(b)) {
 		s.trail = s.trail[:0]
 		return true
 	}
@@ -143,18 +143,18 @@ func nullable(t *celtypes.Type) bool {
 // stands says whether a variable can stand for t, and whether it stood for
 // something.
 func (s *state) stands(variable, t term) (can, was bool) {
-	if same(t, variable) {
+	if sameTerm(t, variable) {
 		return true, true
 	}
 	v := variable.variable()
 	if is := s.bound[v]; is != nil {
-		if same(t, of(is)) {
+		if sameTerm(t, termOf(is)) {
 			return true, true
 		}
-		if !s.fits(t, of(is)) {
+		if !s.fits(t, termOf(is)) {
 			return false, true
 		}
-		if to := general(t, of(is)); !s.within(v, to) {
+		if to := general(t, termOf(is)); !s.within(v, to) {
 			s.bind(v, to)
 		}
 		return true, true
@@ -170,7 +170,7 @@ func (s *state) stands(variable, t term) (can, was bool) {
 func (s *state) within(variable int, t term) bool {
 	if t.Kind() == celtypes.TypeParamKind {
 		v := t.variable()
-		return v == variable || s.bound[v] != nil && s.within(variable, of(s.bound[v]))
+		return v == variable || s.bound[v] != nil && s.within(variable, termOf(s.bound[v]))
 	}
 	for i := range t.Parameters() {
 		if s.within(variable, t.param(i)) {

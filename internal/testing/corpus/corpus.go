@@ -34,7 +34,7 @@ func Named(t testing.TB) (folders []string) {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		folder, err := find(name)
+		folder, err := findCorpus(name)
 		if err != nil {
 			t.Fatalf("CELADON_CORPUS: %v", err)
 		}
@@ -45,7 +45,7 @@ func Named(t testing.TB) (folders []string) {
 	return folders
 }
 
-func find(name string) (string, error) {
+func findCorpus(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		_, err := os.Stat(name)
 		return name, err

@@ -51,7 +51,7 @@ func TestFolders(t *testing.T) {
 	if got := ReadCRD(t, Largest(t, CRDFiles(t))).Kind; got != "CustomResourceDefinition" {
 		t.Errorf("read a %s", got)
 	}
-	if _, err := find("../none"); err == nil {
+	if _, err := findCorpus("../none"); err == nil {
 		t.Error("a folder that is not there is found")
 	}
 }

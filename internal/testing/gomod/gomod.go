@@ -16,9 +16,9 @@ import (
 func Dir(t testing.TB, module string) string {
 	t.Helper()
 	var found struct{ Path, Version, Dir string }
-	run(t, &found, "list", "-m", "-json", module)
+	runGo(t, &found, "list", "-m", "-json", module)
 	if found.Dir == "" {
-		run(t, &found, "mod", "download", "-json", found.Path+"@"+found.Version)
+		runGo(t, &found, "mod", "download", "-json", found.Path+"@"+found.Version)
 	}
 	if found.Dir == "" {
 		t.Fatalf("module %s %s: the go command reports no folder", found.Path, found.Version)
@@ -26,8 +26,8 @@ func Dir(t testing.TB, module string) string {
 	return found.Dir
 }
 
-// run decodes the JSON that a go command prints into v.
-func run(t testing.TB, v any, args ...string) {
+// runGo decodes the JSON that a go command prints into v.
+func runGo(t testing.TB, v any, args ...string) {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "go", args...)

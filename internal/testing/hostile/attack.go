@@ -13,7 +13,7 @@ import (
 
 // Text holds all that may steer a terminal, or who reads a log, as UTF-8: every
 // control, escape sequences, what turns or hides text, and commands to runners.
-var Text = text()
+var Text = hostileText()
 
 // Broken is Text with bytes that are no UTF-8, each of which some terminals take
 // for a control.
@@ -22,7 +22,7 @@ var Broken = Text + "\xff\x9b31m\x9d0;PWNED\x9c\xe2\x80"
 // forged begins lines that are not ours.
 const forged = "PWNED"
 
-func text() string {
+func hostileText() string {
 	var b strings.Builder
 	b.WriteString("a")
 	for r := range rune(0xa0) {

@@ -86,7 +86,7 @@ func (w *writer) inOrder(parts ...func()) {
 func (w *writer) text(s string) {
 	const quotes = 2
 	if w.back {
-		w.piece(encoded(end(s, w.room+quotes)))
+		w.piece(encoded(lastRunes(s, w.room+quotes)))
 	} else {
 		w.piece(encoded(beginning(s, w.room+quotes)))
 	}
@@ -94,7 +94,7 @@ func (w *writer) text(s string) {
 
 func (w *writer) piece(s string) {
 	if w.back {
-		s = end(s, w.room)
+		s = lastRunes(s, w.room)
 	} else {
 		s = beginning(s, w.room)
 	}

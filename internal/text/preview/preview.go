@@ -31,7 +31,7 @@ func Middle(text string, n int) string {
 	if beginning(text, n) == text {
 		return text
 	}
-	return beginning(text, half(n)) + gap + end(text, half(n))
+	return beginning(text, half(n)) + gap + lastRunes(text, half(n))
 }
 
 // half is how much of n characters stands before the gap, and behind it.
@@ -47,7 +47,7 @@ func beginning(text string, n int) string {
 	return text[:i]
 }
 
-func end(text string, n int) string {
+func lastRunes(text string, n int) string {
 	i := len(text)
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:i])

@@ -37,7 +37,7 @@ func Decode(text []byte) (v any, duplicate, err error) {
 	if err := expanded(text, decoded); err != nil {
 		return nil, nil, err
 	}
-	if v, ok := plain(decoded, 1); ok {
+	if v, ok := plainValue(decoded, 1); ok {
 		return v, nil, nil
 	}
 	v, err = viaJSON(text)
@@ -59,9 +59,9 @@ func viaJSON(text []byte) (v any, err error) {
 // maxJSONDepth is how deep JSON decoders go.
 const maxJSONDepth = 10_000
 
-// plain takes the short way where it leads to the same: it says false to all
+// plainValue takes the short way where it leads to the same: it says false to all
 // that JSON changes or cannot hold. Depth is that of v, were it a list or a map.
-func plain(v any, depth int) (any, bool) {
+func plainValue(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case nil, bool:
 		return v, true
@@ -72,14 +72,14 @@ func plain(v any, depth int) (any, bool) {
 	case int64:
 		return v, true
 	case float64:
-		return number(v)
+		return decodeNumber(v)
 	case []any:
 		if depth > maxJSONDepth {
 			return nil, false
 		}
 		for i, item := range v {
 			var ok bool
-			if v[i], ok = plain(item, depth+1); !ok {
+			if v[i], ok = plainValue(item, depth+1); !ok {
 				return nil, false
 			}
 		}
@@ -100,7 +100,7 @@ func plainMap(m map[any]any, depth int) (any, bool) {
 		if !ok || !utf8.ValidString(key) {
 			return nil, false
 		}
-		if out[key], ok = plain(item, depth+1); !ok {
+		if out[key], ok = plainValue(item, depth+1); !ok {
 			return nil, false
 		}
 	}

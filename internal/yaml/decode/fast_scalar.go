@@ -257,7 +257,7 @@ func (p *parser) number(s string) any {
 		return s
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	v, ok := number(f)
+	v, ok := decodeNumber(f)
 	if err != nil || !ok {
 		p.giveUp()
 	}

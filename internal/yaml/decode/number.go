@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// number is a float as it comes out of JSON, where a whole one has no point.
-func number(f float64) (any, bool) {
+// decodeNumber is a float as it comes out of JSON, where a whole one has no point.
+func decodeNumber(f float64) (any, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, false
 	}

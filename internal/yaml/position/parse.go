@@ -103,7 +103,7 @@ func (b *builder) node(y *yaml.Node, indent int) *Node {
 		n.End = n.Start + len("*") + len(n.Value)
 		n.Known = n.End <= len(b.text)
 	case Scalar:
-		n.End, n.Known = end(b.text, n)
+		n.End, n.Known = scalarEnd(b.text, n)
 	default:
 		b.collection(n, y)
 	}

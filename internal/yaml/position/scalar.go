@@ -21,9 +21,9 @@ type matcher struct {
 	read    []byte
 }
 
-// end is where a scalar ends; known is false where its source does not say what
+// scalarEnd is where a scalar ends; known is false where its source does not say what
 // the parser read.
-func end(text string, n *Node) (end int, known bool) {
+func scalarEnd(text string, n *Node) (end int, known bool) {
 	m := matcher{text: text, at: n.Start, value: n.Value}
 	if !m.scalar(n) {
 		return n.Start, false
@@ -190,7 +190,7 @@ func (m *matcher) escape() bool {
 		value, ok := escapes[rest[0]]
 		return ok && m.stands(2, value)
 	}
-	r, ok := number(rest[1:], n)
+	r, ok := hexRune(rest[1:], n)
 	if !ok {
 		return false
 	}
@@ -198,7 +198,7 @@ func (m *matcher) escape() bool {
 	if (m.json || m.reading) && utf16.IsSurrogate(r) {
 		low, ok := rune(0), false
 		if strings.HasPrefix(rest[1+n:], `\u`) {
-			low, ok = number(rest[1+n+2:], n)
+			low, ok = hexRune(rest[1+n+2:], n)
 		}
 		if r = utf16.DecodeRune(r, low); ok && r != utf8.RuneError {
 			size += 2 + n
@@ -207,7 +207,7 @@ func (m *matcher) escape() bool {
 	return m.stands(size, string(r))
 }
 
-func number(digits string, n int) (rune, bool) {
+func hexRune(digits string, n int) (rune, bool) {
 	if len(digits) < n {
 		return 0, false
 	}

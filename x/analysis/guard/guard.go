@@ -152,7 +152,7 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	if isCall(at.e, operators.Conditional) {
 		before, after = before+"(", ")"
 	}
-	if !bare(at, and) {
+	if !needsNoParens(at, and) {
 		before, after = "("+before, after+")"
 	}
 	insertions := []Insertion{{start, before}, {end, after}}
@@ -172,8 +172,8 @@ func insert(x *expr.Expr, env *cel.Env, src *lex.Source, at *spot, test string, 
 	return insertions
 }
 
-// bare is true where a chain of && or || needs no brackets.
-func bare(at *spot, and bool) bool {
+// needsNoParens is true where a chain of && or || needs no brackets.
+func needsNoParens(at *spot, and bool) bool {
 	if at.above == nil {
 		return true
 	}
@@ -191,7 +191,7 @@ func bare(at *spot, and bool) bool {
 // guarded is true of a part that is reached only where it has a value.
 func (r *read) guarded(src *lex.Source) bool {
 	among := func(e ast.Expr, operator, text string) bool {
-		return slices.ContainsFunc(terms(e, operator), func(term ast.Expr) bool { return same(src.Of(term), text) })
+		return slices.ContainsFunc(terms(e, operator), func(term ast.Expr) bool { return sameExpression(src.Of(term), text) })
 	}
 	for s := r.spot; s.above != nil; s = s.above {
 		above := s.above.e
@@ -210,8 +210,8 @@ func (r *read) guarded(src *lex.Source) bool {
 	return false
 }
 
-// same compares two texts but for spaces.
-func same(a, b string) bool {
+// sameExpression compares two texts but for spaces.
+func sameExpression(a, b string) bool {
 	return strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(b, " ", "")
 }
 

@@ -64,10 +64,10 @@ func eachRule(s *schema.Structural, path []engine.Step, visit func(engine.RuleRe
 	}
 	for _, name := range sortedKeys(s.Properties) {
 		prop := s.Properties[name]
-		eachRule(&prop, below(path, engine.Step{Name: name}), visit)
+		eachRule(&prop, pathBelow(path, engine.Step{Name: name}), visit)
 	}
 	if e := elementOf(s); e != nil {
-		eachRule(e, below(path, engine.Step{Any: true}), visit)
+		eachRule(e, pathBelow(path, engine.Step{Any: true}), visit)
 	}
 }
 

@@ -175,7 +175,7 @@ func (w *formula) assume(p *place) {
 	old := w.old[p]
 	for i := range p.schema.XValidations {
 		r := w.prover.rule(p.path, p.schema, p.decl, i)
-		if r == nil || r.usesOld && old == nil || w.asked != nil && same(r.ref, *w.asked) {
+		if r == nil || r.usesOld && old == nil || w.asked != nil && sameRule(r.ref, *w.asked) {
 			continue
 		}
 		w.implies(w.reading(r, p, old).truth(r.tree.Expr()).t, p.present, w.runs(r), w.sibling(r.ref))
@@ -223,5 +223,5 @@ func (w *formula) sibling(ref engine.RuleRef) sat.Lit {
 	return lit
 }
 
-// same: two references are to one rule.
-func same(a, b engine.RuleRef) bool { return a.Path == b.Path && a.Index == b.Index }
+// sameRule: two references are to one rule.
+func sameRule(a, b engine.RuleRef) bool { return a.Path == b.Path && a.Index == b.Index }

@@ -64,7 +64,7 @@ func (p *place) field(f *types.Field) *place {
 	}
 	q := place{
 		of: p.of, parent: p, decl: f.Decl, schema: propertyOf(p.schema, f.Name),
-		path: below(p.path, engine.Step{Name: f.Name}),
+		path: pathBelow(p.path, engine.Step{Name: f.Name}),
 	}
 	made := p.world.twinned(&q, func(like *place) *place {
 		if g := like.decl.Fields[f.Name]; g != nil {
@@ -88,7 +88,7 @@ func propertyOf(s *schema.Structural, name string) *schema.Structural {
 	return nil
 }
 
-func below(path []engine.Step, step engine.Step) []engine.Step {
+func pathBelow(path []engine.Step, step engine.Step) []engine.Step {
 	return append(slices.Clip(slices.Clone(path)), step)
 }
 
@@ -144,7 +144,7 @@ func (p *place) one(id string, index *alt) *place {
 	}
 	q := place{
 		of: p.of, parent: p, id: id, decl: p.decl.Elem, schema: elementOf(p.schema),
-		path: below(p.path, engine.Step{Any: true}),
+		path: pathBelow(p.path, engine.Step{Any: true}),
 	}
 	made := p.world.twinned(&q, func(like *place) *place {
 		if like.decl.Elem == nil {

@@ -202,7 +202,7 @@ func scalars(all []any) values {
 		case map[string]any, []any:
 			s.others = append(s.others, v)
 		default:
-			s.scalar[number(v)] = true
+			s.scalar[asNumber(v)] = true
 		}
 	}
 	return s
@@ -213,11 +213,11 @@ func (s values) has(v any) bool {
 	case map[string]any, []any:
 		return slices.ContainsFunc(s.others, func(had any) bool { return equalJSON(had, v) })
 	}
-	return s.scalar[number(v)]
+	return s.scalar[asNumber(v)]
 }
 
-// number returns the float that equals an integer, and other scalars as they are.
-func number(v any) any {
+// asNumber returns the float that equals an integer, and other scalars as they are.
+func asNumber(v any) any {
 	if i, ok := v.(int64); ok {
 		return float64(i)
 	}

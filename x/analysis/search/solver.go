@@ -299,7 +299,7 @@ func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool
 		}
 		if old { // the same in the new object, so that both are compared
 			fresh := p
-			if fresh.old = false; !has(w, fresh) {
+			if fresh.old = false; !hasPlace(w, fresh) {
 				v, _ := w.get(p)
 				w.put(fresh, copied(v))
 			}
@@ -308,7 +308,7 @@ func (h *solver) reach(w *candidate, steps []engine.Step, old bool) (place, bool
 	return p, true
 }
 
-func has(w *candidate, p place) bool {
+func hasPlace(w *candidate, p place) bool {
 	_, ok := w.get(p)
 	return ok
 }

@@ -27,20 +27,20 @@ const (
 func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(of, name)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("want a regular file")
 	}
 	f, err := of.Open(name)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	case len(data) > maxFile:
 		return nil, fmt.Errorf("more than %d MiB: want less", maxFile>>20)
 	}
@@ -55,8 +55,8 @@ func (t *Tree) read(of fs.FS, name string) ([]byte, error) {
 // errTooMuch ends a run.
 var errTooMuch = errors.New("name fewer packages")
 
-// plain is an error without the path that stands before it anyway.
-func plain(err error) error {
+// withoutPath is an error without the path that stands before it anyway.
+func withoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return at.Err
@@ -68,7 +68,7 @@ func plain(err error) error {
 func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	f, err := of.Open(name)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	d, ok := f.(fs.ReadDirFile)
@@ -77,7 +77,7 @@ func folder(of fs.FS, name string) ([]fs.DirEntry, error) {
 	}
 	list, err := d.ReadDir(maxEntries + 1)
 	if err != nil && err != io.EOF {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	if len(list) > maxEntries {
 		return nil, fmt.Errorf("more than %d entries: want less", maxEntries)

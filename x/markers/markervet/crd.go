@@ -55,7 +55,7 @@ func Find(src *markers.Source, crds []*CRD, without []string) []Finding {
 		if !slices.Contains(without, l.Name) {
 			all.add(Finding{
 				ID: l.Name, Description: descriptions[l.Name], Level: Warning, Message: l.Message, Rule: l.Marker.Rule(),
-				Position: l.Position, Line: l.Marker.Line(), Of: of(l.Marker),
+				Position: l.Position, Line: l.Marker.Line(), Of: fieldOf(l.Marker),
 			})
 		}
 	}
@@ -70,8 +70,8 @@ var descriptions = map[string]string{
 	markers.TypographicQuotes: "Quotes that gofmt turns into others",
 }
 
-// of is what a marker stands at.
-func of(m *markers.Marker) string {
+// fieldOf is what a marker stands at.
+func fieldOf(m *markers.Marker) string {
 	if m.Field == "" {
 		return m.Type
 	}
@@ -233,7 +233,7 @@ func (c *CRD) rule(all *findings, f Finding, field, part string, line, column in
 	}
 	for _, m := range markers {
 		at := f
-		at.Position, at.Line, at.Of, at.CRD = m.At(part, line, column), m.Line(), of(m), 0
+		at.Position, at.Line, at.Of, at.CRD = m.At(part, line, column), m.Line(), fieldOf(m), 0
 		if r := c.m.Rule(vet.Place(field)); r != nil && r.Marker == m && len(r.Others) > 0 {
 			other := r.Others[0].Position()
 			at.Shown = append(slices.Clip(at.Shown), fmt.Sprintf("the marker at %s:%d may have made the rule as well", other.File, other.Line))

@@ -63,7 +63,7 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 		v   any
 	}{{"kind", ruletest.Kind}, {"apiVersion", ruletest.APIVersion}, {"name", "conversion of " + c.Name + " " + version}, {"crd", c.Name}, {"version", version}}
 	for _, h := range head {
-		if err := put(&b, "", h.key, h.v); err != nil {
+		if err := writeField(&b, "", h.key, h.v); err != nil {
 			return nil, err
 		}
 	}
@@ -75,18 +75,18 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 			name += ": " + f.Path
 		}
 		var one bytes.Buffer
-		err := put(&one, "  ", "name", name)
+		err := writeField(&one, "  ", "name", name)
 		if err == nil {
-			err = put(&one, "  ", "object", f.Object)
+			err = writeField(&one, "  ", "object", f.Object)
 		}
 		if err == nil {
-			err = put(&one, "  ", "convert", f.To)
+			err = writeField(&one, "  ", "convert", f.To)
 		}
 		if err == nil && f.Change != nil {
-			err = put(&one, "  ", "convertPatch", f.Change.Patch)
+			err = writeField(&one, "  ", "convertPatch", f.Change.Patch)
 		}
 		if err == nil {
-			err = put(&one, "  ", "expect", "valid")
+			err = writeField(&one, "  ", "expect", "valid")
 		}
 		if err != nil {
 			return nil, err
@@ -97,8 +97,8 @@ func suite(c *CRD, version string, findings []*Finding, seed uint64) ([]byte, er
 	return b.Bytes(), nil
 }
 
-// put writes a key and its value, set in.
-func put(b *bytes.Buffer, indent, key string, v any) error {
+// writeField writes a key and its value, set in.
+func writeField(b *bytes.Buffer, indent, key string, v any) error {
 	data, err := untrusted.YAML(map[string]any{key: v})
 	for line := range strings.Lines(string(data)) {
 		b.WriteString(indent + line)

@@ -118,7 +118,7 @@ func (c Chunk) Each(yield func(*Document) bool) bool {
 
 // small reads a file that was small when it was found.
 func (c *Chunk) small(yield func(*Document) bool) bool {
-	f, err := plain(c.File)
+	f, err := openRegular(c.File)
 	if err != nil {
 		return yield(&Document{File: c.File, Err: WithoutPath(err)})
 	}

@@ -47,7 +47,7 @@ func fields(w *window, i int, wanted ...string) (map[string][]byte, bool) {
 		start, ok := w.blank(i + 1)
 		c, _ := w.at(start)
 		if ok && c == '}' && sep == '{' {
-			return found, end(w, start+1)
+			return found, isAtEnd(w, start+1)
 		}
 		if !ok || c != '"' {
 			return nil, false
@@ -80,15 +80,15 @@ func fields(w *window, i int, wanted ...string) (map[string][]byte, bool) {
 			return nil, false
 		}
 		if sep, _ = w.at(i); sep == '}' {
-			return found, end(w, i+1)
+			return found, isAtEnd(w, i+1)
 		} else if sep != ',' {
 			return nil, false
 		}
 	}
 }
 
-// end is true where nothing else follows.
-func end(w *window, i int) bool {
+// isAtEnd is true where nothing else follows.
+func isAtEnd(w *window, i int) bool {
 	i, _ = w.blank(i)
 	_, more := w.at(i)
 	return !more

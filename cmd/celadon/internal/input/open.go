@@ -28,8 +28,8 @@ func found(folder *os.Root, name string) (*os.File, error) {
 	return still(folder.OpenFile(name, os.O_RDONLY|nonblock, 0))
 }
 
-// plain opens a regular file.
-func plain(path string) (*os.File, error) {
+// openRegular opens a regular file.
+func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ const MaxFile = 32 << 20
 
 // ReadFile reads a regular file of no more than limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := plain(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, WithoutPath(err)
 	}

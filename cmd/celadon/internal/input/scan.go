@@ -174,7 +174,7 @@ func (w *walker) regular(path string, info fs.FileInfo) bool {
 	if info.Size() < small {
 		return w.yield(Chunk{File: path, form: smallFile, size: info.Size()})
 	}
-	f, err := plain(path)
+	f, err := openRegular(path)
 	return w.read(path, f, err)
 }
 

@@ -60,12 +60,12 @@ func (v *view) hover(_ context.Context, offset int) *protocol.Hover {
 		return nil
 	}
 	at := e.rangeOf(h.Start, h.End)
-	return &protocol.Hover{Contents: plain(strings.Join(h.Lines(), "\n")), Range: &at}
+	return &protocol.Hover{Contents: plainText(strings.Join(h.Lines(), "\n")), Range: &at}
 }
 
-// plain is a text in which nothing steers who shows it: no mark-up, which CRDs of
+// plainText is a text in which nothing steers who shows it: no mark-up, which CRDs of
 // strangers could fill with links and pictures.
-func plain(text string) protocol.Markup {
+func plainText(text string) protocol.Markup {
 	return protocol.Markup{Kind: "plaintext", Value: shown(text)}
 }
 
@@ -129,7 +129,7 @@ func (v *view) signatureHelp(_ context.Context, offset int) *protocol.SignatureH
 	for _, form := range call.Function.Forms {
 		s := protocol.Signature{Label: form.Signature}
 		if text := call.Function.Description; text != "" {
-			doc := plain(text)
+			doc := plainText(text)
 			s.Doc = &doc
 		}
 		label := []rune(form.Signature)

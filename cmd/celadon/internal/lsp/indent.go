@@ -51,13 +51,13 @@ func wordAt(text []byte, offset int) *written {
 	up := climb{text: text[:begin], column: here.column, beside: w.beside}
 	w.steps = append(up.steps(here.dashes), key...)
 	if next := bytes.IndexByte(text[offset:], '\n'); next >= 0 {
-		below(text[offset+next+1:], here.column, w.beside)
+		collectKeys(text[offset+next+1:], here.column, w.beside)
 	}
 	return w
 }
 
-// below collects the keys of the mapping behind a line.
-func below(text []byte, column int, keys map[string]bool) {
+// collectKeys collects the keys of the mapping behind a line.
+func collectKeys(text []byte, column int, keys map[string]bool) {
 	for l := range bytes.Lines(text) {
 		if decode.Separator(l) {
 			return

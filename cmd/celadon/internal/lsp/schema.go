@@ -95,7 +95,7 @@ func (v *view) schemaHover(offset int) *protocol.Hover {
 		lines = append(lines, "rule: "+lex.Flat(s.XValidations[i].Rule))
 	}
 	rng := v.text.rangeOf(p.Start+at.Node.Start, p.Start+max(at.Node.Start, at.Node.End))
-	return &protocol.Hover{Contents: plain(strings.Join(lines, "\n")), Range: &rng}
+	return &protocol.Hover{Contents: plainText(strings.Join(lines, "\n")), Range: &rng}
 }
 
 func (o *objectAt) bounds(steps []engine.Step, s *apiextensionsv1.JSONSchemaProps) string {
@@ -154,7 +154,7 @@ func (v *view) schemaCompletion(offset int) *protocol.CompletionList {
 	add := func(text, insert, detail, doc string, kind int) {
 		item := protocol.CompletionItem{Label: shown(text), Kind: kind, Detail: shown(detail), SortText: order(len(list.Items)), Filter: text, TextEdit: &protocol.TextEdit{Range: rng, NewText: insert}}
 		if doc != "" {
-			m := plain(doc)
+			m := plainText(doc)
 			item.Doc = &m
 		}
 		list.Items = append(list.Items, item)

@@ -49,16 +49,16 @@ func compactJSON(crd map[string]any) ([]byte, error) {
 // WithoutDescriptions returns a CRD without the descriptions in its schemas. It does not
 // modify crd; the result shares parts with it.
 func WithoutDescriptions(crd map[string]any) map[string]any {
-	return with(crd, "spec", func(v any) any {
+	return withValue(crd, "spec", func(v any) any {
 		spec, ok := v.(map[string]any)
 		if !ok {
 			return v
 		}
-		spec = with(spec, "validation", withoutInSchema)
-		return with(spec, "versions", func(v any) any {
+		spec = withValue(spec, "validation", withoutInSchema)
+		return withValue(spec, "versions", func(v any) any {
 			return eachItem(v, func(version any) any {
 				if object, ok := version.(map[string]any); ok {
-					return with(object, "schema", withoutInSchema)
+					return withValue(object, "schema", withoutInSchema)
 				}
 				return version
 			})
@@ -69,7 +69,7 @@ func WithoutDescriptions(crd map[string]any) map[string]any {
 // withoutInSchema handles the object that holds a schema in openAPIV3Schema.
 func withoutInSchema(v any) any {
 	if holder, ok := v.(map[string]any); ok {
-		return with(holder, "openAPIV3Schema", withoutDescription)
+		return withValue(holder, "openAPIV3Schema", withoutDescription)
 	}
 	return v
 }
@@ -104,8 +104,8 @@ func withoutDescription(v any) any {
 	return out
 }
 
-// with returns object with the value of key replaced by what f makes of it.
-func with(object map[string]any, key string, f func(any) any) map[string]any {
+// withValue returns object with the value of key replaced by what f makes of it.
+func withValue(object map[string]any, key string, f func(any) any) map[string]any {
 	value, ok := object[key]
 	if !ok {
 		return object

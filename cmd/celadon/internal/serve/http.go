@@ -82,7 +82,7 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/validate", s.observed("validate", &admissionHandler{s, "validate", s.validate}))
 	mux.Handle("/mutate", s.observed("mutate", &admissionHandler{s, "mutate", s.mutate}))
-	mux.Handle("/", bare(others))
+	mux.Handle("/", refuseBody(others))
 	return fewFields(mux)
 }
 
@@ -97,9 +97,9 @@ func fewFields(next http.Handler) http.Handler {
 	})
 }
 
-// bare refuses a body, which nobody would read, and gives the reader of the
+// refuseBody refuses a body, which nobody would read, and gives the reader of the
 // answer a moment.
-func bare(next http.Handler) http.Handler {
+func refuseBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			refuse(w, &httpError{http.StatusRequestEntityTooLarge, "want no body", true})

@@ -28,7 +28,7 @@ func (p *textPrinter) rows(v *vet.Version) []tableRow {
 	row := func(r *vet.Rule, where untrusted.Own, rule string, total, once, times uint64) {
 		rows = append(rows, tableRow{
 			total:   total,
-			numbers: [5]untrusted.Own{number(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), number(once), number(times)},
+			numbers: [5]untrusted.Own{formatNumber(total), share(total, r.Limit) + p.bar(total, r.Limit), share(total, v.Limit) + p.bar(total, v.Limit), formatNumber(once), formatNumber(times)},
 			where:   where,
 			rule:    rule,
 		})
@@ -83,8 +83,8 @@ func (p *textPrinter) table(b *strings.Builder, rows []tableRow) {
 
 func placeOf(r *vet.Rule) untrusted.Own { return untrusted.Line(phrase.Place(r.Path)) }
 
-// number and share are texts of ours.
-func number(n uint64) untrusted.Own          { return untrusted.Own(phrase.Number(n)) }
+// formatNumber and share are texts of ours.
+func formatNumber(n uint64) untrusted.Own    { return untrusted.Own(phrase.Number(n)) }
 func share(part, limit uint64) untrusted.Own { return untrusted.Own(phrase.Share(part, limit)) }
 
 // lastStep is a place's own name: the rest stands before it already.
@@ -100,7 +100,7 @@ func because(r *vet.Rule) untrusted.Own {
 		if !f.Bounded {
 			parts[i] = string(untrusted.Sprintf("%s without %s", lastStep(f.Path), f.Word()))
 		} else {
-			parts[i] = string(untrusted.Sprintf("%s %s", lastStep(f.Path), number(f.Max)))
+			parts[i] = string(untrusted.Sprintf("%s %s", lastStep(f.Path), formatNumber(f.Max)))
 		}
 	}
 	return untrusted.Own(" (" + strings.Join(parts, ", ") + ")")

@@ -185,7 +185,7 @@ func sameRules(a, b vet.Version) bool {
 const mostRows = 10
 
 func (p *textPrinter) version(b *strings.Builder, one *vetted, v *vet.Version) {
-	p.line(b, 2, untrusted.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), number(v.EstimatedCost), number(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
+	p.line(b, 2, untrusted.Sprintf("%s: %s, estimated cost %s of %s (%s)%s", v.Name, phrase.Count(len(v.Rules), "rule"), formatNumber(v.EstimatedCost), formatNumber(v.Limit), share(v.EstimatedCost, v.Limit), p.bar(v.EstimatedCost, v.Limit)))
 	rows, more := p.rows(v), 0
 	if !p.all && len(rows) > mostRows {
 		rows, more = rows[:mostRows], len(rows)-mostRows

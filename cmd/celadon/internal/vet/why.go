@@ -18,7 +18,7 @@ func (p *textPrinter) why(b *strings.Builder, one *vetted, v *vet.Version) {
 	})
 	lines := one.lines(v, rules)
 	if slices.ContainsFunc(rules, func(r vet.Rule) bool { return r.Over }) {
-		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", number(rules[0].Limit), number(v.Limit)))
+		p.line(b, 4, untrusted.Sprintf("Cost is counted in units, about one for each step that a rule takes, for the largest object that the schema lets in. One rule may cost %s in all the places where it runs, all rules of a version together %s.", formatNumber(rules[0].Limit), formatNumber(v.Limit)))
 	}
 	for i := range rules {
 		if i == mostRows && !p.all {
@@ -36,17 +36,17 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 	if message {
 		what, cost = "the messageExpression of "+what, r.MessageExpressionCost
 	}
-	head := untrusted.Sprintf("why %s%s costs %s", what, line, number(cost))
+	head := untrusted.Sprintf("why %s%s costs %s", what, line, formatNumber(cost))
 	switch {
 	case cost > r.Limit:
-		head += untrusted.Sprintf(" where %s is the limit", number(r.Limit))
+		head += untrusted.Sprintf(" where %s is the limit", formatNumber(r.Limit))
 	case r.Over:
 		head += ", much of a sum that is over its limit"
 	}
 	p.line(b, 4, head+":")
 	p.line(b, 6, "most of it in: "+p.paint(untrusted.Bold, oneLine(r.Reason.Expression, 100)))
 	if r.Cardinality > 1 && !message {
-		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", number(r.Cardinality), because(r), number(r.EstimatedCost)))
+		p.line(b, 6, untrusted.Sprintf("it runs %s times%s, for %s each", formatNumber(r.Cardinality), because(r), formatNumber(r.EstimatedCost)))
 	}
 	for _, m := range r.Reason.Missing {
 		p.line(b, 6, untrusted.Sprintf("%s has no %s: %s assumed", phrase.Place(m.Path), m.Set, counted(m)))
@@ -62,7 +62,7 @@ func (p *textPrinter) reason(b *strings.Builder, r *vet.Rule, line untrusted.Own
 // counted is an assumed size and what it is a number of.
 func counted(m vet.Missing) untrusted.Own {
 	unit := map[string]untrusted.Own{"maxItems": "items", "maxProperties": "entries", "maxLength": "bytes"}[m.Set]
-	return number(uint64(m.Assumed)) + " " + unit
+	return formatNumber(uint64(m.Assumed)) + " " + unit
 }
 
 func (p *textPrinter) advice(b *strings.Builder, v *vet.Version, lines map[string]untrusted.Own) {

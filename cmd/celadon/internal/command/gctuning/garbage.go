@@ -45,10 +45,10 @@ func Seldom(percent int, limit int64) (undo func()) {
 	if percent > usual {
 		until(run, percent)
 	} else {
-		set(percent)
+		setPercent(percent)
 	}
 	return func() {
-		set(usual)
+		setPercent(usual)
 		debug.SetMemoryLimit(before)
 	}
 }
@@ -56,11 +56,11 @@ func Seldom(percent int, limit int64) (undo func()) {
 // Often keeps garbage at half of what lives: where that is much.
 func Often() {
 	if !given() {
-		set(usual / 2)
+		setPercent(usual / 2)
 	}
 }
 
-func set(percent int) (times int) {
+func setPercent(percent int) (times int) {
 	said.Lock()
 	defer said.Unlock()
 	debug.SetGCPercent(percent)
@@ -71,7 +71,7 @@ func set(percent int) (times int) {
 // until sets a percentage for the time before the first collection from now on, and
 // another behind it.
 func until(first, then int) {
-	times := set(first)
+	times := setPercent(first)
 	runtime.AddCleanup(new(sentinel), func(then int) {
 		said.Lock()
 		defer said.Unlock()

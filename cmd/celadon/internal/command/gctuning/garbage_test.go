@@ -52,7 +52,7 @@ func TestSeldom(t *testing.T) {
 	if got := percentage(); got != usual/2 {
 		t.Errorf("often: got %d %% behind a collection, want %d", got, usual/2)
 	}
-	set(usual)
+	setPercent(usual)
 }
 
 func TestGiven(t *testing.T) {

@@ -33,7 +33,7 @@ func Replace(name string, before, after []byte) error {
 	defer f.Discard()
 	now, err := os.ReadFile(name)
 	if err != nil {
-		return plain(name, err)
+		return withoutPath(name, err)
 	}
 	if !bytes.Equal(now, before) {
 		return fmt.Errorf("%s: %w", name, ErrChanged)
@@ -74,7 +74,7 @@ func Create(name string) (*File, error) {
 	if system(name) {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
-			return nil, plain(name, err)
+			return nil, withoutPath(name, err)
 		}
 		return &File{name: name, temp: f, direct: true}, nil
 	}
@@ -97,7 +97,7 @@ func (f *File) open() (err error) {
 		return errNowhere(f.name)
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return plain(f.name, err)
+		return withoutPath(f.name, err)
 	case info.Mode().IsRegular():
 		f.mode = info.Mode().Perm()
 	case f.at.inTree || info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0:
@@ -105,10 +105,10 @@ func (f *File) open() (err error) {
 	default:
 		f.direct = true
 		f.temp, err = f.at.root.OpenFile(f.at.rel, os.O_WRONLY, 0)
-		return plain(f.name, err)
+		return withoutPath(f.name, err)
 	}
 	f.temp, err = f.at.createTemp()
-	return plain(f.name, err)
+	return withoutPath(f.name, err)
 }
 
 // system reports whether name is a device, pipe, or descriptor of the system. /dev/stdout, for example, is a link to
@@ -133,7 +133,7 @@ func errNowhere(name string) error {
 
 func (f *File) Write(data []byte) (int, error) {
 	n, err := f.temp.Write(data)
-	return n, plain(f.name, err)
+	return n, withoutPath(f.name, err)
 }
 
 // Commit makes the written content that of the file.
@@ -142,7 +142,7 @@ func (f *File) Commit() error {
 	f.temp = nil
 	if f.direct {
 		f.at.close()
-		return plain(f.name, temp.Close())
+		return withoutPath(f.name, temp.Close())
 	}
 	defer f.at.close()
 	err := errors.Join(temp.Chmod(f.mode), temp.Sync(), temp.Close())
@@ -151,7 +151,7 @@ func (f *File) Commit() error {
 	}
 	if err != nil {
 		_ = f.at.root.Remove(f.at.tempPath(temp))
-		return plain(f.name, err)
+		return withoutPath(f.name, err)
 	}
 	// The rename is durable once the folder is synced. Not every file system supports that.
 	if dir, err := f.at.root.Open(filepath.Dir(f.at.rel)); err == nil {
@@ -182,11 +182,11 @@ func Append(name string, mode fs.FileMode) (*os.File, error) {
 	}
 	defer at.close()
 	f, err := at.root.OpenFile(at.rel, os.O_APPEND|os.O_CREATE|os.O_WRONLY, mode)
-	return f, plain(name, err)
+	return f, withoutPath(name, err)
 }
 
-// plain returns err with the name that the user wrote instead of the path in err, which can be that of a temporary file.
-func plain(name string, err error) error {
+// withoutPath returns err with the name that the user wrote instead of the path in err, which can be that of a temporary file.
+func withoutPath(name string, err error) error {
 	if err == nil {
 		return nil
 	}

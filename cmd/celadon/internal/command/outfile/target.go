@@ -34,12 +34,12 @@ func locate(name string) (*target, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, plain(name, err)
+		return nil, withoutPath(name, err)
 	}
 	rel, err := filepath.Rel(dir, at.Path)
 	if err != nil {
 		root.Close()
-		return nil, plain(name, err)
+		return nil, withoutPath(name, err)
 	}
 	return &target{root: root, rel: rel, inTree: at.Tree != ""}, nil
 }
@@ -50,7 +50,7 @@ func resolve(name string) (worktree.Location, error) {
 	if errors.As(err, &escape) {
 		return at, fmt.Errorf("%s: %w: not written: remove the link, or name the file or folder that it leads to", name, escape)
 	}
-	return at, plain(name, err)
+	return at, withoutPath(name, err)
 }
 
 func (t *target) close() {
@@ -66,11 +66,11 @@ func MkdirAll(name string, mode fs.FileMode) error {
 		return err
 	}
 	if at.Tree == "" {
-		return plain(name, os.MkdirAll(at.Path, mode))
+		return withoutPath(name, os.MkdirAll(at.Path, mode))
 	}
 	root, err := os.OpenRoot(at.Tree)
 	if err != nil {
-		return plain(name, err)
+		return withoutPath(name, err)
 	}
 	defer root.Close()
 	rel, err := filepath.Rel(at.Tree, at.Path)
@@ -80,7 +80,7 @@ func MkdirAll(name string, mode fs.FileMode) error {
 	if errors.Is(err, fs.ErrExist) {
 		err = syscall.ENOTDIR // as from os.MkdirAll
 	}
-	return plain(name, err)
+	return withoutPath(name, err)
 }
 
 // createTemp creates a file next to the target.

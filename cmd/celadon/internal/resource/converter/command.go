@@ -29,7 +29,7 @@ func command(line string, timeout time.Duration) (engine.Converter, error) {
 	return conversion.Reviews(func(ctx context.Context, review []byte) ([]byte, error) {
 		timed, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		answer, err := run(timed, path, args, review)
+		answer, err := runConverter(timed, path, args, review)
 		if timed.Err() != nil && ctx.Err() == nil {
 			return nil, &conversion.Error{Failure: conversion.TooSlow, Text: fmt.Sprintf("%s: no answer within %s", args[0], timeout)}
 		}
@@ -44,7 +44,7 @@ const (
 	maxSaid = 2 << 10
 )
 
-func run(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
+func runConverter(ctx context.Context, path string, args []string, review []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := &bounded{most: conversion.DefaultMaxBytes, full: cancel}

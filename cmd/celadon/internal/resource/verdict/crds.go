@@ -99,7 +99,7 @@ type crdRead struct {
 // and patches of CRDs.
 func readCRD(ctx context.Context, doc *input.Document, named []string, t *templates, use Use) crdRead {
 	resource.Complete(doc)
-	if below(doc, named) && noObject(doc) != "" {
+	if isBelowFolder(doc, named) && noObject(doc) != "" {
 		return crdRead{}
 	}
 	if t.has(doc) {

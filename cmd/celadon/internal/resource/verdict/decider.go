@@ -86,7 +86,7 @@ func (c *Decider) Decide(ctx context.Context, doc *input.Document) *finding.Obje
 		rep.Verdict = finding.Elsewhere
 		return rep
 	}
-	if below(doc, c.Named) {
+	if isBelowFolder(doc, c.Named) {
 		if why := noObject(doc); why != "" {
 			rep.Verdict, rep.Problem = finding.Ignored, why
 			return rep

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// below is true for what stands below a folder, and was not named by hand.
-func below(doc *input.Document, named []string) bool {
+// isBelowFolder is true for what stands below a folder, and was not named by hand.
+func isBelowFolder(doc *input.Document, named []string) bool {
 	return !doc.Live && !slices.Contains(named, doc.File)
 }
 

@@ -40,5 +40,5 @@ func gathered(cfg engine.Config, reads []resource.Read) *CRDs {
 // Ignored is true of what stands below a folder and is nothing that a server is
 // sent.
 func Ignored(doc *input.Document, named []string) bool {
-	return below(doc, named) && noObject(doc) != ""
+	return isBelowFolder(doc, named) && noObject(doc) != ""
 }

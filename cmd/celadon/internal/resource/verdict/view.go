@@ -138,11 +138,11 @@ func aged(obj map[string]any, now time.Time, forms []map[string]any) map[string]
 			created = given["creationTimestamp"]
 		}
 	}
-	return with(obj, "metadata", with(meta, "creationTimestamp", created))
+	return withField(obj, "metadata", withField(meta, "creationTimestamp", created))
 }
 
-// with is an object with one more field.
-func with(obj map[string]any, name string, value any) map[string]any {
+// withField is an object with one more field.
+func withField(obj map[string]any, name string, value any) map[string]any {
 	out := maps.Clone(obj)
 	if out == nil {
 		out = map[string]any{}

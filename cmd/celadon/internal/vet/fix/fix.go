@@ -159,7 +159,7 @@ func (f *Fixer) write(ctx context.Context, crds []crd, e *edit, before []byte) e
 	}
 	if !f.cfg.DryRun {
 		if err := outfile.Replace(f.file, before, after); err != nil {
-			f.failed(bare(err))
+			f.failed(withoutPath(err))
 			return nil
 		}
 	}
@@ -202,8 +202,8 @@ func (f *Fixer) failed(err error) {
 	untrusted.Fprintf(f.err, "%s: not fixed: %s\n", f.file, err.Error())
 }
 
-// bare is an error without its file.
-func bare(err error) error {
+// withoutPath is an error without its file.
+func withoutPath(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
 	}
