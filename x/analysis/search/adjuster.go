@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// newAdjuster changes a world so that parts of a rule, at one instance, have other
+// adjuster changes a candidate so that parts of a rule, at one instance, have other
 // values.
 type adjuster struct {
 	ctx    context.Context

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// newSolver is the work on one question. Its Search is the form of the CRD by which
+// solver is the work on one question. Its Search is the form of the CRD by which
 // objects are made and repaired.
 type solver struct {
 	*Search

@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// analyze looks at the survivors of one version of one suite's CRD.
+// analysis looks at the survivors of one version of one suite's CRD.
 type analysis struct {
 	prover *prove.Prover  // nil where the version cannot be analysed
 	search *search.Search // nil where it cannot be searched

@@ -78,7 +78,7 @@ func (a *actor) offer(kind, title string, edits []protocol.TextEdit, preferred b
 		return
 	}
 	a.actions = append(a.actions, protocol.CodeAction{
-		Title: shown(title), Kind: kind, Diagnostics: a.stillWrong(mends), IsPreferred: preferred,
+		Title: shown(title), Kind: kind, Diagnostics: a.fixedDiagnostics(mends), IsPreferred: preferred,
 		Edit: &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{a.uri: edits}},
 	})
 }
@@ -322,8 +322,8 @@ func overBudget(d *protocol.Diagnostic) bool {
 	return d.Code == "FieldValueForbidden" && strings.Contains(d.Message, "estimated rule")
 }
 
-// fixedBy are the diagnostics of the request that an action removes.
-func (a *actor) stillWrong(mends fixFilter) (list []json.RawMessage) {
+// fixedDiagnostics are the diagnostics of the request that an action removes.
+func (a *actor) fixedDiagnostics(mends fixFilter) (list []json.RawMessage) {
 	for _, raw := range a.diagnostics {
 		var d protocol.Diagnostic
 		if json.Unmarshal(raw, &d) == nil && d.Source == source && mends(&d) {

@@ -206,7 +206,7 @@ func spoilRule(text string, rules []position.Path, in func(string) string, n int
 
 func sameStep(a, b position.Path) bool { return a.String() == b.String() }
 
-// fixFilter applies every action of every finding of a text, as an editor does that tells
+// mends applies every action of every finding of a text, as an editor does that tells
 // of all findings.
 func (m *mender) mends(name, text, fault string) {
 	m.t.Helper()
@@ -299,7 +299,7 @@ var (
 )
 
 // about is what a finding says, without the rule's text, which is another when it is
-// fixedBy, and without numbers of advice.
+// mended, and without numbers of advice.
 func about(d *protocol.Diagnostic) string {
 	line, _, _ := strings.Cut(d.Message, "\n")
 	line = failure.ReplaceAllString(line, ": $1")

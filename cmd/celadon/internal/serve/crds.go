@@ -30,7 +30,7 @@ type crdFolder struct {
 	// grace is how long the files must have said the same before a CRD that they
 	// lack is removed.
 	grace time.Duration
-	// crdReviewer says what an API server would refuse; nil says nothing. What that
+	// judge says what an API server would refuse; nil says nothing. What that
 	// means depends on whether objects are refused.
 	judge   *crdReviewer
 	enforce bool
