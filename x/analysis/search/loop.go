@@ -291,6 +291,7 @@ func (b *adjuster) addMany(p place, n int) bool {
 			return true
 		}
 	}
+	b.m.work.Spend(perValue + len(p.path))
 	f := b.m.facts(p.node, nil)
 	switch v := v.(type) {
 	case []any:

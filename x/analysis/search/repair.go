@@ -262,6 +262,9 @@ func (h *solver) fixObject(b *adjuster, p place, v map[string]any, f *facts) {
 	}
 	if p.node.isMap() {
 		for range f.minProperties - len(v) {
+			if b.m.left <= 0 || b.m.work.Empty() {
+				break
+			}
 			b.add(p)
 		}
 	}
