@@ -4,12 +4,10 @@ import "github.com/celadon-cel/celadon/types"
 
 // Cardinality is the number of times that a schema node can occur in one object: the product of the
 // bounds of the lists and maps that contain it. The zero value is the cardinality of the root,
-// which
-// occurs once.
+// which occurs once.
 type Cardinality struct {
 	// Factors holds the lists and maps that contain the node, outermost first. The caller must not
-	// modify
-	// the slice.
+	// modify the slice.
 	Factors []Factor
 
 	times     uint64 // the product minus one, so that the zero value is the root
@@ -67,8 +65,7 @@ func (c Cardinality) product() uint64 { return c.times + 1 }
 func (c Cardinality) Bounded() bool { return !c.unbounded }
 
 // Times returns how often a value declared as d can occur: the product of the bounds, or the number
-// of
-// such values that fit into a request if a bound is missing.
+// of such values that fit into a request if a bound is missing.
 func (c Cardinality) Times(d *types.Decl) uint64 {
 	if c.unbounded {
 		return Occurrences(d.MinSize)

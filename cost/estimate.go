@@ -31,16 +31,14 @@ func Of(env *cel.Env, ast *cel.Ast, d *types.Decl) (Estimate, error) {
 // values were smaller.
 type Assumption struct {
 	// Sizes holds maximum sizes by path from self, in the form of Path. Other paths keep their
-	// declared
-	// sizes.
+	// declared sizes.
 	Sizes map[string]int64
 	// Asked, if not nil, is called for each path whose size the estimate uses.
 	Asked func(path []string, d *types.Decl)
 }
 
 // Path returns the key of a path in Assumption.Sizes. The steps below self have the form of
-// cel-go's
-// checker: identifiers, @items, @values, and @keys.
+// cel-go's checker: identifiers, @items, @values, and @keys.
 func Path(steps []string) string { return strings.Join(steps, "/") }
 
 // If estimates the cost of a checked expression under assumption a.
@@ -53,8 +51,7 @@ func If(env *cel.Env, ast *cel.Ast, d *types.Decl, a *Assumption) (Estimate, err
 }
 
 // Estimator returns a cost estimator that prices calls as the API server does, with sizes from d.
-// It
-// works for estimates and for tracking actual cost.
+// It works for estimates and for tracking actual cost.
 func Estimator(d *types.Decl) *library.CostEstimator {
 	return &library.CostEstimator{SizeEstimator: sizes{root: d}}
 }

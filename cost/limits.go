@@ -12,17 +12,15 @@ type Limits struct {
 	// PerObject limits all evaluations for one object together (10,000,000).
 	PerObject int64
 	// EstimatedPerRule limits the estimate of one rule times its cardinality, and the estimate of
-	// one
-	// messageExpression (10,000,000).
+	// one messageExpression (10,000,000).
 	EstimatedPerRule int64
 	// EstimatedPerCRD limits the sum of the estimates of one version's schema (100,000,000).
 	EstimatedPerCRD int64
 }
 
 // Constants of k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation, which this package
-// must
-// not import because that package depends on gRPC and client-go. k8s.io/apiserver does not export
-// them.
+// must not import because that package depends on gRPC and client-go. k8s.io/apiserver does not
+// export them.
 const (
 	estimatedPerRule = 10_000_000
 	estimatedPerCRD  = 100_000_000

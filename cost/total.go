@@ -7,8 +7,7 @@ type Total struct {
 	// Sum is the sum of all estimates, or Unbounded on overflow.
 	Sum uint64
 	// Top holds the most expensive expressions in descending order: at most four, each with at
-	// least a
-	// hundredth of the limit.
+	// least a hundredth of the limit.
 	Top []Share
 
 	limit uint64

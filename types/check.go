@@ -88,8 +88,7 @@ func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*check.Variabl
 }
 
 // validate reports whether the validators named in todo accept checked. It returns false if a
-// validator
-// panics; cel-go then reports the panic.
+// validator panics; cel-go then reports the panic.
 func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source) (sound bool) {
 	defer func() {
 		if recover() != nil { // only validators run below this frame

@@ -9,8 +9,7 @@ import (
 )
 
 // TestValidators checks that expressions without lists, maps, and a few functions need no validator
-// in
-// any version.
+// in any version.
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	known := []string{"cel.validator.duration", "cel.validator.timestamp", "cel.validator.matches", "cel.validator.homogeneous_literals", "cel.validator.string_format"}
@@ -58,8 +57,7 @@ func TestScopesAtOnce(t *testing.T) {
 }
 
 // TestLiterals compares the results for literals that a validator inspects with cel-go's, in
-// versions
-// with and without validators.
+// versions with and without validators.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: string}`), types.Subtree)

@@ -7,13 +7,11 @@ import (
 )
 
 // Compile parses and checks src with self declared as d. It also returns the environment in which
-// to
-// plan the expression and estimate its cost. To compile many expressions, use a Scope, which is
+// to plan the expression and estimate its cost. To compile many expressions, use a Scope, which is
 // faster.
 //
 // The error is an *IssuesError if the expression is invalid, a *ComplexError if it is too complex,
-// and
-// a *PanicError if cel-go panics while it checks the expression.
+// and a *PanicError if cel-go panics while it checks the expression.
 func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, checked *cel.Ast, err error) {
 	env, err = e.For(d, optionalOldSelf)
 	if err != nil {
@@ -46,8 +44,7 @@ type IssuesError struct {
 func (e *IssuesError) Error() string { return e.issues.String() }
 
 // Place returns the line and column of the first error, counted from 1, and a snippet: that line
-// and a
-// second line with a caret. It returns zero values if the position is unknown.
+// and a second line with a caret. It returns zero values if the position is unknown.
 func (e *IssuesError) Place() (line, column int, snippet string) {
 	found := e.issues.Errors()
 	if len(found) == 0 {

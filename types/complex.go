@@ -12,11 +12,9 @@ import (
 
 // A ComplexError reports that an expression was not checked because it would take too long. The
 // time of cel-go's checker grows with the square of the number of calls with generic types, with
-// the
-// square of the depth of macros, and with the cube of the depth of lists. It triples with each map
-// whose keys can be maps: in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item type.
-// An
-// API server would run for minutes.
+// the square of the depth of macros, and with the cube of the depth of lists. It triples with each
+// map whose keys can be maps: in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item
+// type. An API server would run for minutes.
 type ComplexError struct {
 	Generic, Depth int
 	// flood is the parser's error if the expression was not even parsed.
@@ -38,8 +36,7 @@ const (
 )
 
 // complexity estimates how long it takes to check e, in units of about a microsecond. err describes
-// the
-// complexity for callers that reject e; it is never nil.
+// the complexity for callers that reject e; it is never nil.
 func complexity(e ast.Expr) (units int, err *ComplexError) {
 	c := counter{generic: genericCalls()}
 	c.expr(e, 0)

@@ -9,8 +9,7 @@ import (
 )
 
 // TestComplex checks that expressions that would take the checker minutes are rejected, and that
-// those
-// that take less than a second are not. A unit is about a microsecond.
+// those that take less than a second are not. A unit is about a microsecond.
 func TestComplex(t *testing.T) {
 	t.Parallel()
 	newest := StoredEnv(Version{Newest})

@@ -132,8 +132,7 @@ func add(v, key ref.Val) string {
 }
 
 // TestSortedKeys checks the intended difference from upstream: keys are sorted, and fields without
-// a
-// name come last, as null instead of a Go nil.
+// a name come last, as null instead of a Go nil.
 func TestSortedKeys(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: object, properties: {z: {type: string}, a-b: {type: string}, namespace: {type: string}, "9": {type: string}}}`), types.Subtree)

@@ -13,8 +13,8 @@ type Kind uint8
 
 const (
 	// Hidden nodes have no CEL type. They are data kept only by
-	// x-kubernetes-preserve-unknown-fields,
-	// and lists or maps of such data. They affect equality, but expressions cannot read them.
+	// x-kubernetes-preserve-unknown-fields, and lists or maps of such data. They affect equality,
+	// but expressions cannot read them.
 	Hidden Kind = iota
 	Object
 	Map
@@ -44,16 +44,14 @@ type Decl struct {
 	// Kind is the declared type.
 	Kind Kind
 	// Schema is the node itself. A Decl made by an Interner can serve several nodes; Schema is one
-	// of
-	// them.
+	// of them.
 	Schema *schema.Structural
 	// Nullable reports whether a value may be null. A null field of an object counts as absent.
 	Nullable bool
 	// Root is set at the root of a resource or an embedded resource.
 	Root bool
 	// Fields holds an object's properties by JSON name, including hidden ones. The root of a
-	// resource
-	// always has apiVersion, kind, and metadata, even if its schema does not declare them.
+	// resource always has apiVersion, kind, and metadata, even if its schema does not declare them.
 	Fields map[string]*Field
 	// Elem is the declaration of a list's items or a map's values.
 	Elem *Decl
@@ -70,8 +68,7 @@ type Decl struct {
 }
 
 // Child returns the declaration one step below d. A step is an identifier, @items, @values, or
-// @keys,
-// as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
+// @keys, as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
 func (d *Decl) Child(step string) *Decl {
 	switch step {
 	case "@items", "@values":
@@ -109,8 +106,7 @@ type Field struct {
 func (f *Field) Visible() bool { return f.Escaped != "" && f.Decl.Kind != Hidden }
 
 // A repr is the representation of a JSON value at run time. It differs from Kind if CEL cannot see
-// a
-// node but equality can.
+// a node but equality can.
 type repr uint8
 
 const (
@@ -128,8 +124,7 @@ type Place uint8
 
 const (
 	// ResourceRoot schemas get apiVersion, kind, metadata.name, and metadata.generateName even if
-	// they
-	// do not declare them.
+	// they do not declare them.
 	ResourceRoot Place = iota
 	// Subtree schemas are used unchanged.
 	Subtree

@@ -1,9 +1,8 @@
 // Package types maps structural schemas to CEL types, values, and environments.
 //
 // [FromSchema] declares a schema as a tree of [Decl]. A Decl holds the CEL type of one schema node,
-// its
-// fields, how its lists compare, and how large its values can be and why. Use it together with an
-// environment for a Kubernetes version to check expressions:
+// its fields, how its lists compare, and how large its values can be and why. Use it together with
+// an environment for a Kubernetes version to check expressions:
 //
 //	d := types.FromSchema(structural, types.ResourceRoot)
 //	env := types.StoredEnv(types.Version{Minor: 33})
@@ -21,6 +20,5 @@ package types
 
 // How it works: upstream derives declarations and values from the schema in two functions that
 // disagree in some cases. For example, they check an object's properties and additionalProperties
-// in a
-// different order. A Decl keeps both results: Kind is the type for the checker, repr determines the
-// run-time value.
+// in a different order. A Decl keeps both results: Kind is the type for the checker, repr
+// determines the run-time value.

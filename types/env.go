@@ -43,8 +43,7 @@ func ParseVersion(s string) (Version, error) {
 }
 
 // keywordFields is the first minor version in which a field named by a reserved word can be
-// selected
-// without escaping.
+// selected without escaping.
 const keywordFields = 31
 
 // An Env creates the CEL environments of rules for one Kubernetes version.

@@ -65,8 +65,7 @@ var envExpressions = []string{
 }
 
 // TestEnv compares, for each version, which expressions compile and the error messages of the
-// others
-// with the API server's environment.
+// others with the API server's environment.
 func TestEnv(t *testing.T) {
 	t.Parallel()
 	s := structural(t, envSchema)

@@ -4,8 +4,7 @@ import apiservercel "k8s.io/apiserver/pkg/cel"
 
 // Escape returns the CEL identifier of a property name. ok is false if the name has no identifier,
 // because it begins with a digit or contains characters other than letters, digits, "_", ".", "-",
-// and
-// "/". Expressions cannot name such a property. See
+// and "/". Expressions cannot name such a property. See
 // https://kubernetes.io/docs/reference/using-api/cel/#escaping.
 func Escape(name string) (ident string, ok bool) { return apiservercel.Escape(name) }
 

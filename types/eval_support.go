@@ -2,9 +2,8 @@ package types
 
 import "strings"
 
-// Same reports whether a and b are equal under their declaration, that is, whether
-// Value(a, d).Equal(Value(b, d)) is true. It allocates nothing and handles only the simple cases:
-// if it
+// Same reports whether a and b are equal under their declaration, that is, whether Value(a,
+// d).Equal(Value(b, d)) is true. It allocates nothing and handles only the simple cases: if it
 // returns false, the values may still be equal.
 //
 // Same subtracts its work from left, in bytes. It returns false when left becomes negative.
@@ -36,8 +35,7 @@ func Same(a, b any, d *Decl, left *int) bool {
 const perNode = 8
 
 // sameScalar compares scalars whose kind accepts every value of the right JSON type. It returns
-// false
-// for other kinds.
+// false for other kinds.
 func sameScalar(a, b any, k Kind, left *int) bool {
 	switch k {
 	case String, IntOrString, Int, Bool:

@@ -74,8 +74,7 @@ func (p *place) compile(t testing.TB, src string) *expression {
 }
 
 // evaluate runs the expression with Celadon's and the API server's values for self and old. It
-// compares
-// the outcomes and returns Celadon's.
+// compares the outcomes and returns Celadon's.
 func (x *expression) evaluate(t testing.TB, self, old any) string {
 	t.Helper()
 	ours := x.run(types.Value(self, x.decl), types.Value(old, x.decl))
@@ -103,8 +102,7 @@ func (x *expression) run(self, old ref.Val) outcome {
 }
 
 // evaluateAll evaluates expressions for all pairs of values, or for each value if they do not
-// mention
-// oldSelf.
+// mention oldSelf.
 func (p *place) evaluateAll(t *testing.T, expressions, texts []string) {
 	values := make([]any, len(texts))
 	for i, text := range texts {

@@ -87,10 +87,9 @@ func Unnamed(v ref.Val) (n int) {
 }
 
 // Iterator iterates in sorted order, so that evaluation is deterministic. As in upstream, fields
-// that
-// the schema does not declare count toward the size but have no key. They come last, as null.
-// (Upstream
-// returns a Go nil for them, which cel-go treats as null wherever an expression uses the key.)
+// that the schema does not declare count toward the size but have no key. They come last, as null.
+// (Upstream returns a Go nil for them, which cel-go treats as null wherever an expression uses the
+// key.)
 func (m *mapValue) Iterator() traits.Iterator {
 	keys := make([]string, 0, len(m.fields))
 	for name := range m.fields {
@@ -148,8 +147,7 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 }
 
 // Keys returns the keys of a map, or the CEL names of an object's fields, in iteration order. Use
-// it
-// to print a value; it excludes unnamed fields.
+// it to print a value; it excludes unnamed fields.
 func Keys(m traits.Mapper) []ref.Val {
 	var keys []ref.Val
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
@@ -188,8 +186,7 @@ type keyIterator struct {
 func (it *keyIterator) HasNext() ref.Val { return celtypes.Bool(len(it.keys)+it.unknown > 0) }
 
 // Next returns null for unnamed fields. It must not return a Go nil, because callers use the key
-// without
-// a check.
+// without a check.
 func (it *keyIterator) Next() ref.Val {
 	if len(it.keys) == 0 {
 		it.unknown--

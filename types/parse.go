@@ -12,10 +12,8 @@ import (
 )
 
 // Parse parses src in env, like env.Parse; all parsing uses it. Celadon's parser returns the same
-// tree
-// as cel-go's in a fifteenth of the time. It can be removed when the cel-go version used by k8s.io
-// is as
-// fast. The error is a *ComplexError, or an *IssuesError with cel-go's messages.
+// tree as cel-go's in a fifteenth of the time. It can be removed when the cel-go version used by
+// k8s.io is as fast. The error is a *ComplexError, or an *IssuesError with cel-go's messages.
 func Parse(env *cel.Env, src string) (*cel.Ast, error) {
 	parser, err := parserOf(env)
 	if err != nil {
@@ -52,8 +50,7 @@ var errUpstream = errors.New("cel-go parses all expressions")
 const optionalTypes = "cel.lib.optional"
 
 // parsers caches the parsers of all environments until the process exits. There are few, because
-// the
-// environments of one version share their macros.
+// the environments of one version share their macros.
 var parsers struct {
 	sync.RWMutex
 	known []knownParser

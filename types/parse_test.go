@@ -10,8 +10,7 @@ import (
 )
 
 // TestParseAsEnv parses expressions whose result depends on parser options, in the environments of
-// all
-// versions. Celadon's parser must use the options of each environment.
+// all versions. Celadon's parser must use the options of each environment.
 func TestParseAsEnv(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -54,8 +53,7 @@ func compareParse(t *testing.T, minor int, env *cel.Env, src string) {
 }
 
 // TestParseFlood checks that expressions are rejected for which cel-go's parser would build trees
-// of
-// billions of nodes.
+// of billions of nodes.
 func TestParseFlood(t *testing.T) {
 	t.Parallel()
 	many := "self" + strings.Repeat(".optMap(x, x)", 40)

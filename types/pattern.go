@@ -14,10 +14,8 @@ import (
 )
 
 // compile parses and checks src, like env.Compile. Unlike env.Compile, it rejects expressions that
-// are
-// too complex, and it hides huge patterns from the validators, which would compile them to millions
-// of
-// states. The error is a *ComplexError, an *IssuesError, or a *PanicError.
+// are too complex, and it hides huge patterns from the validators, which would compile them to
+// millions of states. The error is a *ComplexError, an *IssuesError, or a *PanicError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -97,8 +95,7 @@ func (h hiddenPatterns) show(e ast.Expr) {
 }
 
 // LargePattern reports whether an expression has a constant that would compile to a pattern of
-// millions
-// of states. cel-go's planner compiles such a pattern regardless of the memory it takes.
+// millions of states. cel-go's planner compiles such a pattern regardless of the memory it takes.
 func LargePattern(checked *cel.Ast) (large bool) {
 	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if large || e.Kind() != ast.LiteralKind {

@@ -8,8 +8,7 @@ import (
 )
 
 // Raw returns the decoded JSON of an object, map, list, or unknown value created by Value. ok is
-// false
-// for any other value.
+// false for any other value.
 func Raw(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case *mapValue:
@@ -27,8 +26,7 @@ func Raw(v ref.Val) (any, bool) {
 }
 
 // Parsed returns the string that is parsed on each access to the given item of a list or entry of a
-// map
-// or object. It returns "" if access does not parse anything.
+// map or object. It returns "" if access does not parse anything.
 func Parsed(of, key ref.Val) string {
 	switch of := of.(type) {
 	case *mapValue:

@@ -9,8 +9,7 @@ const (
 )
 
 // A Root is a variable of an expression. Rules have self and oldSelf; other uses of CEL in
-// Kubernetes
-// have variables such as object, oldObject, and params.
+// Kubernetes have variables such as object, oldObject, and params.
 type Root struct {
 	// Name is the name of the variable.
 	Name string

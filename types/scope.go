@@ -10,12 +10,10 @@ import (
 
 // A Scope compiles expressions at many paths of one or more schemas. It avoids creating an
 // environment for each path, which would cost far more than compiling the rules. A Scope is not
-// safe for
-// concurrent use.
+// safe for concurrent use.
 //
 // Celadon's checker assigns the same types and references as cel-go's in a tenth of the time. It
-// can be
-// removed when the cel-go version used by k8s.io is as fast.
+// can be removed when the cel-go version used by k8s.io is as fast.
 type Scope struct {
 	env    *Env
 	checks *checks
@@ -38,8 +36,7 @@ func (e *Env) Scope() (*Scope, error) {
 }
 
 // Env returns the environment in which to plan expressions and estimate their cost. It does not
-// declare
-// the roots.
+// declare the roots.
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
 // Compile parses and checks src with self declared as d. It returns the same errors as Env.Compile.
@@ -57,8 +54,7 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 		}
 	}
 	// Error messages name types by their path from the root, so they require the environment of
-	// these
-	// roots.
+	// these roots.
 	env, err := s.env.With(roots)
 	if err != nil {
 		return nil, err

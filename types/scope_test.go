@@ -10,8 +10,7 @@ import (
 )
 
 // TestScope compiles expressions at many paths in one scope and compares the results with those of
-// a
-// separate environment for each path.
+// a separate environment for each path.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	root := types.FromSchema(structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, namespace: {type: string}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)

@@ -8,8 +8,7 @@ import (
 )
 
 // ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
-// Parse
-// accepts src, both return the same tree.
+// Parse accepts src, both return the same tree.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
 	parser, err := parserOf(env)
 	if err != nil { // Parse fails for this environment, too

@@ -8,8 +8,8 @@ import (
 )
 
 // A typeTable maps declarations to CEL types and provides their fields to the checker. Its type
-// names
-// contain ownName, so they differ from all other type names, and no expression can write them.
+// names contain ownName, so they differ from all other type names, and no expression can write
+// them.
 type typeTable struct {
 	celtypes.Provider // for all other types
 	keywords          bool
@@ -48,8 +48,7 @@ func (t *typeTable) of(d *Decl) *cel.Type {
 }
 
 // place creates the type of d at one path. Objects at two paths get two types even if their
-// declarations
-// are equal, because the API server names types by path.
+// declarations are equal, because the API server names types by path.
 func (t *typeTable) place(d *Decl) *cel.Type {
 	switch d.Kind {
 	case Object:

@@ -11,10 +11,9 @@ import (
 )
 
 // Value returns a decoded JSON value as the CEL value that its declaration defines. It does not
-// copy
-// v, so v must not change while the result is in use. If v does not match the declaration, Value
-// returns
-// a CEL error with the API server's message. Evaluation fails only if it needs this value.
+// copy v, so v must not change while the result is in use. If v does not match the declaration,
+// Value returns a CEL error with the API server's message. Evaluation fails only if it needs this
+// value.
 func Value(v any, d *Decl) ref.Val {
 	if v == nil {
 		if d.Nullable {
@@ -143,10 +142,8 @@ func formatted(s string, k Kind) ref.Val {
 }
 
 // escapedKeys returns a map list's keys as CEL identifiers. As in upstream, these names are also
-// used to
-// look up keys in the JSON. Therefore a key that contains a dash is never found, and all items
-// share one
-// key.
+// used to look up keys in the JSON. Therefore a key that contains a dash is never found, and all
+// items share one key.
 func escapedKeys(names []string) []string {
 	keys := make([]string, len(names))
 	for i, name := range names {

@@ -15,14 +15,12 @@ import (
 
 // A correction is a difference between real API servers of a version and the environment that the
 // linked release provides for it. Each correction has a probe: a CRD submitted to real servers of
-// every
-// version.
+// every version.
 type correction struct {
 	// overload is the overload of a function; field is a field of a rule. Exactly one is set.
 	overload, field string
 	// since is the first minor version that accepts the function in new rules, or that keeps the
-	// field
-	// instead of silently dropping it.
+	// field instead of silently dropping it.
 	since int
 	probe string
 }
@@ -47,9 +45,8 @@ func FieldSince(field string) int {
 }
 
 // NotYet finds a call in a checked expression that servers of version v reject in new rules
-// although
-// the environment of that version accepts it. It returns the checker's error text for an undeclared
-// function, or "" if there is no such call.
+// although the environment of that version accepts it. It returns the checker's error text for an
+// undeclared function, or "" if there is no such call.
 func (v Version) NotYet(checked *cel.Ast) string {
 	if !slices.ContainsFunc(corrections, func(c correction) bool { return c.overload != "" && c.since > v.Minor }) {
 		return ""

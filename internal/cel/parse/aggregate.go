@@ -35,8 +35,7 @@ func (s *state) listLiteral() operand {
 }
 
 // entries reports whether entries follow an opening bracket. It skips a comma that is directly
-// followed
-// by the closing bracket, as in [,].
+// followed by the closing bracket, as in [,].
 func (s *state) entries(end scan.Kind) bool {
 	comma := s.tok
 	if !s.accept(scan.Comma) {
@@ -46,8 +45,7 @@ func (s *state) entries(end scan.Kind) bool {
 }
 
 // optional parses the ? of an optional entry, if present. ok is false if the mark is present but
-// optional
-// syntax is disabled.
+// optional syntax is disabled.
 func (s *state) optional() (marked, ok bool) {
 	mark := s.tok
 	if !s.accept(scan.Question) {
@@ -57,8 +55,7 @@ func (s *state) optional() (marked, ok bool) {
 }
 
 // mapLiteral parses {a: b, ?c: d}. A trailing comma is allowed. The ID of an entry has the position
-// of its
-// colon, but is allocated before the IDs of its key.
+// of its colon, but is allocated before the IDs of its key.
 func (s *state) mapLiteral() operand {
 	id, height, entries := s.id(s.tok), 0, []ast.EntryExpr{}
 	s.advance()
@@ -97,8 +94,7 @@ func (s *state) entryValue(id int64) (operand, bool) {
 }
 
 // message parses a message literal from its brace on. The type name was already parsed as a path,
-// whose
-// IDs are released.
+// whose IDs are released.
 func (s *state) message(name path) operand {
 	text, ok := s.typeName(name.start - 1)
 	if !ok {
@@ -133,8 +129,7 @@ func (s *state) message(name path) operand {
 }
 
 // typeName parses a type name such as a.b.c at byte offset start. It reports whether an opening
-// brace
-// follows.
+// brace follows.
 func (s *state) typeName(start int32) (string, bool) {
 	scanner, want := scan.New(s.src.text, int(start)), scan.Ident
 	if s.src.text[start] == '.' {

@@ -12,8 +12,7 @@ import (
 )
 
 // Config configures a parser like the options of parser.NewParser in cel-go. The zero Config
-// corresponds
-// to no options, and thus has no macros.
+// corresponds to no options, and thus has no macros.
 type Config struct {
 	Macros []parser.Macro
 	// OptionalSyntax accepts a.?b, a[?b], [?a], and {?a: b}.

@@ -85,8 +85,7 @@ func (s *state) and() operand {
 }
 
 // chain parses the rest of a && b && c, starting at the first operator. The ID of an operator
-// follows the
-// IDs of its right operand.
+// follows the IDs of its right operand.
 func (s *state) chain(first operand, kind scan.Kind, name string) operand {
 	from, fromOps, height := len(s.operands), len(s.ops), first.height
 	s.operands = append(s.operands, first.expr)

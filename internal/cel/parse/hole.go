@@ -33,16 +33,15 @@ const (
 	// Closing: a bracket or a colon is missing.
 	Closing
 	// Unfit: the text is not valid at its position. Its node, if any, is the closest interpretation
-	// of the
-	// text.
+	// of the text.
 	Unfit
 	// Deep: the text is nested too deeply. Its node, if any, replaces the text.
 	Deep
 )
 
 // Tolerant returns the largest tree that src can be read as, and its syntax errors. If Parse
-// accepts src,
-// the trees are equal and there are no errors. Macro calls that cannot be expanded remain calls.
+// accepts src, the trees are equal and there are no errors. Macro calls that cannot be expanded
+// remain calls.
 func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	s := p.begin(src)
 	defer p.end(s)
@@ -121,8 +120,7 @@ func (s *state) missAfter(t token) (operand, path) {
 }
 
 // miss handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
-// operand,
-// and returns the next operand or, if there is none, a hole.
+// operand, and returns the next operand or, if there is none, a hole.
 func (s *state) miss() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}
@@ -156,8 +154,7 @@ func (s *state) expect(kind scan.Kind) bool {
 }
 
 // refused handles token t, which is not valid at its position, and reports whether parsing can
-// continue.
-// A tolerant parse records a hole and continues.
+// continue. A tolerant parse records a hole and continues.
 func (s *state) refused(t token) bool {
 	if s.holes == nil {
 		return false
@@ -176,8 +173,7 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 }
 
 // allowed reports whether parsing can continue at a reserved word. A reserved word is valid only at
-// the
-// beginning of a type name.
+// the beginning of a type name.
 func (s *state) allowed(start int32) bool {
 	_, ok := s.typeName(start)
 	return ok || s.refused(s.tok)
@@ -223,8 +219,7 @@ func (s *state) tooHigh(of operand) operand {
 }
 
 // tooDeep handles an operand that is nested too deeply. A tolerant parse skips to the end of the
-// enclosing
-// brackets.
+// enclosing brackets.
 func (s *state) tooDeep() operand {
 	if s.holes == nil {
 		return operand{}
@@ -245,8 +240,7 @@ func (s *state) tooDeep() operand {
 }
 
 // choiceWithin parses the text between the second operand of a choice and its colon. Another choice
-// is
-// not valid there.
+// is not valid there.
 func (s *state) choiceWithin(e operand) operand {
 	before := s.holes.await
 	s.holes.await |= inKey
@@ -260,8 +254,7 @@ func (s *state) choiceWithin(e operand) operand {
 }
 
 // strays appends unexpected tokens to e until the end or a token in await. Each iteration consumes
-// at
-// least one token.
+// at least one token.
 func (s *state) strays(e operand) operand {
 	for !(s.holes.await | atEnd).has(s.tok) {
 		switch kind := s.tok.Kind; {

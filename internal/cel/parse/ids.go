@@ -18,8 +18,7 @@ func (s *state) newID(r ast.OffsetRange) int64 {
 func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
 
 // rangeOf returns the position of t. As in cel-go, the start counts code points and the length
-// counts
-// bytes.
+// counts bytes.
 func rangeOf(t token) ast.OffsetRange {
 	return ast.OffsetRange{Start: t.at, Stop: t.at + t.End - t.Start}
 }

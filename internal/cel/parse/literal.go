@@ -17,8 +17,7 @@ func (s *state) literal(at ast.OffsetRange, value ref.Val) operand {
 }
 
 // number parses a number after its sign, if any. Its position starts at the sign, and its length
-// does not
-// include space between the sign and the digits.
+// does not include space between the sign and the digits.
 func (s *state) number(sign token) (operand, path) {
 	t := s.tok
 	text, at := s.textOf(t), rangeOf(t)
@@ -96,8 +95,7 @@ func textValue(t scan.Token, text string) (string, bool) {
 var plainLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // unescape replaces the escape sequences in text. If a sequence is invalid, it returns the result
-// up to
-// that point and false.
+// up to that point and false.
 func unescape(text string, bytes bool) (string, bool) {
 	out := make([]byte, 0, len(text))
 	for {
@@ -115,8 +113,7 @@ func unescape(text string, bytes bool) (string, bool) {
 }
 
 // escape decodes the escape sequence at the start of text, which follows a backslash, and appends
-// its value
-// to out. It returns the length of the sequence, or 0 if the sequence is invalid.
+// its value to out. It returns the length of the sequence, or 0 if the sequence is invalid.
 func escape(out []byte, text string, bytes bool) ([]byte, int) {
 	if text == "" {
 		return out, 0

@@ -8,8 +8,7 @@ import (
 )
 
 // expanded returns the given call, or its expansion if it is a macro. It returns nil if the
-// expansion fails
-// in a strict parse.
+// expansion fails in a strict parse.
 func (s *state) expanded(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.Parser.named[name] {
 		if m := s.macro(name, target != nil, len(args)); m != nil {
@@ -66,8 +65,7 @@ func (s *state) keepCall(id int64, name string, target ast.Expr, args []ast.Expr
 }
 
 // written returns e with each macro expansion, known by its ID, replaced by an unspecified node.
-// Like
-// cel-go, it searches only calls and lists.
+// Like cel-go, it searches only calls and lists.
 func (s *state) written(e ast.Expr) ast.Expr {
 	if s.calls[e.ID()] != nil {
 		return s.factory.NewUnspecifiedExpr(e.ID())

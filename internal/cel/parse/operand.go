@@ -11,8 +11,7 @@ import (
 )
 
 // primary parses an operand up to its first selection, index, or member call. For a name, it also
-// returns
-// a path, because the name can turn out to be a message type.
+// returns a path, because the name can turn out to be a message type.
 func (s *state) primary() (of operand, name path) {
 	switch first := s.tok; first.Kind {
 	case scan.Ident:
@@ -67,8 +66,7 @@ func reserved(name string) bool {
 }
 
 // named parses a variable, a function call, or a message, starting at its name. first is the name
-// or the dot
-// before it.
+// or the dot before it.
 func (s *state) named(first token) (operand, path) {
 	at, ids := s.tok, int32(len(s.ranges))
 	name := s.src.text[at.Start:at.End]
@@ -96,8 +94,7 @@ func (s *state) function(name string) operand {
 }
 
 // member parses the selections, indexes, and calls that follow an operand. It checks the height of
-// a path
-// only after the path is known not to be a type name.
+// a path only after the path is known not to be a type name.
 func (s *state) member(of operand, name path) operand {
 	for of.expr != nil {
 		switch s.tok.Kind {
@@ -127,8 +124,7 @@ func (s *state) member(of operand, name path) operand {
 }
 
 // selection parses a field or a member call, starting at the dot. It reports whether the operand
-// can still
-// be a path.
+// can still be a path.
 func (s *state) selection(of operand) (operand, bool) {
 	dot := s.tok
 	s.advance()

@@ -11,19 +11,16 @@ import (
 )
 
 // ErrNotAccepted reports that an expression is not valid CEL or exceeds a limit of cel-go. Use
-// cel-go's
-// parser to get the error message.
+// cel-go's parser to get the error message.
 var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
 
 // ErrFlood reports that macros expand an expression to too many nodes. Each optMap copies its
-// receiver, so
-// 25 of them in a row, in 300 bytes, result in 100 million nodes. Do not pass such an expression to
-// cel-go's parser, which has no limit.
+// receiver, so 25 of them in a row, in 300 bytes, result in 100 million nodes. Do not pass such an
+// expression to cel-go's parser, which has no limit.
 var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
 
 // maxIDs limits the number of IDs. It is twice the number of nodes in the largest expression that
-// cel-go
-// accepts.
+// cel-go accepts.
 const maxIDs = 250_000
 
 // Parse parses an expression. The error is ErrNotAccepted or ErrFlood.
@@ -47,8 +44,7 @@ func (p *Parser) Parse(src *Source) (*ast.AST, error) {
 }
 
 // floods reports whether macros expand to too many nodes in an expression that is invalid. cel-go's
-// parser
-// continues after an error and would expand them.
+// parser continues after an error and would expand them.
 func (p *Parser) floods(src *Source) bool {
 	s := p.begin(src)
 	defer p.end(s)
@@ -67,7 +63,7 @@ type state struct {
 	*Parser
 	src  *Source
 	scan scan.Scanner
-	// tok is the token to be read next, and last the end of the one before.
+	// tok is the next token. last is the end of the previous token.
 	tok  token
 	last int32
 	// seen is a byte offset and points the same offset in code points. Positions are counted from
@@ -88,7 +84,7 @@ type state struct {
 	calls map[int64]ast.Expr
 	// flood is set if macros allocated too many IDs.
 	flood bool
-	// holes are nil in a strict parse.
+	// holes is nil in a strict parse.
 	holes *holes
 }
 

@@ -8,15 +8,13 @@ import (
 )
 
 // A Source is the source of an expression. It behaves like the result of common.NewTextSource, but
-// does
-// not copy the text. It is immutable.
+// does not copy the text. It is immutable.
 type Source struct {
 	text string
 	// ascii is set if each character has one byte.
 	ascii bool
 	// lines holds the offsets after each line end, in code points. If the text has one line, the
-	// offset is
-	// stored in one to avoid an allocation.
+	// offset is stored in one to avoid an allocation.
 	lines []int32
 	one   [1]int32
 }
