@@ -17,15 +17,15 @@ type Bound struct {
 type BoundSource uint8
 
 const (
-	// NoBound: values of this type have no size.
+	// NoBound means that values of the type have no size.
 	NoBound BoundSource = iota
-	// Declared: maxLength, maxItems, or maxProperties.
+	// Declared means that Max comes from maxLength, maxItems, or maxProperties.
 	Declared
-	// Enumerated: the length of the longest enum value.
+	// Enumerated means that Max is the length of the longest enum value.
 	Enumerated
-	// Formatted: the maximum length of a string in the format.
+	// Formatted means that Max is the maximum length of a string in the format.
 	Formatted
-	// Assumed: the most that fits into a request of 3 MiB.
+	// Assumed means that Max is the most that fits into a request of 3 MiB.
 	Assumed
 )
 

@@ -15,7 +15,6 @@
 // The mapping is described in
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules.
 // Tests compare it with k8s.io/apiserver/pkg/cel/common.
-// held in tests against k8s.io/apiserver/pkg/cel/common.
 package types
 
 // How it works: upstream derives declarations and values from the schema in two functions that

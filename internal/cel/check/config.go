@@ -44,7 +44,8 @@ type overload struct {
 	args   []*celtypes.Type
 	result *celtypes.Type
 	params int
-	// mixed is set if the overload compares numbers of different types and is disabled.
+	// mixed is set if the overload compares numbers of different types in an environment that
+	// disables such comparisons.
 	mixed bool
 	id    string
 	// ref is a reference to only this overload.

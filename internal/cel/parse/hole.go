@@ -24,18 +24,18 @@ type Hole struct {
 type HoleKind uint8
 
 const (
-	// Operand: an operand is missing. Its node is unspecified.
+	// Operand is a missing operand. Its node is unspecified.
 	Operand HoleKind = iota
-	// Name: the name of a field or member is missing. Its node is the selection.
+	// Name is a missing field or member name. Its node is the selection.
 	Name
-	// Operator: an operator is missing between two operands. Its node is a call without a name.
+	// Operator is a missing operator between two operands. Its node is a call without a name.
 	Operator
-	// Closing: a bracket or a colon is missing.
+	// Closing is a missing closing bracket or colon.
 	Closing
-	// Unfit: the text is not valid at its position. Its node, if any, is the closest interpretation
-	// of the text.
+	// Unfit is text that is not valid at its position. Its node, if any, is the closest
+	// interpretation of the text.
 	Unfit
-	// Deep: the text is nested too deeply. Its node, if any, replaces the text.
+	// Deep is text that is nested too deeply. Its node, if any, replaces the text.
 	Deep
 )
 
@@ -103,12 +103,12 @@ func (s *state) hole(kind HoleKind, start, end int32) operand {
 	return operand{expr: s.factory.NewUnspecifiedExpr(id)}
 }
 
-// before returns the end of the last token.
+// before returns the end of the last token, in code points.
 func (s *state) before() int32 {
 	return s.tok.at - int32(utf8.RuneCountInString(s.src.text[s.last:s.tok.Start]))
 }
 
-// endOf returns the end of t.
+// endOf returns the end of t, in code points.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
 // missAfter handles a missing operand after token t.

@@ -19,8 +19,8 @@ var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
 // expression to cel-go's parser, which has no limit.
 var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
 
-// maxIDs limits the number of IDs. It is twice the number of nodes in the largest expression that
-// cel-go accepts.
+// maxIDs limits the number of IDs. It is about twice the number of nodes in the largest expression
+// that cel-go accepts.
 const maxIDs = 250_000
 
 // Parse parses an expression. The error is ErrNotAccepted or ErrFlood.
