@@ -23,7 +23,7 @@ func (p place) step(root Declaration, name string) place {
 	to := place{steps: p.steps + 1, variable: p.variable}
 	switch {
 	case p.steps == 0:
-		to.decl = root // whatever the name is
+		to.decl = root // regardless of the name
 	case p.decl != nil:
 		to.decl = p.decl.Child(name)
 	}
