@@ -46,7 +46,7 @@ func FieldSince(field string) int {
 
 // NotYet finds a call in a checked expression that servers of version v reject in new rules
 // although the environment of that version accepts it. It returns the checker's error text for an
-// undeclared function, or "" if there is no such call.
+// undeclared function, or "" if all calls are accepted.
 func (v Version) NotYet(checked *cel.Ast) string {
 	if !slices.ContainsFunc(corrections, func(c correction) bool { return c.overload != "" && c.since > v.Minor }) {
 		return ""

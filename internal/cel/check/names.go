@@ -140,7 +140,7 @@ func firstName(e ast.Expr) (name string, ok bool) {
 	return e.AsIdent(), true
 }
 
-// field returns the type of a field, or nil if there is no such field. The type is an optional if
+// field returns the type of a field, or nil if the field does not exist. The type is an optional if
 // the operand is an optional or if optional is set.
 func (s *state) field(operand ast.Expr, name string, optional bool) *celtypes.Type {
 	whole := s.check(operand)

@@ -140,8 +140,8 @@ func nullable(t *celtypes.Type) bool {
 	return t.IsAssignableType(celtypes.NullType)
 }
 
-// stands reports whether a variable can represent t, and binds it if necessary. was reports whether
-// the variable was already bound.
+// stands reports whether a variable can represent t, and binds the variable if necessary. was
+// reports whether the variable was already bound.
 func (s *state) stands(variable, t term) (can, was bool) {
 	if sameTerm(t, variable) {
 		return true, true

@@ -75,7 +75,7 @@ type priced struct {
 	typ     *celtypes.Type // nil for literals and lists
 }
 
-// stop ends the walk, because the estimate is not known.
+// stop ends the walk, because the expression is not supported.
 func (w *walk) stop() priced {
 	w.unknown = true
 	return priced{}

@@ -22,7 +22,7 @@ func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	}
 }
 
-// slips holds typos, each of which replaces one occurrence of from by to.
+// slips holds typos. Each typo replaces one occurrence of from by to.
 var slips = []struct{ name, from, to string }{
 	{"rules misspelt", `"x-kubernetes-validations":`, `"x-kubernetes-validation":`},
 	{"rule misspelt", `"rule":`, `"rules":`},

@@ -76,8 +76,8 @@ var own = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9
 // data decodes the text after a command like the runner.
 var data = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
 
-// Harmless reports an error if out can manipulate a terminal, contains a forged line, or contains a
-// command to a runner that the report did not write.
+// Harmless reports a test error if out can manipulate a terminal, contains a forged line, or
+// contains a command to a CI runner that the report did not write.
 func Harmless(t *testing.T, what string, out []byte) {
 	t.Helper()
 	if !utf8.Valid(out) {
