@@ -2,30 +2,30 @@ package cost
 
 import "github.com/celadon-cel/celadon/types"
 
-// Cardinality is how often a place of a schema can occur in one object: the
-// product of the bounds of the lists and maps around it. The zero value is the
-// root, which occurs once.
+// Cardinality is the number of times that a schema node can occur in one object: the product of the
+// bounds of the lists and maps that contain it. The zero value is the cardinality of the root,
+// which occurs once.
 type Cardinality struct {
-	// Factors are the lists and maps around the place, outermost first; the
-	// slice is shared.
+	// Factors holds the lists and maps that contain the node, outermost first. The caller must not
+	// modify the slice.
 	Factors []Factor
 
-	times     uint64 // the product, less one, so that zero is the root
+	times     uint64 // the product minus one, so that the zero value is the root
 	unbounded bool
 }
 
-// Factor is a list or map that multiplies what is inside it.
+// A Factor is a list or map that multiplies the cardinality of its elements.
 type Factor struct {
-	// Path is the place of the list or map.
+	// Path is the path of the list or map.
 	Path string
-	// Map is true for a map, false for a list.
+	// Map is set for a map and unset for a list.
 	Map bool
-	// Max is maxItems or maxProperties; without it Bounded is false.
+	// Max is maxItems or maxProperties. It is valid only if Bounded is set.
 	Max     uint64
 	Bounded bool
 }
 
-// Word is the schema's word that bounds the factor.
+// Word returns the name of the schema field that bounds the factor.
 func (f Factor) Word() string {
 	if f.Map {
 		return "maxProperties"
@@ -33,12 +33,14 @@ func (f Factor) Word() string {
 	return "maxItems"
 }
 
-// List is the cardinality of the items of a list at path.
+// List returns the cardinality of the items of a list at path. maxItems is nil if the list is
+// unbounded.
 func (c Cardinality) List(path string, maxItems *int64) Cardinality {
 	return c.below(Factor{Path: path}, maxItems)
 }
 
-// Map is the cardinality of the values of a map at path.
+// Map returns the cardinality of the values of a map at path. maxProperties is nil if the map is
+// unbounded.
 func (c Cardinality) Map(path string, maxProperties *int64) Cardinality {
 	return c.below(Factor{Path: path, Map: true}, maxProperties)
 }
@@ -52,18 +54,18 @@ func (c Cardinality) below(f Factor, limit *int64) Cardinality {
 		c.unbounded = true
 	}
 	if !c.unbounded {
-		c.times = Mul(c.product(), f.Max) - 1 // wraps for 0, and back again
+		c.times = Mul(c.product(), f.Max) - 1 // wraps around for 0; product wraps back
 	}
 	return c
 }
 
 func (c Cardinality) product() uint64 { return c.times + 1 }
 
-// Bounded is true when every list and map around the place has a bound.
+// Bounded reports whether every list and map that contains the node has a bound.
 func (c Cardinality) Bounded() bool { return !c.unbounded }
 
-// Times is how often a value declared as d can stand at the place: the product
-// of the bounds, or where one is missing what fits into a request.
+// Times returns how often a value declared as d can occur: the product of the bounds, or the number
+// of such values that fit into a request if a bound is missing.
 func (c Cardinality) Times(d *types.Decl) uint64 {
 	if c.unbounded {
 		return Occurrences(d.MinSize)

@@ -38,7 +38,7 @@ func TestCardinality(t *testing.T) {
 	}
 }
 
-// TestCardinalityShares keeps siblings from writing into each other's factors.
+// TestCardinalityShares checks that siblings do not overwrite each other's factors.
 func TestCardinalityShares(t *testing.T) {
 	t.Parallel()
 	above := Cardinality{}.List("a", limit(2))

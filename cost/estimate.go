@@ -14,11 +14,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Estimate is the range of costs that an expression may have for any value
-// its declaration allows, in CEL cost units.
+// An Estimate is the range of costs of an expression, in CEL cost units, for all values that the
+// declaration allows.
 type Estimate struct{ Min, Max uint64 }
 
-// Of estimates a checked expression whose self is declared as d.
+// Of estimates the cost of a checked expression whose self is declared as d.
 func Of(env *cel.Env, ast *cel.Ast, d *types.Decl) (Estimate, error) {
 	est, err := env.EstimateCost(ast, Estimator(d))
 	if err != nil {
@@ -27,21 +27,21 @@ func Of(env *cel.Env, ast *cel.Ast, d *types.Decl) (Estimate, error) {
 	return Estimate{est.Min, est.Max}, nil
 }
 
-// Assumption stands in for a declaration while estimating: what would an
-// expression cost if values were smaller?
+// An Assumption replaces declared sizes in an estimate. Use it to find the cost of an expression if
+// values were smaller.
 type Assumption struct {
-	// Sizes are the greatest sizes by path from self, as Path writes it; other
-	// places keep those that they declare.
+	// Sizes holds maximum sizes by path from self, in the form of Path. Other paths keep their
+	// declared sizes.
 	Sizes map[string]int64
-	// Asked, if set, is told of each place whose size the estimate asks for.
+	// Asked, if not nil, is called for each path whose size the estimate uses.
 	Asked func(path []string, d *types.Decl)
 }
 
-// Path names a place for Assumption.Sizes: the steps below self as CEL's
-// checker writes them, identifiers and @items, @values, @keys.
+// Path returns the key of a path in Assumption.Sizes. The steps below self have the form of
+// cel-go's checker: identifiers, @items, @values, and @keys.
 func Path(steps []string) string { return strings.Join(steps, "/") }
 
-// If estimates a checked expression under an assumption.
+// If estimates the cost of a checked expression under assumption a.
 func If(env *cel.Env, ast *cel.Ast, d *types.Decl, a *Assumption) (Estimate, error) {
 	est, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: sizes{root: d, assume: a}})
 	if err != nil {
@@ -50,22 +50,22 @@ func If(env *cel.Env, ast *cel.Ast, d *types.Decl, a *Assumption) (Estimate, err
 	return Estimate{est.Min, est.Max}, nil
 }
 
-// Estimator prices calls as the API server does, with sizes from d. It serves
-// estimates and the tracking of actual cost alike.
+// Estimator returns a cost estimator that prices calls as the API server does, with sizes from d.
+// It works for estimates and for tracking actual cost.
 func Estimator(d *types.Decl) *library.CostEstimator {
 	return &library.CostEstimator{SizeEstimator: sizes{root: d}}
 }
 
-// EstimatorWith is as Estimator for an expression that starts from any roots.
+// EstimatorWith is like Estimator, but takes any roots.
 func EstimatorWith(roots []types.Root) *library.CostEstimator {
 	return &library.CostEstimator{SizeEstimator: sizes{roots: roots}}
 }
 
-// sizes bounds what an expression reads by the declaration of its path.
+// sizes estimates the size of a value from the declaration of its path.
 type sizes struct {
-	root   *types.Decl  // of every variable, or
-	roots  []types.Root // of each by name
-	assume *Assumption  // nil: none
+	root   *types.Decl  // declaration of every variable, unless roots is set
+	roots  []types.Root // declarations by variable
+	assume *Assumption  // may be nil
 }
 
 func (s sizes) of(variable string) *types.Decl {
@@ -111,14 +111,13 @@ func (a *Assumption) size(path []string, d *types.Decl) int64 {
 }
 
 func (s sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil // the library's
+	return nil // use the library's estimate
 }
 
-// Unbounded is the cardinality of an element that can occur any number of
-// times.
+// Unbounded is the cardinality of an element without a limit.
 const Unbounded = math.MaxUint64
 
-// Mul multiplies, at most math.MaxUint64.
+// Mul returns a*b, or math.MaxUint64 on overflow.
 func Mul(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	if hi != 0 {
@@ -127,7 +126,7 @@ func Mul(a, b uint64) uint64 {
 	return lo
 }
 
-// Add adds, at most math.MaxUint64.
+// Add returns a+b, or math.MaxUint64 on overflow.
 func Add(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -136,8 +135,8 @@ func Add(a, b uint64) uint64 {
 	return sum
 }
 
-// Occurrences is how often a value of at least minSize bytes fits into a
-// request: the cardinality of a rule below lists or maps without bounds.
+// Occurrences returns how many values of at least minSize bytes fit into a request. This is the
+// cardinality of a rule below lists or maps without bounds.
 func Occurrences(minSize int64) uint64 {
-	return uint64(celconfig.MaxRequestSizeBytes / (minSize + 1)) // and a comma each
+	return uint64(celconfig.MaxRequestSizeBytes / (minSize + 1)) // one byte for the comma
 }

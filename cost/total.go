@@ -2,34 +2,34 @@ package cost
 
 import "slices"
 
-// Total adds up the estimates of all rules of one schema.
+// A Total adds up the estimates of all rules of one schema.
 type Total struct {
-	// Sum is the estimate of all that was observed, at most Unbounded.
+	// Sum is the sum of all estimates, or Unbounded on overflow.
 	Sum uint64
-	// Top are the most expensive, at most four, each of at least a hundredth
-	// of the limit.
+	// Top holds the most expensive expressions in descending order: at most four, each with at
+	// least a hundredth of the limit.
 	Top []Share
 
 	limit uint64
 }
 
-// Share is what one expression adds to a total.
+// A Share is the contribution of one expression to a Total.
 type Share struct {
-	// ID is the caller's name for the expression.
+	// ID identifies the expression for the caller.
 	ID   int
 	Cost uint64
 }
 
-// topShares is how many expressions the API server names when their total
-// passes the limit.
+// topShares is the number of expressions that the API server lists if their total exceeds the
+// limit.
 const topShares = 4
 
-// NewTotal starts a sum that is held against l.EstimatedPerCRD.
+// NewTotal returns an empty total with the limit l.EstimatedPerCRD.
 func NewTotal(l Limits) *Total {
 	return &Total{limit: uint64(l.WithDefaults().EstimatedPerCRD)}
 }
 
-// Add observes one more expression.
+// Add adds the estimated cost of an expression.
 func (t *Total) Add(id int, cost uint64) {
 	t.Sum = Add(t.Sum, cost)
 	if cost < t.limit/100 {
@@ -45,5 +45,5 @@ func (t *Total) Add(id int, cost uint64) {
 	}
 }
 
-// Exceeded is true when the sum passes the limit.
+// Exceeded reports whether the sum exceeds the limit.
 func (t *Total) Exceeded() bool { return t.Sum > t.limit }

@@ -5,27 +5,27 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Bound is the greatest size of a value, and where that comes from.
+// Bound is the maximum size of a value.
 type Bound struct {
-	// Max is the number of bytes, items or entries that the API server assumes.
+	// Max is the number of bytes, items, or entries that the API server assumes.
 	Max int64
-	// Source says which of the schema's words gave Max.
+	// Source identifies the schema constraint that determined Max.
 	Source BoundSource
 }
 
-// BoundSource is where a bound comes from.
+// A BoundSource identifies the origin of a Bound.
 type BoundSource uint8
 
 const (
-	// NoBound: the type has no size.
+	// NoBound means that values of the type have no size.
 	NoBound BoundSource = iota
-	// Declared by maxLength, maxItems or maxProperties.
+	// Declared means that Max comes from maxLength, maxItems, or maxProperties.
 	Declared
-	// Enumerated: the longest value of an enum.
+	// Enumerated means that Max is the length of the longest enum value.
 	Enumerated
-	// Formatted: the longest text of the format.
+	// Formatted means that Max is the maximum length of a string in the format.
 	Formatted
-	// Assumed: what fits into a request of 3 MiB.
+	// Assumed means that Max is the most that fits into a request of 3 MiB.
 	Assumed
 )
 
@@ -60,11 +60,12 @@ func mapBound(s *schema.Structural, elem *Decl) Bound {
 	if v := s.ValueValidation; v != nil && v.MaxProperties != nil {
 		return Bound{max(0, *v.MaxProperties), Declared}
 	}
-	// quotes of an empty key, colon and comma, and two bytes of key
+	// Two quotes, a colon, a comma, and a key of two bytes.
 	return Bound{(maxRequest - 2) / (elem.MinSize + 6), Assumed}
 }
 
-// stringBound also serves int-or-string, whose text may be any string.
+// stringBound returns the bound of a string or an int-or-string. For int-or-string, format and enum
+// do not limit the length.
 func stringBound(s *schema.Structural) Bound {
 	v := s.ValueValidation
 	if v == nil {

@@ -8,11 +8,11 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// anyObject stands for every object type.
+// anyObject is the type of all objects in CELType.
 var anyObject = cel.ObjectType("object")
 
-// CELType is the type that an expression sees, all objects being of one type,
-// "object". Nil when d is Hidden.
+// CELType returns the CEL type of d. All objects have the same type, "object". It returns nil if d
+// is Hidden.
 func (d *Decl) CELType() *cel.Type {
 	switch d.Kind {
 	case Object:
@@ -41,9 +41,8 @@ func (d *Decl) CELType() *cel.Type {
 	return nil
 }
 
-// DeclType is the declaration as the API server's CEL environment takes it;
-// object types below it are named by their path from name. Nil when d is
-// Hidden.
+// DeclType returns d as a declaration for the API server's CEL environment. The object types in it
+// are named by their path, starting with name. It returns nil if d is Hidden.
 func (d *Decl) DeclType(name string) *apiservercel.DeclType {
 	switch d.Kind {
 	case Object:

@@ -13,25 +13,25 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// Check parses and checks one expression in an environment that For or Compile
-// gave, so that many at one place share it. The error is one of Env.Compile's.
+// Check parses and checks one expression in an environment returned by For or Compile, so that many
+// expressions at one path can share it. It returns the same errors as Env.Compile.
 func Check(env *cel.Env, src string) (*cel.Ast, error) {
 	return compile(env, src)
 }
 
-// checks are what an environment does to a parsed expression. They are safe for
-// concurrent use.
+// checks holds the parser, checker, and validators of an environment. It is safe for concurrent
+// use.
 type checks struct {
 	env     *cel.Env
 	parser  *parse.Parser
 	checker *check.Checker
-	// validators look at what is checked; config is what they tell each other.
+	// validators inspect the checked expression; they share config.
 	validators []cel.ASTValidator
 	config     validatorConfig
 }
 
-// checksOf holds those of each environment that was asked for, as long as the
-// process runs: they cost as much as many rules.
+// checksOf caches the checks of each environment in use until the process exits, because creating
+// them costs as much as compiling many rules.
 var checksOf [Newest + 1]struct {
 	once   sync.Once
 	checks *checks
@@ -71,8 +71,8 @@ func newChecks(env *cel.Env) (*checks, error) {
 	return c, nil
 }
 
-// check checks a parsed expression in place. It is false where that takes cel-go's
-// checker: most often something is wrong.
+// check checks parsed in place and reports whether it succeeded. If it returns false, cel-go has to
+// check the expression, most often because the expression is invalid.
 func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*check.Variable) bool {
 	checked, err := c.checker.Check(parsed.NativeRep(), types, roots...)
 	if err != nil {
@@ -87,10 +87,11 @@ func (c *checks) check(parsed *cel.Ast, types *typeTable, roots []*check.Variabl
 	return c.validate(checked, todo, parsed.Source())
 }
 
-// validate is false, too, where a validator panics, as it then does for cel-go.
+// validate reports whether the validators named in todo accept checked. It returns false if a
+// validator panics; cel-go then reports the panic.
 func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source) (sound bool) {
 	defer func() {
-		if recover() != nil { // nothing but cel-go's validators is below
+		if recover() != nil { // only validators run below this frame
 			sound = false
 		}
 	}()
@@ -103,8 +104,8 @@ func (c *checks) validate(checked *ast.AST, todo map[string]bool, src cel.Source
 	return len(issues.Errors()) == 0
 }
 
-// validated are the validators that look at something in an expression: each goes
-// through it twice.
+// validated returns the names of the validators that have something to inspect in e. Running only
+// these saves time, because each validator traverses the expression twice.
 func validated(e ast.Expr) map[string]bool {
 	var names map[string]bool
 	note := func(name string) {
@@ -130,13 +131,13 @@ func validated(e ast.Expr) map[string]bool {
 	return names
 }
 
-// validators are those of all versions, by the functions that they look at.
+// validators maps functions to the validators that inspect their calls, in all versions.
 var validators = map[string]string{
 	"duration": "cel.validator.duration", "timestamp": "cel.validator.timestamp", "matches": "cel.validator.matches", "format": "cel.validator.string_format",
 }
 
-// validatorOf is the validator that has to look at a call: none where it would look
-// at no literal, or at one that is surely good.
+// validatorOf returns the name of the validator that has to inspect call. It returns "" if the
+// argument is not a literal or is known to be valid.
 func validatorOf(call ast.CallExpr) string {
 	function, args := call.FunctionName(), call.Args()
 	name := validators[function]
@@ -149,11 +150,11 @@ func validatorOf(call ast.CallExpr) string {
 	return name
 }
 
-// literalsValidator looks at lists and maps.
+// literalsValidator checks that list and map literals are homogeneous.
 const literalsValidator = "cel.validator.homogeneous_literals"
 
-// alike is true of lists of one item, as most macros make, and of literals of one
-// type.
+// alike reports whether the list needs no validation: it has at most one item, as in most macro
+// expansions, or all its items are literals of the same type.
 func alike(list ast.ListExpr) bool {
 	items := list.Elements()
 	if len(items) < 2 {
@@ -167,7 +168,7 @@ func alike(list ast.ListExpr) bool {
 	return true
 }
 
-// validatorConfig is a cel.MutableValidatorConfig.
+// validatorConfig implements cel.MutableValidatorConfig.
 type validatorConfig map[string]any
 
 func (c validatorConfig) GetOrDefault(name string, value any) any {

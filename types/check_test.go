@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestValidators holds that expressions without lists, maps and a few functions
-// need no validator: none of any version looks at more.
+// TestValidators checks that expressions without lists, maps, and a few functions need no validator
+// in any version.
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	known := []string{"cel.validator.duration", "cel.validator.timestamp", "cel.validator.matches", "cel.validator.homogeneous_literals", "cel.validator.string_format"}
@@ -34,7 +34,7 @@ func TestValidators(t *testing.T) {
 	}
 }
 
-// TestScopesAtOnce is for the race detector: scopes share what is made once.
+// TestScopesAtOnce lets the race detector check the data that scopes share.
 func TestScopesAtOnce(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: object, properties: {a: {type: string}}}`), types.Subtree)
@@ -56,8 +56,8 @@ func TestScopesAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestLiterals compares with cel-go what is made of a literal that a validator looks
-// at, in versions without validators and with them.
+// TestLiterals compares the results for literals that a validator inspects with cel-go's, in
+// versions with and without validators.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: string}`), types.Subtree)

@@ -6,11 +6,12 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// Compile parses and checks one expression whose self is declared as d; where
-// there are many, a Scope is faster. The environment is the one to plan and
-// price it with. The error is an *IssuesError where the expression is bad, a
-// *ComplexError where it is too complex, and a *PanicError where it makes cel-go
-// panic.
+// Compile parses and checks src with self declared as d. It also returns the environment in which
+// to plan the expression and estimate its cost. To compile many expressions, use a Scope, which is
+// faster.
+//
+// The error is an *IssuesError if the expression is invalid, a *ComplexError if it is too complex,
+// and a *PanicError if cel-go panics while it checks the expression.
 func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, checked *cel.Ast, err error) {
 	env, err = e.For(d, optionalOldSelf)
 	if err != nil {
@@ -22,11 +23,10 @@ func (e *Env) Compile(d *Decl, optionalOldSelf bool, src string) (env *cel.Env, 
 	return env, checked, nil
 }
 
-// PanicError means that cel-go panics over an expression while it checks it, and
-// with it an API server: over one that a new CRD brings, and over each object of a
-// stored one.
+// A PanicError reports that cel-go panics while it checks an expression. An API server panics too:
+// when a new CRD contains the expression, and on each write to objects of a stored CRD.
 type PanicError struct {
-	// Panic is the panic's text.
+	// Panic is the text of the panic.
 	Panic string
 }
 
@@ -34,16 +34,17 @@ func (e *PanicError) Error() string {
 	return "CEL's libraries panic over it, as over `[?x]` with an x of type dyn (optional.of(x) says what is meant): " + e.Panic
 }
 
-// IssuesError is what the parser or the checker found.
+// An IssuesError holds the errors found by the parser or the checker.
 type IssuesError struct {
 	src    string
 	issues *cel.Issues
 }
 
-// Error is the API server's text.
+// Error returns the API server's error text.
 func (e *IssuesError) Error() string { return e.issues.String() }
 
-// Place is where the first finding is, from 1, and that line with a caret.
+// Place returns the line and column of the first error, counted from 1, and a snippet: that line
+// and a second line with a caret. It returns zero values if the position is unknown.
 func (e *IssuesError) Place() (line, column int, snippet string) {
 	found := e.issues.Errors()
 	if len(found) == 0 {

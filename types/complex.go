@@ -10,14 +10,14 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// ComplexError means that an expression was not checked: cel-go's checker takes
-// time by the square of the calls whose types depend on their arguments' and of
-// the depth of macros, by the cube of the depth of lists, and three times as much
-// for each map whose keys can be maps: [1].map(a, {a: a}).map(b, {b: b}), and so on,
-// doubles the items' type with each macro. A server goes on for minutes.
+// A ComplexError reports that an expression was not checked because it would take too long. The
+// time of cel-go's checker grows with the square of the number of calls with generic types, with
+// the square of the depth of macros, and with the cube of the depth of lists. It triples with each
+// map whose keys can be maps: in [1].map(a, {a: a}).map(b, {b: b}), each macro doubles the item
+// type. An API server would run for minutes.
 type ComplexError struct {
 	Generic, Depth int
-	// flood is why an expression was not even parsed.
+	// flood is the parser's error if the expression was not even parsed.
 	flood error
 }
 
@@ -28,15 +28,15 @@ func (e *ComplexError) Error() string {
 	return fmt.Sprintf("a rule is too complex to be checked: %d operators and functions of any type, lists %d deep: split the rule", e.Generic, e.Depth)
 }
 
-// The limits are in what checking takes, about a microsecond a unit: of one
-// expression, and of all that a Scope compiles. What real rules have is a
-// hundred times below.
+// Limits on checking time, in units of about a microsecond: for one expression, and for all
+// expressions compiled in a Scope. Real rules need a hundredth of this.
 const (
 	maxComplexity   = 2_000_000
 	scopeComplexity = 4_000_000
 )
 
-// complexity is what checking a parsed expression may take.
+// complexity estimates how long it takes to check e, in units of about a microsecond. err describes
+// the complexity for callers that reject e; it is never nil.
 func complexity(e ast.Expr) (units int, err *ComplexError) {
 	c := counter{generic: genericCalls()}
 	c.expr(e, 0)
@@ -47,15 +47,15 @@ func complexity(e ast.Expr) (units int, err *ComplexError) {
 	return units, &ComplexError{Generic: c.calls, Depth: c.depth}
 }
 
-// counter counts what makes checking slow.
+// A counter counts the constructs that slow down checking.
 type counter struct {
 	generic      map[string]bool
 	calls, depth int
-	loops, inner int // macros inside each other, at most and now
-	doublings    int // map literals with keys of any type
+	loops, inner int // maximum and current nesting of macros
+	doublings    int // map literals with a key that is not a literal
 }
 
-// expr goes through an expression that stands inside so many literals.
+// expr counts e, which is nested in depth list, map, or struct literals.
 func (c *counter) expr(e ast.Expr, depth int) {
 	c.depth = max(c.depth, depth)
 	switch e.Kind() {
@@ -99,8 +99,7 @@ func (c *counter) expr(e ast.Expr, depth int) {
 	}
 }
 
-// genericCalls are the functions with an overload whose types depend on those
-// of its arguments.
+// genericCalls returns the functions that have an overload with a type parameter.
 var genericCalls = sync.OnceValue(func() map[string]bool {
 	generic := map[string]bool{}
 	for name, fn := range StoredEnv(Version{Newest}).base.Functions() {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// TestComplex refuses to check what takes the checker minutes, and nothing that
-// takes it less than a second. A unit is about a microsecond.
+// TestComplex checks that expressions that would take the checker minutes are rejected, and that
+// those that take less than a second are not. A unit is about a microsecond.
 func TestComplex(t *testing.T) {
 	t.Parallel()
 	newest := StoredEnv(Version{Newest})
@@ -51,7 +51,7 @@ func TestComplex(t *testing.T) {
 			t.Errorf("%.40s: %d units, want %d to %d", tt.src, units, tt.least, tt.most)
 		}
 		if units > 1000 && units <= maxComplexity {
-			continue // that it is checked is the small ones' to show
+			continue // checking these would be slow; the smaller cases cover it
 		}
 		complex := units > maxComplexity
 		var tooComplex *ComplexError
@@ -64,8 +64,7 @@ func TestComplex(t *testing.T) {
 	}
 }
 
-// TestManyComplex: many expressions that are each within bounds are not all
-// checked.
+// TestManyComplex checks that the limit of a scope applies to the sum of its expressions.
 func TestManyComplex(t *testing.T) {
 	t.Parallel()
 	d := FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, Subtree)
@@ -81,7 +80,7 @@ func TestManyComplex(t *testing.T) {
 	if one < 20*20*20/5 {
 		t.Errorf("%d units were counted", one)
 	}
-	scope.complexity = scopeComplexity - one // of many such
+	scope.complexity = scopeComplexity - one // as after many expressions
 	if _, err := scope.Compile(d, false, src); err != nil {
 		t.Errorf("the last: %v", err)
 	}

@@ -28,7 +28,7 @@ var conversionPlaces = []struct{ schema, value string }{
 	{`{x-kubernetes-preserve-unknown-fields: true}`, `{a: [1]}`},
 }
 
-// TestConversions asks each value for what CEL and Go may ask of it.
+// TestConversions checks all conversions of each value to CEL and Go types.
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	for _, p := range conversionPlaces {
@@ -63,8 +63,7 @@ func TestConversions(t *testing.T) {
 	}
 }
 
-// TestAccess looks for keys and indexes of every kind, in values and in their
-// iterators.
+// TestAccess looks up keys and indexes of every kind in values and in their iterators.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	keys := []ref.Val{
@@ -132,8 +131,8 @@ func add(v, key ref.Val) string {
 	return "no adder"
 }
 
-// TestSortedKeys is where we differ from upstream on purpose: keys come in
-// order, and fields without a name last, as null where upstream gives a Go nil.
+// TestSortedKeys checks the intended difference from upstream: keys are sorted, and fields without
+// a name come last, as null instead of a Go nil.
 func TestSortedKeys(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, `{type: object, properties: {z: {type: string}, a-b: {type: string}, namespace: {type: string}, "9": {type: string}}}`), types.Subtree)
@@ -149,8 +148,7 @@ func TestSortedKeys(t *testing.T) {
 	}
 }
 
-// TestRootValues compares whole resources, with metadata that the schema does
-// not tell of.
+// TestRootValues compares whole resources, including metadata that the schema does not declare.
 func TestRootValues(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, `{type: object, properties: {spec: {type: object, properties: {a: {type: string}}}, metadata: {type: object, properties: {labels: {type: string}}}}}`, true)

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestCorpusDeclarations declares every schema of the corpora as upstream
-// does, whole trees at once.
+// TestCorpusDeclarations checks that every schema of the corpora is declared as upstream declares
+// it.
 func TestCorpusDeclarations(t *testing.T) {
 	t.Parallel()
 	versions := 0

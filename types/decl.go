@@ -8,13 +8,13 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Kind is the CEL type that a schema node is declared as.
+// A Kind is the CEL type with which a schema node is declared.
 type Kind uint8
 
 const (
-	// Hidden nodes have no CEL type: data that only
-	// x-kubernetes-preserve-unknown-fields keeps, and lists or maps of it.
-	// They take part in equality and in nothing else.
+	// Hidden nodes have no CEL type. They are data kept only by
+	// x-kubernetes-preserve-unknown-fields, and lists or maps of such data. They affect equality,
+	// but expressions cannot read them.
 	Hidden Kind = iota
 	Object
 	Map
@@ -30,7 +30,7 @@ const (
 	IntOrString // dyn
 )
 
-// ListType is x-kubernetes-list-type: how lists compare and concatenate.
+// A ListType is a value of x-kubernetes-list-type. It determines how lists compare and concatenate.
 type ListType uint8
 
 const (
@@ -39,39 +39,36 @@ const (
 	MapList
 )
 
-// Decl is what CEL knows of one schema node. It is immutable.
+// A Decl is the CEL declaration of one schema node. It is immutable.
 type Decl struct {
 	// Kind is the declared type.
 	Kind Kind
-	// Schema is the node itself; of an Interner's Decl, one of the nodes so
-	// declared.
+	// Schema is the node itself. A Decl made by an Interner can serve several nodes; Schema is one
+	// of them.
 	Schema *schema.Structural
-	// Nullable values may be null; a null field of an object is absent.
+	// Nullable reports whether a value may be null. A null field of an object counts as absent.
 	Nullable bool
-	// Root is true at the root of a resource and of an embedded resource.
+	// Root is set at the root of a resource or an embedded resource.
 	Root bool
-	// Fields are an object's properties by JSON name, the hidden ones too. The
-	// root of a resource has apiVersion, kind and metadata whether its schema
-	// says so or not.
+	// Fields holds an object's properties by JSON name, including hidden ones. The root of a
+	// resource always has apiVersion, kind, and metadata, even if its schema does not declare them.
 	Fields map[string]*Field
 	// Elem is the declaration of a list's items or a map's values.
 	Elem *Decl
-	// ListType and MapKeys are those of a list.
+	// ListType and MapKeys describe a list.
 	ListType ListType
 	MapKeys  []string
-	// Max bounds the size of a value: bytes of a string, items of a list,
-	// entries of a map.
+	// Max is the maximum size of a value: bytes of a string, items of a list, or entries of a map.
 	Max Bound
-	// MinSize is the least number of bytes of a value in JSON.
+	// MinSize is the minimum size of a value in JSON, in bytes.
 	MinSize int64
 
 	repr  repr
-	names []string // of Fields, sorted
+	names []string // names of Fields, sorted
 }
 
-// Child returns the declaration one step below d, as cel-go's checker writes paths: at
-// an identifier, or at @items, @values or @keys. It returns nil where nothing is
-// declared.
+// Child returns the declaration one step below d. A step is an identifier, @items, @values, or
+// @keys, as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
 func (d *Decl) Child(step string) *Decl {
 	switch step {
 	case "@items", "@values":
@@ -97,45 +94,44 @@ func (d *Decl) Child(step string) *Decl {
 
 var mapKey = &Decl{Kind: String, Max: Bound{Max: 0, Source: NoBound}}
 
-// Field is one property of an object.
+// A Field is a property of an object.
 type Field struct {
-	// Name is the property's name; Escaped is its CEL identifier, "" when it
-	// has none.
+	// Name is the JSON name. Escaped is the CEL identifier, or "" if the name cannot be escaped.
 	Name, Escaped string
 	Required      bool
 	Decl          *Decl
 }
 
-// Visible is true when expressions can name the field.
+// Visible reports whether expressions can name the field.
 func (f *Field) Visible() bool { return f.Escaped != "" && f.Decl.Kind != Hidden }
 
-// repr is what a JSON value becomes at run time. It differs from Kind where CEL
-// cannot see a node but equality can.
+// A repr is the representation of a JSON value at run time. It differs from Kind if CEL cannot see
+// a node but equality can.
 type repr uint8
 
 const (
 	reprInvalid repr = iota // no value is valid here
 	reprUnknown             // kept by x-kubernetes-preserve-unknown-fields
 	reprObject
-	reprEmpty // an object that shows no field
+	reprEmpty // an object without declared fields
 	reprMap
 	reprList
-	reprScalar // as Kind says
+	reprScalar // determined by Kind
 )
 
-// Place says where a schema stands.
+// A Place is the position of a schema in its resource.
 type Place uint8
 
 const (
-	// ResourceRoot schemas get apiVersion, kind, metadata.name and
-	// metadata.generateName, declared or not.
+	// ResourceRoot schemas get apiVersion, kind, metadata.name, and metadata.generateName even if
+	// they do not declare them.
 	ResourceRoot Place = iota
-	// Subtree schemas are taken as they are.
+	// Subtree schemas are used unchanged.
 	Subtree
 )
 
-// FromSchema declares a structural schema. It is never nil for a schema that
-// is not nil; a node that CEL cannot see is Hidden.
+// FromSchema declares a structural schema. It returns nil only if s is nil; the declaration of a
+// schema that CEL cannot see is Hidden.
 func FromSchema(s *schema.Structural, at Place) *Decl {
 	return (&Interner{}).FromSchema(s, at)
 }
@@ -187,7 +183,7 @@ func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
 		}
 		d.repr = reprMap
 		if s.Properties != nil {
-			d.repr = reprObject // values look at properties first
+			d.repr = reprObject // values check properties first
 		}
 		return
 	}
@@ -199,7 +195,7 @@ func (in *Interner) declareObject(d *Decl, s *schema.Structural) {
 	for _, name := range d.names {
 		f := d.Fields[name]
 		if f.Required && f.Decl.Kind != Hidden && s.Properties[name].Default.Object == nil {
-			// name, quotes, colon and comma
+			// name, two quotes, a colon, and a comma
 			d.MinSize += int64(len(name)) + f.Decl.MinSize + 4
 		}
 	}
@@ -217,7 +213,7 @@ func (in *Interner) declareFields(d *Decl, s *schema.Structural) {
 		*prop = s.Properties[name]
 		f := &fields[len(d.names)]
 		f.Name, f.Decl = name, in.declare(prop, prop.XEmbeddedResource)
-		if f.Decl.Schema == prop { // kept; else an equal one was known
+		if f.Decl.Schema == prop { // prop is referenced by the new Decl; otherwise an equal Decl existed
 			prop = nil
 		}
 		f.Escaped, _ = Escape(name)
@@ -274,11 +270,11 @@ func (d *Decl) declareString() {
 	d.Max = stringBound(d.Schema)
 }
 
-// FieldNames are the JSON names of an object's fields, sorted; the slice is
-// shared.
+// FieldNames returns the sorted JSON names of an object's fields. The caller must not modify the
+// slice.
 func (d *Decl) FieldNames() []string { return d.names }
 
-// ByIdent finds an object's visible field by its CEL identifier.
+// ByIdent returns an object's visible field with the given CEL identifier.
 func (d *Decl) ByIdent(ident string) (*Field, bool) {
 	name, ok := Unescape(ident)
 	if !ok {
@@ -291,7 +287,7 @@ func (d *Decl) ByIdent(ident string) (*Field, bool) {
 	return f, true
 }
 
-// String is the type in the words of a schema's author.
+// String returns the type in schema terms, such as "list of integer".
 func (d *Decl) String() string {
 	switch d.Kind {
 	case Object:

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	request = 3 * 1024 * 1024 // what the API server takes at most
-	anyText = request - 2     // less the quotes
+	request = 3 * 1024 * 1024 // the API server's request limit
+	anyText = request - 2     // without the quotes
 )
 
 func TestFromSchema(t *testing.T) {
@@ -17,7 +17,7 @@ func TestFromSchema(t *testing.T) {
 		name, schema string
 		root         bool
 		kind         types.Kind
-		text         string // in the words of an author
+		text         string // as String returns it
 		max          types.Bound
 		minSize      int64
 	}{
@@ -149,7 +149,7 @@ func TestFromSchemaNil(t *testing.T) {
 	}
 }
 
-// FuzzFromSchema declares any schema as upstream does.
+// FuzzFromSchema checks that any schema is declared as upstream declares it.
 func FuzzFromSchema(f *testing.F) {
 	for _, seed := range []string{
 		`{type: object, properties: {a: {type: array, items: {type: string}}}}`,

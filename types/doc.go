@@ -1,24 +1,23 @@
-// Package types maps structural schemas onto CEL types.
+// Package types maps structural schemas to CEL types, values, and environments.
 //
-// A [Decl] is what CEL knows of one schema node: its kind, its fields, how two
-// lists compare, and how large a value may be and why. [FromSchema] builds the
-// tree once for a schema; everything above this package reads it instead of
-// the schema:
+// [FromSchema] declares a schema as a tree of [Decl]. A Decl holds the CEL type of one schema node,
+// its fields, how its lists compare, and how large its values can be and why. Use it together with
+// an environment for a Kubernetes version to check expressions:
 //
 //	d := types.FromSchema(structural, types.ResourceRoot)
 //	env := types.StoredEnv(types.Version{Minor: 33})
 //	celEnv, err := env.For(d, false)
 //	ast, issues := celEnv.Compile("self.spec.replicas <= 3")
 //
-// [Value] gives CEL a decoded JSON value as its declaration says, without
+// [Value] converts a decoded JSON value to a CEL value according to its declaration, without
 // copying it.
 //
-// The mapping is the one of
-// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules,
-// held in tests against k8s.io/apiserver/pkg/cel/common.
+// The mapping is described in
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules.
+// Tests compare it with k8s.io/apiserver/pkg/cel/common.
 package types
 
-// How it works: upstream derives a declaration type and a value from the
-// schema by two functions that do not quite agree (an object's properties and
-// its additionalProperties are looked at in a different order). A Decl keeps
-// both answers: Kind is what the checker sees, repr what a value does.
+// How it works: upstream derives declarations and values from the schema in two functions that
+// disagree in some cases. For example, they check an object's properties and additionalProperties
+// in a different order. A Decl keeps both results: Kind is the type for the checker, repr
+// determines the run-time value.

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// Newest is the Kubernetes minor that the linked release stands for.
+	// Newest is the Kubernetes minor version of the linked k8s.io release.
 	Newest = 37
-	// Oldest is the first minor with rules that Celadon can stand for.
+	// Oldest is the oldest Kubernetes minor version that Celadon supports.
 	Oldest = 26
 )
 
-// Version is a Kubernetes minor version, 1.Minor.
+// A Version is the Kubernetes minor version 1.Minor.
 type Version struct{ Minor int }
 
 func (v Version) String() string { return fmt.Sprintf("1.%d", v.Minor) }
 
-// ParseVersion reads "1.33" or "v1.33.4"; "" is the newest this build knows.
+// ParseVersion parses a version such as "1.33" or "v1.33.4". It returns Newest for "".
 func ParseVersion(s string) (Version, error) {
 	if s == "" {
 		return Version{Newest}, nil
@@ -42,19 +42,19 @@ func ParseVersion(s string) (Version, error) {
 	return Version{n}, nil
 }
 
-// keywordFields is the first minor that lets expressions name a field with a
-// reserved word unescaped after a dot.
+// keywordFields is the first minor version in which a field named by a reserved word can be
+// selected without escaping.
 const keywordFields = 31
 
-// Env makes the CEL environments of rules for one Kubernetes version.
+// An Env creates the CEL environments of rules for one Kubernetes version.
 type Env struct {
 	base     *cel.Env
 	keywords bool
-	number   int // of checksOf
+	number   int // index into checksOf
 }
 
-// StoredEnv knows all that a server of version v runs in rules that are
-// already stored. The newest version runs what any version ever accepted.
+// StoredEnv returns the environment for rules that are already stored in a server of version v. For
+// the newest version, it accepts everything that any version ever accepted.
 func StoredEnv(v Version) *Env {
 	if v.Minor >= Newest {
 		set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
@@ -63,8 +63,8 @@ func StoredEnv(v Version) *Env {
 	return expressionsEnv(v.Minor)
 }
 
-// NewRulesEnv knows what a server of version v accepts in new rules: no more
-// than the minor before it runs, so that a server can be rolled back.
+// NewRulesEnv returns the environment for new rules in a server of version v. It accepts only what
+// the previous minor version can run, so that the server can be rolled back.
 func NewRulesEnv(v Version) *Env { return expressionsEnv(v.Minor - 1) }
 
 func expressionsEnv(minor int) *Env {
@@ -73,22 +73,21 @@ func expressionsEnv(minor int) *Env {
 	return &Env{base: set.NewExpressionsEnv(), keywords: minor >= keywordFields, number: minor}
 }
 
-// typeName ends the name of a root's type in error texts. Upstream ends it in
-// the clock's nanoseconds, so that no rule can name it.
+// typeName is the suffix of a root type's name in error texts. Upstream uses the current time in
+// nanoseconds, so that no rule can name the type.
 const typeName = "Type000000000"
 
-// Readable shows people a type without the digits that keep rules from naming
-// it.
+// Readable removes the digits that typeName adds to type names in text.
 func Readable(text string) string { return strings.ReplaceAll(text, typeName, "Type") }
 
-// For is the environment of expressions at a declaration: self and oldSelf
-// have its type. With optionalOldSelf, oldSelf is an optional of it.
+// For returns the environment for expressions at d: self and oldSelf have its type. If
+// optionalOldSelf is set, oldSelf is an optional of it.
 func (e *Env) For(d *Decl, optionalOldSelf bool) (*cel.Env, error) {
 	return e.With(RuleRoots(d, optionalOldSelf))
 }
 
-// With is the environment of expressions that start from any roots. The error is
-// ErrHidden where one has no type.
+// With returns the environment for expressions that use the given roots. It returns ErrHidden if a
+// root has no CEL type.
 func (e *Env) With(roots []Root) (*cel.Env, error) {
 	if hidden(roots) {
 		return nil, ErrHidden
@@ -114,10 +113,10 @@ func (e *Env) With(roots []Root) (*cel.Env, error) {
 	return e.base.Extend(append(opts, variables...)...)
 }
 
-// ErrHidden says that a place has no CEL type.
+// ErrHidden reports that a schema node has no CEL type.
 var ErrHidden = errors.New("no CEL type: the schema is not visible to rules")
 
-// provider knows object types.
+// provider returns a type provider for roots.
 func (e *Env) provider(roots ...*apiservercel.DeclType) *apiservercel.DeclTypeProvider {
 	provider := apiservercel.NewDeclTypeProvider(roots...)
 	provider.SetRecognizeKeywordAsFieldName(e.keywords)

@@ -64,8 +64,8 @@ var envExpressions = []string{
 	`url('a:').getHost() == ''`, `format.dns1123Label().validate('x').hasValue()`, `sets.contains([1], [1])`, `'a'.format([]) == ''`, `self.l.all(i, x, i > 0)`, `isSemver('1.0.0')`, `self.l.first().hasValue()`, `math.abs(1) == 1`, `self.l.sortBy(x, x.k).size() == 0`, `oldSelf.hasValue()`, `oldSelf.orValue(self) == self`,
 }
 
-// TestEnv compiles under each version and holds which expressions compile, and
-// what the others are told, against the API server's environment.
+// TestEnv compares, for each version, which expressions compile and the error messages of the
+// others with the API server's environment.
 func TestEnv(t *testing.T) {
 	t.Parallel()
 	s := structural(t, envSchema)
@@ -123,10 +123,10 @@ func sameAnswers(t *testing.T, name string, ours, theirs *cel.Env) {
 
 var typeName = regexp.MustCompile(`selfType\d*`)
 
-// clockless leaves out what may follow the name of self's type.
+// clockless removes the timestamp that can follow the name of self's type.
 func clockless(text string) string { return typeName.ReplaceAllString(text, "selfType") }
 
-// TestEnvFacts states what the comparison above must have met.
+// TestEnvFacts checks a few results that the comparison in TestEnv must include.
 func TestEnvFacts(t *testing.T) {
 	t.Parallel()
 	d := types.FromSchema(structural(t, envSchema), types.ResourceRoot)

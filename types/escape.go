@@ -2,18 +2,17 @@ package types
 
 import apiservercel "k8s.io/apiserver/pkg/cel"
 
-// Escape gives the CEL identifier of a property name, and false for a name
-// that has none: one with characters other than letters, digits, "_", ".",
-// "-" and "/", or that begins with a digit. Expressions cannot name such a
-// property. See
+// Escape returns the CEL identifier of a property name. ok is false if the name has no identifier,
+// because it begins with a digit or contains characters other than letters, digits, "_", ".", "-",
+// and "/". Expressions cannot name such a property. See
 // https://kubernetes.io/docs/reference/using-api/cel/#escaping.
 func Escape(name string) (ident string, ok bool) { return apiservercel.Escape(name) }
 
-// Unescape gives the property name of a CEL identifier, and false when it
-// holds a sequence that Escape never makes.
+// Unescape returns the property name of a CEL identifier. ok is false if ident contains a sequence
+// that Escape never produces.
 func Unescape(ident string) (name string, ok bool) {
 	if !hasDoubleUnderscore(ident) {
-		return ident, true // spares a regular expression
+		return ident, true // saves evaluating a regular expression
 	}
 	return apiservercel.Unescape(ident)
 }

@@ -2,10 +2,11 @@ package types
 
 import "strings"
 
-// Same is true when a and b surely are equal under their declaration, that is,
-// when Value(a, d).Equal(Value(b, d)) is true. It allocates nothing and leaves
-// what is not plain to Value: false says nothing. It takes the work that it does
-// from left, in bytes, and ends with false where that becomes less than nothing.
+// Same reports whether a and b are equal under their declaration, that is, whether Value(a,
+// d).Equal(Value(b, d)) is true. It allocates nothing and handles only the simple cases: if it
+// returns false, the values may still be equal.
+//
+// Same subtracts its work from left, in bytes. It returns false when left becomes negative.
 func Same(a, b any, d *Decl, left *int) bool {
 	if *left -= perNode; *left < 0 {
 		return false
@@ -30,11 +31,11 @@ func Same(a, b any, d *Decl, left *int) bool {
 	return false
 }
 
-// perNode is the work on a value, without that on its text.
+// perNode is the work to compare one value, not counting its text.
 const perNode = 8
 
-// sameScalar looks at the kinds whose every value of the right JSON type is
-// valid.
+// sameScalar compares scalars whose kind accepts every value of the right JSON type. It returns
+// false for other kinds.
 func sameScalar(a, b any, k Kind, left *int) bool {
 	switch k {
 	case String, IntOrString, Int, Bool:
@@ -83,7 +84,7 @@ func sameFields(x, y map[string]any, d *Decl, left *int) bool {
 				return false
 			}
 		case d.repr == reprObject && strings.Contains(name, "__"):
-			return false // as an identifier this is another name
+			return false // Find would unescape the name to another one
 		case d.repr == reprObject && v == nil && other == nil:
 		case !Same(v, other, child, left):
 			return false
@@ -114,11 +115,11 @@ func sameList(x, y []any, d *Decl, left *int) bool {
 	return true
 }
 
-// manyItems are not compared each with each.
+// manyItems is the length above which distinctKeys does not compare all pairs of items.
 const manyItems = 64
 
-// distinctKeys is true when no two items of a map list share a key, which
-// would make the list differ from itself.
+// distinctKeys reports whether all items of a map list have different keys. A list with duplicate
+// keys does not equal itself. It returns false for lists that are too large or have unusual keys.
 func distinctKeys(items []any, keys []string) bool {
 	if len(items) > manyItems || len(keys) > 3 || !allPlainNames(keys) {
 		return false
@@ -151,7 +152,7 @@ func sameKeys(a, b map[string]any, keys []string) bool {
 	return true
 }
 
-// allPlainNames is true for names that surely are their own identifiers.
+// allPlainNames reports whether each name is its own CEL identifier.
 func allPlainNames(names []string) bool {
 	for _, name := range names {
 		if ident, ok := Escape(name); !ok || ident != name {
@@ -161,7 +162,7 @@ func allPlainNames(names []string) bool {
 	return true
 }
 
-// sameJSON compares values without a declaration.
+// sameJSON reports whether values without a declaration are equal. It subtracts its work from left.
 func sameJSON(a, b any, left *int) bool {
 	if *left -= perNode; *left < 0 {
 		return false

@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// upstreamValue is the API server's own form of a value.
+// upstreamValue returns the API server's CEL value for v.
 func upstreamValue(v any, s *schema.Structural, root bool) ref.Val {
 	if root {
 		s = model.WithTypeAndObjectMeta(s)
@@ -27,7 +27,7 @@ func upstreamValue(v any, s *schema.Structural, root bool) ref.Val {
 	return upstreamcel.UnstructuredToVal(v, s)
 }
 
-// place is a schema with what both sides make of it.
+// A place is a schema with its declaration and environment.
 type place struct {
 	schema *schema.Structural
 	decl   *types.Decl
@@ -47,13 +47,13 @@ func newPlace(t testing.TB, text string, root bool) *place {
 	return p
 }
 
-// outcome is what an evaluation gave, in words.
+// An outcome is the printed result of an evaluation and its cost.
 type outcome struct {
 	text string
 	cost uint64
 }
 
-// expression is one that compiled at a place.
+// An expression is a compiled expression at a place.
 type expression struct {
 	*place
 	src  string
@@ -73,13 +73,13 @@ func (p *place) compile(t testing.TB, src string) *expression {
 	return &expression{p, src, prog}
 }
 
-// evaluate runs the expression over both forms of a pair of values, and holds
-// ours against the API server's. It gives what they agree on.
+// evaluate runs the expression with Celadon's and the API server's values for self and old. It
+// compares the outcomes and returns Celadon's.
 func (x *expression) evaluate(t testing.TB, self, old any) string {
 	t.Helper()
 	ours := x.run(types.Value(self, x.decl), types.Value(old, x.decl))
 	var theirs outcome
-	for range 100 { // the API server goes over a Go map in any order
+	for range 100 { // the API server's map order is random
 		theirs = x.run(upstreamValue(self, x.schema, x.root), upstreamValue(old, x.schema, x.root))
 		if ours == theirs {
 			return ours.text
@@ -101,8 +101,8 @@ func (x *expression) run(self, old ref.Val) outcome {
 	return out
 }
 
-// evaluateAll runs expressions over all pairs of values; those that do not
-// mention oldSelf over each value.
+// evaluateAll evaluates expressions for all pairs of values, or for each value if they do not
+// mention oldSelf.
 func (p *place) evaluateAll(t *testing.T, expressions, texts []string) {
 	values := make([]any, len(texts))
 	for i, text := range texts {
@@ -125,7 +125,7 @@ func (p *place) evaluateAll(t *testing.T, expressions, texts []string) {
 	}
 }
 
-// words are a value's type and content, the same for both sides.
+// words returns the type and content of a value as text, in a form common to both implementations.
 func words(v ref.Val) string {
 	if v == nil {
 		return "nothing"
@@ -150,7 +150,7 @@ func mapWords(m traits.Mapper) string {
 	var entries []string
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
 		key := it.Next()
-		if key == nil || key == celtypes.NullValue { // upstream's, and ours
+		if key == nil || key == celtypes.NullValue { // nil from upstream, null from Celadon
 			entries = append(entries, "unknown field")
 			continue
 		}
@@ -161,6 +161,6 @@ func mapWords(m traits.Mapper) string {
 		}
 		entries = append(entries, words(key)+": "+words(v))
 	}
-	slices.Sort(entries) // the API server goes in any order
+	slices.Sort(entries) // the API server's order is random
 	return fmt.Sprintf("{%s} of %d", strings.Join(entries, ", "), m.Size())
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// all keywords of CEL, and words that it reserves
+// reserved holds the keywords and reserved words of CEL.
 var reserved = []string{
 	"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
 	"let", "loop", "package", "namespace", "return", "var", "void", "while",
@@ -88,8 +88,8 @@ func TestByIdentOther(t *testing.T) {
 	}
 }
 
-// Metadata at roots and embedded resources is the name and the generated name,
-// whatever the schema says of it.
+// TestMetadata checks that the metadata of roots and embedded resources has exactly name and
+// generateName, regardless of the schema.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -136,7 +136,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// Embedded resources are roots wherever they stand.
+// TestEmbeddedPlaces checks that embedded resources are roots at any path.
 func TestEmbeddedPlaces(t *testing.T) {
 	t.Parallel()
 	const embedded = `{type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: string}}}`

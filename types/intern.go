@@ -6,21 +6,20 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Interner declares schemas so that nodes with equal declarations share one
-// Decl, across the versions of a CRD too: what was compiled for the one serves
-// the other. It is not safe for concurrent use.
+// An Interner declares schemas so that nodes with equal declarations share one Decl, also across
+// the versions of a CRD. Results compiled for one node can then be reused for the others. An
+// Interner is not safe for concurrent use. The zero value does not share Decls.
 type Interner struct {
-	decls map[string]*Decl // nil: each node gets its own
+	decls map[string]*Decl // nil: do not share
 	ids   map[*Decl]uint64
-	key   []byte // of the last one, used again
+	key   []byte // buffer for fingerprint, reused
 }
 
-// NewInterner makes an empty interner.
 func NewInterner() *Interner {
 	return &Interner{decls: map[string]*Decl{}, ids: map[*Decl]uint64{}}
 }
 
-// FromSchema is as the function of that name.
+// FromSchema is like the package function FromSchema, but shares equal declarations.
 func (in *Interner) FromSchema(s *schema.Structural, at Place) *Decl {
 	if s == nil {
 		return nil
@@ -41,8 +40,8 @@ func (in *Interner) intern(d *Decl) *Decl {
 	return d
 }
 
-// fingerprint appends what is equal for Decls that neither the checker, nor an
-// estimate, nor a value can tell apart. Children are interned already.
+// fingerprint appends the identity of d to b. Two Decls have equal fingerprints if the checker,
+// estimates, and values cannot distinguish them. The children of d must be interned already.
 func (in *Interner) fingerprint(b []byte, d *Decl) []byte {
 	b = append(b, byte(d.Kind), byte(d.repr), byte(d.ListType), flags(d.Nullable, d.Root, d.Schema.XPreserveUnknownFields), byte(d.Max.Source))
 	b = binary.AppendVarint(b, d.Max.Max)

@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestInternerShares tells which declarations are one.
+// TestInternerShares checks which schemas share a declaration.
 func TestInternerShares(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -49,7 +49,7 @@ func TestInternerShares(t *testing.T) {
 	}
 }
 
-// TestInternerDeclares holds interned trees against upstream.
+// TestInternerDeclares compares interned trees with upstream's declarations.
 func TestInternerDeclares(t *testing.T) {
 	t.Parallel()
 	in := types.NewInterner()

@@ -9,9 +9,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// What "+" makes of sets and map lists keeps their equality and "+".
+// The results of + on sets and map lists keep the equality and + of their operands.
 
-// unionValue is the result of "+" on a set.
+// unionValue is the result of + on a set.
 type unionValue struct{ traits.Lister }
 
 func (u *unionValue) Add(other ref.Val) ref.Val { return union(listed(u), other) }
@@ -31,7 +31,7 @@ func (u *unionValue) Equal(other ref.Val) ref.Val {
 	return equalSet(keys, o)
 }
 
-// mergedValue is the result of "+" on a map list.
+// mergedValue is the result of + on a map list.
 type mergedValue struct {
 	traits.Lister
 	keys []string
@@ -68,8 +68,7 @@ func (m *mergedValue) Equal(other ref.Val) ref.Val {
 	return celtypes.Bool(len(seen) == len(byKey))
 }
 
-// union keeps the places of left and appends what it lacks of other. It takes
-// left over.
+// union returns left followed by the items of other that it lacks. It takes ownership of left.
 func union(left []ref.Val, other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -93,8 +92,8 @@ func union(left []ref.Val, other ref.Val) ref.Val {
 	return &unionValue{newList(left)}
 }
 
-// merge replaces items of left that other has too and appends the rest. It
-// takes left over.
+// merge replaces the items of left that have the same key as an item of other, and appends the
+// remaining items of other. It takes ownership of left.
 func merge(left []ref.Val, other ref.Val, keys []string) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -150,7 +149,7 @@ func setKey(item ref.Val) (key any, err ref.Val) {
 	return hashable(item.Value()), nil
 }
 
-// itemKey is the key of a map list's item that CEL made.
+// itemKey returns the key of a map list's item that is a CEL value.
 func itemKey(item ref.Val, keys []string) any {
 	return compositeKey(keys, func(key string) any {
 		m, ok := item.(traits.Mapper)
@@ -165,7 +164,7 @@ func itemKey(item ref.Val, keys []string) any {
 	})
 }
 
-// hashable makes a value fit as a map's key.
+// hashable returns v, or its text if v cannot be a map key.
 func hashable(v any) any {
 	if v != nil && !reflect.TypeOf(v).Comparable() {
 		return fmt.Sprintf("%#v", v)

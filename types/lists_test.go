@@ -66,14 +66,13 @@ var lists = []string{
 	`{seto: [{a: "y"}, {a: x}], setl: [[b], [a]], lby: [Yg==, YQ==], le: [{apiVersion: v1, kind: K, metadata: {name: a}, x: 1}]}`,
 }
 
-// TestLists runs each expression over each pair of lists, of all list types
-// but map.
+// TestLists evaluates each expression for each pair of lists, for all list types except map.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	newPlace(t, listSchema, false).evaluateAll(t, listExpressions, lists)
 }
 
-// TestMapLists does the same for map lists of one to four keys.
+// TestMapLists evaluates expressions for pairs of map lists with one to four keys.
 func TestMapLists(t *testing.T) {
 	t.Parallel()
 	expressions := []string{

@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// listValue is a list of x-kubernetes-list-type atomic, the default.
+// listValue is a list with x-kubernetes-list-type atomic, the default.
 type listValue struct {
 	items []any
 	elem  *Decl
@@ -78,7 +78,7 @@ func (l *listValue) Size() ref.Val  { return celtypes.Int(len(l.items)) }
 func (l *listValue) Type() ref.Type { return celtypes.ListType }
 func (l *listValue) Value() any     { return l.items }
 
-// values are the items in CEL's form, in a slice of their own.
+// values returns the items as CEL values in a new slice.
 func (l *listValue) values() []ref.Val {
 	vals := make([]ref.Val, len(l.items))
 	for i, item := range l.items {
@@ -89,8 +89,8 @@ func (l *listValue) values() []ref.Val {
 
 func (l *listValue) Iterator() traits.Iterator { return &itemIterator{listValue: l} }
 
-// ConvertToNative gives lists of strings their own type: functions such as
-// join ask for it.
+// ConvertToNative converts lists of strings to []string, which functions such as join require. It
+// returns other lists unconverted.
 func (l *listValue) ConvertToNative(t reflect.Type) (any, error) {
 	if t.Kind() != reflect.Slice {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", l.Type(), t)
@@ -119,7 +119,7 @@ func (l *listValue) ConvertToType(t ref.Type) ref.Val {
 	return celtypes.NewErr("type conversion error from '%s' to '%s'", l.Type(), t.TypeName())
 }
 
-// itemIterator is a Lister too: CEL asks an iterator for its value.
+// itemIterator is also a Lister, because CEL calls Value on iterators.
 type itemIterator struct {
 	*listValue
 	next int
@@ -132,8 +132,7 @@ func (it *itemIterator) Next() ref.Val {
 	return Value(it.items[it.next-1], it.elem)
 }
 
-// setValue is a list of x-kubernetes-list-type set: order does not count and
-// "+" is union.
+// setValue is a list with x-kubernetes-list-type set: order is ignored, and + is the union.
 type setValue struct {
 	listValue
 	once sync.Once
@@ -158,8 +157,8 @@ func (s *setValue) Equal(other ref.Val) ref.Val {
 
 func (s *setValue) Add(other ref.Val) ref.Val { return union(s.values(), other) }
 
-// mapListValue is a list of x-kubernetes-list-type map: items are found by
-// key, order does not count and "+" merges.
+// mapListValue is a list with x-kubernetes-list-type map: items are compared by key, order is
+// ignored, and + merges.
 type mapListValue struct {
 	listValue
 	keys  []string
@@ -167,7 +166,7 @@ type mapListValue struct {
 	byKey map[any]any
 }
 
-// key reads the raw JSON, so that a key's value compares as JSON does.
+// key returns the key of an item in its raw JSON form, so that key values compare as JSON.
 func (m *mapListValue) key(item any) any {
 	obj, ok := item.(map[string]any)
 	if !ok {

@@ -74,7 +74,7 @@ var objectExpressions = []string{
 	`self.m.map(k, self.m[k]).sum()`, `self.m.map(k, k).isSorted()`,
 }
 
-// TestObjects runs each expression over each pair of objects.
+// TestObjects evaluates each expression for each pair of objects.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, objectSchema, false)

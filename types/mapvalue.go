@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// mapValue is an object or a map.
 type mapValue struct {
 	fields map[string]any
 	decl   *Decl
@@ -21,7 +20,7 @@ type mapValue struct {
 
 var _ traits.Mapper = (*mapValue)(nil)
 
-// child is the declaration of an entry, nil when there is none.
+// child returns the declaration of an entry, or nil if it is not declared.
 func (m *mapValue) child(name string) *Decl {
 	switch m.decl.repr {
 	case reprObject:
@@ -72,8 +71,8 @@ func (m *mapValue) Contains(key ref.Val) ref.Val {
 
 func (m *mapValue) Size() ref.Val { return celtypes.Int(len(m.fields)) }
 
-// Unnamed is how many fields of an object, or of a map, CEL has no name for,
-// since its schema does not know them.
+// Unnamed returns the number of fields in an object or map value that CEL cannot name because the
+// schema does not declare them. It returns 0 for other values.
 func Unnamed(v ref.Val) (n int) {
 	m, ok := v.(*mapValue)
 	if !ok || m.decl.repr == reprMap {
@@ -87,10 +86,10 @@ func Unnamed(v ref.Val) (n int) {
 	return n
 }
 
-// Iterator goes by sorted key, so that evaluation is the same every time. As in
-// upstream, fields that the schema does not know count but have no key: they
-// come last, as null. (Upstream gives a Go nil there, which cel-go reads as null
-// wherever an expression names the key.)
+// Iterator iterates in sorted order, so that evaluation is deterministic. As in upstream, fields
+// that the schema does not declare count toward the size but have no key. They come last, as null.
+// (Upstream returns a Go nil for them, which cel-go treats as null wherever an expression uses the
+// key.)
 func (m *mapValue) Iterator() traits.Iterator {
 	keys := make([]string, 0, len(m.fields))
 	for name := range m.fields {
@@ -108,8 +107,8 @@ func (m *mapValue) Iterator() traits.Iterator {
 	return &keyIterator{mapValue: m, keys: keys, unknown: len(m.fields) - len(keys)}
 }
 
-// Equal follows upstream in asking for a field by its JSON name as if that
-// were an identifier: a name that is no valid identifier equals anything.
+// Equal treats JSON names as CEL identifiers, as upstream does. Therefore a field whose name is not
+// a valid identifier equals any value.
 func (m *mapValue) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -147,14 +146,14 @@ func (m *mapValue) equalField(name string, other traits.Mapper) ref.Val {
 	return v.Equal(ov)
 }
 
-// Keys are the keys of a map; of an object, the names that CEL has for its
-// fields, in order. What is written out goes by them.
+// Keys returns the keys of a map, or the CEL names of an object's fields, in iteration order. Use
+// it to print a value; it excludes unnamed fields.
 func Keys(m traits.Mapper) []ref.Val {
 	var keys []ref.Val
 	for it := m.Iterator(); it.HasNext() == celtypes.True; {
 		keys = append(keys, it.Next())
 	}
-	return keys[:len(keys)-Unnamed(m)] // they come last
+	return keys[:len(keys)-Unnamed(m)] // unnamed fields come last
 }
 
 func (m *mapValue) Type() ref.Type { return celtypes.MapType }
@@ -177,7 +176,7 @@ func (m *mapValue) ConvertToType(t ref.Type) ref.Val {
 	return celtypes.NewErr("type conversion error from '%s' to '%s'", m.Type(), t.TypeName())
 }
 
-// keyIterator is a Mapper too: CEL asks an iterator for its value.
+// keyIterator is also a Mapper, because CEL calls Value on iterators.
 type keyIterator struct {
 	*mapValue
 	keys    []string
@@ -186,7 +185,8 @@ type keyIterator struct {
 
 func (it *keyIterator) HasNext() ref.Val { return celtypes.Bool(len(it.keys)+it.unknown > 0) }
 
-// Next is never a Go nil: nothing that takes a key looks for one.
+// Next returns null for unnamed fields. It must not return a Go nil, because callers use the key
+// without a check.
 func (it *keyIterator) Next() ref.Val {
 	if len(it.keys) == 0 {
 		it.unknown--
@@ -197,8 +197,8 @@ func (it *keyIterator) Next() ref.Val {
 	return celtypes.String(key)
 }
 
-// unknown is data kept by x-kubernetes-preserve-unknown-fields: no expression
-// can look into it, equality can.
+// unknown is data kept by x-kubernetes-preserve-unknown-fields. Expressions cannot read it, but
+// equality compares it.
 type unknown struct{ v any }
 
 func (u *unknown) ConvertToNative(t reflect.Type) (any, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// TestParseAsEnv parses what options of parsers tell apart, in the environments of
-// all versions: each has the options that ours is made with.
+// TestParseAsEnv parses expressions whose result depends on parser options, in the environments of
+// all versions. Celadon's parser must use the options of each environment.
 func TestParseAsEnv(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -52,7 +52,8 @@ func compareParse(t *testing.T, minor int, env *cel.Env, src string) {
 	}
 }
 
-// TestParseFlood: cel-go's parser would make trees of billions of nodes.
+// TestParseFlood checks that expressions are rejected for which cel-go's parser would build trees
+// of billions of nodes.
 func TestParseFlood(t *testing.T) {
 	t.Parallel()
 	many := "self" + strings.Repeat(".optMap(x, x)", 40)

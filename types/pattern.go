@@ -13,9 +13,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// compile is env.Compile, but that it checks nothing too complex, and that no
-// validator makes a pattern of millions of states: a sound one is none of its
-// business. The error is a *ComplexError, an *IssuesError, or a *PanicError.
+// compile parses and checks src, like env.Compile. Unlike env.Compile, it rejects expressions that
+// are too complex, and it hides huge patterns from the validators, which would compile them to
+// millions of states. The error is a *ComplexError, an *IssuesError, or a *PanicError.
 func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	parsed, err := Parse(env, src)
 	if err != nil {
@@ -36,7 +36,7 @@ func compile(env *cel.Env, src string) (*cel.Ast, error) {
 	return checked, nil
 }
 
-// checkTree is env.Check; the error is a *PanicError.
+// checkTree is like env.Check, but returns a *PanicError if cel-go panics.
 func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer func() {
 		r := recover()
@@ -52,10 +52,10 @@ func checkTree(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Iss
 	return checked, issues, nil
 }
 
-// hiddenPatterns are literals by their ids, with "" in their place.
+// hiddenPatterns holds the original values of literals that were replaced by "", by expression ID.
 type hiddenPatterns map[int64]celtypes.String
 
-// hidePatterns hides the constant patterns that are too large to be made.
+// hidePatterns replaces constant patterns that are too large to compile by "". show restores them.
 func hidePatterns(e ast.Expr) hiddenPatterns {
 	var hidden hiddenPatterns
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -94,8 +94,8 @@ func (h hiddenPatterns) show(e ast.Expr) {
 	}))
 }
 
-// LargePattern is true for expressions with a constant that would be a pattern
-// of millions of states: cel-go's planner makes it, whatever memory that takes.
+// LargePattern reports whether an expression has a constant that would compile to a pattern of
+// millions of states. cel-go's planner compiles such a pattern regardless of the memory it takes.
 func LargePattern(checked *cel.Ast) (large bool) {
 	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if large || e.Kind() != ast.LiteralKind {

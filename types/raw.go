@@ -7,8 +7,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Raw is the decoded JSON behind an object, a map, a list or unknown fields
-// that Value made; false for any other value.
+// Raw returns the decoded JSON of an object, map, list, or unknown value created by Value. ok is
+// false for any other value.
 func Raw(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case *mapValue:
@@ -25,8 +25,8 @@ func Raw(v ref.Val) (any, bool) {
 	return nil, false
 }
 
-// Parsed is the text that an item of a list, or an entry of a map or object, is
-// parsed from each time it is asked for; "" where nothing is parsed.
+// Parsed returns the string that is parsed on each access to the given item of a list or entry of a
+// map or object. It returns "" if access does not parse anything.
 func Parsed(of, key ref.Val) string {
 	switch of := of.(type) {
 	case *mapValue:
@@ -69,7 +69,7 @@ func parsed(v any, d *Decl) string {
 	return ""
 }
 
-// GoType is the Go type that the API server's error texts give for a value.
+// GoType returns the Go type of v as it appears in the API server's error messages.
 func GoType(v ref.Val) string {
 	switch v.(type) {
 	case *mapValue:

@@ -8,28 +8,27 @@ const (
 	OldSelf = "oldSelf"
 )
 
-// Root is a variable that an expression starts from. A rule has self and
-// oldSelf; other contexts of CEL in Kubernetes have others, as object, oldObject
-// and params.
+// A Root is a variable of an expression. Rules have self and oldSelf; other uses of CEL in
+// Kubernetes have variables such as object, oldObject, and params.
 type Root struct {
-	// Name is the variable's.
+	// Name is the name of the variable.
 	Name string
-	// Decl declares its values, which are decoded JSON. Roots of one Decl are of
-	// one type.
+	// Decl declares its values, which are decoded JSON. Roots with the same Decl have the same
+	// type.
 	Decl *Decl
-	// Type is the variable's where Decl is nil: its values are CEL's own then.
+	// Type is the type of the variable if Decl is nil. Its values are CEL values.
 	Type *cel.Type
-	// Optional roots are an optional of the value.
+	// Optional is set if the variable is an optional of the declared type.
 	Optional bool
 }
 
-// RuleRoots are those of a rule at d; with optionalOldSelf, oldSelf is an
+// RuleRoots returns the variables of a rule at d. If optionalOldSelf is set, oldSelf is an
 // optional.
 func RuleRoots(d *Decl, optionalOldSelf bool) []Root {
 	return []Root{{Name: Self, Decl: d}, {Name: OldSelf, Decl: d, Optional: optionalOldSelf}}
 }
 
-// hidden is true where some root has no CEL type.
+// hidden reports whether a root has no CEL type.
 func hidden(roots []Root) bool {
 	for _, r := range roots {
 		if r.Decl != nil && r.Decl.Kind == Hidden {
@@ -39,7 +38,7 @@ func hidden(roots []Root) bool {
 	return false
 }
 
-// of is the type that an expression sees of a root, of a value of type t.
+// of returns the type of the variable, where t is the type of its value.
 func (r *Root) of(t *cel.Type) *cel.Type {
 	if r.Optional {
 		return cel.OptionalType(t)

@@ -8,22 +8,21 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/upstream"
 )
 
-// Scope compiles expressions at many places, of one schema or several: an
-// environment for each place costs far more than its rules. It is not safe for
-// concurrent use.
+// A Scope compiles expressions at many paths of one or more schemas. It avoids creating an
+// environment for each path, which would cost far more than compiling the rules. A Scope is not
+// safe for concurrent use.
 //
-// What our checker accepts has the types and references that cel-go's gives, in a
-// tenth of the time; it can go when the cel-go that k8s.io links is as fast.
+// Celadon's checker assigns the same types and references as cel-go's in a tenth of the time. It
+// can be removed when the cel-go version used by k8s.io is as fast.
 type Scope struct {
 	env    *Env
 	checks *checks
 	types  *typeTable
 	roots  map[Root]*check.Variable
-	// complexity is that of all expressions so far.
+	// complexity is the total of all expressions compiled so far.
 	complexity int
 }
 
-// Scope makes an empty scope.
 func (e *Env) Scope() (*Scope, error) {
 	checks, err := e.checks()
 	if err != nil {
@@ -36,17 +35,17 @@ func (e *Env) Scope() (*Scope, error) {
 	return &Scope{env: e, checks: checks, types: types, roots: map[Root]*check.Variable{}}, nil
 }
 
-// Env is the environment to plan and price expressions with. It does not know
-// the roots.
+// Env returns the environment in which to plan expressions and estimate their cost. It does not
+// declare the roots.
 func (s *Scope) Env() *cel.Env { return s.env.base }
 
-// Compile parses and checks an expression whose self is declared as d. The error
-// is one of Env.Compile's; too complex may be all of the scope's together, too.
+// Compile parses and checks src with self declared as d. It returns the same errors as Env.Compile.
+// The error is also a *ComplexError if all expressions of the scope together are too complex.
 func (s *Scope) Compile(d *Decl, optionalOldSelf bool, src string) (*cel.Ast, error) {
 	return s.CompileWith(RuleRoots(d, optionalOldSelf), src)
 }
 
-// CompileWith is as Compile, for any roots.
+// CompileWith is like Compile, but takes any roots.
 func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	if !hidden(roots) {
 		checked, err := s.compile(roots, src)
@@ -54,8 +53,8 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 			return checked, err
 		}
 	}
-	// Errors name types by their path from the root: only an environment of the
-	// place itself has these names.
+	// Error messages name types by their path from the root, so they require the environment of
+	// these roots.
 	env, err := s.env.With(roots)
 	if err != nil {
 		return nil, err
@@ -63,8 +62,8 @@ func (s *Scope) CompileWith(roots []Root, src string) (*cel.Ast, error) {
 	return compile(env, src)
 }
 
-// Join counts what another scope compiled as if it were compiled here, behind what
-// was; false where that is too complex for one scope.
+// Join adds the complexity of other to s, as if its expressions had been compiled in s after the
+// existing ones. It reports whether the sum is within the limit of a scope; if not, s is unchanged.
 func (s *Scope) Join(other *Scope) bool {
 	if s.complexity+other.complexity > scopeComplexity {
 		return false
@@ -73,15 +72,15 @@ func (s *Scope) Join(other *Scope) bool {
 	return true
 }
 
-// Forget begins anew to count: what is compiled from here on is no part of what
-// was, as a rule that stands for a moment in another's stead.
+// Forget resets the complexity count, so that expressions compiled from now on are independent of
+// earlier ones. Use it, for example, when a rule temporarily replaces another.
 func (s *Scope) Forget() { s.complexity = 0 }
 
-// compile gives nil where the expression takes cel-go's checker.
+// compile returns nil without an error if cel-go has to check the expression.
 func (s *Scope) compile(roots []Root, src string) (*cel.Ast, error) {
 	parsed, err := parseWith(s.checks.parser, s.env.base, src)
 	if err != nil {
-		return nil, err // which names no types
+		return nil, err // parse errors do not name types
 	}
 	if upstream.CEL {
 		return nil, nil

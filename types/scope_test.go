@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestScope compiles at many places with one checker, and holds the
-// answers against those of an environment of each place.
+// TestScope compiles expressions at many paths in one scope and compares the results with those of
+// a separate environment for each path.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	root := types.FromSchema(structural(t, `{type: object, properties: {a: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: integer}}}}}}, m: {type: object, additionalProperties: {type: string}}, u: {x-kubernetes-preserve-unknown-fields: true}, namespace: {type: string}, "9": {type: object, properties: {d: {type: string}}}}}`), types.ResourceRoot)
@@ -64,7 +64,7 @@ func unparse(t *testing.T, ast *cel.Ast) string {
 	t.Helper()
 	src, err := cel.AstToString(ast)
 	if err != nil {
-		return "no text: " + err.Error()[:22] // with an address
+		return "no text: " + err.Error()[:22] // without the address in the message
 	}
 	return src
 }
@@ -97,8 +97,8 @@ func TestIssuesPlace(t *testing.T) {
 	}
 }
 
-// TestAlike: objects of two places have two types, as they have on a server, though
-// an Interner declares them as one.
+// TestAlike checks that objects at two paths have different types, as in the API server, even if an
+// Interner shares their declaration.
 func TestAlike(t *testing.T) {
 	t.Parallel()
 	const object = `{type: object, properties: {x: {type: string}, o: {type: object, properties: {y: {type: string}}}}}`

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// structural reads a schema in YAML.
+// structural parses a schema in YAML.
 func structural(t testing.TB, text string) *schema.Structural {
 	t.Helper()
 	props := &apiextensionsv1.JSONSchemaProps{}
@@ -39,7 +39,7 @@ func structuralOf(props *apiextensionsv1.JSONSchemaProps) (*schema.Structural, e
 	return schema.NewStructural(internal)
 }
 
-// value reads a value in YAML as the API server decodes it.
+// value parses a YAML value and decodes it as the API server does.
 func value(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
@@ -53,7 +53,7 @@ func value(t testing.TB, text string) any {
 	return v
 }
 
-// upstreamType is the API server's own declaration, named as ours.
+// upstreamType returns the API server's declaration, with the type name that Celadon uses.
 func upstreamType(s *schema.Structural, root bool) *apiservercel.DeclType {
 	t := model.SchemaDeclType(s, root)
 	if t == nil {
@@ -62,7 +62,7 @@ func upstreamType(s *schema.Structural, root bool) *apiservercel.DeclType {
 	return t.MaybeAssignTypeName("selfType")
 }
 
-// diffTypes tells where our declaration and the API server's differ.
+// diffTypes returns the differences between two declarations.
 func diffTypes(path string, got, want *apiservercel.DeclType) []string {
 	if got == nil || want == nil {
 		if got != want {
@@ -102,7 +102,7 @@ func placeOf(root bool) types.Place {
 	return types.Subtree
 }
 
-// readStructural is nil where text is no schema.
+// readStructural returns nil if text is not a valid schema.
 func readStructural(text string) *schema.Structural {
 	props := &apiextensionsv1.JSONSchemaProps{}
 	if err := yaml.UnmarshalStrict([]byte(text), props); err != nil {

@@ -7,19 +7,19 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// ParseTolerant returns the largest tree that a text makes sense as, whole or half
-// written. Where Parse accepts the text, both return the same tree.
+// ParseTolerant returns the largest tree that src can be read as, even if src is incomplete. If
+// Parse accepts src, both return the same tree.
 func ParseTolerant(env *cel.Env, src string) *ast.AST {
 	parser, err := parserOf(env)
-	if err != nil { // of a macro that Parse cannot take, either
+	if err != nil { // Parse fails for this environment, too
 		return ast.NewAST(ast.NewExprFactory().NewUnspecifiedExpr(1), ast.NewSourceInfo(nil))
 	}
 	tree, _ := parser.Tolerant(parse.NewSource(src))
 	return tree
 }
 
-// CheckTree checks an expression that was made of parts of trees, whose ids may
-// repeat; nil where it does not check, or would take too long to.
+// CheckTree checks an expression assembled from parts of other trees; expression IDs may repeat. It
+// returns nil if the expression is invalid or too complex to check. e is not modified.
 func CheckTree(env *cel.Env, e ast.Expr) *cel.Ast {
 	e = ast.NewExprFactory().CopyExpr(e)
 	last := int64(0)

@@ -7,20 +7,20 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// typeTable knows the CEL types of declarations and tells the checker their
-// fields. Its names of types have a sign that no other name has and that no
-// expression can write.
+// A typeTable maps declarations to CEL types and provides their fields to the checker. Its type
+// names contain ownName, so they differ from all other type names, and no expression can write
+// them.
 type typeTable struct {
-	celtypes.Provider // of all other types
+	celtypes.Provider // for all other types
 	keywords          bool
 	roots             map[*Decl]*cel.Type
-	objects           map[string]object // by the type's name
+	objects           map[string]object // by type name
 }
 
-// object is a type of objects.
+// An object is an object type in a typeTable.
 type object struct {
 	decl *Decl
-	// fields are those that were asked for.
+	// fields caches the fields looked up so far.
 	fields map[string]*celtypes.FieldType
 }
 
@@ -36,7 +36,8 @@ func (e *Env) newTypeTable() (*typeTable, error) {
 	}, err
 }
 
-// of is the type of a root: self and oldSelf have one.
+// of returns the type of a root. Roots with the same Decl, such as self and oldSelf, share one
+// type.
 func (t *typeTable) of(d *Decl) *cel.Type {
 	known := t.roots[d]
 	if known == nil {
@@ -46,8 +47,8 @@ func (t *typeTable) of(d *Decl) *cel.Type {
 	return known
 }
 
-// place makes the type of a place. Objects of two places have two types, though they
-// be declared alike: an API server names types by their paths.
+// place creates the type of d at one path. Objects at two paths get two types even if their
+// declarations are equal, because the API server names types by path.
 func (t *typeTable) place(d *Decl) *cel.Type {
 	switch d.Kind {
 	case Object:

@@ -10,10 +10,10 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// Value is a decoded JSON value as CEL sees it under its declaration. The
-// value is not copied and must not change while CEL uses it. Where the value
-// does not fit the declaration the result is a CEL error with the API server's
-// text, which evaluation meets only if it needs the value.
+// Value returns a decoded JSON value as the CEL value that its declaration defines. It does not
+// copy v, so v must not change while the result is in use. If v does not match the declaration,
+// Value returns a CEL error with the API server's message. Evaluation fails only if it needs this
+// value.
 func Value(v any, d *Decl) ref.Val {
 	if v == nil {
 		if d.Nullable {
@@ -92,7 +92,7 @@ func scalar(v any, d *Decl) ref.Val {
 		return mismatch("int", v)
 	case Double:
 		switch v := v.(type) {
-		case int64: // a whole number loses its point on the way through YAML
+		case int64: // YAML decoding turns whole floats into integers
 			return celtypes.Double(v)
 		case float64:
 			return celtypes.Double(v)
@@ -110,7 +110,7 @@ func mismatch(want string, got any) ref.Val {
 	return celtypes.NewErr("invalid data, expected %s, got %T", want, got)
 }
 
-// formatted is a string in the format of its kind.
+// formatted parses s in the format of k. It returns a CEL error if s is malformed.
 func formatted(s string, k Kind) ref.Val {
 	switch k {
 	case Duration:
@@ -141,9 +141,9 @@ func formatted(s string, k Kind) ref.Val {
 	return celtypes.String(s)
 }
 
-// escapedKeys are a map list's keys as CEL names them. Keys are looked up in
-// the JSON by these names, as upstream does, so that a key with a dash is
-// never found and all items share one key.
+// escapedKeys returns a map list's keys as CEL identifiers. As in upstream, these names are also
+// used to look up keys in the JSON. Therefore a key that contains a dash is never found, and all
+// items share one key.
 func escapedKeys(names []string) []string {
 	keys := make([]string, len(names))
 	for i, name := range names {
@@ -155,7 +155,7 @@ func escapedKeys(names []string) []string {
 	return keys
 }
 
-// compositeKey makes one comparable value of several.
+// compositeKey returns one comparable value for the values of several keys.
 func compositeKey(keys []string, get func(key string) any) any {
 	switch len(keys) {
 	case 1:

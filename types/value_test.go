@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// everything is one value of each kind that JSON has, and some odd ones.
+// everything holds values of each JSON kind, including unusual ones.
 var everything = []string{
 	`null`, `true`, `false`, `0`, `-5`, `9223372036854775807`, `9223372036854775808`, `1.0`, `1.5`, `1e3`, `""`, `a`, `"12"`, `"null"`,
 	`[]`, `[a, b]`, `[1, 2]`, `[null]`, `[[a]]`, `[{}]`, `{}`, `{a: b}`, `{a: null}`, `{a: {b: c}}`, `{a: 1, b: [x]}`,
@@ -14,7 +14,7 @@ var everything = []string{
 	`1h`, `1d`, `"1 h 30 m"`, `3 weeks`, `-5s`, `1.5h`, `1x`, `"0"`, `P1D`, `YWJj`, `"YWJj\n"`, `Y`, `"_-8="`, `"+/8="`, `Y===`, `" YQ=="`,
 }
 
-// Every kind of schema meets every kind of value.
+// TestValueKinds evaluates every kind of value under every kind of schema.
 func TestValueKinds(t *testing.T) {
 	t.Parallel()
 	schemas := map[string]string{

@@ -13,28 +13,28 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// correction is where real servers answer otherwise than the linked release's
-// environment of their version. Each has a probe: a CRD that real servers of
-// every version were asked about.
+// A correction is a difference between real API servers of a version and the environment that the
+// linked release provides for it. Each correction has a probe: a CRD submitted to real servers of
+// every version.
 type correction struct {
-	// overload is a function's; field is a rule's.
+	// overload is the overload of a function; field is a field of a rule. Exactly one is set.
 	overload, field string
-	// since is the first minor that accepts the function in new rules, or
-	// that does not drop the field in silence.
+	// since is the first minor version that accepts the function in new rules, or that keeps the
+	// field instead of silently dropping it.
 	since int
 	probe string
 }
 
 var corrections = []correction{
 	{overload: "list_first", since: 33, probe: "ext-lists-first"},
-	{overload: "list_last", since: 33, probe: "ext-lists-first"}, // came with it
+	{overload: "list_last", since: 33, probe: "ext-lists-first"}, // introduced together with list_first
 	{field: "messageExpression", since: 27, probe: "messageExpression-string-int"},
 	{field: "reason", since: 28, probe: "reason"},
 	{field: "fieldPath", since: 28, probe: "fieldPath"},
 	{field: "optionalOldSelf", since: 30, probe: "optionalOldSelf"},
 }
 
-// FieldSince is the first minor whose servers do not drop a field of a rule.
+// FieldSince returns the first minor version whose servers keep the given field of a rule.
 func FieldSince(field string) int {
 	for _, c := range corrections {
 		if c.field == field && field != "" {
@@ -44,9 +44,9 @@ func FieldSince(field string) int {
 	return Oldest
 }
 
-// NotYet finds a call in a checked expression that servers of version v do not
-// know in new rules, though the environment of that version does. The text is
-// the checker's for a function that it does not know; "" when there is none.
+// NotYet finds a call in a checked expression that servers of version v reject in new rules
+// although the environment of that version accepts it. It returns the checker's error text for an
+// undeclared function, or "" if all calls are accepted.
 func (v Version) NotYet(checked *cel.Ast) string {
 	if !slices.ContainsFunc(corrections, func(c correction) bool { return c.overload != "" && c.since > v.Minor }) {
 		return ""
@@ -76,8 +76,8 @@ func functionOf(root ast.Expr, id int64) (name string) {
 	return name
 }
 
-// Plain is true of a checked expression that every version since Oldest
-// checks in the same way. False means no more than that one has to ask.
+// Plain reports whether every version since Oldest certainly checks the expression in the same way.
+// If it returns false, the versions may still agree.
 func Plain(checked *cel.Ast) bool {
 	a, plain := checked.NativeRep(), true
 	known := oldestOverloads()
@@ -101,14 +101,14 @@ func Plain(checked *cel.Ast) bool {
 	return plain
 }
 
-// KeywordFields is the first minor that accepts a reserved word as a field's
-// name in new rules.
+// KeywordFields is the first minor version that accepts a reserved word as a field name in new
+// rules.
 const KeywordFields = keywordFields + 1
 
-// Reserved is true of words that cannot name a field before KeywordFields.
+// Reserved reports whether word cannot be used as a field name before KeywordFields.
 func Reserved(word string) bool { return reserved[word] }
 
-// reserved words may stand behind a dot since KeywordFields.
+// reserved holds the words that can be selected as fields since KeywordFields.
 var reserved = map[string]bool{
 	"as": true, "break": true, "const": true, "continue": true, "else": true, "for": true, "function": true, "if": true,
 	"import": true, "let": true, "loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
@@ -117,8 +117,7 @@ var reserved = map[string]bool{
 
 var oldestOverloads = sync.OnceValue(func() map[string]bool { return Version{Oldest}.Overloads() })
 
-// Overloads are the functions, by overload, that servers of version v accept in
-// new rules.
+// Overloads returns the IDs of the overloads that servers of version v accept in new rules.
 func (v Version) Overloads() map[string]bool {
 	known := map[string]bool{}
 	for _, f := range environment.MustBaseEnvSet(version.MajorMinor(1, uint(v.Minor-1))).NewExpressionsEnv().Functions() {
@@ -137,11 +136,10 @@ func (v Version) Overloads() map[string]bool {
 	return known
 }
 
-// crossTypes is the last minor whose new rules cannot compare integers with
-// doubles.
+// crossTypes is the last minor version whose new rules cannot compare integers with doubles.
 const crossTypes = 28
 
-// dropCrossTypes drops overloads that are declared but switched off.
+// dropCrossTypes removes overloads that are declared but disabled.
 func dropCrossTypes(known map[string]bool) {
 	numbers := []string{"int64", "uint64", "double"}
 	for _, op := range []string{"less_", "less_equals_", "greater_", "greater_equals_"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCorrectionsHaveProbes keeps the table from growing without evidence.
+// TestCorrectionsHaveProbes checks that each correction has evidence.
 func TestCorrectionsHaveProbes(t *testing.T) {
 	folder := os.Getenv("CELADON_VERSIONS")
 	for _, c := range corrections {

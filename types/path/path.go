@@ -1,4 +1,4 @@
-// Package path reads and writes paths into objects and schemas, such as
+// Package path parses and formats paths in objects and schemas, such as
 // "spec.hosts[2].labels['a.b'][*]".
 package path
 
@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Step is one step of a path into an object or a schema.
+// A Step is one step of a path.
 type Step struct {
-	Name  string // a field, or a map's key
-	Item  bool   // Index of a list
+	Name  string // name of a field or key of a map
+	Item  bool   // set for an item of a list; Index is its index
 	Index int
-	Any   bool // [*]: any item or entry
+	Any   bool // set for [*]: any item or entry
 }
 
-// Parse reads "spec.hosts[2].labels['a.b'][*]". The form "spec.labels[a]"
-// of the API server's causes is read too.
+// Parse parses a path such as "spec.hosts[2].labels['a.b'][*]". It also accepts the form
+// "spec.labels[a]", which the API server uses in causes.
 func Parse(text string) ([]Step, error) {
 	var steps []Step
 	rest := strings.TrimPrefix(text, ".")
@@ -71,7 +71,7 @@ func bracket(s string) (step Step, rest string, err error) {
 	return Step{Name: inside}, rest, nil
 }
 
-// Format returns the text from which Parse reads the steps.
+// Format returns the path for steps in the form that Parse accepts.
 func Format(steps []Step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -80,7 +80,7 @@ func Format(steps []Step) string {
 	return b.String()
 }
 
-// Child returns the path of a field, in Format's form, below a path in that form.
+// Child returns the path of a field below parent. Both paths are in Format's form.
 func Child(parent, name string) string {
 	var b strings.Builder
 	b.WriteString(parent)
@@ -88,7 +88,7 @@ func Child(parent, name string) string {
 	return b.String()
 }
 
-// write adds the step to a path.
+// write appends the step to the path in b.
 func (s Step) write(b *strings.Builder) {
 	switch {
 	case s.Any:

@@ -18,7 +18,7 @@ func TestParsePath(t *testing.T) {
 	tests := []struct {
 		path   string
 		want   []path.Step
-		format string // when it is not path
+		format string // if it differs from path
 	}{
 		{"", nil, ""},
 		{".", nil, "(empty)"},
@@ -85,7 +85,7 @@ func TestParsePathErrors(t *testing.T) {
 	}
 }
 
-// FuzzPath formats what it parsed, and parses that to the same.
+// FuzzPath checks that formatting a parsed path and parsing it again returns the same steps.
 func FuzzPath(f *testing.F) {
 	for _, text := range []string{"", "spec.hosts[2].labels['a.b'][*]", "labels[a.b]", "a['it's']", `a["b']c"]`, "[0]", "a[01]", "a[+1]", "['']", "a..b", "[", "a[''']"} {
 		f.Add(text)
@@ -97,7 +97,7 @@ func FuzzPath(f *testing.F) {
 		}
 		for _, s := range steps {
 			if strings.Contains(s.Name, "']") && strings.Contains(s.Name, `"]`) {
-				return // no quotes are left for it
+				return // neither quote can delimit the name
 			}
 		}
 		text := path.Format(steps)

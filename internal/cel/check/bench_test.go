@@ -14,9 +14,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// BenchmarkCheck checks all rules of the corpora, with ours and with cel-go's checker
-// in turns, both in environments that are there. The metrics are per rule, and how
-// many times cel-go's ours are.
+// BenchmarkCheck checks all rules of the corpora alternately with Celadon's and cel-go's checker,
+// both in existing environments. The metrics are per rule, and the ratio of cel-go's to Celadon's
+// time.
 func BenchmarkCheck(b *testing.B) {
 	envs, err := versions()
 	if err != nil {
@@ -71,8 +71,8 @@ func BenchmarkCheck(b *testing.B) {
 	b.ReportMetric(upstreamAllocs/allocs, "x-allocs")
 }
 
-// remembered is a provider that remembers fields, as ours of declarations does: what
-// is measured is the checkers.
+// remembered is a provider that caches fields, like Celadon's provider for declarations, so that
+// only the checkers are measured.
 type remembered struct {
 	celtypes.Provider
 	fields map[[2]string]*celtypes.FieldType

@@ -47,7 +47,8 @@ func (c *Checker) function(name string) *function {
 	return c.functions[strings.TrimPrefix(name, ".")]
 }
 
-// free makes an expression a call of a function that is no member.
+// free checks a call of a function that is not a member, and rewrites e to such a call if
+// necessary.
 func (s *state) free(e ast.Expr, fn *function, args []*celtypes.Type) *celtypes.Type {
 	if fn == nil {
 		return nil
@@ -61,7 +62,7 @@ func (s *state) free(e ast.Expr, fn *function, args []*celtypes.Type) *celtypes.
 	return s.overloads(e, fn.free, args)
 }
 
-// logical is a call of && or ||.
+// logical checks a call of && or ||.
 func (s *state) logical(e ast.Expr, fn *function, args []*celtypes.Type) *celtypes.Type {
 	for _, t := range args {
 		if !s.assignable(t, celtypes.BoolType) {
@@ -71,7 +72,7 @@ func (s *state) logical(e ast.Expr, fn *function, args []*celtypes.Type) *celtyp
 	return s.referred(e, celtypes.BoolType, fn.free[0].ref)
 }
 
-// optionalField is a.?b.
+// optionalField checks a.?b.
 func (s *state) optionalField(e ast.Expr, call ast.CallExpr) *celtypes.Type {
 	args := call.Args()
 	if len(args) != 2 || call.IsMemberFunction() || args[1].Kind() != ast.LiteralKind {
@@ -90,8 +91,8 @@ func (s *state) optionalField(e ast.Expr, call ast.CallExpr) *celtypes.Type {
 
 var optionalFieldRef = ast.NewFunctionReference("select_optional_field")
 
-// overloads is what those of a function that take the arguments give: dyn where
-// they give different types.
+// overloads returns the result type of the overloads that accept args, or dyn if their result types
+// differ. It returns nil if no overload accepts args.
 func (s *state) overloads(e ast.Expr, list []overload, args []*celtypes.Type) (result *celtypes.Type) {
 	var ref *ast.ReferenceInfo
 	for i := range list {
@@ -117,7 +118,7 @@ func (s *state) overloads(e ast.Expr, list []overload, args []*celtypes.Type) (r
 	return s.referred(e, result, ref)
 }
 
-// mayTake rules out most overloads at a glance.
+// mayTake reports whether o could accept args. It quickly rejects most overloads.
 func (o *overload) mayTake(args []*celtypes.Type) bool {
 	if len(args) != len(o.args) {
 		return false
@@ -131,7 +132,7 @@ func (o *overload) mayTake(args []*celtypes.Type) bool {
 	return true
 }
 
-// taken is what an overload gives for arguments; nil where it does not take them.
+// taken returns the result type of o for args, or nil if o does not accept them.
 func (s *state) taken(o *overload, args []*celtypes.Type) *celtypes.Type {
 	variables, base := len(s.bound), 0
 	if o.params > 0 {

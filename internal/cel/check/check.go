@@ -7,14 +7,13 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// ErrNotAccepted means that an expression is wrong, or beyond what is checked here:
-// cel-go's checker knows.
+// ErrNotAccepted reports that an expression is invalid or not supported by this package. Use
+// cel-go's checker to find out.
 var ErrNotAccepted = errors.New("no expression that is checked here")
 
-// Check checks an expression that may name variables beside those of the Config,
-// in place; provider knows types, their fields, and constants, none of which begins
-// with a variable's name and a dot. The error is ErrNotAccepted, and the tree is
-// spoilt then.
+// Check checks a parsed expression in place. variables are added to those of the Config. provider
+// provides types, their fields, and constants, whose names must not begin with the name of a
+// variable and a dot. The error is ErrNotAccepted; the contents of parsed are then undefined.
 func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables ...*Variable) (*ast.AST, error) {
 	s := c.states.Get().(*state)
 	defer s.end()
@@ -30,25 +29,25 @@ func (c *Checker) Check(parsed *ast.AST, provider celtypes.Provider, variables .
 	return checked, nil
 }
 
-// state is that of one check.
+// state is the state of one check.
 type state struct {
 	*Checker
 	provider celtypes.Provider
 	roots    []*Variable
-	dotted   bool // some variable has a dot in its name
-	// sameNumbers is true until the first macro: behind one, cel-go compares
-	// numbers of two types in every environment.
+	dotted   bool // a variable has a dot in its name
+	// sameNumbers is true until the first macro. After a macro, cel-go compares numbers of
+	// different types in every environment.
 	sameNumbers bool
-	// locals are the variables of macros, the innermost last.
+	// locals holds the variables of macros, innermost last.
 	locals []local
-	// nodes are those of the tree by their ids.
+	// nodes holds the results for each node by ID.
 	nodes []node
-	typed int // nodes with a type
-	refs  int // nodes with a reference
-	// args are a stack of types of arguments.
+	typed int // number of nodes with a type
+	refs  int // number of nodes with a reference
+	// args is a stack of argument types.
 	args []*celtypes.Type
-	// bound is what each variable stands for, or nil; trail is what those that the
-	// attempt at hand bound stood for before.
+	// bound holds the type bound to each type variable, or nil. trail holds the previous types of
+	// the variables bound by the current attempt.
 	bound []*celtypes.Type
 	trail []binding
 }
@@ -59,16 +58,16 @@ type local struct {
 	ref  *ast.ReferenceInfo
 }
 
-// node is what is known of one.
+// A node is the result for one node of the tree.
 type node struct {
 	typ *celtypes.Type
 	ref *ast.ReferenceInfo
-	// used nodes stand in the tree, though they have no type.
+	// used is set for nodes that are part of the tree but have no type.
 	used bool
 }
 
-// maxKept bounds what a state keeps for the next check, and maxID the ids that are
-// numbered so densely as a parser does.
+// maxKept limits the capacity of the slices that a state keeps for reuse. maxID limits the IDs; a
+// parser numbers nodes without large gaps.
 const (
 	maxKept = 1024
 	maxID   = 1 << 20
@@ -87,7 +86,7 @@ func (s *state) end() {
 	}
 }
 
-// check gives an expression its type; nil where it is not accepted.
+// check determines the type of e and returns it, or nil if e is rejected.
 func (s *state) check(e ast.Expr) *celtypes.Type {
 	var t *celtypes.Type
 	switch e.Kind() {
@@ -117,7 +116,7 @@ func (s *state) check(e ast.Expr) *celtypes.Type {
 	return t
 }
 
-// node is that of an id; nil where it is none of a parser's.
+// node returns the node with the given ID, or nil if the ID is out of range.
 func (s *state) node(id int64) *node {
 	if id < 0 || id >= maxID {
 		return nil
@@ -128,8 +127,8 @@ func (s *state) node(id int64) *node {
 	return &s.nodes[id]
 }
 
-// refer notes what an expression refers to; it is false where that was something
-// else before.
+// refer records the reference of an expression. It returns false if a different reference was
+// recorded before.
 func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	n := s.node(e.ID())
 	if n == nil || n.ref != nil && !n.ref.Equals(ref) {
@@ -142,7 +141,7 @@ func (s *state) refer(e ast.Expr, ref *ast.ReferenceInfo) bool {
 	return true
 }
 
-// typeMap is the types of all nodes, now that all is known.
+// typeMap returns the types of all nodes, with all type variables replaced.
 func (s *state) typeMap() map[int64]*celtypes.Type {
 	types := make(map[int64]*celtypes.Type, s.typed)
 	for id, n := range s.nodes {
@@ -163,7 +162,7 @@ func (s *state) references() map[int64]*ast.ReferenceInfo {
 	return refs
 }
 
-// clearUnused drops the positions of nodes that are no more in the tree.
+// clearUnused removes the positions of nodes that are no longer in the tree.
 func (s *state) clearUnused(checked *ast.AST) {
 	info := checked.SourceInfo()
 	if len(info.MacroCalls()) > 0 {
@@ -177,7 +176,7 @@ func (s *state) clearUnused(checked *ast.AST) {
 	}
 }
 
-// use notes an id that has no type.
+// use marks an ID that has no type as part of the tree. It returns false if the ID is out of range.
 func (s *state) use(id int64) bool {
 	n := s.node(id)
 	if n != nil {
@@ -194,7 +193,7 @@ func literal(e ast.Expr) *celtypes.Type {
 	return nil
 }
 
-// list is the type of a list literal.
+// list checks a list literal.
 func (s *state) list(list ast.ListExpr) *celtypes.Type {
 	var items *celtypes.Type
 	for i, e := range list.Elements() {
@@ -212,7 +211,7 @@ func (s *state) list(list ast.ListExpr) *celtypes.Type {
 	return celtypes.NewListType(items)
 }
 
-// mapping is the type of a map literal.
+// mapping checks a map literal.
 func (s *state) mapping(m ast.MapExpr) *celtypes.Type {
 	var keys, values *celtypes.Type
 	for _, e := range m.Entries() {
@@ -234,8 +233,7 @@ func (s *state) mapping(m ast.MapExpr) *celtypes.Type {
 	return celtypes.NewMapType(keys, values)
 }
 
-// entryType is the type that an optional entry gives; nil where it is not
-// optional.
+// entryType returns the type inside an optional entry, or nil if t is not an optional.
 func entryType(t *celtypes.Type) *celtypes.Type {
 	if inner, ok := unwrapped(t); ok || isDyn(t) {
 		return inner
@@ -243,8 +241,8 @@ func entryType(t *celtypes.Type) *celtypes.Type {
 	return nil
 }
 
-// joined is what two types have in common; before is nil for the first one. It is
-// nil where t is.
+// joined returns the common type of two elements. before is nil for the first element. It returns
+// nil if t is nil.
 func (s *state) joined(before, t *celtypes.Type) *celtypes.Type {
 	switch {
 	case before == nil || t == nil:

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	_ "cel.dev/expr/conformance/proto2" // messages of the suite
+	_ "cel.dev/expr/conformance/proto2" // messages of the conformance suite
 	"cel.dev/expr/conformance/proto3"
 	"github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// everything is an environment with all of cel-go's libraries, messages, and a
-// variable of each kind.
+// everything returns an environment with all of cel-go's libraries, messages, and a variable of
+// each kind.
 func everything(t testing.TB) *side {
 	t.Helper()
 	options := []cel.EnvOption{
@@ -37,7 +37,7 @@ func everything(t testing.TB) *side {
 	return newSide(t, "everything", env)
 }
 
-// kinds are types by the names of variables.
+// kinds returns types by variable name.
 func kinds() map[string]*cel.Type {
 	kinds := map[string]*cel.Type{
 		"b": cel.BoolType, "i": cel.IntType, "u": cel.UintType, "d": cel.DoubleType, "s": cel.StringType, "y": cel.BytesType, "dur": cel.DurationType, "time": cel.TimestampType,
@@ -53,8 +53,8 @@ func kinds() map[string]*cel.Type {
 	return kinds
 }
 
-// versions are the environments of all Kubernetes versions, of new rules and of
-// stored ones, with variables of each kind.
+// versions returns the environments of all Kubernetes versions, for new and for stored rules, with
+// variables of each kind.
 var versions = sync.OnceValues(func() ([]*cel.Env, error) {
 	var envs []*cel.Env
 	for minor := types.Oldest - 1; minor < types.Newest; minor++ {
@@ -82,7 +82,7 @@ func kubernetes(t testing.TB) (sides []*side) {
 	return sides
 }
 
-// TestUpstreamTables checks what upstream's own tests have.
+// TestUpstreamTables compares both checkers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
 	all, kube := everything(t), kubernetes(t)

@@ -11,47 +11,48 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// Config is what an environment without a container declares.
+// Config holds the declarations of an environment without a container.
 type Config struct {
 	Functions []*decls.FunctionDecl
 	Variables []*decls.VariableDecl
-	// SameNumbers leaves out the overloads that compare numbers of two types.
+	// SameNumbers disables the overloads that compare numbers of different types.
 	SameNumbers bool
 }
 
-// Checker checks expressions of one environment. It is safe for concurrent use.
+// A Checker checks expressions of one environment. It is safe for concurrent use.
 type Checker struct {
 	functions map[string]*function
-	// spaces are what names of functions with a dot begin with.
+	// spaces holds the first components of qualified function names.
 	spaces    map[string]bool
 	variables map[string]*Variable
-	// dotted is true where some variable has a dot in its name.
+	// dotted is set if a variable has a dot in its name.
 	dotted bool
-	// states are those of checks that are over, to be used again.
+	// states holds unused states for reuse.
 	states sync.Pool
 }
 
-// function is one with its overloads by how they are called.
+// A function is a function with its overloads, separated by call style.
 type function struct {
 	name          string
 	free, members []overload
-	// logical functions, && and ||, take any number of arguments.
+	// logical is set for && and ||, which accept any number of arguments.
 	logical bool
 }
 
-// overload is one whose type parameters are numbered.
+// An overload is an overload whose type parameters are numbered.
 type overload struct {
 	args   []*celtypes.Type
 	result *celtypes.Type
 	params int
-	// mixed overloads compare numbers of two types.
+	// mixed is set if the overload compares numbers of different types in an environment that
+	// disables such comparisons.
 	mixed bool
 	id    string
-	// ref refers to this overload alone.
+	// ref is a reference to only this overload.
 	ref *ast.ReferenceInfo
 }
 
-// Variable is a name that expressions know. It is immutable.
+// A Variable is a declared variable. It is immutable.
 type Variable struct {
 	name   string
 	typ    *celtypes.Type
@@ -59,12 +60,12 @@ type Variable struct {
 	dotted bool
 }
 
-// NewVariable declares a variable.
+// NewVariable returns the Variable for a declaration.
 func NewVariable(decl *decls.VariableDecl) *Variable {
 	return &Variable{decl.Name(), decl.Type(), ast.NewIdentReference(decl.Name(), decl.Value()), strings.Contains(decl.Name(), ".")}
 }
 
-// New makes a checker.
+// New returns a checker for an environment.
 func New(config Config) *Checker {
 	c := &Checker{functions: map[string]*function{}, spaces: map[string]bool{}, variables: map[string]*Variable{}}
 	for _, f := range config.Functions {
@@ -111,7 +112,7 @@ func newOverload(decl *decls.OverloadDecl) overload {
 	return o
 }
 
-// renumber puts numbers in the place of type parameters.
+// renumber replaces type parameters by numbered ones.
 func renumber(t *celtypes.Type, numbers map[string]*celtypes.Type) *celtypes.Type {
 	if t.Kind() == celtypes.TypeParamKind {
 		return numbers[t.TypeName()]
@@ -119,8 +120,8 @@ func renumber(t *celtypes.Type, numbers map[string]*celtypes.Type) *celtypes.Typ
 	return withParameters(t, func(p *celtypes.Type) *celtypes.Type { return renumber(p, numbers) })
 }
 
-// mixesNumbers says whether an overload is one that cel-go switches off where
-// numbers of two types are not to be compared.
+// mixesNumbers reports whether an overload compares numbers of different types. cel-go disables
+// these overloads in environments without such comparisons.
 func mixesNumbers(id string) bool {
 	for _, op := range []string{"less_equals_", "greater_equals_", "less_", "greater_"} {
 		if pair, ok := strings.CutPrefix(id, op); ok {

@@ -16,15 +16,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// placed is a rule and its place.
+// placed is a rule with its declaration.
 type placed struct {
 	decl *types.Decl
 	src  string
-	// optional is true where oldSelf is optional.
+	// optional is set if oldSelf is optional.
 	optional bool
 }
 
-// placedRules are those of all corpora, equal ones over equal declarations once.
+// placedRules returns the rules of all corpora, without duplicates that also have equal
+// declarations.
 func placedRules(t testing.TB) (all []placed) {
 	t.Helper()
 	seen, interner := map[placed]bool{}, types.NewInterner()
@@ -84,7 +85,7 @@ func below(s *schema.Structural, d *types.Decl, add func(placed)) {
 	}
 }
 
-// place is the side at a declaration.
+// place returns a side for the declaration of p.
 func (s *side) place(t testing.TB, p placed) *side {
 	t.Helper()
 	object := p.decl.DeclType("selfType")
@@ -100,8 +101,8 @@ func (s *side) place(t testing.TB, p placed) *side {
 	return s.at(provider, decls.NewVariable("self", object.CelType()), decls.NewVariable("oldSelf", old))
 }
 
-// TestCorpusRules checks all rules of the corpora over their declarations, with the
-// environments of all versions in turns.
+// TestCorpusRules compares both checkers for all rules of the corpora and their declarations. The
+// rules use the environments of all versions in turn.
 func TestCorpusRules(t *testing.T) {
 	t.Parallel()
 	envs, err := versions()

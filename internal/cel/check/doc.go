@@ -1,16 +1,18 @@
-// Package check checks parsed CEL as cel-go does, many times faster: for each
-// expression that cel-go's checker accepts and that this one does, Checker.Check
-// gives the same tree, types and references. Of any other it says no more than that
-// it is not accepted; cel-go's checker, which is asked then, words what is wrong.
+// Package check type-checks parsed CEL expressions like cel-go's checker, but many times faster.
+//
+// If Checker.Check accepts an expression, it returns the same tree, types, and references as
+// cel-go's checker. Otherwise it returns an error without details; run cel-go's checker, which
+// either accepts the expression or returns error messages.
 package check
 
-// How it works: one walk over the tree, as cel-go's, that gives each node its type.
+// How it works: like cel-go's checker, this one walks the tree once and assigns a type to each
+// node.
 //
-// The types that are not known yet (the items of [], the parameters A and B of an
-// overload) are variables, numbered from 0; bound holds what each stands for. cel-go
-// makes a copy of an overload with new variables in it for each call, and a copy of
-// all bindings for each overload that it tries. Here an overload's parameters are
-// numbered, too, and looked at with the number of its first variable beside it: that
-// is what a term is. What a failed overload bound is taken back with undo.
+// Types that are not known yet (the items of [], the type parameters A and B of an overload) are
+// variables, numbered from 0. bound maps each variable to its type. For each call, cel-go copies an
+// overload to insert new variables, and it copies all bindings for each overload that it tries.
+// Here, the type parameters of an overload are numbered too, and a term pairs such a type with the
+// number of its first variable, so no copy is needed. undo removes the bindings of an overload that
+// did not match.
 //
-// Not accepted, and so cel-go's: messages, and whatever is wrong.
+// Message literals and all invalid expressions are rejected, and left to cel-go.

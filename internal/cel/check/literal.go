@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// Takes is true of a text in an expression that matches, duration or timestamp surely
-// takes, as a pattern or to convert it. Where it is false, cel-go has to be asked.
+// Takes reports whether literal is a string that is a valid argument of function, which is matches,
+// duration, or timestamp. If it returns false, only cel-go can decide.
 func Takes(function string, literal ast.Expr) bool {
 	if literal.Kind() != ast.LiteralKind {
 		return false

@@ -7,7 +7,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// loop is the type of a comprehension.
+// loop checks a comprehension.
 func (s *state) loop(loop ast.ComprehensionExpr) *celtypes.Type {
 	over := s.check(loop.IterRange())
 	if over == nil {
@@ -47,14 +47,14 @@ func (s *state) declare(name string, t *celtypes.Type) {
 	s.locals = append(s.locals, local{name: name, typ: t})
 }
 
-// ambiguous loops have variables that no macro makes.
+// ambiguous reports whether the loop has variable names that no macro generates.
 func ambiguous(loop ast.ComprehensionExpr) bool {
 	return loop.IterVar() == loop.IterVar2() || strings.HasPrefix(loop.IterVar(), ".") ||
 		strings.HasPrefix(loop.IterVar2(), ".") || strings.HasPrefix(loop.AccuVar(), ".")
 }
 
-// items are the types of the variables of a loop over t; first is nil where there
-// can be no loop.
+// items returns the types of the iteration variables of a loop over t. first is nil if t cannot be
+// iterated.
 func (s *state) items(t *celtypes.Type, two bool) (first, second *celtypes.Type) {
 	switch t.Kind() {
 	case celtypes.ListKind:

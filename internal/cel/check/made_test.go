@@ -19,17 +19,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// maker makes expressions of an environment's functions and of variables of all
-// kinds, most with arguments of the right types.
+// maker generates expressions from the functions of an environment and variables of all kinds. Most
+// arguments have matching types.
 type maker struct {
 	*rand.Rand
 	overloads []made
-	// names are the variables, and byType those of one type.
+	// names holds the variables, and byType the variables of each type.
 	names  []string
 	byType map[string][]string
 }
 
-// made is an overload of a function.
+// made is an overload with its function name.
 type made struct {
 	function string
 	*decls.OverloadDecl
@@ -58,7 +58,7 @@ func newMaker(env *cel.Env) *maker {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// any is an expression of any type.
+// any returns an expression of any type.
 func (m *maker) any(depth int) string {
 	if depth <= 0 {
 		return m.leaf()
@@ -84,7 +84,7 @@ func (m *maker) leaf() string {
 	return m.pick(m.pick(m.names...), "1", "1u", "1.5", "'a'", "b'a'", "true", "null", "[]", "{}", "optional.none()", "a.b.c", ".a.b", "a.b", "msg", ".s", ".v", ".li", "int", "dyn(1)", "answer", "type(1)")
 }
 
-// of is an expression that most often has a type.
+// of returns an expression, usually of type t.
 func (m *maker) of(t *cel.Type, depth int) string {
 	if m.IntN(8) == 0 {
 		return m.any(depth)
@@ -113,7 +113,7 @@ func (m *maker) of(t *cel.Type, depth int) string {
 
 func (m *maker) call(depth int) string { return m.write(m.overloads[m.IntN(len(m.overloads))], depth) }
 
-// write writes a call of an overload.
+// write returns a call of an overload.
 func (m *maker) write(o made, depth int) string {
 	types := map[string]*cel.Type{}
 	var args []string
@@ -142,7 +142,7 @@ func (m *maker) write(o made, depth int) string {
 	return m.pick("", "", "", ".") + o.function + "(" + strings.Join(args, ", ") + ")"
 }
 
-// bound is a type with others in the place of its type parameters.
+// bound returns t with its type parameters replaced by other types.
 func (m *maker) bound(t *cel.Type, types map[string]*cel.Type) *cel.Type {
 	params := t.Parameters()
 	switch t.Kind() {
@@ -186,8 +186,8 @@ func (m *maker) macro(depth int) string {
 	return "has(" + m.any(depth) + "." + m.pick("a", "b", "single_int64") + ")"
 }
 
-// TestMadeUpExpressions checks made-up and mutated expressions with both checkers;
-// CELADON_PARSES is how many.
+// TestMadeUpExpressions compares both checkers for generated and mutated expressions.
+// CELADON_PARSES sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	total := 4_000
@@ -233,8 +233,8 @@ func TestMadeUpExpressions(t *testing.T) {
 	}
 }
 
-// FuzzCheck compares both checkers in the oldest environment, the newest, and one
-// with everything.
+// FuzzCheck compares both checkers in the oldest environment, the newest, and one with all
+// libraries.
 func FuzzCheck(f *testing.F) {
 	for _, src := range celexprs.Kinds()[:300] {
 		f.Add(src)

@@ -29,8 +29,8 @@ func (s *state) root(name string) *Variable {
 	return nil
 }
 
-// global finds what a name is outside of macros, in cel-go's order: a variable, a
-// type, a constant.
+// global resolves a name outside of macros. Like cel-go, it looks for a variable, a type, and a
+// constant, in this order.
 func (s *state) global(name string) *Variable {
 	if v := s.root(name); v != nil {
 		return v
@@ -52,8 +52,7 @@ func (s *state) global(name string) *Variable {
 	return nil
 }
 
-// ident is the type of a name. One with a leading dot is of nothing that a macro
-// declares.
+// ident checks an identifier. A leading dot skips the variables of macros.
 func (s *state) ident(e ast.Expr) *celtypes.Type {
 	name, global := strings.CutPrefix(e.AsIdent(), ".")
 	local := s.local(name)
@@ -66,8 +65,8 @@ func (s *state) ident(e ast.Expr) *celtypes.Type {
 	return s.referred(e, local.typ, local.ref)
 }
 
-// named makes an expression one of a variable, or of none where that is nil. A
-// hidden one keeps its leading dot.
+// named turns e into a reference to v and returns its type, or nil if v is nil. If a macro variable
+// hides v, the name keeps its leading dot.
 func (s *state) named(e ast.Expr, v *Variable, hidden bool) *celtypes.Type {
 	if v == nil {
 		return nil
@@ -102,7 +101,7 @@ func (s *state) selection(e ast.Expr) *celtypes.Type {
 	return s.known(termOf(t))
 }
 
-// boolOf is nil where t is.
+// boolOf returns bool, or nil if t is nil.
 func boolOf(t *celtypes.Type) *celtypes.Type {
 	if t == nil {
 		return nil
@@ -110,7 +109,7 @@ func boolOf(t *celtypes.Type) *celtypes.Type {
 	return celtypes.BoolType
 }
 
-// qualified finds what a.b.c is the name of; it is hidden where a macro declares a.
+// qualified resolves e as a qualified name a.b.c. hidden is set if a macro declares a.
 func (s *state) qualified(e ast.Expr) (v *Variable, hidden bool) {
 	first, ok := firstName(e)
 	if !ok {
@@ -125,8 +124,8 @@ func (s *state) qualified(e ast.Expr) (v *Variable, hidden bool) {
 	return s.global(strings.TrimPrefix(name, ".")), hidden
 }
 
-// firstName is what a.b.c starts from. It is not ok where there are other things than
-// fields on the way.
+// firstName returns the first name of a.b.c. ok is false if e contains anything but field
+// selections.
 func firstName(e ast.Expr) (name string, ok bool) {
 	for e.Kind() == ast.SelectKind {
 		sel := e.AsSelect()
@@ -141,8 +140,8 @@ func firstName(e ast.Expr) (name string, ok bool) {
 	return e.AsIdent(), true
 }
 
-// field is the type of a field; nil where there is none. Of an optional, and with
-// optional, it is optional.
+// field returns the type of a field, or nil if the field does not exist. The type is an optional if
+// the operand is an optional or if optional is set.
 func (s *state) field(operand ast.Expr, name string, optional bool) *celtypes.Type {
 	whole := s.check(operand)
 	if whole == nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// side is one environment's two checkers.
+// A side holds both checkers for one environment.
 type side struct {
 	name   string
 	env    *cel.Env
 	parser *parse.Parser
 	ours   *check.Checker
-	// cels are the options of new checkers of cel-go's.
+	// cels holds the options for new cel-go checkers.
 	cels []checker.Option
-	// provider knows the types; more are variables beside the environment's.
+	// provider provides the types. more holds variables in addition to those of the environment.
 	provider  celtypes.Provider
 	more      []*decls.VariableDecl
 	variables []*check.Variable
@@ -64,7 +64,7 @@ func newSide(t testing.TB, name string, env *cel.Env) *side {
 	return s
 }
 
-// at is the side at a place, where there are more types and variables.
+// at returns a copy of s with other types and variables.
 func (s *side) at(provider celtypes.Provider, more ...*decls.VariableDecl) *side {
 	there := *s
 	there.provider, there.more, there.variables = provider, more, nil
@@ -74,10 +74,10 @@ func (s *side) at(provider celtypes.Provider, more ...*decls.VariableDecl) *side
 	return &there
 }
 
-// tally counts what was checked.
+// tally counts the expressions that were parsed and checked.
 type tally struct{ parsed, theirs, ours int }
 
-// compare checks with both checkers.
+// compare compares both checkers for src.
 func (s *side) compare(t testing.TB, src string, count *tally) {
 	t.Helper()
 	if strings.Count(src, "{") > 30 || len(src) > 3000 {
@@ -107,7 +107,7 @@ func (s *side) compare(t testing.TB, src string, count *tally) {
 	}
 }
 
-// upstream is cel-go's tree, or why there is none.
+// upstream returns cel-go's tree, or the reason for rejection.
 func (s *side) upstream(t testing.TB, parsed *ast.AST) (*ast.AST, string) {
 	env, err := checker.NewEnv(s.env.Container, s.provider, s.cels...)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// numbered is a type parameter whose name is a number.
+// numbered returns a type parameter whose name is n.
 func numbered(n int) *celtypes.Type {
 	if known := numbers(); n < len(known) {
 		return known[n]
@@ -22,7 +22,7 @@ var numbers = sync.OnceValue(func() (known [128]*celtypes.Type) {
 	return known
 })
 
-// parameterNumber is that of a numbered type parameter.
+// parameterNumber returns the number of a numbered type parameter.
 func parameterNumber(t *celtypes.Type) (n int) {
 	for _, digit := range []byte(t.TypeName()) {
 		n = 10*n + int(digit-'0')
@@ -30,8 +30,8 @@ func parameterNumber(t *celtypes.Type) (n int) {
 	return n
 }
 
-// withParameters is a type whose parameters are what f makes of them; the type
-// itself where f changes none.
+// withParameters returns t with f applied to its type parameters. It returns t itself if f changes
+// nothing.
 func withParameters(t *celtypes.Type, f func(*celtypes.Type) *celtypes.Type) *celtypes.Type {
 	params := t.Parameters()
 	switch t.Kind() {
@@ -68,22 +68,22 @@ func withParameters(t *celtypes.Type, f func(*celtypes.Type) *celtypes.Type) *ce
 	return t
 }
 
-// term is a type. The number of a variable in it is counted from base.
+// A term is a type in which the numbers of variables are relative to base.
 type term struct {
 	*celtypes.Type
 	base int
 }
 
-// termOf is a type whose variables are numbered from 0, as all are but those of
-// overloads.
+// termOf returns the term for a type whose variables are numbered from 0. Only types of overloads
+// have another base.
 func termOf(t *celtypes.Type) term { return term{t, 0} }
 
 func (t term) param(i int) term { return term{t.Parameters()[i], t.base} }
 
-// variable is the number of a term that is a variable.
+// variable returns the number of a term that is a variable.
 func (t term) variable() int { return t.base + parameterNumber(t.Type) }
 
-// isDyn, isOptional and their like are as cel-go's.
+// isDyn and the following functions are equivalent to cel-go's.
 func isDyn(t *celtypes.Type) bool {
 	return t.Kind() == celtypes.DynKind || t.Kind() == celtypes.AnyKind
 }
@@ -97,7 +97,7 @@ func unwrapped(t *celtypes.Type) (inner *celtypes.Type, optional bool) {
 	return t, false
 }
 
-// sameTerm says whether two terms are exactly the same.
+// sameTerm reports whether two terms are identical.
 func sameTerm(a, b term) bool {
 	if a == b {
 		return true
@@ -119,7 +119,7 @@ func sameTerm(a, b term) bool {
 	return true
 }
 
-// general is the more general of two types that unify.
+// general returns the more general of two unified types.
 func general(a, b term) term {
 	if lessSpecific(a, b) {
 		return a
@@ -127,7 +127,7 @@ func general(a, b term) term {
 	return b
 }
 
-// lessSpecific says whether a is b, or less specific.
+// lessSpecific reports whether a is less specific than b or equal to b.
 func lessSpecific(a, b term) bool {
 	if isDyn(a.Type) || a.Kind() == celtypes.TypeParamKind {
 		return true

@@ -6,20 +6,20 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// plain kinds are those of types that fit no type of another plain kind.
+// plain holds the kinds whose types are not assignable to types of other plain kinds.
 var plain = [32]bool{
 	celtypes.BoolKind: true, celtypes.BytesKind: true, celtypes.DoubleKind: true, celtypes.DurationKind: true,
 	celtypes.IntKind: true, celtypes.ListKind: true, celtypes.MapKind: true, celtypes.OpaqueKind: true,
 	celtypes.StringKind: true, celtypes.StructKind: true, celtypes.TimestampKind: true, celtypes.TypeKind: true, celtypes.UintKind: true,
 }
 
-// binding is what a variable stood for before.
+// A binding records the type that a variable had before.
 type binding struct {
 	variable int
 	was      *celtypes.Type
 }
 
-// newVariables makes variables, of which base is the first.
+// newVariables adds n variables and returns the number of the first.
 func (s *state) newVariables(n int) (base int) {
 	base = len(s.bound)
 	for range n {
@@ -35,7 +35,7 @@ func (s *state) bind(variable int, t term) {
 	s.bound[variable] = s.lifted(t)
 }
 
-// undo takes back the bindings of an attempt, and all variables but the first.
+// undo reverts the bindings of an attempt and removes all but the first variables.
 func (s *state) undo(variables int) {
 	for _, b := range slices.Backward(s.trail) {
 		s.bound[b.variable] = b.was
@@ -43,7 +43,7 @@ func (s *state) undo(variables int) {
 	s.trail, s.bound = s.trail[:0], s.bound[:variables]
 }
 
-// lifted is a term as a type whose variables are numbered from 0.
+// lifted returns t as a type whose variables are numbered from 0.
 func (s *state) lifted(t term) *celtypes.Type {
 	if t.base == 0 {
 		return t.Type
@@ -54,10 +54,10 @@ func (s *state) lifted(t term) *celtypes.Type {
 	return withParameters(t.Type, func(p *celtypes.Type) *celtypes.Type { return s.lifted(term{p, t.base}) })
 }
 
-// known is a term with what its variables stand for now in their place.
+// known returns t with all bound variables replaced by their types.
 func (s *state) known(t term) *celtypes.Type { return s.substituted(t, false) }
 
-// substituted is known; with dyn, variables that stand for nothing are dyn.
+// substituted is like known. If dyn is set, it also replaces unbound variables by dyn.
 func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 	if t.base == 0 && len(s.bound) == 0 {
 		return t.Type
@@ -78,8 +78,8 @@ func (s *state) substituted(t term, dyn bool) *celtypes.Type {
 	return numbered(variable)
 }
 
-// assignable says whether a fits b, and binds variables so that it does; where it
-// does not, none.
+// assignable reports whether a is assignable to b, and binds variables to make it so. If it returns
+// false, it leaves the bindings unchanged.
 func (s *state) assignable(a, b *celtypes.Type) bool {
 	if s.fits(termOf(a), termOf(b)) {
 		s.trail = s.trail[:0]
@@ -89,7 +89,7 @@ func (s *state) assignable(a, b *celtypes.Type) bool {
 	return false
 }
 
-// fits is assignable without undo.
+// fits is like assignable, but does not undo bindings.
 func (s *state) fits(a, b term) bool {
 	if a == b {
 		return true
@@ -140,8 +140,8 @@ func nullable(t *celtypes.Type) bool {
 	return t.IsAssignableType(celtypes.NullType)
 }
 
-// stands says whether a variable can stand for t, and whether it stood for
-// something.
+// stands reports whether a variable can represent t, and binds the variable if necessary. was
+// reports whether the variable was already bound.
 func (s *state) stands(variable, t term) (can, was bool) {
 	if sameTerm(t, variable) {
 		return true, true
@@ -166,7 +166,7 @@ func (s *state) stands(variable, t term) (can, was bool) {
 	return true, false
 }
 
-// within says whether a variable is a part of t.
+// within reports whether a variable occurs in t.
 func (s *state) within(variable int, t term) bool {
 	if t.Kind() == celtypes.TypeParamKind {
 		v := t.variable()

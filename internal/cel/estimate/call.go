@@ -9,10 +9,10 @@ import (
 	"github.com/google/cel-go/common/overloads"
 )
 
-// operands are those of a call.
+// operands holds the operands of a call.
 type operands struct {
 	function string
-	target   *priced // nil: not a member
+	target   *priced // nil if the call is not a member call
 	args     []priced
 	sum      checker.CostEstimate // of args
 }
@@ -52,8 +52,8 @@ func (w *walk) call(e ast.Expr) priced {
 	return x
 }
 
-// overload adds one of a call's overloads to what is known of it; false where that is
-// not known.
+// overload adds the estimate of overload id to x, where of is the number of overloads of the call.
+// It returns false if the overload is not supported.
 func (w *walk) overload(x *priced, id string, with *operands, of int) bool {
 	step := ""
 	switch id {
@@ -98,12 +98,12 @@ func perRune(s checker.SizeEstimate) checker.CostEstimate {
 
 func (o *operands) size(i int) checker.SizeEstimate { return o.args[i].size.orAny() }
 
-// price is the cost of an overload with its arguments, and the size of what it gives
-// where that follows from theirs.
+// price returns the cost of an overload including its arguments, and the size of the result if it
+// follows from the arguments.
 func (o *operands) price(id string) (x priced) {
 	x.cost = checker.FixedCostEstimate(1)
 	switch id {
-	case overloads.LogicalAnd, overloads.LogicalOr: // the left one may be enough
+	case overloads.LogicalAnd, overloads.LogicalOr: // the left operand may be sufficient
 		x.cost = checker.CostEstimate{Min: o.args[0].cost.Min, Max: o.sum.Max}
 		return x
 	case overloads.Conditional:
@@ -142,7 +142,7 @@ func (o *operands) price(id string) (x priced) {
 	return x
 }
 
-// matching is the cost of a regular expression, an empty text's too.
+// matching returns the cost of a regular expression match. An empty text has a cost, too.
 func matching(text, pattern checker.SizeEstimate) checker.CostEstimate {
 	return perRune(text.Add(checker.FixedSizeEstimate(1))).Multiply(pattern.MultiplyByCostFactor(common.RegexStringLengthCostFactor))
 }

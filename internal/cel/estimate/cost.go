@@ -11,15 +11,15 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// Of is what checker.Cost gives for an expression whose variables are declared as root,
-// where presence tests cost nothing; ok is false where it is not known here.
+// Of returns the estimate of checker.Cost for an expression whose variables are declared as root.
+// Presence tests cost nothing. ok is false if this package cannot estimate the expression.
 func Of(checked *ast.AST, root Declaration) (est checker.CostEstimate, ok bool) {
 	w := &walk{checked: checked, root: root, known: known()}
 	x := w.expr(checked.Expr())
 	return x.cost, !w.unknown
 }
 
-// walk is one over an expression.
+// walk is the state of one walk over an expression.
 type walk struct {
 	checked *ast.AST
 	root    Declaration
@@ -28,7 +28,7 @@ type walk struct {
 	unknown bool
 }
 
-// local is a variable of a macro.
+// A local is a variable of a macro.
 type local struct {
 	name    string
 	at      place
@@ -36,7 +36,7 @@ type local struct {
 	entries entries
 }
 
-// size is that of a value, where it is known.
+// A size is the size of a value, if known.
 type size struct {
 	checker.SizeEstimate
 	known bool
@@ -44,7 +44,7 @@ type size struct {
 
 func fixed(n uint64) size { return size{checker.FixedSizeEstimate(n), true} }
 
-// orAny is any size where none is known.
+// orAny returns s, or the range of all sizes if s is not known.
 func (s size) orAny() checker.SizeEstimate {
 	if s.known {
 		return s.SizeEstimate
@@ -52,7 +52,7 @@ func (s size) orAny() checker.SizeEstimate {
 	return checker.UnknownSizeEstimate()
 }
 
-// entries are the sizes of what is in a list that the expression makes.
+// entries is the size of the items of a list that the expression creates, if known.
 type entries struct {
 	of    checker.SizeEstimate
 	known bool
@@ -65,7 +65,7 @@ func (e entries) union(other entries) entries {
 	return entries{e.of.Union(other.of), true}
 }
 
-// priced is what is known of an expression.
+// priced is the estimate of an expression.
 type priced struct {
 	cost    checker.CostEstimate
 	size    size
@@ -75,7 +75,7 @@ type priced struct {
 	typ     *celtypes.Type // nil for literals and lists
 }
 
-// stop ends the walk.
+// stop ends the walk, because the expression is not supported.
 func (w *walk) stop() priced {
 	w.unknown = true
 	return priced{}
@@ -130,7 +130,7 @@ func (w *walk) ident(e ast.Expr) priced {
 	return x
 }
 
-// measure finds a size that the expression does not spell out: as declared, or one
+// measure sets the type of x and, if its size is not known, the size: the declared maximum, or 1
 // for a scalar.
 func (w *walk) measure(x *priced, e ast.Expr) {
 	t := w.checked.GetType(e.ID())
@@ -167,7 +167,7 @@ func (w *walk) field(e ast.Expr) priced {
 		x.cost = x.cost.Add(checker.FixedCostEstimate(common.SelectAndIdentCost))
 	}
 	if name == parser.AccumulatorName || name == parser.HiddenAccumulatorName {
-		return w.stop() // a path that begins so is none
+		return w.stop() // checker.Cost ignores paths that begin with this name
 	}
 	x.at = of.at.step(w.root, name)
 	w.measure(&x, e)
@@ -219,7 +219,7 @@ func isBind(loop ast.ComprehensionExpr) bool {
 	return over.Kind() == ast.ListKind && over.AsList().Size() == 0
 }
 
-// variable is that of a macro.
+// variable returns the iteration variable of a macro over a list or map.
 func (w *walk) variable(name string, over priced) local {
 	l := local{name: name}
 	if over.kind == celtypes.ListKind || over.entries.known {

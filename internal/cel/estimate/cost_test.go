@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// declaration is a *types.Decl for the estimate.
+// declaration implements estimate.Declaration.
 type declaration struct{ decl *types.Decl }
 
 func declarationOf(d *types.Decl) estimate.Declaration {
@@ -28,11 +28,11 @@ func (d declaration) Child(step string) estimate.Declaration {
 }
 func (d declaration) MaxSize() int64 { return d.decl.Max.Max }
 
-// compared counts expressions that were estimated, and those known here.
+// compared counts the estimated expressions and those that the package supports.
 type compared struct{ all, known int }
 
-// compare holds the estimate of an expression against its environment's. What does
-// not check is passed over.
+// compare compares the estimate of an expression with the environment's. It skips expressions that
+// are invalid.
 func (c *compared) compare(t testing.TB, env *cel.Env, d *types.Decl, src string) {
 	t.Helper()
 	checked, err := types.Check(env, src)
@@ -60,7 +60,7 @@ func at(t testing.TB, minor int, d *types.Decl) *cel.Env {
 	return env
 }
 
-// TestOf has an expression of each kind, in each version.
+// TestOf estimates an expression of each kind in each version.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	d := nested()
@@ -80,15 +80,15 @@ func TestOf(t *testing.T) {
 			"isIP(self.s) && ip(self.s).family() == 4 && ip(self.s) == ip(self.u)": true, "ip.isCanonical(self.s)": true, "cidr(self.u).containsIP(self.u) && cidr(self.u).containsIP(ip(self.s)) && cidr(self.u).ip() == ip(self.s)": true, "cidr(self.u).containsCIDR(self.s) && cidr(self.u).masked().prefixLength() > 1": true, "cidr(self.u) == cidr(self.s)": true,
 			"!format.dns1123Label().validate(self.s).hasValue()": true, "format.named('uuid').value().validate(self.u).value() == ['a']": true, "format.uuid() == format.dns1035Label()": true, "isSemver(self.s) && semver(self.s).major() == semver(self.u).minor() && semver(self.s) == semver(self.u)": true,
 			"self.?s.orValue('') == ''": true, "self.?n.?n.?s.orValue('') == self.s": true, "self.l[?0].hasValue()": true, "self.m[?'a'].orValue(self.s) == 'a'": true, "optional.of(self.i).value() == 1": true, "optional.none() == optional.of(self.s)": true, "[?self.?s, 'a'].all(x, x == 'a')": true, "self.?s.optMap(x, x + x).orValue('') == ''": false,
-			// checker.Cost's slices: of three names there is room for a fourth.
+			// Slices in checker.Cost: a slice of three names has capacity for a fourth.
 			"self.o.all(v, v.i == 1)":                                true,
 			"self.o.all(v, v.o.all(w, w.s == v.u))":                  false,
 			"self.o.all(v, v.m[v.s] == '')":                          false,
 			"self.o.all(v, v.m[self.s] == '')":                       false,
-			"self.n.o.all(v, v.o.all(w, w.s == v.u))":                true, // of four for none
+			"self.n.o.all(v, v.o.all(w, w.s == v.u))":                true, // a slice of four is full
 			"self.n.o.all(v, v.m[v.s] == '')":                        true,
 			"self.n.n.o.all(v, v.l.all(w, w == v.u))":                false,
-			"self.o.all(v, v.n.n.l.all(w, w == v.u))":                true, // copied
+			"self.o.all(v, v.n.n.l.all(w, w == v.u))":                true, // the slice is copied
 			"self.ll.all(v, v.all(w, w == ''))":                      false,
 			"self.n.ll.all(v, v.all(w, w == ''))":                    true,
 			"self.o.all(v, self.n.o.all(w, w.s == v.s && w.i == 1))": true,
@@ -101,7 +101,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestUndeclared holds what has no declaration.
+// TestUndeclared estimates expressions whose variables have no declaration.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
 	env := at(t, types.Newest, nested())
@@ -115,8 +115,8 @@ func TestUndeclared(t *testing.T) {
 	}
 }
 
-// TestMadeUpExpressions has expressions with macros in macros over long paths.
-// CELADON_PARSES is how many.
+// TestMadeUpExpressions estimates generated expressions with nested macros over long paths.
+// CELADON_PARSES sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	total := uint64(1_500)
@@ -149,7 +149,7 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-// BenchmarkOf estimates made-up expressions with both.
+// BenchmarkOf compares the speed of both estimates for generated expressions.
 func BenchmarkOf(b *testing.B) {
 	d := nested()
 	env := at(b, types.Newest, d)

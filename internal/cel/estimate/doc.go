@@ -1,15 +1,15 @@
-// Package estimate estimates what checked CEL costs as cel-go's checker.Cost does with
-// the API server's estimator, several times faster: for an expression that it knows,
-// Of gives the same numbers. Of any other it says no more than that, and
-// checker.Cost is asked.
+// Package estimate estimates the cost of checked CEL expressions like cel-go's checker.Cost with
+// the API server's estimator, but several times faster.
+//
+// Of returns the same numbers for the expressions that it supports. For others it returns false;
+// use checker.Cost instead.
 package estimate
 
-// How it works: one walk over the tree that gives each expression its cost and what
-// the expression above needs of it: its size, the sizes of its entries, and the
-// declaration of its place. checker.Cost keeps these in maps by expression, writes a
-// place as a slice of names, and looks a declaration up from the root each time; that
-// is most of its work.
+// How it works: one walk over the tree returns, for each expression, its cost and the data that the
+// parent needs: its size, the sizes of its entries, and the declaration of its path. checker.Cost
+// stores these in maps by expression, stores a path as a slice of names, and looks up each
+// declaration from the root. This takes most of its time.
 //
-// Not known, and so checker.Cost's: functions of cel-go's extensions and of lists,
-// binds, macros of two variables, maps and messages that the rule makes, bytes, and
-// places that checker.Cost mistakes for others (place.go).
+// Not supported: functions of cel-go's extensions and of lists, binds, macros with two variables,
+// map and message literals, bytes literals, and paths that checker.Cost confuses with others (see
+// place.go).

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// overloadSets are the overloads that are known here.
+// overloadSets holds the supported overloads.
 type overloadSets struct{ standard, libraries map[string]bool }
 
-// known: CEL's own, and those of optionals and of Kubernetes' libraries whose price
-// depends on no more than the sizes of their operands.
+// known returns the standard overloads of CEL, and those overloads of optionals and of Kubernetes'
+// libraries whose cost depends only on the sizes of their operands.
 var known = sync.OnceValue(func() *overloadSets {
 	k := &overloadSets{standard: map[string]bool{}, libraries: map[string]bool{}}
 	for _, function := range stdlib.Functions() {
@@ -28,7 +28,7 @@ var known = sync.OnceValue(func() *overloadSets {
 	}
 	env, err := cel.NewCustomEnv(cel.OptionalTypes(), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(), library.Format(), library.SemverLib())
 	if err != nil {
-		return k // and these are checker.Cost's
+		return k // library calls are left to checker.Cost
 	}
 	for _, function := range env.Functions() {
 		for _, overload := range function.OverloadDecls() {
@@ -38,13 +38,13 @@ var known = sync.OnceValue(func() *overloadSets {
 	return k
 })
 
-// Plain is true of an overload for whose cost no environment has an option.
+// Plain reports whether the cost of an overload is independent of the environment's options.
 func Plain(overload string) bool {
 	k := known()
 	return k.standard[overload] || k.libraries[overload]
 }
 
-// ofLibrary is true for an operator over values of a library's type.
+// ofLibrary reports whether the call is an equality of values whose types are defined by a library.
 func (o *operands) ofLibrary() bool {
 	if o.function != operators.Equals {
 		return false
@@ -57,7 +57,7 @@ func (o *operands) ofLibrary() bool {
 	return true
 }
 
-// server's estimator prices what is of its libraries.
+// server estimates calls of library functions.
 var server = &library.CostEstimator{}
 
 func (o *operands) library(id string) (x priced) {
@@ -84,8 +84,8 @@ func (o *operands) library(id string) (x priced) {
 	return x
 }
 
-// node is an operand as the server's estimator sees it. Its size says all that the
-// path could.
+// A node is an operand for the API server's estimator. It has no path, because its size already
+// reflects the declaration.
 type node struct{ *priced }
 
 func (n *node) Path() []string       { return nil }

@@ -10,10 +10,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// levels is how deep nested objects go.
+// levels is the depth of nested objects.
 const levels = 7
 
-// nest is an object of scalars, lists and maps, and of the next level in each way.
+// nest returns the schema of an object with scalars, lists, and maps that contains the next level
+// in each possible way.
 func nest(level int) schema.Structural {
 	size := int64(level + 2)
 	text := schema.Structural{Generic: schema.Generic{Type: "string"}, ValueValidation: &schema.ValueValidation{MaxLength: &size}}
@@ -40,19 +41,19 @@ func nest(level int) schema.Structural {
 	return s
 }
 
-// nested declares it.
+// nested returns the declaration of nest(0).
 func nested() *types.Decl {
 	s := nest(0)
 	return types.FromSchema(&s, types.Subtree)
 }
 
-// maker makes expressions over it that check.
+// maker generates valid expressions for nested.
 type maker struct {
 	*rand.Rand
 	vars []variable
 }
 
-// variable is of a kind: i, s, or an object's level as a figure.
+// A variable has a kind: i, s, or the level of an object as a digit.
 type variable struct{ name, kind string }
 
 func newMaker(seed uint64) *maker {
@@ -61,7 +62,7 @@ func newMaker(seed uint64) *maker {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// object is one of any level, which it gives.
+// object returns an expression for an object and its level.
 func (m *maker) object(depth int) (src string, level int) {
 	v := m.vars[m.IntN(len(m.vars))]
 	for i := 0; v.kind < "0" || v.kind > "9"; i++ {
@@ -81,7 +82,7 @@ func (m *maker) object(depth int) (src string, level int) {
 	return src, level
 }
 
-// field is a field of some object.
+// field returns a field of some object.
 func (m *maker) field(depth int, names ...string) string {
 	if m.IntN(4) == 0 {
 		for _, i := range m.Perm(len(m.vars)) {
@@ -94,7 +95,7 @@ func (m *maker) field(depth int, names ...string) string {
 	return src + "." + m.pick(names...)
 }
 
-// of is an expression of a kind: b, i, s, l (list of strings) or m (map of strings).
+// of returns an expression of a kind: b, i, s, l (list of strings), or m (map of strings).
 func (m *maker) of(kind string, depth int) string {
 	b := func() string { return m.of("b", depth-1) }
 	i := func() string { return m.of("i", depth-1) }
@@ -149,7 +150,7 @@ func (m *maker) unbind() string {
 	return last.name
 }
 
-// quantified is a macro over a list or map, of objects most often.
+// quantified returns a macro over a list or map, usually of objects.
 func (m *maker) quantified(depth int) string {
 	over, kind := m.of("l", depth-1), "s"
 	switch object, level := m.object(depth); {

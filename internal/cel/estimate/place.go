@@ -1,23 +1,21 @@
 package estimate
 
-// Declaration is what the schema declares at a place that an expression reads.
+// A Declaration is the declaration of a path that an expression reads.
 type Declaration interface {
-	// Child returns the declaration one step below: at an identifier, or at @items,
-	// @values or @keys, as cel-go's checker writes paths. It is nil where nothing is
-	// declared.
+	// Child returns the declaration one step below. A step is an identifier, @items, @values, or
+	// @keys, as in the paths of cel-go's checker. Child returns nil if nothing is declared there.
 	Child(step string) Declaration
-	// MaxSize returns the greatest size of a value, as the API server assumes it.
+	// MaxSize returns the maximum size of a value that the API server assumes.
 	MaxSize() int64
 }
 
-// place is what a path from a variable leads to; checker.Cost writes the path as
-// names.
+// A place is the destination of a path from a variable. checker.Cost stores the path as names.
 type place struct {
-	// steps are the names in the path; 0 for what has no place.
+	// steps is the number of names in the path, or 0 if there is no path.
 	steps int
-	decl  Declaration // nil where nothing is declared
-	// variable is the steps of the macro's variable that the path begins with; 0
-	// where it begins with none.
+	decl  Declaration // nil if nothing is declared
+	// variable is the number of steps of the macro variable with which the path begins, or 0 if it
+	// does not begin with one.
 	variable int
 }
 
@@ -25,20 +23,20 @@ func (p place) step(root Declaration, name string) place {
 	to := place{steps: p.steps + 1, variable: p.variable}
 	switch {
 	case p.steps == 0:
-		to.decl = root // whatever the name is
+		to.decl = root // regardless of the name
 	case p.decl != nil:
 		to.decl = p.decl.Child(name)
 	}
 	return to
 }
 
-// checker.Cost appends a name to its slice of a variable's path for each field that
-// is read of the variable. As long as the slice has room, each is written over the
-// one before, and a path that is kept meanwhile (what a macro goes over, what an
-// index is into) leads elsewhere. The server's numbers come of that.
+// checker.Cost appends a name to the slice that holds a variable's path for each field read from
+// the variable. While the slice has spare capacity, each name overwrites the previous one. A path
+// that is still in use (the range of a macro, or the operand of an index) then refers to another
+// declaration. The API server's estimates include this error, so they depend on the capacity.
 
-// inRoom is true for paths of a number of steps that are in the very slice of the
-// variable that they begin with. Slices double when they are full.
+// inRoom reports whether a path with the given number of steps shares the slice of the variable
+// with which it begins. Slices double their capacity when they are full.
 func (p place) inRoom(steps int) bool {
 	if p.variable == 0 {
 		return false
@@ -50,5 +48,5 @@ func (p place) inRoom(steps int) bool {
 	return steps <= room
 }
 
-// overwritten is true for paths that another use of their variable may change.
+// overwritten reports whether another use of its variable can change the path.
 func (p place) overwritten() bool { return p.steps > p.variable && p.inRoom(p.steps) }

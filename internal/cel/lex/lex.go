@@ -1,5 +1,5 @@
-// Package lex reads CEL text, whole or half written: its tokens, and what text a
-// node of a checked expression was written as.
+// Package lex splits complete or incomplete CEL source into tokens, and finds the source of the
+// nodes of a checked expression.
 package lex
 
 import (
@@ -10,20 +10,18 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// Token is a piece of a CEL expression; positions count code points, as
-// cel-go's do.
+// A Token is a token of a CEL expression. Positions count code points, as in cel-go.
 type Token struct {
 	Kind       Kind
 	Start, End int
-	// Open is true for a string without its end.
+	// Open is set for a string without its closing quote.
 	Open bool
 	Text string
 }
 
-// Kind is what a token is.
+// A Kind is the kind of a token.
 type Kind uint8
 
-// The kinds of tokens.
 const (
 	Ident Kind = iota
 	Number
@@ -32,9 +30,9 @@ const (
 	Comment
 )
 
-// Tokens splits an expression, whole or not, as cel-go's lexer does; words of the
-// language are names, and .? and [? one operator. White space is left out;
-// characters that CEL does not know are operators.
+// Tokens splits a complete or incomplete expression into tokens like cel-go's lexer, with these
+// differences: keywords are identifiers, .? and [? are single operators, and characters that are
+// invalid in CEL are operators. White space is omitted.
 func Tokens(src []rune) []Token {
 	text := string(src)
 	scanner := scan.WithComments(text)
@@ -48,12 +46,12 @@ func Tokens(src []rune) []Token {
 		last := len(tokens) - 1
 		switch {
 		case t.Kind == scan.Bad && strings.TrimSpace(one.Text) == "":
-			continue // white space that is none of CEL's
+			continue // white space that is not valid in CEL
 		case t.Kind == scan.Question && last >= 0 && tokens[last].End == one.Start && (tokens[last].Text == "." || tokens[last].Text == "["):
 			tokens[last].End, tokens[last].Text = one.End, tokens[last].Text+"?"
 			continue
 		case t.Kind == scan.Float && one.Text[0] == '.' && last >= 0 && EndsOperand(tokens[last]) && adjacent(tokens[last], one):
-			// a.0, of which somebody wants an item
+			// a.0 was probably meant to be an index: split the dot from the 0.
 			tokens = append(tokens, Token{Kind: Operator, Start: one.Start, End: one.Start + 1, Text: "."})
 			one.Start, one.Text = one.Start+1, one.Text[1:]
 		}
@@ -76,15 +74,16 @@ func kindOf(kind scan.Kind) Kind {
 	return Operator
 }
 
-// Letter is true for what a name can begin with.
+// Letter reports whether r can begin a name.
 func Letter(r rune) bool { return r == '_' || r < 128 && unicode.IsLetter(r) }
 
-// LetterOrDigit is true for what a name can go on with.
+// LetterOrDigit reports whether r can continue a name.
 func LetterOrDigit(r rune) bool { return Letter(r) || digit(r) }
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// StringPrefix is where the quote stands after r, b or both; i when none does.
+// StringPrefix returns the position of the quote after the prefix r, b, or both at i. It returns i
+// if there is no such prefix.
 func StringPrefix(src []rune, i int) (quote int, raw bool) {
 	for j := i; j < len(src) && j < i+3; j++ {
 		switch src[j] {
@@ -100,8 +99,8 @@ func StringPrefix(src []rune, i int) (quote int, raw bool) {
 	return i, false
 }
 
-// Unfinished is true when an expression goes on in the next line: a bracket or
-// a long string is open, or the last word asks for another.
+// Unfinished reports whether an expression continues on the next line: a bracket or a long string
+// is open, or the last token must be followed by another.
 func Unfinished(src string) bool {
 	tokens := Tokens([]rune(src))
 	depth := 0
@@ -126,8 +125,7 @@ func Unfinished(src string) bool {
 	return last.Kind == Operator && strings.Contains(" && || == != <= >= < > + - * / % ? : , ! . .? ", " "+last.Text+" ")
 }
 
-// Continues is true for a line that cannot begin an expression, and so belongs
-// to the one before.
+// Continues reports whether line cannot begin an expression, and so continues the previous line.
 func Continues(line string) bool {
 	tokens := Tokens([]rune(line))
 	if len(tokens) == 0 || tokens[0].Kind != Operator {
@@ -136,7 +134,7 @@ func Continues(line string) bool {
 	return strings.Contains(" && || == != <= >= < > + * / % ? , . .? ", " "+tokens[0].Text+" ")
 }
 
-// Depth is how a token changes the number of open brackets.
+// Depth returns the change of the number of open brackets after t: 1, 0, or -1.
 func Depth(t Token) int {
 	if t.Kind != Operator {
 		return 0

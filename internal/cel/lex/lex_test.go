@@ -48,7 +48,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestTokens splits what cel-go's lexer does not split so.
+// TestTokens checks sources that cel-go's lexer splits differently.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string][]string{
@@ -70,8 +70,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// FuzzJoin holds that what parses means the same on one line, and that tokens
-// lie in the text one behind the other.
+// FuzzJoin checks that joining lines does not change the meaning of a valid expression, and that
+// tokens are in order and within the source.
 func FuzzJoin(f *testing.F) {
 	for _, seed := range []string{"a\n&& b // c\n|| d", "'''x\ny'''", "r'\\' + \"//\" // \n + b'\\x00'", "a.?b[?c] == -1.0e-9 ? {'k': [1u]} : has(a.b)", "日本"} {
 		f.Add(seed)

@@ -1,8 +1,8 @@
 package lex
 
-// Operand is the first token of the operand that ends at tokens[last]; -1
-// where none does. It knows no operators: what is in brackets, or calls and
-// fields of it, is an operand.
+// Operand returns the index of the first token of the operand that ends at tokens[last], or -1 if
+// no operand ends there. An operand is a name, a literal, or a bracketed expression, with its
+// calls, indexes, and fields; it has no operators outside brackets.
 func Operand(tokens []Token, last int) int {
 	for i := last; i >= 0; i-- {
 		t := tokens[i]
@@ -12,7 +12,7 @@ func Operand(tokens []Token, last int) int {
 				return -1
 			}
 			if i > 0 && (tokens[i].Text == "(" || tokens[i].Text == "[" || tokens[i].Text == "[?") && EndsOperand(tokens[i-1]) && adjacent(tokens[i-1], tokens[i]) {
-				continue // a call or an index: what it is of comes before
+				continue // a call or an index: continue with its target
 			}
 		case t.Kind == Operator || t.Kind == Comment:
 			return -1
@@ -25,7 +25,7 @@ func Operand(tokens []Token, last int) int {
 	return -1
 }
 
-// EndsOperand is true for a token that a call's or an index's bracket can follow.
+// EndsOperand reports whether the bracket of a call or an index can follow t.
 func EndsOperand(t Token) bool {
 	return t.Kind == Ident && t.Text != "in" || t.Kind == String || t.Text == ")" || t.Text == "]"
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// Source finds the text that the nodes of an expression were written as.
+// A Source finds the source of the nodes of an expression.
 type Source struct {
 	text   []rune
 	tokens []Token
 	info   *ast.SourceInfo
 }
 
-// NewSource reads the text that checked was compiled from.
+// NewSource returns a Source for src, from which checked was compiled.
 func NewSource(src string, checked *cel.Ast) *Source {
 	text := []rune(src)
 	return &Source{text: text, tokens: Tokens(text), info: checked.NativeRep().SourceInfo()}
 }
 
-// Of is a node's text on one line; "" for what a macro made up.
+// Of returns the source of a node on one line, or "" if a macro generated the node.
 func (s *Source) Of(e ast.Expr) string {
 	start, end, ok := s.Range(e)
 	if !ok {
@@ -31,8 +31,8 @@ func (s *Source) Of(e ast.Expr) string {
 	return Flat(string(s.text[start:end]))
 }
 
-// Range is where a node's text stands, in code points; it is not ok for what a
-// macro made up.
+// Range returns the position of a node's source, in code points. ok is false if a macro generated
+// the node.
 func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	start, end := math.MaxInt32, -1
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -51,7 +51,7 @@ func (s *Source) Range(e ast.Expr) (from, to int, ok bool) {
 	return s.tokens[first].Start, s.tokens[last].End, true
 }
 
-// Token is the token that a node stands at, as the operator of a call.
+// Token returns the token at the position of a node, such as the operator of a call.
 func (s *Source) Token(e ast.Expr) string {
 	o, ok := s.info.GetOffsetRange(e.ID())
 	if !ok {
@@ -64,7 +64,7 @@ func (s *Source) Token(e ast.Expr) string {
 	return s.tokens[i].Text
 }
 
-// token is the token at an offset; -1 when there is none.
+// token returns the index of the token at an offset, or -1 if there is none.
 func (s *Source) token(offset int) int {
 	for i, t := range s.tokens {
 		if t.Start <= offset && offset < t.End {
@@ -74,7 +74,7 @@ func (s *Source) token(offset int) int {
 	return -1
 }
 
-// operand takes a call's name along, whose node stands at the bracket.
+// operand extends a range to the name of a call. The node of a call is at the bracket.
 func (s *Source) operand(first int) int {
 	if s.tokens[first].Text != "(" {
 		return first
@@ -85,11 +85,11 @@ func (s *Source) operand(first int) int {
 	return first
 }
 
-// named is true for what a function's name is made of: the operator in, though
-// it reads as an identifier, can be no part of one.
+// named reports whether t can be part of a function name. The operator in cannot, although it is an
+// identifier token.
 func named(t Token) bool { return t.Kind == Ident && t.Text != "in" || t.Text == "." }
 
-// field takes the name behind a selection's dot along.
+// field extends a range to the name after the dot of a selection.
 func (s *Source) field(last int) int {
 	if t := s.tokens[last].Text; (t == "." || t == ".?") && last+1 < len(s.tokens) {
 		return last + 1
@@ -97,7 +97,7 @@ func (s *Source) field(last int) int {
 	return last
 }
 
-// balance widens a range of tokens until its brackets match.
+// balance extends a range of tokens until its brackets match.
 func (s *Source) balance(first, last int) (int, int) {
 	open, missing := 0, 0
 	for _, t := range s.tokens[first : last+1] {
@@ -127,7 +127,7 @@ func OneLine(text string) string {
 	return lineEnds.ReplaceAllString(strings.TrimSpace(text), " ")
 }
 
-// Flat is an expression on one line, to be shown.
+// Flat returns an expression on one line, for display.
 func Flat(src string) string {
 	if line, ok := Join(src); ok {
 		return line
@@ -135,8 +135,8 @@ func Flat(src string) string {
 	return OneLine(src)
 }
 
-// Join is an expression on one line, without its comments, that means the same;
-// ok is false where a string goes over several lines.
+// Join returns an equivalent expression on one line, without comments. ok is false if a string
+// spans several lines.
 func Join(src string) (line string, ok bool) {
 	text := []rune(src)
 	var b strings.Builder

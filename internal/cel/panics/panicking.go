@@ -1,5 +1,5 @@
-// Package panics tells whose code panics: a defect of the libraries that an API
-// server is built of is the server's answer too, one of Celadon's own never is.
+// Package panics identifies the function that panicked. A panic in a library that the API server
+// also uses is reproduced as the server's result. A panic in Celadon's own code is always a bug.
 package panics
 
 import (
@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// In is, called by a deferred function while a panic is on its way, the name of the
-// function that panics: the innermost that is not the runtime's.
+// In returns the name of the function that panicked: the innermost function outside of package
+// runtime. Call it from a deferred function while the panic unwinds. It returns "" if there is no
+// panic.
 func In() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// listLiteral reads [a, ?b], in which a comma may come last.
+// listLiteral parses [a, ?b]. A trailing comma is allowed.
 func (s *state) listLiteral() operand {
 	id, from, height, optional := s.id(s.tok), len(s.operands), 0, []int32{}
 	s.advance()
@@ -34,8 +34,8 @@ func (s *state) listLiteral() operand {
 	return operand{s.factory.NewList(id, elements, optional), height}
 }
 
-// entries reads what may stand behind an opening bracket in place of entries: a
-// comma, if nothing follows it. It says whether there are entries.
+// entries reports whether entries follow an opening bracket. It skips a comma that is directly
+// followed by the closing bracket, as in [,].
 func (s *state) entries(end scan.Kind) bool {
 	comma := s.tok
 	if !s.accept(scan.Comma) {
@@ -44,8 +44,8 @@ func (s *state) entries(end scan.Kind) bool {
 	return s.tok.Kind != end && s.refused(comma)
 }
 
-// optional reads the mark of an optional entry. It is not ok where there is one
-// and none may be.
+// optional parses the ? of an optional entry, if present. ok is false if the mark is present but
+// optional syntax is disabled.
 func (s *state) optional() (marked, ok bool) {
 	mark := s.tok
 	if !s.accept(scan.Question) {
@@ -54,8 +54,8 @@ func (s *state) optional() (marked, ok bool) {
 	return true, s.config.OptionalSyntax || s.refused(mark)
 }
 
-// mapLiteral reads {a: b, ?c: d}, in which a comma may come last. An entry's id
-// is that of its colon, and comes before the key's.
+// mapLiteral parses {a: b, ?c: d}. A trailing comma is allowed. The ID of an entry has the position
+// of its colon, but is allocated before the IDs of its key.
 func (s *state) mapLiteral() operand {
 	id, height, entries := s.id(s.tok), 0, []ast.EntryExpr{}
 	s.advance()
@@ -83,7 +83,7 @@ func (s *state) mapLiteral() operand {
 	return operand{s.factory.NewMap(id, entries), height}
 }
 
-// entryValue reads the colon of an entry, whose id is there, and its value.
+// entryValue parses the colon and the value of an entry and sets the position of the entry's ID.
 func (s *state) entryValue(id int64) (operand, bool) {
 	s.ranges[id-1] = rangeOf(s.tok)
 	if !s.expect(scan.Colon) {
@@ -93,8 +93,8 @@ func (s *state) entryValue(id int64) (operand, bool) {
 	return value, value.expr != nil
 }
 
-// message reads a message from its type's name on, which was read as a path, as
-// any other is.
+// message parses a message literal from its brace on. The type name was already parsed as a path,
+// whose IDs are released.
 func (s *state) message(name path) operand {
 	text, ok := s.typeName(name.start - 1)
 	if !ok {
@@ -128,7 +128,8 @@ func (s *state) message(name path) operand {
 	return operand{s.factory.NewStruct(id, text, fields), height}
 }
 
-// typeName is a.b.c, which begins at that byte, if a brace follows it.
+// typeName parses a type name such as a.b.c at byte offset start. It reports whether an opening
+// brace follows.
 func (s *state) typeName(start int32) (string, bool) {
 	scanner, want := scan.New(s.src.text, int(start)), scan.Ident
 	if s.src.text[start] == '.' {

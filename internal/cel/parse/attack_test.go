@@ -9,8 +9,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/parse"
 )
 
-// TestAttackParser parses the largest texts that nest or go on in each way, and
-// larger ones than cel-go takes. The stack and the time are bounded.
+// TestAttackParser parses the largest expressions that repeat or nest each construct, and larger
+// ones than cel-go accepts. Stack and time must stay bounded.
 func TestAttackParser(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)
@@ -30,14 +30,14 @@ func TestAttackParser(t *testing.T) {
 			}
 		}
 	}
-	// A text takes milliseconds. What took the square of its size took hours.
+	// One expression takes milliseconds. With quadratic time, the test would take hours.
 	if took := time.Since(begin); took > 3*time.Minute {
 		t.Errorf("%d texts took %v", 2*len(patterns), took)
 	}
 }
 
-// TestAttackMacros parses macros that copy each other, in text that is CEL and in
-// text that is not: cel-go expands macros in both.
+// TestAttackMacros parses macros that copy each other, in valid and invalid expressions: cel-go
+// expands macros in both.
 func TestAttackMacros(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

@@ -11,24 +11,24 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// Config is what a parser knows, as parser.NewParser's options tell cel-go's.
-// The zero Config is one without options, and so without macros.
+// Config configures a parser like the options of parser.NewParser in cel-go. The zero Config
+// corresponds to no options, and thus has no macros.
 type Config struct {
 	Macros []parser.Macro
-	// OptionalSyntax is for a.?b, a[?b], [?a] and {?a: b}.
+	// OptionalSyntax accepts a.?b, a[?b], [?a], and {?a: b}.
 	OptionalSyntax bool
-	// NoEscapedIdents refuses names between backticks.
+	// NoEscapedIdents rejects names in backticks.
 	NoEscapedIdents bool
-	// MacroCalls keeps the calls that macros replaced.
+	// MacroCalls records the calls that macros replaced.
 	MacroCalls bool
-	// VariadicOperators makes one call of a chain of && or ||, and no tree.
+	// VariadicOperators represents a chain of && or || as one call instead of a balanced tree.
 	VariadicOperators bool
-	// OpenAccumulator calls the accumulator of comprehensions by its old name,
-	// which expressions can name.
+	// OpenAccumulator uses the old name of the accumulator in comprehensions, which expressions can
+	// refer to.
 	OpenAccumulator bool
-	// MaxDepth bounds nesting; 0 is cel-go's bound. It bounds the stack, too.
+	// MaxDepth limits nesting and therefore the stack. 0 means cel-go's limit.
 	MaxDepth int
-	// MaxSize bounds an expression's code points; 0 is cel-go's bound.
+	// MaxSize limits the length of an expression in code points. 0 means cel-go's limit.
 	MaxSize int
 }
 
@@ -37,30 +37,29 @@ const (
 	defaultSize  = 100_000
 )
 
-// Parser parses expressions for one environment. It is safe for concurrent use.
+// A Parser parses expressions for one environment. It is safe for concurrent use.
 type Parser struct {
 	config  Config
 	factory ast.ExprFactory
 	macros  map[macroKey]parser.Macro
-	// named are the names of macros; operators is true where one of them is an
-	// operator's.
+	// named holds the names of macros. operators is set if a macro replaces an operator.
 	named     map[string]bool
 	operators bool
-	// states are those of parses that are over, to be used again.
+	// states holds unused states for reuse.
 	states sync.Pool
 }
 
-// macroKey is what calls a macro takes the place of.
+// A macroKey identifies the calls that a macro replaces.
 type macroKey struct {
 	name string
-	// args is their number; varArgs for any.
+	// args is the number of arguments, or varArgs for any number.
 	args   int
 	member bool
 }
 
 const varArgs = -1
 
-// New makes a parser.
+// New returns a parser. It returns an error if a macro has a malformed key.
 func New(config Config) (*Parser, error) {
 	if config.MaxDepth == 0 {
 		config.MaxDepth = defaultDepth
@@ -90,7 +89,7 @@ func New(config Config) (*Parser, error) {
 	return p, nil
 }
 
-// keyOf reads a macro's key, name:args:member.
+// keyOf parses the key of a macro, which has the form name:args:member.
 func keyOf(text string) (key macroKey, err error) {
 	rest, member, ok := cutLast(text)
 	name, args, found := cutLast(rest)

@@ -2,8 +2,9 @@ package parse
 
 import "github.com/google/cel-go/common/ast"
 
-// Copy copies an expression for a macro. Each node of the copy has a new id at the
-// old one's position; entries are at the call's.
+// Copy copies an expression for a macro. Each node of the copy gets a new ID at the position of the
+// original; entries get the position of the call. If there are too many IDs, Copy sets flood and
+// returns e.
 func (h *helper) Copy(e ast.Expr) ast.Expr {
 	if h.flood = h.flood || len(h.ranges) >= maxIDs; h.flood {
 		return e

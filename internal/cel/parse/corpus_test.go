@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// kubernetes is the parser of the newest environment, twice.
+// kubernetes returns both parsers for the newest environment.
 func kubernetes(t testing.TB) (side, *cel.Env) {
 	t.Helper()
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
@@ -19,7 +19,7 @@ func kubernetes(t testing.TB) (side, *cel.Env) {
 	return newSide(t, "kubernetes", config, parser.Macros(env.Macros()...), parser.EnableOptionalSyntax(true)), env
 }
 
-// TestCorpusRules parses every rule of the corpora.
+// TestCorpusRules compares both parsers for every rule of the corpora.
 func TestCorpusRules(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

@@ -1,22 +1,19 @@
-// Package parse parses CEL as cel-go does, many times faster: for each
-// expression that cel-go's parser accepts, Parser.Parse gives the same tree, ids,
-// positions and macro calls. Of any other it says no more than that it is not
-// accepted; cel-go's parser, which is asked then, words what is wrong.
+// Package parse parses CEL expressions like cel-go's parser, but many times faster.
 //
-// Parser.Tolerant gives a tree of any text, for editors.
+// For each expression that cel-go accepts, Parser.Parse returns the same tree, IDs, positions, and
+// macro calls. For any other expression it returns an error without details; run cel-go's parser to
+// get the error messages. Parser.Tolerant returns a tree for any text, for use in editors.
 package parse
 
-// How it works: recursive descent over celscan's tokens, one token ahead, with
-// a loop for each left-recursive rule of cel-go's grammar. cel-go makes a parse
-// tree and visits it, and gives ids as it visits; the order of the ids is that of
-// the visit and not of the text (the id of && comes after its right operand's,
-// that of a map entry's colon before its key's), and so each function here
-// takes ids where the visit does.
+// How it works: the parser uses recursive descent with one token of lookahead, on the tokens of
+// package scan. Each left-recursive rule of cel-go's grammar is a loop. cel-go builds a parse tree
+// and allocates IDs while visiting it, so the order of the IDs is not the order in the text. For
+// example, the ID of && comes after those of its right operand, and the ID of a map entry, at its
+// colon, comes before those of its key. The functions here allocate IDs in the order of that visit.
 //
-// cel-go bounds nesting twice: the grammar's rules may nest so many times, each
-// kind for itself, and so may the visited operators. state counts the rules
-// that can nest deepest (expr, relation, calc), and each parsed operand comes
-// with its height in visited operators.
+// cel-go limits nesting twice: for each kind of grammar rule and for visited operators. state
+// counts the rules that can nest deepest (expr, relation, calc), and each parsed operand includes
+// its height in visited operators.
 //
-// A tolerant parse runs the same code. Where a strict one fails, miss and its
-// like note a hole and give something to go on with.
+// A tolerant parse runs the same code. At an error, miss and similar functions record a hole and
+// return a substitute so that parsing continues.

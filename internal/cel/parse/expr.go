@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// binary are the operators between operands, by how tightly they bind.
+// binary holds the operators of relations, sums, and products with their binding strength.
 var binary = [scan.Percent + 1]struct {
 	name  string
 	binds int
@@ -25,7 +25,7 @@ const (
 	multiplies
 )
 
-// expr reads what may stand in brackets.
+// expr parses a complete expression.
 func (s *state) expr() operand {
 	if s.exprs == s.config.MaxDepth {
 		return s.tooDeep()
@@ -47,7 +47,7 @@ func (s *state) conditional() operand {
 	return s.choice(test)
 }
 
-// choice reads a ? b : c from its question mark on.
+// choice parses the rest of a ? b : c, starting at the question mark.
 func (s *state) choice(test operand) operand {
 	id := s.id(s.tok)
 	s.advance()
@@ -84,8 +84,8 @@ func (s *state) and() operand {
 	return e
 }
 
-// chain reads a && b && c from its first operator on. An operator's id is the one
-// after its right operand's.
+// chain parses the rest of a && b && c, starting at the first operator. The ID of an operator
+// follows the IDs of its right operand.
 func (s *state) chain(first operand, kind scan.Kind, name string) operand {
 	from, fromOps, height := len(s.operands), len(s.ops), first.height
 	s.operands = append(s.operands, first.expr)
@@ -116,7 +116,7 @@ func (s *state) chain(first operand, kind scan.Kind, name string) operand {
 	return operand{e, height}
 }
 
-// balanced makes a tree of a chain, with its middle operator on top.
+// balanced returns a balanced tree for a chain, with the middle operator as its root.
 func (s *state) balanced(name string, terms []ast.Expr, ops []int64) ast.Expr {
 	if len(ops) == 0 {
 		return terms[0]
@@ -141,7 +141,7 @@ func (s *state) relation() operand {
 	return left
 }
 
-// related is the right side of a relation, which to cel-go is one in a relation.
+// related parses the right side of a relation, which counts as a nested relation in cel-go.
 func (s *state) related() operand {
 	if s.relations == s.config.MaxDepth {
 		return s.tooDeep()
@@ -152,7 +152,7 @@ func (s *state) related() operand {
 	return right
 }
 
-// calc reads a sum or a product: operators that bind so tightly or more.
+// calc parses a sum or a product of operators that bind at least as tightly as binds.
 func (s *state) calc(binds int) operand {
 	if s.calcs == s.config.MaxDepth {
 		return s.tooDeep()
@@ -181,7 +181,7 @@ func (s *state) binary(id int64, name string, left, right operand) operand {
 	return s.call(id, name, max(left.height, right.height)+1, left.expr, right.expr)
 }
 
-// unary reads what ! or - stands before. An even number of them is none.
+// unary parses a sequence of ! or - and its operand. An even number of operators has no effect.
 func (s *state) unary(kind scan.Kind) operand {
 	op, n := s.tok, 0
 	for s.accept(kind) {
@@ -204,7 +204,7 @@ func (s *state) unary(kind scan.Kind) operand {
 	return s.call(id, name, of.height, of.expr)
 }
 
-// call is that of an operator, which a macro may take the place of.
+// call returns the call of an operator, or its expansion if a macro replaces the operator.
 func (s *state) call(id int64, name string, height int, args ...ast.Expr) operand {
 	if height > s.config.MaxDepth {
 		return s.tooHigh(operand{args[0], height})

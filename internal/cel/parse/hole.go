@@ -10,40 +10,38 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// Hole is a place where a text is no CEL.
+// A Hole is a syntax error found by a tolerant parse.
 type Hole struct {
 	Kind HoleKind
-	// ID is the node that stands for the hole or has it; 0 where none does.
+	// ID is the node that represents or contains the hole, or 0 if there is no such node.
 	ID int64
-	// Start and End are the text that the hole takes, in code points. What is
-	// missing would stand between them.
+	// Start and End delimit the text of the hole, in code points. Missing text belongs between
+	// them.
 	Start, End int32
 }
 
-// HoleKind is what is wrong.
+// A HoleKind is the kind of a syntax error.
 type HoleKind uint8
 
-// The kinds of holes.
 const (
-	// Operand is one that is missing. Its node has no content.
+	// Operand is a missing operand. Its node is unspecified.
 	Operand HoleKind = iota
-	// Name is a field's, or a member's, that is missing. Its node is the selection.
+	// Name is a missing field or member name. Its node is the selection.
 	Name
-	// Operator is one that is missing between two operands. Its node is a call
-	// without a name.
+	// Operator is a missing operator between two operands. Its node is a call without a name.
 	Operator
-	// Closing is a bracket or a colon that is missing.
+	// Closing is a missing closing bracket or colon.
 	Closing
-	// Unfit is text that cannot stand there. Its node, if there is one, is what
-	// the text stands for all the same.
+	// Unfit is text that is not valid at its position. Its node, if any, is the closest
+	// interpretation of the text.
 	Unfit
-	// Deep is text, or its node what is left of some, that nests too deep.
+	// Deep is text that is nested too deeply. Its node, if any, replaces the text.
 	Deep
 )
 
-// Tolerant gives the largest tree that a text makes sense as, and what is wrong
-// with it; nothing is wrong with what Parse accepts, and then both trees are
-// the same. Nodes of macros that cannot be expanded stay calls.
+// Tolerant returns the largest tree that src can be read as, and its syntax errors. If Parse
+// accepts src, the trees are equal and there are no errors. Macro calls that cannot be expanded
+// remain calls.
 func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	s := p.begin(src)
 	defer p.end(s)
@@ -57,14 +55,14 @@ func (p *Parser) Tolerant(src *Source) (*ast.AST, []Hole) {
 	return ast.NewAST(root.expr, s.finish()), s.holes.list
 }
 
-// holes are what a tolerant parse has found.
+// holes is the additional state of a tolerant parse.
 type holes struct {
 	list []Hole
-	// await are the tokens that somebody outside goes on with.
+	// await holds the tokens with which an enclosing rule continues.
 	await set
 }
 
-// set is one of kinds of tokens.
+// A set is a set of token kinds.
 type set uint64
 
 const (
@@ -77,14 +75,14 @@ const (
 	atEnd  set = 1 << scan.EOF
 	closes     = inParen | inBracket | inBrace
 	opens  set = 1<<scan.OpenParen | 1<<scan.OpenBracket | 1<<scan.OpenBrace
-	// begins are what operands begin with.
+	// begins holds the tokens that can begin an operand.
 	begins = opens | 1<<scan.Ident | 1<<scan.EscapedIdent | 1<<scan.Int | 1<<scan.Uint | 1<<scan.Float |
 		1<<scan.String | 1<<scan.Bytes | 1<<scan.True | 1<<scan.False | 1<<scan.Null | 1<<scan.Not | 1<<scan.Dot
 )
 
 func (s set) has(t token) bool { return s&(1<<t.Kind) != 0 }
 
-// within reads an expression behind which some token goes on.
+// within parses an expression that can be followed by a token in await.
 func (s *state) within(await set) operand {
 	if s.holes == nil {
 		return s.expr()
@@ -98,22 +96,22 @@ func (s *state) within(await set) operand {
 
 func (s *state) note(h Hole) { s.holes.list = append(s.holes.list, h) }
 
-// hole is a node without content.
+// hole records a hole and returns an unspecified node for it.
 func (s *state) hole(kind HoleKind, start, end int32) operand {
 	id := s.newID(ast.OffsetRange{Start: start, Stop: end})
 	s.note(Hole{kind, id, start, end})
 	return operand{expr: s.factory.NewUnspecifiedExpr(id)}
 }
 
-// before is where the last token ended.
+// before returns the end of the last token, in code points.
 func (s *state) before() int32 {
 	return s.tok.at - int32(utf8.RuneCountInString(s.src.text[s.last:s.tok.Start]))
 }
 
-// endOf is where a token ends.
+// endOf returns the end of t, in code points.
 func (s *state) endOf(t token) int32 { return t.at + s.src.width(s.textOf(t)) }
 
-// missAfter is where an operand should begin behind a token that none follows.
+// missAfter handles a missing operand after token t.
 func (s *state) missAfter(t token) (operand, path) {
 	if !s.refused(t) {
 		return operand{}, path{}
@@ -121,7 +119,8 @@ func (s *state) missAfter(t token) (operand, path) {
 	return s.miss()
 }
 
-// miss is where an operand should begin and none does.
+// miss handles a missing operand. In a tolerant parse it skips tokens that cannot be part of an
+// operand, and returns the next operand or, if there is none, a hole.
 func (s *state) miss() (operand, path) {
 	if s.holes == nil {
 		return operand{}, path{}
@@ -141,7 +140,8 @@ func (s *state) miss() (operand, path) {
 	return s.hole(Operand, s.before(), s.tok.at), path{}
 }
 
-// expect reads a token of that kind. It is false where another is there.
+// expect reads a token of the given kind and reports whether parsing can continue. A tolerant parse
+// records a hole and continues if the token is missing.
 func (s *state) expect(kind scan.Kind) bool {
 	if s.accept(kind) {
 		return true
@@ -153,8 +153,8 @@ func (s *state) expect(kind scan.Kind) bool {
 	return true
 }
 
-// refused notes a token that cannot stand there. It is false where that ends the
-// parse.
+// refused handles token t, which is not valid at its position, and reports whether parsing can
+// continue. A tolerant parse records a hole and continues.
 func (s *state) refused(t token) bool {
 	if s.holes == nil {
 		return false
@@ -163,7 +163,7 @@ func (s *state) refused(t token) bool {
 	return true
 }
 
-// wrong is a literal without a value.
+// wrong handles a literal whose value is invalid.
 func (s *state) wrong(at ast.OffsetRange) operand {
 	if s.holes == nil {
 		return operand{}
@@ -172,13 +172,14 @@ func (s *state) wrong(at ast.OffsetRange) operand {
 	return s.hole(Unfit, at.Start, s.before())
 }
 
-// allowed says whether a reserved word may stand there: if it begins a type's name.
+// allowed reports whether parsing can continue at a reserved word. A reserved word is valid only at
+// the beginning of a type name.
 func (s *state) allowed(start int32) bool {
 	_, ok := s.typeName(start)
 	return ok || s.refused(s.tok)
 }
 
-// noField is where a field's name should be.
+// noField handles a missing or invalid field name.
 func (s *state) noField(at token) (string, token, bool) {
 	switch {
 	case s.holes == nil:
@@ -191,14 +192,14 @@ func (s *state) noField(at token) (string, token, bool) {
 	return "", at, true
 }
 
-// unnamed tells a hole in place of a name whose it is.
+// unnamed sets the node of the last hole to id if the name is missing.
 func (s *state) unnamed(name string, id int64) {
 	if s.holes != nil && name == "" {
 		s.holes.list[len(s.holes.list)-1].ID = id
 	}
 }
 
-// badMacro is a call that a macro finds something wrong with, or makes too much of.
+// badMacro handles a call that a macro rejects or expands to too many nodes.
 func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.holes == nil {
 		return nil
@@ -208,7 +209,7 @@ func (s *state) badMacro(id int64, name string, target ast.Expr, args []ast.Expr
 	return s.plainCall(id, name, target, args)
 }
 
-// tooHigh is an operand with too many operators above each other.
+// tooHigh handles an operand with too many nested operators.
 func (s *state) tooHigh(of operand) operand {
 	if s.holes == nil {
 		return operand{}
@@ -217,7 +218,8 @@ func (s *state) tooHigh(of operand) operand {
 	return s.hole(Deep, r.Start, s.before())
 }
 
-// tooDeep goes on behind all that is in the brackets that the next token is in.
+// tooDeep handles an operand that is nested too deeply. A tolerant parse skips to the end of the
+// enclosing brackets.
 func (s *state) tooDeep() operand {
 	if s.holes == nil {
 		return operand{}
@@ -237,8 +239,8 @@ func (s *state) tooDeep() operand {
 	return s.hole(Deep, start, end)
 }
 
-// choiceWithin reads what may follow the second operand of a choice: another
-// choice may not.
+// choiceWithin parses the text between the second operand of a choice and its colon. Another choice
+// is not valid there.
 func (s *state) choiceWithin(e operand) operand {
 	before := s.holes.await
 	s.holes.await |= inKey
@@ -251,8 +253,8 @@ func (s *state) choiceWithin(e operand) operand {
 	return e
 }
 
-// strays joins to an expression what follows it and that nobody awaits. Each
-// turn reads a token.
+// strays appends unexpected tokens to e until the end or a token in await. Each iteration consumes
+// at least one token.
 func (s *state) strays(e operand) operand {
 	for !(s.holes.await | atEnd).has(s.tok) {
 		switch kind := s.tok.Kind; {
@@ -285,7 +287,7 @@ func operatorOf(kind scan.Kind) string {
 	return binary[kind].name
 }
 
-// joined calls an operator on an expression and what is read next.
+// joined parses another expression and returns the call of an operator on left and that expression.
 func (s *state) joined(id int64, name string, left operand) operand {
 	return s.binary(id, name, left, s.conditional())
 }

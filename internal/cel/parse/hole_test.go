@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestTolerantTree gives the trees of broken texts. A hole is written as _ and
-// an operator that is missing as ~.
+// TestTolerantTree checks the trees of invalid expressions. _ represents a hole, and ~ a missing
+// operator.
 func TestTolerantTree(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)
@@ -72,7 +72,7 @@ func TestTolerantTree(t *testing.T) {
 	}
 }
 
-// written writes a tree, with _ for a hole and ~ for a missing operator.
+// written formats a tree, with _ for a hole and ~ for a missing operator.
 func written(root ast.Expr) string {
 	factory := ast.NewExprFactory()
 	root = factory.CopyExpr(root)
@@ -91,7 +91,7 @@ func written(root ast.Expr) string {
 	return text
 }
 
-// tolerable says that a tolerant parse holds what it promises of a text.
+// tolerable checks the contract of Tolerant for src.
 func tolerable(t testing.TB, s side, src string) {
 	t.Helper()
 	source := parse.NewSource(src)
@@ -111,7 +111,7 @@ func tolerable(t testing.TB, s side, src string) {
 			t.Errorf("%s: %q: hole %v is not in the text of %d", s.name, src, h, size)
 		}
 	}
-	// A ? can miss three operands or colons, be unfit, and be too high.
+	// A ? can lack three operands or colons, be unfit, and be too deep.
 	if len(holes) > 5*len(src)+4 {
 		t.Errorf("%s: %q: %d holes", s.name, src, len(holes))
 	}
@@ -123,8 +123,8 @@ func tolerable(t testing.TB, s side, src string) {
 	kept(t, s, source, tree, holes)
 }
 
-// kept says that each name of a text is in the tree or in a hole. A text without
-// holes that nest too deep has them all.
+// kept checks that each name in src is in the tree or in a hole, unless a part is nested too
+// deeply.
 func kept(t testing.TB, s side, src *parse.Source, tree *ast.AST, holes []parse.Hole) {
 	t.Helper()
 	there := names(tree.Expr())
@@ -143,7 +143,7 @@ func kept(t testing.TB, s side, src *parse.Source, tree *ast.AST, holes []parse.
 	}
 }
 
-// names are those of variables, fields and functions in a tree.
+// names returns the names of variables, fields, and functions in a tree.
 func names(root ast.Expr) map[string]bool {
 	there := map[string]bool{}
 	add := func(names ...string) {
@@ -162,7 +162,7 @@ func names(root ast.Expr) map[string]bool {
 		case ast.CallKind:
 			add(e.AsCall().FunctionName())
 		case ast.LiteralKind:
-			add(fmt.Sprint(e.AsLiteral().Value())) // of a.?b
+			add(fmt.Sprint(e.AsLiteral().Value())) // the field name of a.?b
 		case ast.StructKind:
 			add(e.AsStruct().TypeName())
 			for _, f := range e.AsStruct().Fields() {
@@ -176,8 +176,8 @@ func names(root ast.Expr) map[string]bool {
 	return there
 }
 
-// TestTolerantPrefixes gives a tree of each beginning of a rule, and of it without
-// one of its tokens: of one rule in four, or of all with CELADON_PARSES.
+// TestTolerantPrefixes parses each prefix of a rule, and the rule without each of its tokens. It
+// uses one rule in four, or all rules if CELADON_PARSES is set.
 func TestTolerantPrefixes(t *testing.T) {
 	t.Parallel()
 	s, _ := kubernetes(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// noRange is that of an id that was given back.
+// noRange marks an ID that was released.
 var noRange = ast.OffsetRange{Start: -1 << 31, Stop: -1 << 31}
 
 func (s *state) newID(r ast.OffsetRange) int64 {
@@ -14,16 +14,16 @@ func (s *state) newID(r ast.OffsetRange) int64 {
 	return int64(len(s.ranges))
 }
 
-// id is a new one, at a token.
+// id allocates an ID at the position of t.
 func (s *state) id(t token) int64 { return s.newID(rangeOf(t)) }
 
-// rangeOf begins at a code point and is as long as the token has bytes, as
-// cel-go's do.
+// rangeOf returns the position of t. As in cel-go, the start counts code points and the length
+// counts bytes.
 func rangeOf(t token) ast.OffsetRange {
 	return ast.OffsetRange{Start: t.at, Stop: t.at + t.End - t.Start}
 }
 
-// rangeAt is the position of an id, if it has one.
+// rangeAt returns the position of id. ok is false if id has no position.
 func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
 	if id < 1 || id > int64(len(s.ranges)) || s.ranges[id-1] == noRange {
 		return ast.OffsetRange{}, false
@@ -31,14 +31,14 @@ func (s *state) rangeAt(id int64) (ast.OffsetRange, bool) {
 	return s.ranges[id-1], true
 }
 
-// dropID gives an id back; the last one is given again.
+// dropID releases an ID. The last ID is allocated again.
 func (s *state) dropID(id int64) {
 	if s.ranges[id-1] = noRange; id == int64(len(s.ranges)) {
 		s.ranges = s.ranges[:id-1]
 	}
 }
 
-// finish is the positions of all ids, with what macros replaced.
+// finish returns the positions of all IDs and the calls that macros replaced.
 func (s *state) finish() *ast.SourceInfo {
 	info := ast.NewSourceInfo(s.src)
 	ranges := info.OffsetRanges()

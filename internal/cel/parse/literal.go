@@ -16,8 +16,8 @@ func (s *state) literal(at ast.OffsetRange, value ref.Val) operand {
 	return operand{expr: s.factory.NewLiteral(s.newID(at), value)}
 }
 
-// number reads one, behind its sign if there is one. Its position is the sign's,
-// and its length leaves out what stands between the two.
+// number parses a number after its sign, if any. Its position starts at the sign, and its length
+// does not include space between the sign and the digits.
 func (s *state) number(sign token) (operand, path) {
 	t := s.tok
 	text, at := s.textOf(t), rangeOf(t)
@@ -54,7 +54,7 @@ func numberOf(t token, text string) (ref.Val, bool) {
 	return celtypes.Double(n), err == nil
 }
 
-// text reads a string or bytes.
+// text parses a string or bytes literal.
 func (s *state) text() operand {
 	t := s.tok
 	value, ok := textValue(t.Token, s.textOf(t))
@@ -68,7 +68,7 @@ func (s *state) text() operand {
 	return s.literal(rangeOf(t), celtypes.String(value))
 }
 
-// textValue is what a string, bytes or the beginning of one stands for.
+// textValue returns the value of a string or bytes literal, which may be incomplete.
 func textValue(t scan.Token, text string) (string, bool) {
 	quote, raw := 0, false
 	for ; text[quote] != '"' && text[quote] != '\''; quote++ {
@@ -91,11 +91,11 @@ func textValue(t scan.Token, text string) (string, bool) {
 	return unescape(text, t.Kind == scan.Bytes)
 }
 
-// plainLines ends all lines alike.
+// plainLines converts line ends to \n.
 var plainLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// unescape replaces the escapes of a text. Where one is bad, it gives what
-// comes before it.
+// unescape replaces the escape sequences in text. If a sequence is invalid, it returns the result
+// up to that point and false.
 func unescape(text string, bytes bool) (string, bool) {
 	out := make([]byte, 0, len(text))
 	for {
@@ -112,8 +112,8 @@ func unescape(text string, bytes bool) (string, bool) {
 	}
 }
 
-// escape appends what the escape that begins behind a backslash stands for, and
-// says how long it is; 0 where it is none.
+// escape decodes the escape sequence at the start of text, which follows a backslash, and appends
+// its value to out. It returns the length of the sequence, or 0 if the sequence is invalid.
 func escape(out []byte, text string, bytes bool) ([]byte, int) {
 	if text == "" {
 		return out, 0

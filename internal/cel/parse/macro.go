@@ -7,8 +7,8 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// expanded is a call, or what a macro makes of it; nil where the macro finds
-// something wrong.
+// expanded returns the given call, or its expansion if it is a macro. It returns nil if the
+// expansion fails in a strict parse.
 func (s *state) expanded(id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.Parser.named[name] {
 		if m := s.macro(name, target != nil, len(args)); m != nil {
@@ -32,7 +32,7 @@ func (p *Parser) macro(name string, member bool, args int) parser.Macro {
 	return p.macros[macroKey{name, varArgs, member}]
 }
 
-// expand runs a macro. The call's id is given back: the macro makes ids of its own.
+// expand runs macro m. It releases the ID of the call, because the macro allocates new IDs.
 func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, args []ast.Expr) ast.Expr {
 	if s.flood {
 		return s.badMacro(id, name, target, args)
@@ -52,7 +52,7 @@ func (s *state) expand(m parser.Macro, id int64, name string, target ast.Expr, a
 	return e
 }
 
-// keepCall notes the call that a macro replaced.
+// keepCall records the call that a macro replaced.
 func (s *state) keepCall(id int64, name string, target ast.Expr, args []ast.Expr) {
 	args = s.writtenAll(args)
 	if target != nil {
@@ -64,8 +64,8 @@ func (s *state) keepCall(id int64, name string, target ast.Expr, args []ast.Expr
 	s.calls[id] = s.plainCall(0, name, target, args)
 }
 
-// written is an expression with nodes without content in place of macros, which are
-// known by their ids: as far as calls and lists reach, as cel-go does.
+// written returns e with each macro expansion, known by its ID, replaced by an unspecified node.
+// Like cel-go, it searches only calls and lists.
 func (s *state) written(e ast.Expr) ast.Expr {
 	if s.calls[e.ID()] != nil {
 		return s.factory.NewUnspecifiedExpr(e.ID())
@@ -93,7 +93,7 @@ func (s *state) writtenAll(list []ast.Expr) []ast.Expr {
 	return out
 }
 
-// helper makes nodes for macros. Their ids lie where the call's does.
+// A helper creates nodes for macros, at the position of the macro call.
 type helper struct {
 	*state
 	id int64
@@ -102,81 +102,67 @@ type helper struct {
 var _ parser.ExprHelper = &helper{}
 
 func (h *helper) next() int64 {
-	at := int32(-1) // cel-go's for a call without a position
+	at := int32(-1) // cel-go's offset for a call without a position
 	if r, ok := h.rangeAt(h.id); ok {
 		at = r.Start
 	}
 	return h.newID(ast.OffsetRange{Start: at, Stop: at})
 }
 
-// NewLiteral makes a literal.
 func (h *helper) NewLiteral(value ref.Val) ast.Expr { return h.factory.NewLiteral(h.next(), value) }
 
-// NewList makes a list.
 func (h *helper) NewList(elems ...ast.Expr) ast.Expr {
 	return h.factory.NewList(h.next(), elems, []int32{})
 }
 
-// NewMap makes a map.
 func (h *helper) NewMap(entries ...ast.EntryExpr) ast.Expr {
 	return h.factory.NewMap(h.next(), entries)
 }
 
-// NewMapEntry makes an entry of a map.
 func (h *helper) NewMapEntry(key, value ast.Expr, optional bool) ast.EntryExpr {
 	return h.factory.NewMapEntry(h.next(), key, value, optional)
 }
 
-// NewStruct makes a message.
 func (h *helper) NewStruct(name string, fields ...ast.EntryExpr) ast.Expr {
 	return h.factory.NewStruct(h.next(), name, fields)
 }
 
-// NewStructField makes a field of a message.
 func (h *helper) NewStructField(field string, value ast.Expr, optional bool) ast.EntryExpr {
 	return h.factory.NewStructField(h.next(), field, value, optional)
 }
 
-// NewComprehension makes one with one variable.
 func (h *helper) NewComprehension(over ast.Expr, v, accu string, init, cond, step, result ast.Expr) ast.Expr {
 	return h.factory.NewComprehension(h.next(), over, v, accu, init, cond, step, result)
 }
 
-// NewComprehensionTwoVar makes one with two variables.
 func (h *helper) NewComprehensionTwoVar(over ast.Expr, v, v2, accu string, init, cond, step, result ast.Expr) ast.Expr {
 	return h.factory.NewComprehensionTwoVar(h.next(), over, v, v2, accu, init, cond, step, result)
 }
 
-// NewIdent makes a variable.
 func (h *helper) NewIdent(name string) ast.Expr { return h.factory.NewIdent(h.next(), name) }
 
-// NewAccuIdent makes the accumulator.
 func (h *helper) NewAccuIdent() ast.Expr { return h.factory.NewAccuIdent(h.next()) }
 
-// AccuIdentName is the accumulator's name.
 func (h *helper) AccuIdentName() string { return h.factory.AccuIdentName() }
 
-// NewCall makes a call of a function.
 func (h *helper) NewCall(function string, args ...ast.Expr) ast.Expr {
 	return h.factory.NewCall(h.next(), function, args...)
 }
 
-// NewMemberCall makes a call of a member.
 func (h *helper) NewMemberCall(function string, target ast.Expr, args ...ast.Expr) ast.Expr {
 	return h.factory.NewMemberCall(h.next(), function, target, args...)
 }
 
-// NewPresenceTest makes has().
+// NewPresenceTest returns the expression has(of.field).
 func (h *helper) NewPresenceTest(of ast.Expr, field string) ast.Expr {
 	return h.factory.NewPresenceTest(h.next(), of, field)
 }
 
-// NewSelect makes a selection.
 func (h *helper) NewSelect(of ast.Expr, field string) ast.Expr {
 	return h.factory.NewSelect(h.next(), of, field)
 }
 
-// OffsetLocation is where an id is.
+// OffsetLocation returns the position of the node with the given ID.
 func (h *helper) OffsetLocation(id int64) common.Location {
 	r, ok := h.rangeAt(id)
 	if !ok {
@@ -185,7 +171,7 @@ func (h *helper) OffsetLocation(id int64) common.Location {
 	return location(h.src.lines, r.Start)
 }
 
-// NewError says that a macro's call is wrong.
+// NewError returns an error at the node with the given ID.
 func (h *helper) NewError(id int64, message string) *common.Error {
 	return common.NewError(id, message, h.OffsetLocation(id))
 }

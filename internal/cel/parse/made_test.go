@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestMadeUpExpressions parses made-up and mutated expressions with both parsers;
-// CELADON_PARSES is how many.
+// TestMadeUpExpressions compares both parsers for generated and mutated expressions. CELADON_PARSES
+// sets their number.
 func TestMadeUpExpressions(t *testing.T) {
 	t.Parallel()
 	total := 6_000

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// primary reads an operand up to its first selection, index or call of a member.
-// A name is a path: it may yet turn out to be the type of a message.
+// primary parses an operand up to its first selection, index, or member call. For a name, it also
+// returns a path, because the name can turn out to be a message type.
 func (s *state) primary() (of operand, name path) {
 	switch first := s.tok; first.Kind {
 	case scan.Ident:
@@ -48,15 +48,15 @@ func (s *state) primary() (of operand, name path) {
 	return s.miss()
 }
 
-// path is where an operand of names and dots alone begins; of any other operand it
-// is zero.
+// A path is the beginning of an operand that consists only of names and dots. It is zero for other
+// operands.
 type path struct {
-	// start is the byte behind which the path's first one is, and ids the number
-	// of ids before it.
+	// start is the byte offset of the operand plus one. ids is the number of IDs allocated before
+	// it.
 	start, ids int32
 }
 
-// reserved words name no variable and no function.
+// reserved reports whether name cannot be the name of a variable or function.
 func reserved(name string) bool {
 	switch name {
 	case "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while":
@@ -65,8 +65,8 @@ func reserved(name string) bool {
 	return false
 }
 
-// named reads a variable, a call of a function or a message from its name on. The
-// first token is the name, or the dot before it.
+// named parses a variable, a function call, or a message, starting at its name. first is the name
+// or the dot before it.
 func (s *state) named(first token) (operand, path) {
 	at, ids := s.tok, int32(len(s.ranges))
 	name := s.src.text[at.Start:at.End]
@@ -83,7 +83,7 @@ func (s *state) named(first token) (operand, path) {
 	return operand{expr: s.factory.NewIdent(s.id(at), name)}, path{first.Start + 1, ids}
 }
 
-// function reads a call of one, from its bracket on.
+// function parses the arguments of a call of function name.
 func (s *state) function(name string) operand {
 	id := s.id(s.tok)
 	args, height := s.arguments()
@@ -93,8 +93,8 @@ func (s *state) function(name string) operand {
 	return operand{s.expanded(id, name, nil, args), height}
 }
 
-// member reads the selections, indexes and calls that follow an operand. A path's
-// height is looked at when it is known to be no type's name.
+// member parses the selections, indexes, and calls that follow an operand. It checks the height of
+// a path only after the path is known not to be a type name.
 func (s *state) member(of operand, name path) operand {
 	for of.expr != nil {
 		switch s.tok.Kind {
@@ -123,8 +123,8 @@ func (s *state) member(of operand, name path) operand {
 	return of
 }
 
-// selection reads a field or a call of a member, from its dot on. It says whether a
-// path still is one.
+// selection parses a field or a member call, starting at the dot. It reports whether the operand
+// can still be a path.
 func (s *state) selection(of operand) (operand, bool) {
 	dot := s.tok
 	s.advance()
@@ -155,7 +155,7 @@ func (s *state) selection(of operand) (operand, bool) {
 	return operand{s.factory.NewSelect(id, of.expr, field), of.height + 1}, at.Kind == scan.Ident
 }
 
-// field reads the name of one.
+// field parses a field name.
 func (s *state) field() (name string, at token, ok bool) {
 	at = s.tok
 	switch at.Kind {
@@ -198,8 +198,8 @@ func (s *state) nested() operand {
 	return e
 }
 
-// arguments reads those of a call with their brackets; nil where they are not
-// accepted.
+// arguments parses the arguments of a call and their parentheses. It returns nil if they are
+// invalid.
 func (s *state) arguments() (args []ast.Expr, height int) {
 	s.advance()
 	if s.accept(scan.CloseParen) {
@@ -223,7 +223,7 @@ func (s *state) arguments() (args []ast.Expr, height int) {
 	return args, height
 }
 
-// popped takes a list from the stack of operands.
+// popped removes the operands starting at index from and returns them.
 func (s *state) popped(from int) []ast.Expr {
 	list := s.list(s.operands[from:]...)
 	clear(s.operands[from:])

@@ -10,17 +10,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// ErrNotAccepted means that an expression is no CEL, or beyond a bound of cel-go's:
-// cel-go's parser knows why.
+// ErrNotAccepted reports that an expression is not valid CEL or exceeds a limit of cel-go. Use
+// cel-go's parser to get the error message.
 var ErrNotAccepted = errors.New("no CEL expression that cel-go accepts")
 
-// ErrFlood means that macros make too much of an expression: each optMap copies
-// what it stands behind, and so 25 of them in a row, 300 bytes, are a tree of 100
-// million nodes. cel-go's parser sets no bound, and must not be asked.
+// ErrFlood reports that macros expand an expression to too many nodes. Each optMap copies its
+// receiver, so 25 of them in a row, in 300 bytes, result in 100 million nodes. Do not pass such an
+// expression to cel-go's parser, which has no limit.
 var ErrFlood = fmt.Errorf("macros copy each other: more than %d nodes (want fewer optMap and optFlatMap one behind the other)", maxIDs)
 
-// maxIDs bounds the ids that macros may take: all nodes of the largest text that
-// cel-go accepts, twice over.
+// maxIDs limits the number of IDs. It is about twice the number of nodes in the largest expression
+// that cel-go accepts.
 const maxIDs = 250_000
 
 // Parse parses an expression. The error is ErrNotAccepted or ErrFlood.
@@ -43,8 +43,8 @@ func (p *Parser) Parse(src *Source) (*ast.AST, error) {
 	return nil, ErrNotAccepted
 }
 
-// floods says whether a text that is no CEL has macros that make too much: cel-go
-// goes on behind what is wrong, and runs them.
+// floods reports whether macros expand to too many nodes in an expression that is invalid. cel-go's
+// parser continues after an error and would expand them.
 func (p *Parser) floods(src *Source) bool {
 	s := p.begin(src)
 	defer p.end(s)
@@ -58,46 +58,46 @@ func (p *Parser) tooLarge(src *Source) bool {
 	return len(src.text) > p.config.MaxSize && utf8.RuneCountInString(src.text) > p.config.MaxSize
 }
 
-// state is that of one parse.
+// state is the state of one parse.
 type state struct {
 	*Parser
 	src  *Source
 	scan scan.Scanner
-	// tok is the token to be read next, and last the end of the one before.
+	// tok is the next token. last is the end of the previous token.
 	tok  token
 	last int32
-	// seen and points are a byte and its offset in code points, from which the
-	// next token's is counted.
+	// seen is a byte offset and points the same offset in code points. Positions are counted from
+	// there.
 	seen   int32
 	points int32
-	// ranges are the positions of ids, from 1.
+	// ranges holds the positions of the IDs, starting with ID 1.
 	ranges []ast.OffsetRange
-	// exprs, relations and calcs count the grammar's rules that are open.
+	// exprs, relations, and calcs count the open grammar rules of each kind.
 	exprs, relations, calcs int
-	// operands and ops are stacks: of lists and calls, and of && and ||.
+	// operands is a stack for lists and arguments, ops a stack for && and ||.
 	operands []ast.Expr
 	ops      []int64
-	// slab is what argument lists are cut from.
+	// slab is free space for argument lists.
 	slab   []ast.Expr
 	helper helper
-	// calls are those that macros replaced, by the ids of what they made.
+	// calls holds the calls that macros replaced, by the ID of their expansion.
 	calls map[int64]ast.Expr
-	// flood is true where macros took too many ids.
+	// flood is set if macros allocated too many IDs.
 	flood bool
-	// holes are nil in a strict parse.
+	// holes is nil in a strict parse.
 	holes *holes
 }
 
-// token is one, and its offset in code points.
+// A token is a token with its offset in code points.
 type token struct {
 	scan.Token
 	at int32
 }
 
-// operand is a parsed expression; one whose expr is nil was not accepted.
+// An operand is a parsed expression. Its expr is nil if the expression was rejected.
 type operand struct {
 	expr ast.Expr
-	// height counts the operators above each other that cel-go would visit.
+	// height is the number of nested operators that cel-go would visit.
 	height int
 }
 
@@ -113,7 +113,7 @@ func (p *Parser) begin(src *Source) *state {
 	return s
 }
 
-// end keeps what the next parse can use.
+// end releases s for reuse, without its contents.
 func (p *Parser) end(s *state) {
 	clear(s.operands)
 	*s = state{Parser: p, ranges: s.ranges[:0], operands: s.operands[:0], ops: s.ops[:0], helper: s.helper}
@@ -122,7 +122,7 @@ func (p *Parser) end(s *state) {
 	}
 }
 
-// maxKept bounds what a state keeps for the next parse.
+// maxKept limits the capacity of the slices that a state keeps for reuse.
 const maxKept = 1024
 
 func (s *state) advance() {
@@ -136,7 +136,7 @@ func (s *state) advance() {
 	s.seen, s.tok.at = s.tok.Start, s.points
 }
 
-// accept reads a token of that kind, if it is the next.
+// accept reads the next token if it has the given kind, and reports whether it does.
 func (s *state) accept(kind scan.Kind) bool {
 	if s.tok.Kind != kind {
 		return false
@@ -147,7 +147,7 @@ func (s *state) accept(kind scan.Kind) bool {
 
 func (s *state) textOf(t token) string { return s.src.text[t.Start:t.End] }
 
-// list cuts a list of arguments.
+// list copies exprs to a slice in the slab.
 func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 	n := len(exprs)
 	if n == 0 {
@@ -165,6 +165,5 @@ func (s *state) list(exprs ...ast.Expr) []ast.Expr {
 	return list
 }
 
-// maxSlab bounds the arguments that are made room for at once. Real rules have one
-// for each eight bytes.
+// maxSlab limits the size of a slab. Real rules have about one argument per eight bytes.
 const maxSlab = 32

@@ -14,16 +14,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// side is one environment's two parsers.
+// A side holds both parsers for one environment.
 type side struct {
 	name string
 	ours *parse.Parser
 	cels *parser.Parser
-	// macros are what calls of macros have for names.
+	// macros holds the function names of macro calls.
 	macros map[string]bool
 }
 
-// sides are parsers with each option, cel-go's and ours.
+// sides returns pairs of parsers that together use each option.
 func sides(t testing.TB) []side {
 	t.Helper()
 	env, err := cel.NewEnv(cel.OptionalTypes(), ext.Bindings(), ext.TwoVarComprehensions(), ext.Lists(), ext.Math(), ext.Protos())
@@ -66,8 +66,8 @@ func newSide(t testing.TB, name string, config parse.Config, options ...parser.O
 	return s
 }
 
-// upstream is cel-go's tree, or why there is none. Some texts that are no CEL,
-// with options that Kubernetes does not have, end in a panic of a macro's.
+// upstream returns cel-go's tree, or the reason for rejection. Some macros panic for invalid
+// expressions with options that Kubernetes does not use.
 func (s side) upstream(src string) (tree *ast.AST, refusal string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -81,7 +81,7 @@ func (s side) upstream(src string) (tree *ast.AST, refusal string) {
 	return tree, ""
 }
 
-// compare parses with both parsers; accepted is whether cel-go's accepts it.
+// compare compares both parsers for src and reports whether cel-go accepts it.
 func (s side) compare(t testing.TB, src string) (accepted bool) {
 	t.Helper()
 	want, refusal := s.upstream(src)
@@ -98,7 +98,7 @@ func (s side) compare(t testing.TB, src string) (accepted bool) {
 	return accepted
 }
 
-// TestParseAsUpstream parses one expression of each kind.
+// TestParseAsUpstream compares both parsers for one expression of each kind.
 func TestParseAsUpstream(t *testing.T) {
 	t.Parallel()
 	for _, s := range sides(t) {

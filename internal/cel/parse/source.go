@@ -7,21 +7,21 @@ import (
 	"github.com/google/cel-go/common"
 )
 
-// Source is a text to be parsed. It answers as common.NewTextSource does, and
-// keeps no second copy of the text. It is immutable.
+// A Source is the source of an expression. It behaves like the result of common.NewTextSource, but
+// does not copy the text. It is immutable.
 type Source struct {
 	text string
-	// ascii is true where a byte is a character.
+	// ascii is set if each character has one byte.
 	ascii bool
-	// lines are the offsets behind each line's end, in code points; of a text of
-	// one line, the one offset is here, too.
+	// lines holds the offsets after each line end, in code points. If the text has one line, the
+	// offset is stored in one to avoid an allocation.
 	lines []int32
 	one   [1]int32
 }
 
 var _ common.Source = &Source{}
 
-// NewSource reads a text. Bytes that are no UTF-8 become U+FFFD.
+// NewSource returns a source for text. Invalid UTF-8 is replaced by U+FFFD.
 func NewSource(text string) *Source {
 	s := &Source{text: text, ascii: ascii(text)}
 	if !s.ascii && !utf8.ValidString(text) {
@@ -60,7 +60,7 @@ func (s *Source) lineOffsets() []int32 {
 	}
 }
 
-// width counts code points.
+// width returns the number of code points in text.
 func (s *Source) width(text string) int32 {
 	if s.ascii {
 		return int32(len(text))
@@ -68,17 +68,17 @@ func (s *Source) width(text string) int32 {
 	return int32(utf8.RuneCountInString(text))
 }
 
-// Content is the text.
+// Content returns the text.
 func (s *Source) Content() string { return s.text }
 
-// Description is cel-go's name for a text that is in no file.
+// Description returns cel-go's name for a source that is not a file.
 func (s *Source) Description() string { return "<input>" }
 
-// LineOffsets are the offsets at which lines begin, from the second on, and one
-// behind the end.
+// LineOffsets returns the offsets of all lines except the first, followed by the offset after the
+// end.
 func (s *Source) LineOffsets() []int32 { return s.lines }
 
-// LocationOffset is where a line and column are.
+// LocationOffset returns the offset of a line and column. ok is false if the line does not exist.
 func (s *Source) LocationOffset(at common.Location) (int32, bool) {
 	if start, ok := s.line(at.Line()); ok {
 		return start + int32(at.Column()), true
@@ -86,7 +86,7 @@ func (s *Source) LocationOffset(at common.Location) (int32, bool) {
 	return -1, false
 }
 
-// OffsetLocation is the line and column of an offset.
+// OffsetLocation returns the line and column of an offset.
 func (s *Source) OffsetLocation(offset int32) (common.Location, bool) {
 	if offset == 0 && s.text != "" {
 		return origin, true
@@ -94,13 +94,13 @@ func (s *Source) OffsetLocation(offset int32) (common.Location, bool) {
 	return location(s.lines, offset), true
 }
 
-// origin is asked for at each parse.
+// origin is allocated once because each parse requests it.
 var origin = common.NewLocation(1, 0)
 
-// NewLocation is that line and column.
+// NewLocation returns the given line and column as a location.
 func (s *Source) NewLocation(line, col int) common.Location { return common.NewLocation(line, col) }
 
-// Snippet is a line of the text.
+// Snippet returns a line without its line end. ok is false if the line does not exist.
 func (s *Source) Snippet(line int) (string, bool) {
 	if _, ok := s.line(line); !ok || s.text == "" {
 		return "", false
@@ -113,7 +113,7 @@ func (s *Source) Snippet(line int) (string, bool) {
 	return rest, true
 }
 
-// line is the offset at which a line begins.
+// line returns the offset of the start of a line. ok is false if the line does not exist.
 func (s *Source) line(line int) (int32, bool) {
 	switch {
 	case line == 1:
@@ -124,7 +124,7 @@ func (s *Source) line(line int) (int32, bool) {
 	return -1, false
 }
 
-// location is the line, from 1, and the column, from 0, of an offset.
+// location returns the line of an offset, counted from 1, and its column, counted from 0.
 func location(lines []int32, offset int32) common.Location {
 	line, start := 1, int32(0)
 	for _, next := range lines {

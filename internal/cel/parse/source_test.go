@@ -11,7 +11,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestSourceAsUpstream asks our source and cel-go's the same.
+// TestSourceAsUpstream compares Source with cel-go's source.
 func TestSourceAsUpstream(t *testing.T) {
 	t.Parallel()
 	for _, text := range append([]string{"", "\n", "\n\n", "a\n", "a\nb", "é\n語\n😀", "a\r\nb", "\xff\n\xff"}, celexprs.Kinds()[:300]...) {

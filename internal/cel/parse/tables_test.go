@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/celexprs"
 )
 
-// TestUpstreamTables parses what upstream's own tests have.
+// TestUpstreamTables compares both parsers for the expressions in upstream's tests.
 func TestUpstreamTables(t *testing.T) {
 	t.Parallel()
 	texts := celexprs.Upstream(t)

@@ -1,6 +1,6 @@
 package scan
 
-// The classes of bytes, by what a token that begins with one is.
+// Classes of bytes, by the token that can begin with the byte.
 const (
 	letter = 1 << iota
 	digit
@@ -8,14 +8,14 @@ const (
 	quote
 	single
 	double
-	// name is what a name can go on with.
+	// name matches the bytes that can continue a name.
 	name = letter | digit
 )
 
-// class is that of each byte; 0 where none begins.
+// class holds the class of each byte, or 0 if no token begins with it.
 var class = classes()
 
-// singles are the operators of one character, which begin no longer one.
+// singles holds the operators of one character that are not the beginning of a longer one.
 var singles = [128]Kind{
 	'?': Question, ':': Colon, ',': Comma, '.': Dot,
 	'(': OpenParen, ')': CloseParen, '[': OpenBracket, ']': CloseBracket, '{': OpenBrace, '}': CloseBrace,

@@ -1,43 +1,42 @@
-// Package scan splits CEL text into tokens, one pass over its bytes, as
-// cel-go's lexer does: the longest token wins. Text that is no CEL gives tokens
-// too, of kind Bad or marked Open, so that an editor can go on behind them.
+// Package scan splits CEL source into tokens in one pass over its bytes.
+//
+// Like cel-go's lexer, it prefers the longest token. Invalid text also results in tokens, of kind
+// Bad or with the mark Open, so that editors can continue after it.
 package scan
 
 import "math"
 
-// Token is a piece of a text; Start and End count bytes. It has no more fields than
-// a compiler keeps in registers, since parsers copy tokens at each step.
+// A Token is a token of the source. Start and End are byte offsets. The struct is small enough for
+// the compiler to keep it in registers, because parsers copy tokens at each step.
 type Token struct {
 	Kind       Kind
 	Marks      Marks
 	Start, End int32
 }
 
-// Marks are what else is known of a token.
+// Marks is a set of token properties.
 type Marks uint8
 
-// The marks.
 const (
-	// Escaped is that of a string with a backslash in it, and of one whose line
-	// ends may need to be made plain; of a number in hexadecimal.
+	// Escaped marks a string that contains a backslash or may contain line ends to be normalized,
+	// and a hexadecimal number.
 	Escaped Marks = 1 << iota
-	// Open is that of a string or an escaped name without its end.
+	// Open marks a string or an escaped name without its closing quote.
 	Open
 )
 
-// Has says whether a token has a mark.
+// Has reports whether m contains one.
 func (m Marks) Has(one Marks) bool { return m&one != 0 }
 
-// Kind is what a token is.
+// A Kind is the kind of a token.
 type Kind uint8
 
-// The kinds of tokens.
 const (
 	EOF Kind = iota
-	// Bad is a character that begins no token.
+	// Bad is a character that cannot begin a token.
 	Bad
 	Ident
-	// EscapedIdent is a name between backticks.
+	// EscapedIdent is a name in backticks.
 	EscapedIdent
 	Int
 	Uint
@@ -63,7 +62,7 @@ const (
 	OpenBrace
 	CloseBrace
 
-	// The binary operators; Minus is unary as well.
+	// Binary operators; Minus is also unary.
 	Less
 	LessEquals
 	Greater
@@ -78,31 +77,31 @@ const (
 	Percent
 )
 
-// Scanner reads the tokens of a text, its first two gigabytes. The zero Scanner
-// reads none.
+// A Scanner splits the first two gigabytes of a source into tokens. The zero Scanner has an empty
+// source.
 type Scanner struct {
 	src string
 	pos int
-	// comments is true where comments are tokens.
+	// comments is set if comments are tokens.
 	comments bool
 }
 
-// New begins to read a text at a byte.
+// New returns a scanner for src that starts at byte offset at and skips comments.
 func New(src string, at int) Scanner { return Scanner{src: cut(src), pos: at} }
 
-// WithComments begins to read a text whose comments are wanted, too.
+// WithComments returns a scanner for src that returns comments as tokens.
 func WithComments(src string) Scanner { return Scanner{src: cut(src), comments: true} }
 
 func cut(src string) string { return src[:min(len(src), math.MaxInt32-1)] }
 
-// Next is the next token; at the end, and after it, an empty one of kind EOF.
+// Next returns the next token, or an empty token of kind EOF at the end.
 func (s *Scanner) Next() (t Token) {
 	s.Read(&t)
 	return t
 }
 
-// Read is Next in place: to a parser that keeps one token, a copy of each is what
-// costs most.
+// Read is like Next, but stores the token in t. Copying tokens would dominate the time of a parser
+// that keeps only one.
 func (s *Scanner) Read(t *Token) {
 	src, i := s.src, s.pos
 	for i < len(src) && class[src[i]] == space || s.skips(i) {
@@ -135,7 +134,7 @@ func (s *Scanner) Read(t *Token) {
 	}
 }
 
-// rare reads what few tokens begin with.
+// rare reads the tokens with an uncommon first character.
 func (s *Scanner) rare(t *Token, i int) {
 	switch c := s.src[i]; {
 	case c == '`':
@@ -149,13 +148,13 @@ func (s *Scanner) rare(t *Token, i int) {
 	}
 }
 
-// set makes a token, and goes on behind it.
+// set sets t and advances the scanner to the end of the token.
 func (s *Scanner) set(t *Token, kind Kind, start, end int) {
 	t.Kind, t.Marks, t.Start, t.End = kind, 0, int32(start), int32(end)
 	s.pos = end
 }
 
-// skips: a comment begins there, which is no token.
+// skips reports whether a comment to be skipped begins at i.
 func (s *Scanner) skips(i int) bool {
 	return s.at(i) == '/' && s.at(i+1) == '/' && !s.comments
 }
@@ -167,7 +166,7 @@ func (s *Scanner) lineEnd(i int) int {
 	return i
 }
 
-// at is the byte there; 0 behind the end.
+// at returns the byte at i, or 0 after the end.
 func (s *Scanner) at(i int) byte {
 	if i < len(s.src) {
 		return s.src[i]
@@ -175,7 +174,7 @@ func (s *Scanner) at(i int) byte {
 	return 0
 }
 
-// operator reads one that may have a second character.
+// operator reads an operator that can have a second character.
 func (s *Scanner) operator(t *Token, c byte, i int) {
 	next, one, two, want := s.at(i+1), Bad, Bad, byte('=')
 	switch c {
@@ -199,10 +198,10 @@ func (s *Scanner) operator(t *Token, c byte, i int) {
 	}
 }
 
-// longestWord is how long words of the language and prefixes of strings are.
+// longestWord is the length of the longest keyword. String prefixes are shorter.
 const longestWord = len("false")
 
-// word reads a name, a word of the language, or a string with a prefix.
+// word reads a name, a keyword, or a string with a prefix.
 func (s *Scanner) word(t *Token, start int) {
 	src, i := s.src, start+1
 	for i < len(src) && class[src[i]]&name != 0 {
@@ -228,7 +227,7 @@ func (s *Scanner) word(t *Token, start int) {
 	}
 }
 
-// prefixed reads a string behind b, r or br; what else is there, is a name.
+// prefixed reads a string with the prefix b, r, or br. If the prefix is invalid, t remains a name.
 func (s *Scanner) prefixed(t *Token, start, at int) {
 	raw := false
 	switch first := s.src[start] | 0x20; {
@@ -244,7 +243,7 @@ func (s *Scanner) prefixed(t *Token, start, at int) {
 	s.text(t, start, at, raw)
 }
 
-// text reads a string from its first quote; its kind is known.
+// text reads a string whose first quote is at i. The kind of t is already set.
 func (s *Scanner) text(t *Token, start, i int, raw bool) {
 	src, q := s.src, s.src[i]
 	s.set(t, t.Kind, start, len(src))
@@ -271,7 +270,7 @@ func (s *Scanner) text(t *Token, start, i int, raw bool) {
 	t.Marks |= Open
 }
 
-// longText reads a string from behind its three quotes.
+// longText reads the rest of a string after its three quotes.
 func (s *Scanner) longText(t *Token, i int, q byte, raw bool) {
 	src := s.src
 	for ; i < len(src); i++ {
@@ -289,7 +288,7 @@ func (s *Scanner) longText(t *Token, i int, q byte, raw bool) {
 	t.Marks |= Open
 }
 
-// end lets a token end there.
+// end sets the end of t and advances the scanner.
 func (s *Scanner) end(t *Token, at int) {
 	t.End, s.pos = int32(at), at
 }
@@ -314,7 +313,7 @@ func (s *Scanner) number(t *Token, start int) {
 	}
 }
 
-// unsigned ends a whole number, which a u may follow.
+// unsigned sets t to an integer, including the suffix u, if present.
 func (s *Scanner) unsigned(t *Token, start, end int) {
 	if s.at(end)|0x20 == 'u' {
 		s.set(t, Uint, start, end+1)
@@ -323,12 +322,12 @@ func (s *Scanner) unsigned(t *Token, start, end int) {
 	}
 }
 
-// fraction reads on from a number's point.
+// fraction reads the rest of a number, starting at its decimal point.
 func (s *Scanner) fraction(t *Token, start, point int) {
 	s.set(t, Float, start, s.exponent(s.digits(point+1)))
 }
 
-// exponent is the end of the one at i; i where there is none.
+// exponent returns the end of the exponent at i, or i if there is none.
 func (s *Scanner) exponent(i int) int {
 	if s.at(i)|0x20 != 'e' {
 		return i
@@ -363,7 +362,7 @@ func (s *Scanner) escapedIdent(t *Token, start int) {
 	t.Marks |= Open
 }
 
-// character is the end of the one that begins at i.
+// character returns the end of the character at i.
 func (s *Scanner) character(i int) int {
 	for i++; i < len(s.src) && s.src[i]&0xC0 == 0x80; {
 		i++

@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/scan"
 )
 
-// TestScanTokens splits texts; a token is written with ! where it is open or bad,
-// and with \ where it is escaped.
+// TestScanTokens checks the tokens of some sources. ! marks tokens that are open or bad, and \
+// marks escaped ones.
 func TestScanTokens(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -63,8 +63,7 @@ func TestScanFrom(t *testing.T) {
 	}
 }
 
-// FuzzScan holds that tokens lie in the text, one behind the other, and that
-// nothing but white space is between them.
+// FuzzScan checks that tokens are in order, within the source, and separated only by white space.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{"", "a.?b[?c] == -1.0e-9 // d\n", `'''a\'''' r"\" b'\x00'`, "`a", "\"\\", "é\xff@"} {
 		f.Add(seed)

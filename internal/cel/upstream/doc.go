@@ -1,5 +1,5 @@
-// Package upstream chooses between Celadon's own CEL front end and cel-go's. Both give the
-// same trees, types, errors and estimates, so cel-go's is the reference for tests:
+// Package upstream selects Celadon's own CEL front end or cel-go's. Both produce the same trees,
+// types, errors, and estimates, so tests can use cel-go's as the reference:
 //
 //	go test -tags upstreamcel ./...
 package upstream

@@ -2,5 +2,5 @@
 
 package upstream
 
-// CEL reports whether cel-go parses, checks and estimates all expressions.
+// CEL reports whether cel-go parses, checks, and estimates all expressions.
 const CEL = false

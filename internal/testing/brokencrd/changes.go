@@ -7,14 +7,14 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// change is one way to spoil a CRD.
+// A change is one way to break a CRD.
 type change struct {
 	name string
-	// apply says false where there is nothing to change.
+	// apply returns false if there is nothing to change.
 	apply func(m *maker) bool
 }
 
-// changes are all there are. Seeds choose by position: add at the end.
+// changes holds all changes. Seeds select them by position, so add new ones at the end.
 var changes = []change{
 	{"one bound removed", func(m *maker) bool { return m.change(bounded, unbound) }},
 	{"all bounds removed", func(m *maker) bool { eachNode(m.schema(), unbound); return true }},

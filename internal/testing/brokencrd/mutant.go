@@ -1,9 +1,9 @@
-// Package brokencrd spoils CRDs for tests that hold Celadon's answer to a CRD
-// against the API server's: bounds removed, types changed, rules, messages and
-// defaults broken, rules in places that can have none.
+// Package brokencrd breaks CRDs, for tests that compare Celadon's verdict on a CRD with the API
+// server's. It removes bounds, changes types, breaks rules, messages, and defaults, and adds rules
+// where they are not allowed.
 //
 //	m := brokencrd.Of(crd, 7)
-//	// m.CRD is a changed copy, m.Changes tell what was done
+//	// m.CRD is a changed copy, m.Changes names the changes
 package brokencrd
 
 import (
@@ -14,15 +14,14 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Mutant is a spoilt copy of a CRD.
+// A Mutant is a changed copy of a CRD.
 type Mutant struct {
 	CRD *apiextensionsv1.CustomResourceDefinition
-	// Changes are the names of those made.
+	// Changes holds the names of the changes.
 	Changes []string
 }
 
-// Of makes one to three changes to a copy of a CRD; the same seed makes the
-// same ones.
+// Of makes one to three changes to a copy of crd. The result depends only on the seed.
 func Of(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Mutant {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 20)), crd: crd.DeepCopy()}
 	out := &Mutant{CRD: m.crd}
@@ -34,7 +33,7 @@ func Of(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Mutant {
 	return out
 }
 
-// Changes are the names of all changes that mutants can have.
+// Changes returns the names of all changes.
 func Changes() []string {
 	names := make([]string, len(changes))
 	for i, c := range changes {
@@ -48,8 +47,8 @@ type (
 	aRule       = apiextensionsv1.ValidationRule
 )
 
-// EachSchema visits the spines of all versions' schemas, properties by name;
-// changes of a node are kept.
+// EachSchema calls f for every node of all versions' schemas except those below allOf, anyOf,
+// oneOf, and not. Properties are visited by name. f may modify the node.
 func EachSchema(crd *apiextensionsv1.CustomResourceDefinition, f func(*apiextensionsv1.JSONSchemaProps)) {
 	for i := range crd.Spec.Versions {
 		if s := crd.Spec.Versions[i].Schema; s != nil {
@@ -76,7 +75,7 @@ func eachNode(s *schemaProps, f func(*schemaProps)) {
 	}
 }
 
-// maker makes one mutant.
+// A maker creates one mutant.
 type maker struct {
 	*rand.Rand
 	crd *apiextensionsv1.CustomResourceDefinition
@@ -84,7 +83,7 @@ type maker struct {
 
 func pick[T any](m *maker, list ...T) T { return list[m.IntN(len(list))] }
 
-// schema is the schema of some version.
+// schema returns the schema of a random version.
 func (m *maker) schema() *schemaProps {
 	v := m.crd.Spec.Versions[m.IntN(len(m.crd.Spec.Versions))]
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
@@ -93,7 +92,7 @@ func (m *maker) schema() *schemaProps {
 	return v.Schema.OpenAPIV3Schema
 }
 
-// change edits one node of those that fit.
+// change edits a random node for which fits returns true.
 func (m *maker) change(fits func(*schemaProps) bool, edit func(*schemaProps)) bool {
 	s, n := m.schema(), 0
 	eachNode(s, func(s *schemaProps) {
@@ -137,7 +136,7 @@ func (m *maker) rule(edit func(*aRule)) bool {
 	})
 }
 
-// add puts a rule on a node that fits.
+// add adds a rule to a node for which fits returns true.
 func (m *maker) add(fits func(*schemaProps) bool, rule aRule) bool {
 	return m.change(fits, func(s *schemaProps) { s.XValidations = append(s.XValidations, rule) })
 }

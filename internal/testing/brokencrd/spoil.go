@@ -6,8 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Spoil changes something in some node of a CRD's schemas, or beside them, in a way
-// that the server may refuse.
+// Spoil makes one change to a node of a CRD's schemas, or to its versions, that the API server
+// might reject.
 func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	if r.IntN(10) == 0 && len(crd.Spec.Versions) > 0 {
 		spoilVersion(r, crd)
@@ -105,11 +105,11 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 			name := props{Type: "string", Format: pick("", "date"), MaxLength: size(), Pattern: pick("", "a")}
 			s.Type, s.XEmbeddedResource = "object", r.IntN(4) > 0
 			s.Properties = map[string]props{"kind": {Type: "string"}, "apiVersion": {Type: pick("string", "string", "integer")}, "metadata": {Type: "object", Properties: map[string]props{"name": name, "generateName": {Type: "string"}}}}
-		case 35, 36: // a default beside bounds that its type may not have
+		case 35, 36: // a default with bounds that may not apply to its type
 			s.Type, s.Format = pick("integer", "integer", "number", "string"), pick("", "", "int32", "int64", "float")
 			s.Default = raw(`5`, `1.5`, `"a"`, `3000000000`, `99999999999`, `-0.0`, `1e3`)
 			s.Minimum, s.Maximum, s.MultipleOf, s.ExclusiveMaximum = bound(), bound(), bound(), r.IntN(3) == 0
-		case 37: // there, and empty
+		case 37: // set, but empty
 			s.Definitions, s.PatternProperties, s.Enum, s.Required = apiextensionsv1.JSONSchemaDefinitions{}, map[string]props{}, []apiextensionsv1.JSON{}, []string{}
 		}
 	}
@@ -126,8 +126,8 @@ func Spoil(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	})
 }
 
-// spoilVersion adds a version whose schema differs in little or nothing, or makes
-// fields selectable.
+// spoilVersion adds a version whose schema differs slightly or not at all, or adds selectable
+// fields.
 func spoilVersion(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	versions := crd.Spec.Versions
 	at := r.IntN(len(versions))
@@ -146,7 +146,7 @@ func spoilVersion(r *rand.Rand, crd *apiextensionsv1.CustomResourceDefinition) {
 	eachNode(second.Schema.OpenAPIV3Schema, func(s *schemaProps) {
 		switch {
 		case s.Default != nil && len(s.Default.Raw) > 0:
-			s.Default.Raw = append([]byte(" "), s.Default.Raw...) // the same value
+			s.Default.Raw = append([]byte(" "), s.Default.Raw...) // an equal value
 		case different && s.MaxLength == nil && s.Type == "string":
 			s.MaxLength, different = ptr(int64(100)), false
 		}

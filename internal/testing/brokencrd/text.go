@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Text makes one slip of the pen in a CRD's JSON, of those that its decoding
-// finds, and tells which; the same seed makes the same one.
+// Text introduces one typo that a decoder detects into the JSON of a CRD, and returns its name. The
+// result depends only on the seed.
 func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	r := rand.New(rand.NewPCG(seed, 21))
 	for {
@@ -22,7 +22,7 @@ func Text(crd []byte, seed uint64) (out []byte, slip string) {
 	}
 }
 
-// slips replace one occurrence of a text by another.
+// slips holds typos. Each typo replaces one occurrence of from by to.
 var slips = []struct{ name, from, to string }{
 	{"rules misspelt", `"x-kubernetes-validations":`, `"x-kubernetes-validation":`},
 	{"rule misspelt", `"rule":`, `"rules":`},
@@ -47,7 +47,7 @@ var slips = []struct{ name, from, to string }{
 	{"metadata misspelt", `"metadata":{`, `"metadata":{"label":{},`},
 }
 
-// indexes are the places of a text, at most a thousand.
+// indexes returns the positions of text in data, at most a thousand.
 func indexes(data, text []byte) (places []int) {
 	for at := 0; len(places) < 1000; {
 		i := bytes.Index(data[at:], text)

@@ -12,17 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An Update replaces Old by New, a CRD of the same name. The API server might accept neither as
-// a new CRD.
+// An Update replaces Old by New, a CRD of the same name. The API server might reject either of them
+// as a new CRD.
 type Update struct {
 	Old, New *apiextensionsv1.CustomResourceDefinition
-	// Changes are the names of the changes to both, then those to New after "to".
+	// Changes holds the names of the changes to both CRDs, then "to", then the names of the changes
+	// to New.
 	Changes []string
 }
 
-// UpdateOf makes an update from a CRD; the same seed makes the same one. Schemas have
-// descriptions, and rules set every field that they can have. Some rules of both are far over
-// the cost limit: the API server keeps them as long as their schema is the same.
+// UpdateOf makes an update from crd. The result depends only on the seed. Schemas have
+// descriptions, and rules set every field that they can have. Some rules in both CRDs far exceed
+// the cost limit: the API server accepts such rules as long as their schema is unchanged.
 func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Update {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 38)), crd: crd.DeepCopy()}
 	u := &Update{}
@@ -30,7 +31,7 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 		m.describe()
 	}
 	before, after, spoil := shared, changed, true
-	if m.IntN(2) == 0 { // nothing but the cost of a rule can be wrong
+	if m.IntN(2) == 0 { // only the cost of a rule can be invalid
 		before, after, spoil = before[:mildShared], after[:mildChanged], false
 	}
 	m.make(u, m.IntN(4), before, spoil)
@@ -44,7 +45,8 @@ func UpdateOf(crd *apiextensionsv1.CustomResourceDefinition, seed uint64) *Updat
 	return u
 }
 
-// make makes n changes of a list or, with spoil, at times a change that spoils any CRD.
+// make makes n changes from list. If spoil is set, some of them come from changes instead, and can
+// break any CRD.
 func (m *maker) make(u *Update, n int, list []change, spoil bool) {
 	for done, tries := 0, 0; done < n && tries < 50; tries++ {
 		c := list[m.IntN(len(list))]
@@ -58,8 +60,8 @@ func (m *maker) make(u *Update, n int, list []change, spoil bool) {
 	}
 }
 
-// shared are changes to the CRD before and after the update. Of a valid CRD, the first of them
-// make one that is valid but for the cost of a rule.
+// shared holds changes to both CRDs. The first mildShared of them keep a valid CRD valid except for
+// the cost of a rule.
 var shared = []change{
 	{"too expensive", (*maker).tooExpensive},
 	{"one schema for all versions", (*maker).oneSchema},
@@ -72,13 +74,14 @@ var shared = []change{
 	{"metadata", (*maker).spoilMetadata},
 }
 
-// mildShared and mildChanged are how many of the first changes keep a CRD valid but for cost.
+// mildShared and mildChanged are the number of changes at the beginning of shared and changed that
+// keep a CRD valid except for cost.
 const (
 	mildShared  = 2
 	mildChanged = 4
 )
 
-// changed are changes to the CRD after the update.
+// changed holds changes to New only.
 var changed = []change{
 	{"description", (*maker).changeDescription},
 	{"description", (*maker).changeDescription},
@@ -183,8 +186,8 @@ func (m *maker) tooExpensive() bool {
 	})
 }
 
-// expensive adds a list whose rule costs more than the limit, at times also more than the limit
-// of a CRD, which is ten times as high.
+// expensive adds a list whose rule exceeds the limit per rule and, in some cases, the limit per
+// CRD, which is ten times as high.
 func (m *maker) expensive() bool {
 	return m.change(object, func(s *schemaProps) {
 		s.Properties[pick(m, "expensive", "costly")] = schemaProps{
@@ -209,7 +212,7 @@ func (m *maker) oneSchema() bool {
 	return len(m.crd.Spec.Versions) > 1
 }
 
-// anotherVersion adds a copy of a version, at times with other descriptions.
+// anotherVersion adds a copy of a version, sometimes with other descriptions.
 func (m *maker) anotherVersion() bool {
 	versions := m.crd.Spec.Versions
 	if len(versions) == 0 || len(versions) > 3 {
@@ -224,7 +227,7 @@ func (m *maker) anotherVersion() bool {
 	return true
 }
 
-// spoilMetadata changes metadata, mostly to something that no object can have.
+// spoilMetadata changes metadata, usually to a value that is not valid.
 func (m *maker) spoilMetadata() bool {
 	meta := &m.crd.ObjectMeta
 	meta.Labels, meta.Annotations = maps.Clone(meta.Labels), maps.Clone(meta.Annotations)

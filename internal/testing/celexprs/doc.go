@@ -1,3 +1,3 @@
-// Package celexprs has CEL expressions for tests: real rules, the texts of upstream's
-// own tests, and such as are made up.
+// Package celexprs provides CEL expressions for tests: real rules, the expressions of upstream's
+// tests, and generated ones.
 package celexprs

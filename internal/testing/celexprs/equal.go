@@ -10,8 +10,8 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// Difference is where two parsed expressions are not the same, node by node, ids,
-// positions and macro calls; "" where they are.
+// Difference returns the first difference between two parsed expressions, including IDs, positions,
+// and macro calls. It returns "" if they are equal.
 func Difference(got, want *ast.AST) string {
 	if d := treeDifference(got, want); d != "" {
 		return d
@@ -25,8 +25,8 @@ func Difference(got, want *ast.AST) string {
 	return ""
 }
 
-// CheckedDifference is where two checked expressions are not the same: as
-// Difference, and in types and references.
+// CheckedDifference returns the first difference between two checked expressions, including types
+// and references.
 func CheckedDifference(got, want *ast.AST) string {
 	if d := treeDifference(got, want); d != "" {
 		return d
@@ -128,8 +128,7 @@ func valueDifference[T comparable](at string, got, want T) string {
 	return ""
 }
 
-// literalDifference compares values with their types; numbers that are none are
-// alike.
+// literalDifference compares literals and their types. NaNs are equal.
 func literalDifference(at string, got, want ast.Expr) string {
 	g, w := got.AsLiteral(), want.AsLiteral()
 	if reflect.TypeOf(g) != reflect.TypeOf(w) || (!reflect.DeepEqual(g, w) && !(g.Type() == celtypes.DoubleType && g != g && w != w)) {

@@ -2,8 +2,8 @@ package celexprs
 
 import "strings"
 
-// Kinds are texts of each kind that the grammar has, and some that are just outside;
-// behind the first 300, such as nest deep.
+// Kinds returns expressions for each part of the grammar, and some that are slightly invalid. Those
+// after the first 300 include deeply nested ones.
 func Kinds() []string {
 	list := []string{
 		"", " ", "a", ".a", "a.b", ".a.b.c", "a . b", "1", "-1", "- 1", "--1", "---1", "- -1", "!a", "!!a", "!!!a", "!-1", "!--1", "-a.b", "-1.b", "-1.b()", "-!a", "!-a",
@@ -28,7 +28,7 @@ func Kinds() []string {
 	return list
 }
 
-// nestings are expressions that nest so deep.
+// nestings returns expressions that are nested n levels deep.
 func nestings(n int) []string {
 	around := func(open, mid, end string) string { return strings.Repeat(open, n) + mid + strings.Repeat(end, n) }
 	return []string{

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// maker makes expressions by cel-go's grammar; a wild one some that are just
-// outside.
+// A maker generates expressions from cel-go's grammar. If wild is set, some of them are slightly
+// invalid.
 type maker struct {
 	*rand.Rand
 	b    strings.Builder
 	wild bool
 }
 
-// sometimes picks of the second words, which are no good there, if it is wild.
+// sometimes returns one of words or, if wild is set, occasionally an invalid one.
 func (m *maker) sometimes(words, wild []string) string {
 	if m.wild && m.IntN(8) == 0 {
 		return m.pick(wild...)
@@ -24,7 +24,7 @@ func (m *maker) sometimes(words, wild []string) string {
 
 func (m *maker) pick(words ...string) string { return words[m.IntN(len(words))] }
 
-// write writes tokens, with space and comments between some.
+// write writes tokens, with white space and comments between some of them.
 func (m *maker) write(tokens ...string) {
 	for _, t := range tokens {
 		switch m.IntN(40) {
@@ -262,20 +262,20 @@ func (m *maker) text() string {
 	return b.String()
 }
 
-// Made is an expression by the grammar, or just outside.
+// Made returns a valid or slightly invalid expression.
 func Made(r *rand.Rand) string {
 	m := &maker{Rand: r, wild: r.IntN(6) == 0}
 	m.expr(m.IntN(4))
 	return m.b.String()
 }
 
-// pieces are what mutations put into a text.
+// pieces holds the strings that mutations insert.
 var pieces = []string{
 	"(", ")", "[", "]", "{", "}", ",", ":", "?", ".", "!", "-", "+", "*", "/", "%", "<", "=", "==", "&&", "||", "&", "in", " in ", "true", "null", "for", "has", "0", "1", ".5", "1u", "0x", "e3", "x", "self", ".?", "[?",
 	`"`, `'`, `"""`, `'''`, "r'", `b"`, "\\", "`", "`a`", "//", "\n", "\r", "\t", " ", "@", "#", "é", "語", "😀", "\xff", "\x00", ".all(x, x)", ".optMap(x, x)", "[0]", ".b", ".c()", "{}", "M{a:1}", "{'a': 1}", "(a ? b : c)", "-1", "--", "!!",
 }
 
-// Mutated is a text with up to four changes; other is one whose parts it may take.
+// Mutated returns text with one to four changes. Changes can insert parts of other.
 func Mutated(r *rand.Rand, text, other string) string {
 	for range 1 + r.IntN(4) {
 		i := r.IntN(len(text) + 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// Rules are the distinct expressions of all corpora, sorted.
+// Rules returns the distinct expressions of all corpora, sorted.
 func Rules(t testing.TB) []string {
 	t.Helper()
 	files := corpus.CRDFiles(t)
@@ -45,7 +45,7 @@ var (
 	allRules  []string
 )
 
-// Many are expressions of each kind, and all rules where there is a corpus.
+// Many returns expressions of each kind and, if there is a corpus, all its rules.
 func Many(t testing.TB) []string {
 	t.Helper()
 	texts := Kinds()[:300]

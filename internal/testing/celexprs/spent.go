@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Spent is what turns of some work took of the processor and of memory.
+// Spent measures the processor time and allocations of repeated work.
 type Spent struct {
 	turns  int
 	time   time.Duration
 	allocs uint64
 }
 
-// Add is one turn.
+// Add runs work once and adds its time and allocations.
 func (s *Spent) Add(work func()) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -28,18 +28,18 @@ func (s *Spent) Add(work func()) {
 	s.turns++
 }
 
-// Per is what one of n that each turn worked on took, in nanoseconds, and its
-// allocations.
+// Per returns the time in nanoseconds and the number of allocations per item, where each call of
+// Add processed n items.
 func (s *Spent) Per(n int) (ns, allocs float64) {
 	n *= s.turns
 	return float64(s.time) / float64(n), float64(s.allocs) / float64(n)
 }
 
-// processorTime is what this process has used so far, in all its threads.
+// processorTime returns the processor time of all threads of this process.
 func processorTime() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		panic(err) // there is no such error
+		panic(err) // does not happen
 	}
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

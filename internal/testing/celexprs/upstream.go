@@ -18,9 +18,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/gomod"
 )
 
-// Upstream is each text in the tests of cel-go's parser and checker, of the API
-// server's CEL packages, and in CEL's conformance suite, sorted. Most texts in Go
-// files are no expressions.
+// Upstream returns each string in the tests of cel-go's parser and checker and of the API server's
+// CEL packages, and each expression in CEL's conformance suite, sorted. Most strings from Go files
+// are not expressions.
 func Upstream(t testing.TB) []string {
 	t.Helper()
 	texts := map[string]bool{}
@@ -70,7 +70,7 @@ func goTexts(t testing.TB, folder string, to map[string]bool) {
 	}
 }
 
-// suiteExpr is an expression in the conformance suite.
+// suiteExpr matches an expression in the conformance suite.
 var suiteExpr = regexp.MustCompile(`\bexpr:((?:\s*(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))+)`)
 
 func suiteTexts(t testing.TB, folder string) (texts []string) {

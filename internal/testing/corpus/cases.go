@@ -17,18 +17,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Case is one write of a corpus, as its maintainers' tests have it.
+// A Case is one write from the tests of a corpus's maintainers.
 type Case struct {
 	Name        string
-	CRD         string   // a file below the folder
-	Variants    []string // further files for which the tests run the same write
+	CRD         string   // a file in the folder
+	Variants    []string // other CRD files for which the tests run the same write
 	Version     string
 	Subresource string
 	Object      map[string]any
 	OldObject   map[string]any // nil on create
 }
 
-// Cases are those of all files below a folder's cases, in order; there may be
+// Cases returns the cases in all files of the subfolder cases of folder, in order. There may be
 // none.
 func Cases(t testing.TB, folder string) iter.Seq[Case] {
 	t.Helper()
@@ -76,7 +76,7 @@ func readCase(doc []byte) (c Case, err error) {
 	if err != nil {
 		return c, err
 	}
-	var all map[string]any // decoded as a server does: whole numbers are int64
+	var all map[string]any // decoded like in the API server: whole numbers are int64
 	if err := json.Unmarshal(text, &all); err != nil {
 		return c, err
 	}

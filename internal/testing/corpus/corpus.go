@@ -1,5 +1,5 @@
-// Package corpus finds the real CRDs that tests go through. A corpus is a
-// folder with CRDs below crds; CELADON_CORPUS is a list of them, as PATH is one.
+// Package corpus finds the real CRDs that tests use. A corpus is a folder whose subfolder crds
+// contains CRDs. CELADON_CORPUS is a list of such folders, separated like PATH.
 package corpus
 
 import (
@@ -14,8 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Folders are those that CELADON_CORPUS names; where there is none, the test is
-// skipped.
+// Folders returns the folders in CELADON_CORPUS. It skips the test if there are none.
 func Folders(t testing.TB) []string {
 	t.Helper()
 	folders := Named(t)
@@ -25,9 +24,8 @@ func Folders(t testing.TB) []string {
 	return folders
 }
 
-// Named is Folders for tests that do something without a corpus, too. A relative
-// folder is looked for here, where go test runs, and in the folders above, in
-// one of which make was called.
+// Named is like Folders for tests that can also run without a corpus. It looks for relative folders
+// in the working directory of go test and in its parents, because make was called in one of them.
 func Named(t testing.TB) (folders []string) {
 	t.Helper()
 	for _, name := range filepath.SplitList(os.Getenv("CELADON_CORPUS")) {
@@ -60,8 +58,8 @@ func findCorpus(name string) (string, error) {
 	return "", err
 }
 
-// CRDFiles are the files with CRDs in all folders, in order; where there is
-// none, the test is skipped.
+// CRDFiles returns the files with CRDs in all folders, in order. It skips the test if there are
+// none.
 func CRDFiles(t testing.TB) []string {
 	t.Helper()
 	var files []string
@@ -70,7 +68,7 @@ func CRDFiles(t testing.TB) []string {
 			if err == nil && !d.IsDir() && filepath.Ext(path) == ".yaml" {
 				files = append(files, path)
 			}
-			return nil // a folder may have cases alone
+			return nil // a folder may contain only cases
 		})
 	}
 	if len(files) == 0 {
@@ -79,7 +77,7 @@ func CRDFiles(t testing.TB) []string {
 	return files
 }
 
-// Largest is the file with most bytes.
+// Largest returns the largest file.
 func Largest(t testing.TB, files []string) string {
 	t.Helper()
 	largest, size := "", int64(-1)
@@ -95,7 +93,7 @@ func Largest(t testing.TB, files []string) string {
 	return largest
 }
 
-// ReadCRD reads a file with one CRD.
+// ReadCRD returns the CRD in a file that contains only that CRD.
 func ReadCRD(t testing.TB, file string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -41,7 +41,7 @@ func TestFolders(t *testing.T) {
 	}
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	t.Chdir(filepath.Join(dir, "module/package"))
-	t.Setenv("CELADON_CORPUS", "../a:"+b+": :"+a) // relative to module, where make is called
+	t.Setenv("CELADON_CORPUS", "../a:"+b+": :"+a) // relative to the folder in which make is called
 	if got := Folders(t); !slices.Equal(got, []string{a, b}) {
 		t.Errorf("folders %v", got)
 	}

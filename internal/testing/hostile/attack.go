@@ -1,5 +1,5 @@
-// Package hostile holds outputs against hostile texts: tests fill names, keys,
-// values and messages with Text, and ask of what comes out that it is Harmless.
+// Package hostile checks that output is safe when input is hostile: fill names, keys, values, and
+// messages with Text, and check the output with Harmless.
 package hostile
 
 import (
@@ -11,15 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// Text holds all that may steer a terminal, or who reads a log, as UTF-8: every
-// control, escape sequences, what turns or hides text, and commands to runners.
+// Text contains every character and sequence in UTF-8 that can manipulate a terminal or mislead a
+// reader of a log: all control characters, escape sequences, characters that reorder or hide text,
+// and commands to CI runners.
 var Text = hostileText()
 
-// Broken is Text with bytes that are no UTF-8, each of which some terminals take
-// for a control.
+// Broken is Text with invalid UTF-8. Some terminals interpret each of the added bytes as a control
+// character.
 var Broken = Text + "\xff\x9b31m\x9d0;PWNED\x9c\xe2\x80"
 
-// forged begins lines that are not ours.
+// forged is the beginning of lines that only hostile input can cause.
 const forged = "PWNED"
 
 func hostileText() string {
@@ -43,8 +44,8 @@ func hostileText() string {
 	return b.String()
 }
 
-// Fill puts a text into every string that p leads to, and one item into every
-// list, so that a field that is new is filled too.
+// Fill sets every string that p leads to and adds one item to every list. New fields are therefore
+// covered without changes to the tests.
 func Fill(p any, text string) { fill(reflect.ValueOf(p).Elem(), text) }
 
 func fill(v reflect.Value, text string) {
@@ -69,14 +70,14 @@ func fill(v reflect.Value, text string) {
 	}
 }
 
-// own are the workflow commands that a report itself begins lines with.
+// own matches the workflow commands with which a report begins its own lines.
 var own = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\n]+(,line=[0-9]+)?(,col=[0-9]+)?,title=[^,:\n]*::`)
 
-// data is how the runner reads what stands behind a command.
+// data decodes the text after a command like the runner.
 var data = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
 
-// Harmless fails the test for an output that steers a terminal, that has a line
-// which is not ours, or a command for a runner that is not.
+// Harmless reports a test error if out can manipulate a terminal, contains a forged line, or
+// contains a command to a CI runner that the report did not write.
 func Harmless(t *testing.T, what string, out []byte) {
 	t.Helper()
 	if !utf8.Valid(out) {
@@ -100,14 +101,14 @@ func Harmless(t *testing.T, what string, out []byte) {
 	}
 }
 
-// steers is true for what shows nothing, or not itself.
+// steers reports whether r is invisible or affects how other characters are displayed.
 func steers(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// isCommand is true for a line that GitHub's runner would try as a command, as
-// its ActionCommand.cs reads one, or that the agents of Azure and TeamCity would.
-// Comparisons of texts may pass over what shows nothing.
+// isCommand reports whether GitHub's runner (see its ActionCommand.cs) or the agents of Azure and
+// TeamCity would run a line as a command. It ignores invisible characters, because their
+// comparisons may do so, too.
 func isCommand(text string) bool {
 	text = strings.Map(func(r rune) rune {
 		if steers(r) || unicode.Is(unicode.M, r) {

@@ -1,5 +1,5 @@
-// Package reword writes rules in other words, for tests of what tells rules
-// apart: whatever value a rule has, the other words give true where it does.
+// Package reword rewrites rules in equivalent ways, to test code that compares rules. For each
+// value, the reworded rule is true if and only if the original is.
 //
 //	text, ways, err := reword.Rule(rand.New(rand.NewPCG(1, 2)), "has(self.a) && self.a > 3")
 //	// !(!has(self.a) || self.a <= 3), [comparison turned round  De Morgan]
@@ -15,14 +15,13 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// How it works: the parser has no macros, so that has and all are calls like
-// others, and the tree can be written as it is. A few nodes are changed, each in
-// a way that keeps what it gives, errors included; a comparison is only denied
-// where it is an error or one of two truths, not between numbers that may be NaN,
-// which no JSON has.
+// How it works: the parser has no macros, so has and all are ordinary calls and the tree can be
+// printed. A few nodes are replaced by equivalent expressions, including their errors. Negating a
+// comparison requires that it is either an error or a bool with a defined opposite. This excludes
+// NaN, which JSON does not have.
 
-// Rule makes one to four changes that keep a rule's meaning, and names them. It
-// makes none where it finds none to make.
+// Rule returns text with one to four changes that keep its meaning, and their names. It makes no
+// changes if none applies.
 func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error) {
 	root, info, err := parse(text)
 	if err != nil {
@@ -40,7 +39,7 @@ func Rule(r *rand.Rand, text string) (reworded string, ways []string, err error)
 	return reworded, ways, err
 }
 
-// Split are the rules that together refuse what one does; nil where it is not a
+// Split returns the operands of a conjunction as separate rules, or nil if text is not a
 // conjunction.
 func Split(text string) (rules []string, err error) {
 	root, info, err := parse(text)
@@ -69,7 +68,7 @@ func parse(text string) (ast.Expr, *ast.SourceInfo, error) {
 	return tree.Expr(), tree.SourceInfo(), nil
 }
 
-// collect is all nodes of a tree.
+// collect returns all nodes of a tree.
 func collect(root ast.Expr) (nodes []ast.Expr) {
 	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) { nodes = append(nodes, e) }))
 	return nodes

@@ -9,7 +9,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// texts have a node for each way.
+// texts contains a node for each way.
 var texts = []string{
 	"has(self.a) && (self.a > 3 || self.b == 'x') && !(self.c && self.d)",
 	"self.l.all(x, x in ['p', 'q', 'r']) || size(self.l) < 2",
@@ -18,7 +18,7 @@ var texts = []string{
 	"self.a != 4 && self.a <= 3 && self.a >= 1 || self.b < 'y'",
 }
 
-// worlds are values of self; in some, texts are errors.
+// worlds holds values of self. With some of them, texts evaluate to errors.
 var worlds = []map[string]any{
 	{},
 	{"a": 4, "b": "x", "c": true, "d": false, "l": []string{"p"}},
@@ -28,8 +28,8 @@ var worlds = []map[string]any{
 	{"b": 3, "c": false, "l": []any{"p", 4}},
 }
 
-// TestRule: rewordings give true where the rule does, and never twice the same
-// for all seeds.
+// TestRule checks that reworded rules are true for the same values as the original, and that they
+// differ between seeds.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	env, err := cel.NewEnv(cel.Variable("self", cel.DynType), cel.OptionalTypes())

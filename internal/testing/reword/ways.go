@@ -9,14 +9,14 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// way is one way to say the same.
+// A way is one equivalent transformation.
 type way struct {
 	name string
-	// apply changes a node, or says false where the way is not for it.
+	// apply changes a node, or returns false if the transformation does not apply to it.
 	apply func(m *maker, e ast.Expr) bool
 }
 
-// all are the ways that there are. Seeds choose by position: add at the end.
+// all holds all ways. Seeds select them by position, so add new ones at the end.
 var all = []way{
 	{"commuted", func(m *maker, e ast.Expr) bool {
 		return m.swapped(e, map[string]string{operators.LogicalAnd: operators.LogicalAnd, operators.LogicalOr: operators.LogicalOr})
@@ -42,7 +42,7 @@ var all = []way{
 	{"brackets moved", (*maker).associated},
 }
 
-// maker makes nodes.
+// A maker creates nodes.
 type maker struct {
 	*rand.Rand
 	ast.ExprFactory
@@ -60,8 +60,7 @@ func (m *maker) not(e ast.Expr) ast.Expr {
 	return m.call(operators.LogicalNot, e)
 }
 
-// become puts an expression in the place of a node; what is kept of the node must
-// be a copy.
+// become replaces node e by other. If other contains e itself, pass a copy.
 func (m *maker) become(e, other ast.Expr) bool {
 	e.SetKindCase(other)
 	return true
@@ -93,7 +92,7 @@ func (m *maker) deMorgan(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, other))
 }
 
-// opposite are comparisons that are true where the other is false.
+// opposite maps each comparison to the comparison with the opposite result.
 var opposite = map[string]string{
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
 	operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,
@@ -114,7 +113,7 @@ func (m *maker) deniedTwice(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, m.call(operators.LogicalNot, m.CopyExpr(e))))
 }
 
-// macro is a call of a macro with one variable, or with more and a result.
+// macro returns the name and arguments of a macro call with one variable.
 func macro(e ast.Expr) (name string, args []ast.Expr, ok bool) {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() {
 		return "", nil, false
@@ -135,7 +134,7 @@ func (m *maker) renamed(e ast.Expr) bool {
 	old, name := args[0].AsIdent(), fmt.Sprintf("v%d", m.id())
 	for _, n := range collect(args[1]) {
 		if _, inner, ok := macro(n); ok && inner[0].AsIdent() == old {
-			return false // the name is used again
+			return false // the name is declared again
 		}
 	}
 	for _, n := range collect(e) {
@@ -164,7 +163,8 @@ func (m *maker) quantifier(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalNot, m.NewMemberCall(m.id(), other, e.AsCall().Target(), args[0], m.not(args[1]))))
 }
 
-// choice is for two truths, which shows where one of them is a constant.
+// choice rewrites a conditional whose results are bools. This is certain only if one of them is
+// surely a bool.
 func (m *maker) choice(e ast.Expr) bool {
 	if !isCall(e, operators.Conditional, 3) {
 		return false
@@ -177,7 +177,7 @@ func (m *maker) choice(e ast.Expr) bool {
 	return m.become(e, m.call(operators.LogicalOr, m.call(operators.LogicalAnd, c, args[1]), m.call(operators.LogicalAnd, m.not(m.CopyExpr(c)), args[2])))
 }
 
-// truth: an expression is surely a bool.
+// truth reports whether an expression is certainly a bool.
 func truth(e ast.Expr) bool {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral().Type() == celtypes.BoolType
@@ -189,7 +189,7 @@ func truth(e ast.Expr) bool {
 	return dual[name] != "" || opposite[name] != "" || name == operators.LogicalNot || name == operators.In || name == "has" || name == "all" || name == "exists"
 }
 
-// constants is the list of constants on the right of in.
+// constants returns the list of constants on the right of in.
 func constants(e ast.Expr) []ast.Expr {
 	if !isCall(e, operators.In, 2) || e.AsCall().Args()[1].Kind() != ast.ListKind {
 		return nil
@@ -238,7 +238,7 @@ func (m *maker) size(e ast.Expr) bool {
 	return m.become(e, m.NewMemberCall(m.id(), "size", e.AsCall().Args()[0]))
 }
 
-// associated: a op (b op c) for (a op b) op c.
+// associated replaces (a op b) op c by a op (b op c).
 func (m *maker) associated(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || dual[e.AsCall().FunctionName()] == "" {
 		return false
