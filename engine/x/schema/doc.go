@@ -22,7 +22,6 @@
 //
 // The set of errors equals that of k8s.io/apiextensions-apiserver. There, the order depends on Go
 // maps; here, it follows the object with its keys sorted.
-// the order of Go maps, these in the order of the object with its keys sorted.
 package schema
 
 // How it works: there are two walks over a value. valid and distinct track neither paths nor
