@@ -167,7 +167,7 @@ func (a *Activation) LimitWork(units uint64) {
 }
 
 // ShareWork limits the total work of all following evaluations. Each evaluation may use half of the
-// remaining work, so that none uses up the share of the later ones.
+// remaining work, so that work is left for later evaluations.
 func (a *Activation) ShareWork(units uint64) {
 	f := a.ownFrame()
 	a.share, f.worked, f.began, f.poll, f.close = units, 0, 0, pollWork, units < 6*pollWork

@@ -109,7 +109,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	return c, nil
 }
 
-// junction plans && or ||. Nested ones are flattened, which changes neither errors nor costs.
+// junction plans && or ||. Nested && or || are flattened, which changes neither errors nor costs.
 func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, error) {
 	terms, err := p.terms(e, e.AsCall().FunctionName(), nil)
 	if err != nil {
@@ -147,7 +147,7 @@ type binding struct {
 	trait    int
 	lenient  bool // also called with errors as arguments
 	arity    int
-	// listed: arguments are evaluated one by one, and the first error ends the evaluation.
+	// listed is set if arguments are evaluated one by one and the first error ends the evaluation.
 	listed bool
 	exact  bool
 	// demands add the work of the possible overloads. It is empty if no work needs to be added.

@@ -15,8 +15,8 @@ import (
 // How it works: the parser expands every macro into a fold: a range, an accumulator, a condition,
 // and a step. Folds that macro.go does not recognize run in that form, on boxed values:
 // transformMap, macros with two variables over a range whose type is only known at run time, and
-// handwritten nests that no macro produces. Lists and maps in which the fold collects are changed
-// in place, as in cel-go, because otherwise each step would copy them.
+// nested folds that no macro produces. Lists and maps in which the fold collects are changed in
+// place, as in cel-go, because otherwise each step would copy them.
 //
 // cel-go iterates over a map in Go's random order. Here the order is that of the keys, so that the
 // same object always gets the same result.

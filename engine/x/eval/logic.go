@@ -16,8 +16,8 @@ func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
 // or plans || over any number of terms: a true term takes precedence over errors.
 func or(terms []testFunc) testFunc { return junction(terms, yes, no) }
 
-// junction stops at the first term equal to decides. If there is no such term and no error, the
-// result is rest.
+// junction stops at the first term equal to decides. If all terms are equal to rest, so is the
+// result.
 func junction(terms []testFunc, decides, rest truth) testFunc {
 	if len(terms) == 2 {
 		return junction2(terms[0], terms[1], decides, rest)

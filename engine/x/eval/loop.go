@@ -205,8 +205,8 @@ func commonElem(a, b *code) *types.Decl {
 	return nil
 }
 
-// listOf returns code that yields c's items in raw form, or nil if there is no such form. The items
-// of an empty constant list have no declaration.
+// listOf returns code that yields c's items in raw form, or nil if that is impossible. The items of
+// an empty constant list have no declaration.
 func listOf(c *code) *code {
 	switch {
 	case c.list != nil:

@@ -63,7 +63,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	return boxedCode(asLoop, l.collectBoxed(pred, body.val(item.boxed(), pred == nil, true), price)), nil
 }
 
-// recognized is a macro with its predicate and its item expression, either of which may be nil.
+// recognized is a macro with its predicate and its item expression. Either can be nil.
 type recognized struct {
 	name       string
 	pred, item ast.Expr

@@ -11,8 +11,8 @@ import (
 // passes the value to that call as JSON with a truth, so no optional is made. or() and orValue()
 // evaluate their argument only if necessary, and cel-go does not charge them.
 
-// optionalOr plans or() and orValue() of optionals. The argument is evaluated only if necessary,
-// and the call is not charged.
+// optionalOr plans or() and orValue() of optionals. It returns nil for other functions of that
+// name.
 func optionalOr(inv *invocation) *code {
 	if len(inv.args) != 2 {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/panics"
 )
 
-// How it works: the API server turns a panic of an evaluation into an error of the rule, "internal
-// error: …" with the panic's message. So it rejects some objects because of a defect in cel-go or
-// in the Kubernetes libraries, and Celadon must reject them too. But a defect in Celadon must not
-// become a verdict. So only the panics listed below are errors of the rule; a test shows that
-// upstream's own evaluation has each of them. Any other panic is an *InternalError.
+// How it works: the API server turns a panic of an evaluation into an error of the rule, with the
+// prefix "internal error: ". So it rejects some objects because of a defect in cel-go or in the
+// Kubernetes libraries, and Celadon must reject them too. But a defect in Celadon must not become a
+// verdict. So only the panics listed below are errors of the rule; a test shows that upstream's own
+// evaluation has each of them. Any other panic is an *InternalError.
 
 // InternalError means that an evaluation has no outcome because of a bug in Celadon. Callers must
 // return it as an error, not as a verdict.
@@ -44,7 +44,7 @@ const (
 	lookup     = "github.com/google/cel-go/common/types.(*refValMapAccessor).Find"
 )
 
-// TestKnownPanics checks knownPanics against upstream.
+// knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
 var knownPanics = []knownPanic{
 	{ours + "types.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},

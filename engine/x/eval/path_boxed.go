@@ -8,10 +8,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: below dyn, on optionals, and on values returned by functions, only the value itself
-// determines what can be looked up in it. This file follows cel-go's qualification
-// (interpreter/attributes.go), with the same errors. That includes which values cannot be keys,
-// which failed steps are charged, and that all steps after an optional are optional.
+// How it works: below dyn, on optionals, and on values returned by functions, lookups depend on the
+// value at run time. This file follows cel-go's qualification (interpreter/attributes.go), with the
+// same errors. That includes which values cannot be keys, which failed steps are charged, and that
+// all steps after an optional are optional.
 
 // boxedPath evaluates an attribute on ref.Vals. It supports every attribute that CEL allows.
 func boxedPath(a *attribute, counted bool) valFunc {

@@ -177,7 +177,7 @@ func (s *pathStep) entry(f *frame, v any) (any, bool) {
 	return nil, false
 }
 
-// noList handles an index into null or into a value that was not yet found not to be a list.
+// noList handles an index into null or into a value that is not a list.
 func (s *pathStep) noList(f *frame, v any) {
 	at, ok := s.at, true
 	if s.op == dynIndexOp {

@@ -11,12 +11,13 @@ import (
 )
 
 // How it works: planning walks the checked AST once, from the leaves up. The code of a node is
-// chosen by the code of its operands, so typed operands make a typed node. The planner's knowledge,
-// such as declarations and slots, ends up in closures; the planner and the AST are then dropped. If
-// the planner does not support an expression, cel-go is called to report the error (unplanned). No
-// expression is evaluated by cel-go itself.
+// chosen by the code of its operands, so typed operands make a typed node. Declarations and slots
+// end up in closures; the planner and the AST are then dropped. If the planner does not support an
+// expression, cel-go is called to report the error (unplanned). No expression is evaluated by
+// cel-go itself.
 
-// errUnsupported is returned for an expression that only cel-go can reject.
+// errUnsupported is returned for an expression that the planner does not support. cel-go then
+// reports why the expression is invalid; see unplanned.
 var errUnsupported = errors.New("not planned here")
 
 // errReadsResult is returned if a macro's body uses the variable in which the macro collects its

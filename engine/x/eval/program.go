@@ -30,8 +30,8 @@ type Outcome struct {
 	Value ref.Val
 	// Cost is the number of CEL cost units spent, also if Err is set.
 	Cost uint64
-	// Err is the reason why there is no value. It has the API server's wording, unless it is an
-	// *OverworkError or an *InternalError, neither of which is a verdict.
+	// Err is the reason if Value is nil. It has the API server's wording, unless it is an
+	// *OverworkError or an *InternalError, which are not verdicts.
 	Err error
 	// Stopped is set if the evaluation ended because its cost exceeded the limit. Err is then set
 	// too.

@@ -9,8 +9,8 @@ import (
 
 // How it works: cost is the API server's measure, and it misses some work: the states of a pattern,
 // a number with a million digits, a list that is copied at each step. The API server could run for
-// minutes; Celadon must not. So work is added before it is done, up to a limit that is so far above
-// what cost limits allow that no rule with an adequate cost reaches it. The same input always has
+// minutes; Celadon must not. So work is added before it is done. Its limit is far above the work
+// that cost limits allow, so no rule with an adequate cost reaches it. The same input always has
 // the same work: it depends neither on time nor on the iteration order of Go maps.
 
 // OverworkError means that an evaluation was stopped because it needs more work than its limit.
@@ -123,8 +123,7 @@ func (f *frame) fewerRunes(s, t string) uint64 {
 	return min(n, f.runes(t))
 }
 
-// compared adds the work of comparing two strings of which at most the given number of bytes is
-// read.
+// compared adds the work of comparing two strings, reading at most the given number of bytes.
 func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
 
 // workLeft returns the remaining work as an int.

@@ -47,8 +47,8 @@ func weighed(arg int, work float64) demand {
 // conversion of formats.
 const perEqual = 6
 
-// equated adds the work of an equality. Strings and numbers are read only as far as their cost
-// says.
+// equated adds the work of an equality. Strings are read only as far as their cost accounts for;
+// other scalars need no extra work.
 func equated(f *frame, args []ref.Val) {
 	if len(args) != 2 {
 		return

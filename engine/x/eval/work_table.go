@@ -11,7 +11,7 @@ import (
 
 // How it works: a test fails unless every overload of the environment is in the table, so each
 // function of a new release must be reviewed. The work of overloads in constants does not depend on
-// their arguments; the others add what they read and allocate.
+// their arguments; the others add the work of reading arguments and allocating results.
 
 // A demand adds the work of a call before it is made. Arguments are never errors, but may have any
 // type if types are only known at run time.

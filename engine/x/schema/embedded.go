@@ -19,7 +19,7 @@ type Coercion struct {
 	Track bool
 }
 
-// embeddedResource is the schema of an embedded resource, of which only the metadata is checked.
+// embeddedResource is the schema of an embedded resource when only its metadata is checked.
 var embeddedResource = &structuralschema.Structural{Extensions: structuralschema.Extensions{XEmbeddedResource: true}}
 
 // CoerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of

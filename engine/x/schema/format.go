@@ -105,7 +105,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 var hostnamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strfmt.HostnamePattern) })
 
-// hostname is the API server's check without splitting s into a slice.
+// hostname reports whether s is a hostname, like the API server's check, but without allocating the
+// labels.
 func hostname(s string) bool {
 	if len(s) > 255 || !hostnamePattern().MatchString(s) {
 		return false

@@ -105,9 +105,9 @@ func isScalar(v any) bool {
 	return false
 }
 
-// same compares values like the API server's ratcheting: map lists by key in any order, objects
-// field by field, and other values with Equal. Objects with fields that are not in the schema never
-// match.
+// same reports whether v equals old as in the API server's ratcheting: map lists are compared by
+// key in any order, objects field by field, and other values with Equal. Objects with fields that
+// are not in the schema are never the same.
 func (n *node) same(v, old any) bool {
 	if v == nil || old == nil {
 		return v == nil && old == nil

@@ -126,8 +126,8 @@ func (r *report) allOf(branches []*node, v any, at *place) (passed int, kept []e
 	return passed, kept
 }
 
-// mark is a prefix of errors that are kept regardless of which branch wins. An error starts with it
-// only if the name of a root property does.
+// mark is a prefix of errors that are kept regardless of the branch that wins. An error can only
+// have it if the name of a root property does.
 const mark = "IMPORTANT!"
 
 func (b *branch) important() (kept []error) {

@@ -86,7 +86,7 @@ func (h *hasher) dict(fields map[string]any) uint64 {
 	return mix(sum)
 }
 
-// key hashes the keys of an item, some of which may be missing.
+// key hashes the keys of an item. Some keys may be missing.
 func (h *hasher) key(item any, keys []string) uint64 {
 	fields, _ := item.(map[string]any)
 	sum := mix(hashMap)

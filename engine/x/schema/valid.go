@@ -119,7 +119,8 @@ func (o *object) valid(fields map[string]any, m *meter) bool {
 	return true
 }
 
-// validFields looks up the schema of each field instead of the field of each schema.
+// validFields reports whether all fields are valid. It looks up the schema of each field, not the
+// field of each schema.
 func (o *object) validFields(fields map[string]any, m *meter) bool {
 	for name, v := range fields {
 		n, ok := o.known[name]
