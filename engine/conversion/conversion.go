@@ -53,7 +53,7 @@ func failed(what Failure, q engine.Conversion, format string, args ...any) *Erro
 	return &Error{what, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
 }
 
-// Convert converts one object to another version. Its errors are of type *Error, or that of ctx if
+// Convert converts an object to another version. Its errors are of type *Error, or that of ctx if
 // it is done.
 func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[string]any, error) {
 	if q.Object["apiVersion"] == q.APIVersion {

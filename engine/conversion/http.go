@@ -80,7 +80,8 @@ func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
 	return &answer{resp.StatusCode, resp.Header, body}, nil
 }
 
-// again reports whether an overloaded webhook wants the request to be repeated, and when.
+// again reports whether the response requests a retry (429 or 5xx with Retry-After), and returns
+// the delay.
 func (a *answer) again() (time.Duration, bool) {
 	if a.code != http.StatusTooManyRequests && a.code < http.StatusInternalServerError {
 		return 0, false

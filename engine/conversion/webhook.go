@@ -22,7 +22,7 @@ type Webhook struct {
 	// CA is a PEM bundle of the certificates that must have issued the webhook's. If empty, the
 	// system's certificates are used.
 	CA []byte
-	// Timeout limits one conversion. If 0, it is DefaultTimeout.
+	// Timeout limits a conversion. If 0, it is DefaultTimeout.
 	Timeout time.Duration
 	// MaxBytes limits the size of a response. If 0, it is DefaultMaxBytes.
 	MaxBytes int64
@@ -49,7 +49,7 @@ func (w Webhook) Converter() (*Converter, error) {
 	return reviews(c.codec, c.call), nil
 }
 
-// A client calls one webhook.
+// A client calls a webhook.
 type client struct {
 	Webhook
 	codec runtime.Codec

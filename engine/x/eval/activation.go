@@ -24,7 +24,7 @@ type Activation struct {
 	work, share uint64
 }
 
-// A root is the value of one root variable.
+// A root is the value of a root variable.
 type root struct {
 	name  string
 	raw   any         // decoded JSON; nil if absent

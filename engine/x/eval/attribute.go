@@ -28,7 +28,7 @@ type attribute struct {
 	typ *celtypes.Type
 }
 
-// A qualifier is one selection or index.
+// A qualifier is a selection or an index.
 type qualifier struct {
 	key      *code // may be a constant
 	optional bool
@@ -171,7 +171,7 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 	return a, nil
 }
 
-// branch plans one branch of a conditional.
+// branch plans a branch of a conditional.
 func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	if p.probes[e.ID()] == nil {
 		a, err := p.attribute(e)

@@ -7,8 +7,8 @@
 // A Program is immutable and safe for concurrent use. An Activation belongs to one goroutine and
 // can be bound repeatedly. Results, error messages, and costs equal those of the API server.
 //
-// New returns an error if cel-go would refuse to plan the expression. An evaluation that needs too
-// much work, which CEL's cost does not measure, ends with an OverworkError.
+// New returns an error if cel-go cannot plan the expression. An evaluation that needs too much
+// work, which CEL's cost does not measure, ends with an OverworkError.
 package eval
 
 // How it works: the planner walks the checked AST once and turns it into closures, using the best
@@ -30,7 +30,7 @@ package eval
 // A Recorder evaluates with the same code, except that each node records its value and its cost
 // (record.go, watch.go).
 //
-// An error is stored in the frame; the result of a function only reports whether there is one. The
-// error equals cel-go's even if several are possible: both operands of an operator are evaluated
-// and the first error is returned; of the errors of a filter's predicate the last one is returned,
-// but of the errors of a map's items the first.
+// An error is stored in the frame; the result of a function only reports whether there is an error.
+// The error equals cel-go's even if several are possible. Both operands of an operator are
+// evaluated, and the first error is returned. A filter returns the last error of its predicate, a
+// map the first error of its items.

@@ -84,8 +84,8 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 	return boxedCode(asFold, fo.run), nil
 }
 
-// mutable returns init with empty lists and maps replaced by mutable ones, to which the fold adds
-// in place, as cel-go does. The slot's num records that.
+// mutable wraps init: an empty list or map becomes a mutable list or map, to which the fold adds in
+// place, as in cel-go. The slot's num is then 1.
 func mutable(init valFunc, slot int) valFunc {
 	return func(f *frame) ref.Val {
 		v := init(f)
@@ -146,7 +146,7 @@ func immutable(v ref.Val) ref.Val {
 	return v
 }
 
-// next takes one step. It returns more as false at the end of the loop, and done as false if the
+// next takes a step. It returns more as false at the end of the loop, and done as false if the
 // evaluation was interrupted.
 func (fo *fold) next(f *frame) (more, done bool) {
 	if cond, ok := fo.cond(f).(celtypes.Bool); ok && !bool(cond) {

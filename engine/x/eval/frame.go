@@ -35,7 +35,7 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// A frame is the state of one evaluation.
+// A frame is the state of an evaluation.
 type frame struct {
 	cost, limit uint64
 
@@ -68,7 +68,7 @@ type frame struct {
 	interrupted bool
 }
 
-// A slot holds one variable of a comprehension, in its planned form. A raw value may not fit its
+// A slot holds a variable of a comprehension, in its planned form. A raw value may not fit its
 // declaration, which is an error only when the variable is read.
 type slot struct {
 	raw  any
@@ -83,7 +83,7 @@ type costLimitExceeded struct{}
 
 func stop() { panic(costLimitExceeded{}) }
 
-// charge adds the cost of one step.
+// charge adds the cost of a step.
 func (f *frame) charge(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {

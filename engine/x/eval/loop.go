@@ -157,7 +157,7 @@ func (l *loop) beginEntries(f *frame, c *cursor) bool {
 	return true
 }
 
-// next binds the variables to the next item and reports whether there was one.
+// next binds the variables to the next item and reports whether there was a next item.
 func (l *loop) next(f *frame, c *cursor) bool {
 	if c.boxed != nil {
 		if c.boxed.HasNext() != celtypes.True {

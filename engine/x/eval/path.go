@@ -119,7 +119,7 @@ func (p *path) from(a *attribute) bool {
 	return p.decl.Kind != types.Hidden && (walkable(p.decl) || len(a.qualifiers) == 0)
 }
 
-// step resolves one qualifier of a value declared as d, and reports whether it can be a path's
+// step resolves a qualifier of a value declared as d, and reports whether it can be a path's
 // step.
 func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}

@@ -80,7 +80,7 @@ func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	return v, yes
 }
 
-// find takes one step and does not charge for it.
+// find takes a step and does not charge for it.
 func (s *pathStep) find(f *frame, v any) (any, truth) {
 	key, at := s.name, s.at
 	ok := true

@@ -45,7 +45,7 @@ func (p *path) startsNull(f *frame, v any) bool {
 	return false
 }
 
-// walk takes all steps and charges one unit for each. A list item that it returns may not fit its
+// walk takes all steps, at a cost of 1 each. A list item that it returns may not fit its
 // declaration. The most common path, a field of an object in a variable, has a fast path here.
 func (p *path) walk(f *frame) (any, bool) {
 	if p.root == listStart {

@@ -24,7 +24,7 @@ var errUnsupported = errors.New("not planned here")
 // result.
 var errReadsResult = errors.New("reads the macro's result")
 
-// A planner plans one checked expression. The resulting code holds no reference to it.
+// A planner plans a checked expression. The resulting code holds no reference to it.
 type planner struct {
 	*Planner
 	roots []types.Root

@@ -39,7 +39,7 @@ func NewPlanner(env *cel.Env) *Planner {
 	}
 }
 
-// New plans one expression. To plan several, a Planner is faster.
+// New plans an expression. To plan several, a Planner is faster.
 func New(env *cel.Env, checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
 	return NewPlanner(env).Plan(checked, d, limit)
 }

@@ -24,7 +24,7 @@ type Program struct {
 // reason.
 func Overworked(why string) *Program { return &Program{over: &OverworkError{Why: why}} }
 
-// Outcome is the result of one evaluation.
+// Outcome is the result of an evaluation.
 type Outcome struct {
 	// Value is the result, or nil if Err is set.
 	Value ref.Val

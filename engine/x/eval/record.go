@@ -68,7 +68,7 @@ type body struct {
 // A span is a half-open range of numbers.
 type span struct{ from, to int }
 
-// A Record holds the values and costs of one evaluation. In a macro's body, the values are those of
+// A Record holds the values and costs of an evaluation. In a macro's body, the values are those of
 // the last element, and the costs are totals.
 type Record struct {
 	plan  *recording

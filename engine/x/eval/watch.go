@@ -11,7 +11,7 @@ import (
 // How it works: each function of a node's code is wrapped by a function that records its result. A
 // parent calls only one of them, so each run is recorded once, in the form that the parent uses.
 
-// perNote is the work of recording one value.
+// perNote is the work of recording a value.
 const perNote = 24
 
 // node returns a new number for the node with that ID. If a node is planned again, it gets a new
@@ -76,7 +76,7 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 	return &w
 }
 
-// A watcher records the values of one node.
+// A watcher records the values of a node.
 type watcher struct {
 	node   int
 	errors bool // errors are recorded too

@@ -33,11 +33,11 @@ func (e *OverworkError) Error() string {
 // The limits are in units of work: about a nanosecond, a byte that is read, or a byte of memory.
 // Evaluations within the cost limit stay a hundred times below, if their cost reflects their work.
 const (
-	// MaxWork is the limit of one evaluation, unless the activation sets a lower one.
+	// MaxWork is the limit of an evaluation, unless the activation sets a lower one.
 	MaxWork = 1 << 30
 	// noShare means that the activation's evaluations do not share a limit.
 	noShare = 0
-	// maxMemory is the number of bytes that one evaluation may allocate.
+	// maxMemory is the number of bytes that an evaluation may allocate.
 	maxMemory = 96 << 20
 	// pollWork is the work after which an evaluation checks whether it is canceled.
 	pollWork = 1 << 24

@@ -34,7 +34,7 @@ func listDemands(add func(demand, string)) {
 	add(inserted, "@mapInsert_map_key_value @mapInsert_map_map")
 }
 
-// weighed returns a demand for work proportional to the total size of one argument.
+// weighed returns a demand for work proportional to the total size of an argument.
 func weighed(arg int, work float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if arg < len(args) {

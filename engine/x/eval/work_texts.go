@@ -10,7 +10,7 @@ import (
 // How it works: the factors are nanoseconds and bytes of memory for each byte of text, measured by
 // BenchmarkWork and rounded up. No call may take much more work than was added for it.
 
-// textWork returns a demand for work and memory proportional to the length of one argument.
+// textWork returns a demand for work and memory proportional to the length of an argument.
 func textWork(arg int, work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := float64(textSize(args, arg))

@@ -57,8 +57,9 @@ func formatOf(name string) func(string) bool {
 	return registered
 }
 
-// address returns a check that accepts all strings that net/netip can parse without allocating, and
-// calls otherwise for the rest. The API server's parsers accept a superset.
+// address returns a check for IP addresses that contain separator. It first parses with net/netip,
+// which does not allocate, and falls back to otherwise. net/netip accepts nothing that the API
+// server's parsers reject.
 func address(separator string, otherwise func(string) bool) func(string) bool {
 	return func(s string) bool {
 		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {

@@ -27,7 +27,7 @@ func (r *report) logic(l *logic, v any, at *place) (passed int) {
 	return some + one + all + 1
 }
 
-// A branch is the result of checking a value against one of the schemas.
+// A branch is the result of checking a value against a schema.
 type branch struct {
 	errs   []error
 	passed int

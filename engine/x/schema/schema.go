@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Schema is a compiled schema, or that of one property. It is immutable.
+// Schema is a compiled schema, or the schema of a property. It is immutable.
 type Schema struct {
 	root *node
 	// marked is set if a property's name starts with mark. Errors of branches can then count

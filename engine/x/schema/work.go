@@ -17,7 +17,7 @@ const (
 	perReported = 64
 )
 
-// A meter counts down the work on one value.
+// A meter counts down the work on a value.
 type meter struct{ left int }
 
 func (m *meter) spend(units int) {
