@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// checked is what the server makes of a converted object: its own metadata but
-// for labels and annotations. The body is not looked at. made may be changed.
+// checked returns the converted object as the API server accepts it: with the original metadata
+// except for labels and annotations. It does not check the rest of the object. It may modify made.
 func checked(q engine.Conversion, made map[string]any) (map[string]any, error) {
 	of, got := kindOf(q.Object), kindOf(made)
 	want, _ := runtimeschema.ParseGroupVersion(q.APIVersion)
@@ -50,8 +50,8 @@ func sameIdentity(in, out map[string]any) error {
 	return nil
 }
 
-// restoreMetadata gives out the metadata of in, with out's own labels and
-// annotations.
+// restoreMetadata replaces the metadata of out by that of in, but keeps the labels and annotations
+// of out.
 func restoreMetadata(in, out map[string]any) error {
 	raw, found := out["metadata"]
 	if !found {
@@ -90,7 +90,7 @@ func restoreMetadata(in, out map[string]any) error {
 	return nil
 }
 
-// validTexts validates labels or annotations, where they are not as before.
+// validTexts validates labels or annotations if they changed.
 func validTexts(name string, before, now map[string]any) error {
 	texts, changed := make(map[string]string, len(now)), len(before) != len(now)
 	for _, key := range sortedKeys(now) {
@@ -107,9 +107,9 @@ func validTexts(name string, before, now map[string]any) error {
 	var errs field.ErrorList
 	if name == "labels" {
 		errs = metavalidation.ValidateLabels(texts, field.NewPath("metadata", "labels"))
-	} else { // the server names the path so
+	} else { // the API server uses this path
 		errs = apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation"))
 	}
-	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) }) // by chance on the server
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) }) // in random order on the server
 	return errs.ToAggregate()
 }

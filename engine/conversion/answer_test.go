@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine/conversion"
 )
 
-// What a converter makes of metadata: the real server's words are held by the
-// module conformance.
+// TestAnswersMetadata checks the treatment of metadata in a converter's result. The module
+// conformance compares the messages with the real API server's.
 func TestAnswersMetadata(t *testing.T) {
 	t.Parallel()
 	const invalid = "conversion webhook for w.test/v1, Kind=Widget returned invalid "
@@ -57,7 +57,7 @@ func TestAnswersMetadata(t *testing.T) {
 			}
 		})
 	}
-	// Nobody is asked for what needs no conversion.
+	// The converter is not called for objects that need no conversion.
 	nobody := conversion.Func(func(context.Context, map[string]any, string) (map[string]any, error) { panic("asked") })
 	q := question()
 	q.APIVersion = "w.test/v1"

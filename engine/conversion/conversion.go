@@ -9,38 +9,38 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Converter is an engine.Converter that checks its answers as the server does.
+// Converter is an engine.Converter that checks results as the API server does.
 type Converter struct {
-	// make has somebody convert; its errors are of type *Error.
+	// make converts an object without checking the result. Its errors are of type *Error.
 	make func(context.Context, engine.Conversion) (map[string]any, error)
 }
 
-// Failure is how a conversion failed.
+// Failure is the kind of a failed conversion.
 type Failure uint8
 
 const (
-	// NoAnswer: nobody answered, or not in a form that can be read.
+	// NoAnswer means that there was no response, or that it could not be decoded.
 	NoAnswer Failure = iota
-	// TooSlow: there was no answer in time.
+	// TooSlow means that there was no response in time.
 	TooSlow
-	// Panicked: a Go function did.
+	// Panicked means that a Go function panicked.
 	Panicked
-	// Failed: the converter says that it cannot.
+	// Failed means that the converter returned an error.
 	Failed
-	// Wrong: the server refuses what the converter made.
+	// Wrong means that the API server would reject the converter's result.
 	Wrong
 )
 
-// Error is a conversion that failed.
+// Error is a failed conversion.
 type Error struct {
 	Failure Failure
-	// Text is the server's.
+	// Text is the API server's message.
 	Text string
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// Unwrap says by an *engine.NotCheckedError where there was no answer.
+// Unwrap returns an *engine.NotCheckedError if there was no response, and nil otherwise.
 func (e *Error) Unwrap() error {
 	if e.Failure <= Panicked {
 		return &engine.NotCheckedError{Reason: e.Text}
@@ -48,18 +48,18 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// failed is an error in the server's words.
+// failed returns an error with the API server's wording.
 func failed(what Failure, q engine.Conversion, format string, args ...any) *Error {
 	return &Error{what, "conversion webhook for " + kindOf(q.Object).String() + " " + fmt.Sprintf(format, args...)}
 }
 
-// Convert asks for one object in another version. Its errors are of type *Error,
-// or a cancelled context's.
+// Convert converts an object to another version. Its errors are of type *Error, or that of ctx if
+// it is done.
 func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[string]any, error) {
 	if q.Object["apiVersion"] == q.APIVersion {
 		return q.Object, nil
 	}
-	if empty(q.Object) { // which the server's own health check sends
+	if empty(q.Object) { // sent by the API server's own health check
 		return map[string]any{"apiVersion": q.APIVersion, "kind": q.Object["kind"]}, nil
 	}
 	made, err := c.make(ctx, q)
@@ -72,7 +72,7 @@ func (c *Converter) Convert(ctx context.Context, q engine.Conversion) (map[strin
 	return checked(q, made)
 }
 
-// empty says that an object has nothing to convert.
+// empty reports whether obj has only an apiVersion and a kind.
 func empty(obj map[string]any) bool {
 	_, kind := obj["kind"]
 	_, apiVersion := obj["apiVersion"]

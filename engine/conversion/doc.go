@@ -1,17 +1,15 @@
-// Package conversion takes objects between the versions of a CRD as the API
-// server has a conversion webhook do it: [Webhook] asks one over HTTPS,
-// [Reviews] whatever takes a ConversionReview and gives one, [Func] is a Go
-// function. Each gives a [Converter] for [engine.Config].
+// Package conversion converts objects between the versions of a CRD, as the API server does with a
+// conversion webhook. [Webhook] calls a webhook over HTTPS, [Reviews] calls any function that
+// answers a ConversionReview, and [Func] calls a Go function. Each provides a [Converter] for
+// [engine.Config].
 //
-// Whoever answers is not trusted: an answer is checked as the server checks it.
-// That of a webhook is bounded in size and time; what Reviews asks and Func calls
-// is not.
+// Responses are untrusted and are checked as in the API server. The size and time of a webhook's
+// response are limited; Reviews and Func do not limit the functions that they call.
 package conversion
 
-// How it works: a Converter has somebody make an object (review.go asks by a
-// ConversionReview, func.go calls a function) and then does what the server does
-// with every answer (answer.go): kind, version, name, namespace and uid must be
-// those of the object that was sent; labels and annotations are taken from the
-// answer and validated; all other metadata is put back without a word. The texts
-// of errors are the server's: see
+// How it works: a Converter calls a function that converts an object (review.go sends a
+// ConversionReview, func.go calls a Go function) and then checks the result as the API server does
+// (answer.go). Kind, name, namespace, and uid must be unchanged, and the version must be the
+// requested one. Labels and annotations are taken from the result and validated. All other metadata
+// is silently restored. The error messages are the API server's: see
 // k8s.io/apiextensions-apiserver/pkg/apiserver/conversion.

@@ -10,10 +10,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Func converts by a Go function. It gets a copy of the object, which it may
-// change and return, and the apiVersion to convert to. Its error is that of a
-// webhook that answers with it; a panic is an error too. Nothing bounds its time but
-// its own look at the context.
+// Func returns a Converter that calls a Go function. The function receives a copy of the object,
+// which it may modify and return, and the requested apiVersion. Its error is treated like that of a
+// webhook that reports one; a panic is an error too. Its time is not limited, unless it checks its
+// context.
 func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error)) *Converter {
 	return &Converter{make: func(ctx context.Context, q engine.Conversion) (out map[string]any, err error) {
 		defer func() {
@@ -32,8 +32,8 @@ func Func(f func(ctx context.Context, obj map[string]any, apiVersion string) (ma
 	}}
 }
 
-// None converts as the strategy None does: only apiVersion changes. What the other
-// version does not know is pruned by the engine.
+// None returns a Converter for the strategy None, which only changes apiVersion. The engine prunes
+// fields that the other version does not have.
 func None() *Converter {
 	return Func(func(_ context.Context, obj map[string]any, apiVersion string) (map[string]any, error) {
 		obj["apiVersion"] = apiVersion

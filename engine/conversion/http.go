@@ -17,13 +17,12 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What follows is what k8s.io/client-go/rest does with an answer, without its
-// packages.
+// This file handles responses as k8s.io/client-go/rest does, without importing its packages.
 
-// maxRetries is how often a webhook is asked again that asks for it.
+// maxRetries limits how often a request is repeated if the webhook responds with Retry-After.
 const maxRetries = 10
 
-// post asks, again where the answer says when, and reads what comes.
+// post sends the review, repeats the request as the response demands, and decodes the response.
 func (c *client) post(ctx context.Context, review []byte, into runtime.Object) error {
 	for try := 0; ; try++ {
 		a, err := c.once(ctx, review)
@@ -51,7 +50,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// answer is an HTTP answer, read to its end.
+// An answer is an HTTP response whose body was read.
 type answer struct {
 	code   int
 	header http.Header
@@ -81,7 +80,8 @@ func (c *client) once(ctx context.Context, review []byte) (*answer, error) {
 	return &answer{resp.StatusCode, resp.Header, body}, nil
 }
 
-// again: an overloaded webhook says when to come back.
+// again reports whether the response requests a retry (429 or 5xx with Retry-After), and returns
+// the delay.
 func (a *answer) again() (time.Duration, bool) {
 	if a.code != http.StatusTooManyRequests && a.code < http.StatusInternalServerError {
 		return 0, false
@@ -95,7 +95,7 @@ func (a *answer) retryAfter() (seconds int, ok bool) {
 	return seconds, err == nil
 }
 
-// read takes the answer for a review.
+// read decodes the response into a review.
 func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 	contentType := a.header.Get("Content-Type")
 	if contentType == "" {
@@ -114,11 +114,11 @@ func (a *answer) read(codec runtime.Codec, into runtime.Object) error {
 	return decode(codec, a.body, into)
 }
 
-// maxText is how much of a text the client's words quote.
+// maxText is the maximum length of a response that an error quotes.
 const maxText = 2048
 
-// refusal is an answer that is no success: the Status in it, or words for the
-// code.
+// refusal returns the error of an unsuccessful response: the Status in its body, or an error made
+// from its code.
 func (a *answer) refusal(codec runtime.Codec, text bool) error {
 	message := "unknown"
 	if text {

@@ -20,9 +20,9 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Reviews converts by asking ask with a ConversionReview in JSON, and reading one
-// from what it gives back; who answers is not trusted. An *Error of ask says what
-// it failed at; any other error is NoAnswer.
+// Reviews returns a Converter that calls ask with a ConversionReview in JSON and decodes a
+// ConversionReview from its untrusted result. If ask returns an *Error, its Failure is kept; any
+// other error is NoAnswer.
 func Reviews(ask func(ctx context.Context, review []byte) (answer []byte, err error)) *Converter {
 	codec := newCodec()
 	return reviews(codec, func(ctx context.Context, review []byte, into runtime.Object) error {
@@ -34,7 +34,7 @@ func Reviews(ask func(ctx context.Context, review []byte) (answer []byte, err er
 	})
 }
 
-// reviews converts by a call that reads its answer into a review.
+// reviews returns a Converter that uses call, which decodes the response into a review.
 func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, into runtime.Object) error) *Converter {
 	return &Converter{make: func(ctx context.Context, q engine.Conversion) (map[string]any, error) {
 		r, err := newReview(codec, q)
@@ -53,8 +53,8 @@ func reviews(codec runtime.Codec, call func(ctx context.Context, review []byte, 
 	}}
 }
 
-// newCodec reads and writes ConversionReviews in the way of the server's client:
-// it takes what is no JSON for YAML, or for protobuf.
+// newCodec returns a codec that reads and writes ConversionReviews like the API server's client:
+// input that is not JSON is decoded as YAML or protobuf.
 func newCodec() runtime.Codec {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
@@ -62,14 +62,14 @@ func newCodec() runtime.Codec {
 	return serializer.NewCodecFactory(scheme).LegacyCodec(apiextensionsv1.SchemeGroupVersion, apiextensionsv1beta1.SchemeGroupVersion)
 }
 
-// maxOther bounds an answer that is no JSON: reading it takes longer.
+// maxOther limits a response that is not JSON, because decoding it takes longer.
 const maxOther = 64 << 10
 
 func boundedBody(body []byte) bool {
 	return len(body) <= maxOther || bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 }
 
-// decode reads an answer as the server's client does.
+// decode decodes a response as the API server's client does.
 func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
 	if !boundedBody(body) {
 		return fmt.Errorf("the answer is no JSON (got %d bytes, want JSON beyond %d)", len(body), maxOther)
@@ -84,21 +84,20 @@ func decode(codec runtime.Codec, body []byte, into runtime.Object) error {
 	return nil
 }
 
-// review is a question and the answer to it.
+// A review is a request and its response.
 type review struct {
 	uid    types.UID
 	body   []byte
 	answer runtime.Object
 }
 
-// newReview asks in the first version that the CRD names and the server knows.
+// newReview makes a request in the first version in the CRD that the API server supports.
 func newReview(codec runtime.Codec, q engine.Conversion) (*review, error) {
 	object, err := (&unstructured.Unstructured{Object: q.Object}).MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	// The same question has the same uid, so that the same input gives the same
-	// report.
+	// Equal requests have equal uids, so that the same input always produces the same report.
 	r := &review{uid: types.UID(uuid.NewSHA1(uuid.Nil, append([]byte(q.APIVersion), object...)).String())}
 	objects := []runtime.RawExtension{{Raw: bytes.TrimSuffix(object, []byte("\n"))}}
 	var question runtime.Object
@@ -125,7 +124,7 @@ func newReview(codec runtime.Codec, q engine.Conversion) (*review, error) {
 	return nil, errors.New("no supported conversion review versions")
 }
 
-// converted is the object that the answer has.
+// converted returns the object in the response.
 func (r *review) converted(q engine.Conversion) (map[string]any, error) {
 	objects, result, err := r.response()
 	switch {
@@ -142,13 +141,13 @@ func (r *review) converted(q engine.Conversion) (map[string]any, error) {
 	}
 	u := unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(objects[0].Raw); err != nil {
-		return nil, &Error{Wrong, err.Error()} // with no words around it
+		return nil, &Error{Wrong, err.Error()} // the API server adds nothing to it
 	}
 	return u.Object, nil
 }
 
-// response is what both versions have. Of v1beta1 neither kind nor uid is looked
-// at.
+// response returns the parts that both versions have. It does not check the kind and uid of
+// v1beta1.
 func (r *review) response() ([]runtime.RawExtension, metav1.Status, error) {
 	none := errors.New("no response provided")
 	switch answer := r.answer.(type) {

@@ -15,34 +15,32 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Webhook is a conversion webhook. It is asked at its URL alone, never at one
-// that a CRD names.
+// Webhook is a conversion webhook. Requests go only to its URL, never to a URL from a CRD.
 type Webhook struct {
-	// URL begins with https://; it has no user, query or fragment.
+	// URL begins with https:// and has no user, query, or fragment.
 	URL string
-	// CA is a bundle of certificates in PEM that the webhook's must come from;
-	// empty: the system's.
+	// CA is a PEM bundle of the certificates that must have issued the webhook's. If empty, the
+	// system's certificates are used.
 	CA []byte
-	// Timeout is that of one conversion; 0 is DefaultTimeout.
+	// Timeout limits a conversion. If 0, it is DefaultTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds an answer; 0 is DefaultMaxBytes.
+	// MaxBytes limits the size of a response. If 0, it is DefaultMaxBytes.
 	MaxBytes int64
-	// Patience is how often it may give no answer in time, when it never gave
-	// one, before it is not asked any more; 0: without end.
+	// Patience is the number of timeouts after which a webhook that never responded is not called
+	// again. 0 means no limit.
 	Patience int64
-	// MaxWaiting bounds the conversions that wait for it at once: more get no
-	// answer; 0: no bound.
+	// MaxWaiting limits concurrent conversions. Further conversions fail at once. 0 means no limit.
 	MaxWaiting int64
 }
 
-// The bounds of a webhook where none are given: the server's time, and more than
-// an object that etcd takes, which is no larger than 1.5 MiB.
+// Default limits of a webhook: the API server's timeout, and more than the size of an object in
+// etcd, which is at most 1.5 MiB.
 const (
 	DefaultTimeout  = 30 * time.Second
 	DefaultMaxBytes = 8 << 20
 )
 
-// Converter asks the webhook.
+// Converter returns a Converter that calls the webhook.
 func (w Webhook) Converter() (*Converter, error) {
 	c, err := newClient(w)
 	if err != nil {
@@ -51,12 +49,12 @@ func (w Webhook) Converter() (*Converter, error) {
 	return reviews(c.codec, c.call), nil
 }
 
-// client asks one webhook.
+// A client calls a webhook.
 type client struct {
 	Webhook
 	codec runtime.Codec
 	http  *http.Client
-	// slow counts timeouts until it first answered, waiting those who wait.
+	// slow counts timeouts before the first response; waiting counts conversions in progress.
 	slow, waiting atomic.Int64
 	answered      atomic.Bool
 	late          *Error
@@ -82,13 +80,13 @@ func newClient(w Webhook) (*client, error) {
 	if w.MaxBytes == 0 {
 		w.MaxBytes = DefaultMaxBytes
 	}
-	u.RawQuery = url.Values{"timeout": {w.Timeout.String()}}.Encode() // as the server has it
+	u.RawQuery = url.Values{"timeout": {w.Timeout.String()}}.Encode() // as the API server does
 	w.URL = u.String()
 	return &client{
 		Webhook: w,
 		codec:   newCodec(),
 		http:    &http.Client{Transport: transport(roots), CheckRedirect: sameAddress},
-		// In the words of net/http, wherever it was that time ended.
+		// The message of net/http, regardless of where the timeout occurred.
 		late: &Error{TooSlow, fmt.Sprintf("Post %q: %v", w.URL, context.DeadlineExceeded)},
 	}, nil
 }
@@ -104,7 +102,7 @@ func pool(bundle []byte) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// transport has no proxy: what is in the environment is not asked.
+// transport returns a transport without a proxy, so it ignores the environment.
 func transport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{}).DialContext,
@@ -112,14 +110,14 @@ func transport(roots *x509.CertPool) *http.Transport {
 		MaxIdleConnsPerHost:    8,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		ForceAttemptHTTP2:      false, // nor does the server, but to itself
+		ForceAttemptHTTP2:      false, // the API server only uses HTTP/2 to call itself
 	}
 }
 
 const maxRedirects = 10
 
-// sameAddress lets a redirect lead to the same address only. (The server follows
-// it anywhere.)
+// sameAddress is a redirect policy that allows only the original address. (The API server follows
+// redirects to any address.)
 func sameAddress(req *http.Request, via []*http.Request) error {
 	if to, from := req.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host {
 		return fmt.Errorf("redirect to another address (got %s://%s, want %s://%s)", to.Scheme, to.Host, from.Scheme, from.Host)
@@ -130,7 +128,7 @@ func sameAddress(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// call asks and reads the answer, within the time that there is.
+// call sends the review and decodes the response within the time limit.
 func (c *client) call(ctx context.Context, review []byte, into runtime.Object) error {
 	if c.Patience > 0 && !c.answered.Load() && c.slow.Load() >= c.Patience {
 		return c.late

@@ -31,11 +31,11 @@ func question(versions ...string) engine.Conversion {
 	return engine.Conversion{Object: widget("v1"), APIVersion: "w.test/v2", ReviewVersions: versions}
 }
 
-// webhook serves a handler over TLS; its certificate is the CA.
+// webhook serves a handler over TLS. Its CA is the server's certificate.
 func webhook(t *testing.T, h http.HandlerFunc) conversion.Webhook {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail on purpose
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // for handshakes that fail on purpose
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -51,7 +51,7 @@ func ask(t *testing.T, w conversion.Webhook, q engine.Conversion) (map[string]an
 	return c.Convert(t.Context(), q)
 }
 
-// relabel answers a review as a webhook does that only changes the version.
+// relabel is a handler that converts by changing only the version.
 func relabel(w http.ResponseWriter, req *http.Request) {
 	var review struct {
 		APIVersion string `json:"apiVersion"`
@@ -73,7 +73,7 @@ func relabel(w http.ResponseWriter, req *http.Request) {
 	}})
 }
 
-// The question is the server's, byte for byte.
+// TestWebhookIsAskedAsTheServerAsks checks that requests equal the API server's byte for byte.
 func TestWebhookIsAskedAsTheServerAsks(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
@@ -107,7 +107,7 @@ func TestWebhookIsAskedAsTheServerAsks(t *testing.T) {
 	}
 }
 
-// Nobody who answers ill does more than that.
+// TestWebhookIsBounded checks that a malicious response causes nothing but an error.
 func TestWebhookIsBounded(t *testing.T) {
 	t.Parallel()
 	deep := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"x","convertedObjects":[` + strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000) + `]}}`
@@ -168,7 +168,8 @@ func TestWebhookIsBounded(t *testing.T) {
 	})
 }
 
-// A webhook that hangs is waited for, and then no more.
+// TestWebhookHangs checks that a hanging webhook is called until Patience is used up, and then no
+// more.
 func TestWebhookHangs(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -200,7 +201,7 @@ func TestWebhookHangs(t *testing.T) {
 	}
 }
 
-// One that once answered is waited for again, however often it was late.
+// TestWebhookIsLate checks that a webhook that has responded once is always called again.
 func TestWebhookIsLate(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -224,7 +225,7 @@ func TestWebhookIsLate(t *testing.T) {
 	}
 }
 
-// More than wait for a webhook at once have no answer, without waiting.
+// TestWebhookMaxWaiting checks that conversions beyond MaxWaiting fail without waiting.
 func TestWebhookMaxWaiting(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}, 1), make(chan struct{})
@@ -258,7 +259,7 @@ func TestWebhookMaxWaiting(t *testing.T) {
 	}
 }
 
-// A redirect that stays is followed as the server's client follows it.
+// TestWebhookRedirects checks that redirects to the same address are followed.
 func TestWebhookRedirects(t *testing.T) {
 	t.Parallel()
 	w := webhook(t, func(w http.ResponseWriter, req *http.Request) {
@@ -292,7 +293,7 @@ func TestWebhookThatCannotBe(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	w := webhook(t, relabel)
-	w.CA = nil // the system's do not know it
+	w.CA = nil // the system's certificates do not include it
 	var unknown *engine.NotCheckedError
 	if _, err := ask(t, w, question()); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)

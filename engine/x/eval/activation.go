@@ -8,72 +8,69 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: roots are counted, not named: a planned program asks for number
-// 0, not for "self", so that any context's variables cost what a rule's cost.
-// An object is bound as it was decoded. Only code that needs CEL's own value
-// has it made, once a binding. Each activation owns a frame, which is all that
-// an evaluation allocates: bound again and again, it allocates nothing.
+// How it works: roots are numbered. A planned program reads root 0 instead of looking up "self", so
+// variables cost the same in every context. An object is bound in its decoded form and converted to
+// a ref.Val at most once per binding, when code needs that. Each activation owns a frame, which is
+// the only memory that an evaluation allocates, so evaluating after a rebind allocates nothing.
 
-// Activation holds what the roots of an expression, as self and oldSelf, stand
-// for in one or more evaluations of programs of these roots. It is not safe for
-// concurrent use. An Activation can be bound anew when no evaluation needs it
-// any more: then evaluations cost no allocations.
+// An Activation holds the values of an expression's roots, such as self and oldSelf, for one or
+// more evaluations of programs with the same roots. It is not safe for concurrent use. It can be
+// bound again after its evaluations have ended; further evaluations then allocate no memory.
 type Activation struct {
-	roots []root // as planned programs count them
+	roots []root // in the order in which programs number them
 
-	frame *frame // once there was an evaluation
-	// work is the limit of one evaluation, 0 for MaxWork, share what all have
-	// together.
+	frame *frame // created on first use
+	// work limits one evaluation (0 means MaxWork); share limits the sum of all evaluations.
 	work, share uint64
 }
 
-// root is what one root stands for.
+// A root is the value of a root variable.
 type root struct {
 	name  string
-	raw   any         // decoded JSON, nil when absent
-	decl  *types.Decl // of raw; nil where the value is CEL's own from the start
-	val   ref.Val     // boxed, once it was asked for
+	raw   any         // decoded JSON; nil if absent
+	decl  *types.Decl // describes raw; nil if the value is a ref.Val from the start
+	val   ref.Val     // boxed value; created on demand
 	bound presence
-	// optional roots are seen as an optional of the value.
+	// optional is set if the expression sees the value as an optional.
 	optional bool
 }
 
 type presence uint8
 
 const (
-	unbound presence = iota // no such attribute
-	none                    // only seen as an optional
+	unbound presence = iota // the attribute is unknown
+	none                    // an empty optional, or an unknown attribute if the root is not optional
 	value
 )
 
-// The roots of a rule, in the order of types.RuleRoots.
+// Indexes of a rule's roots, in the order of types.RuleRoots.
 const (
 	selfRoot = iota
 	oldRoot
 	ruleRoots
 )
 
-// Bind makes an activation with self alone; oldSelf is an unknown attribute.
+// Bind returns an activation with self only; oldSelf is an unknown attribute.
 func Bind(d *types.Decl, self any) *Activation {
 	a := new(Activation)
 	a.Bind(d, self)
 	return a
 }
 
-// BindOld makes an activation with self and oldSelf. Where old is nil, oldSelf
-// is an unknown attribute to plain expressions and none to optional ones.
+// BindOld returns an activation with self and oldSelf. If old is nil, oldSelf is an unknown
+// attribute, or an empty optional for expressions that declare it as an optional.
 func BindOld(d *types.Decl, self, old any) *Activation {
 	a := new(Activation)
 	a.BindOld(d, self, old)
 	return a
 }
 
-// Bind is the function Bind for an activation that is there.
+// Bind binds a again; see the function Bind.
 func (a *Activation) Bind(d *types.Decl, self any) {
 	a.bindRule(d, self, nil, unbound)
 }
 
-// BindOld is the function BindOld for an activation that is there.
+// BindOld binds a again; see the function BindOld.
 func (a *Activation) BindOld(d *types.Decl, self, old any) {
 	bound := value
 	if old == nil {
@@ -87,14 +84,15 @@ func (a *Activation) bindRule(d *types.Decl, self, old any, bound presence) {
 		a.roots = make([]root, ruleRoots)
 		a.roots[selfRoot].name, a.roots[oldRoot].name = types.Self, types.OldSelf
 		if a.frame != nil {
-			a.frame.act = nil // it has other roots
+			a.frame.act = nil // its roots slice is outdated
 		}
 	}
 	a.roots[selfRoot].set(d, self, value)
 	a.roots[oldRoot].set(d, old, bound)
 }
 
-// set writes no pointer that is there already: each costs the collector a look.
+// set binds the root. It writes only pointers that changed, because each write of a pointer is work
+// for the garbage collector.
 func (r *root) set(d *types.Decl, raw any, bound presence) {
 	r.bound, r.optional = bound, false
 	if r.decl != d {
@@ -108,10 +106,9 @@ func (r *root) set(d *types.Decl, raw any, bound presence) {
 	}
 }
 
-// BindRoots makes an activation for programs of any roots. The values are by
-// name: decoded JSON for those with a Decl, and else CEL's own (a ref.Val). One
-// that is missing is an unknown attribute, or none where the root is an
-// optional.
+// BindRoots returns an activation for programs with the given roots. values is keyed by root name
+// and holds decoded JSON for roots with a Decl and ref.Vals for the others. A missing value is an
+// unknown attribute, or an empty optional if the root is optional.
 func BindRoots(roots []types.Root, values map[string]any) *Activation {
 	a := &Activation{roots: make([]root, len(roots))}
 	for i, of := range roots {
@@ -131,9 +128,8 @@ func BindRoots(roots []types.Root, values map[string]any) *Activation {
 	return a
 }
 
-// Optional is the same activation as a rule with optionalOldSelf sees it:
-// oldSelf is an optional. Only programs of an environment that declares
-// oldSelf so can use it.
+// Optional returns a copy of a in which oldSelf is an optional, as for a rule with optionalOldSelf.
+// Only programs whose environment declares oldSelf as an optional can use it.
 func (a *Activation) Optional() *Activation {
 	b := *a
 	b.roots, b.frame = append([]root(nil), a.roots...), nil
@@ -144,15 +140,14 @@ func (a *Activation) Optional() *Activation {
 	return &b
 }
 
-// SetOptional changes an activation to what Optional gives, and back.
+// SetOptional sets whether oldSelf is an optional, like Optional but without a copy.
 func (a *Activation) SetOptional(optional bool) {
 	if len(a.roots) == ruleRoots {
 		a.roots[oldRoot].optional = optional
 	}
 }
 
-// Unbind lets go of all values, and keeps the memory of evaluations for the
-// next.
+// Unbind drops all values and keeps the memory that evaluations use.
 func (a *Activation) Unbind() {
 	f := a.frame
 	if f != nil {
@@ -165,22 +160,21 @@ func (a *Activation) Unbind() {
 	*a = Activation{roots: a.roots, frame: f}
 }
 
-// LimitWork sets what the evaluations that follow may each take, in units of
-// work, at most MaxWork.
+// LimitWork limits the work of each following evaluation, in units of work. MaxWork is the maximum.
 func (a *Activation) LimitWork(units uint64) {
 	a.work = max(units, 1)
 	a.ownFrame().close = true
 }
 
-// ShareWork sets what all evaluations that follow may take together. Each may
-// take half of what is left, so that none takes all from those behind it.
+// ShareWork limits the total work of all following evaluations. Each evaluation may use half of the
+// remaining work, so that work is left for later evaluations.
 func (a *Activation) ShareWork(units uint64) {
 	f := a.ownFrame()
 	a.share, f.worked, f.began, f.poll, f.close = units, 0, 0, pollWork, units < 6*pollWork
 }
 
-// Work is what the last evaluation took, in units of work; where that would have
-// been too much, it is the limit.
+// Work returns the work of the last evaluation, in units of work. If that evaluation exceeded its
+// limit, Work returns the limit.
 func (a *Activation) Work() uint64 {
 	f := a.ownFrame()
 	return f.worked - f.began
@@ -192,12 +186,12 @@ func (a *Activation) ownFrame() *frame {
 	}
 	f := a.frame
 	if f.act != a {
-		f.act, f.roots = a, a.roots // also where the activation was copied
+		f.act, f.roots = a, a.roots // a may also be a copy of another activation
 	}
 	return f
 }
 
-// boxed is nil where the root is an unknown attribute.
+// boxed returns the root's value as a ref.Val, or nil if the root is an unknown attribute.
 func (r *root) boxed() ref.Val {
 	switch {
 	case r.bound == unbound || r.bound == none && !r.optional:
@@ -216,7 +210,7 @@ func (r *root) boxed() ref.Val {
 
 var _ interpreter.Activation = (*Activation)(nil)
 
-// ResolveName implements cel-go's activation.
+// ResolveName implements interpreter.Activation.
 func (a *Activation) ResolveName(name string) (any, bool) {
 	for i := range a.roots {
 		if a.roots[i].name == name {
@@ -227,5 +221,5 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent implements cel-go's activation.
+// Parent implements interpreter.Activation.
 func (a *Activation) Parent() interpreter.Activation { return nil }

@@ -8,10 +8,10 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: numbers stay Go's own. Overflow and division by zero are
-// checked as cel-go's common/types do, since the error's text is part of the
-// verdict. An operator costs 1 whatever comes out; + on strings costs by the
-// characters of both, and an error counts as one character there.
+// How it works: numbers keep their Go types. Overflow and division by zero are checked as in
+// cel-go's common/types, because the error message is part of the verdict. A numeric operator costs
+// 1 whatever the result. + on strings is charged by the number of characters of both operands; an
+// error counts as one character.
 
 var (
 	errOverflow     = newErr("integer overflow")
@@ -19,7 +19,7 @@ var (
 	errModuloByZero = newErr("modulus by zero")
 )
 
-// arithmetic is +, -, *, / or % on numbers, and + on strings.
+// arithmetic plans +, -, *, /, and % on numbers, and + on strings.
 func arithmetic(inv *invocation, a, b *code) *code {
 	switch inv.overload {
 	case overloads.AddInt64, overloads.SubtractInt64, overloads.MultiplyInt64, overloads.DivideInt64, overloads.ModuloInt64:
@@ -135,7 +135,7 @@ func concatenate(x, y strFunc) strFunc {
 	}
 }
 
-// sizeOrOne is a string's size as costs go by it, 1 for an error.
+// sizeOrOne returns the number of characters of s, or 1 for an error (ok is false).
 func (f *frame) sizeOrOne(s string, ok bool) uint64 {
 	if ok {
 		return f.runes(s)

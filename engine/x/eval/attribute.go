@@ -6,35 +6,33 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: CEL prices a.b.c not as two selections of a variable but as one
-// attribute with two qualifiers, and a condition's branches share what follows
-// it. So all that belongs to one attribute is gathered first, and then
-// resolved: as a path over decoded JSON where all of it is declared (path.go),
-// as a path that may end early where there is a ? in it (path_optional.go), and
-// as lookups on CEL's own values where a type is only known at run time
-// (path_boxed.go).
+// How it works: CEL does not charge a.b.c as two selections but as one attribute with two
+// qualifiers, and the qualifiers that follow a conditional apply to both branches. So all parts of
+// an attribute are collected first and then resolved: as a path over decoded JSON if every step is
+// declared (path.go), as a path that may end early if it contains a ? (path_optional.go), and as
+// lookups on ref.Vals if a type is only known at run time (path_boxed.go).
 
-// attribute is a variable or a value with the selects and indexes that follow
-// it. Of a condition, both branches get what follows. CEL prices an attribute
-// as one step for each select or index that is tried and one for the whole.
+// An attribute is a variable or a value with the selections and indexes that follow it. If it is a
+// conditional, both branches get the qualifiers that follow. CEL charges one unit for each
+// attempted selection or index and one for the attribute as a whole.
 type attribute struct {
 	variable   *variable // or
 	operand    *code     // or
 	cond       testFunc
 	yes, no    *attribute
-	branch     int64 // the ID of the node that it is as a condition's branch, or 0
+	branch     int64 // the node's ID if it is a conditional's branch, else 0
 	qualifiers []qualifier
 
-	has bool // the last qualifier is has()
-	key bool // it stands as an index
+	has bool // the last qualifier is a has() test
+	key bool // it is used as an index
 	typ *celtypes.Type
 }
 
-// qualifier is one select or index.
+// A qualifier is a selection or an index.
 type qualifier struct {
-	key      *code // a constant, or code
+	key      *code // may be a constant
 	optional bool
-	test     bool // has(): only presence is asked
+	test     bool // has(): only tests for presence
 }
 
 func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
@@ -48,7 +46,7 @@ func (a *attribute) qualify(q qualifier, e ast.Expr, t *celtypes.Type) {
 	a.no.qualify(q, e, t)
 }
 
-// attributeCode plans an attribute that stands where its own step is counted.
+// attributeCode plans an attribute whose own unit is charged.
 func (p *planner) attributeCode(e ast.Expr) (*code, error) {
 	a, err := p.attribute(e)
 	if err != nil {
@@ -60,8 +58,8 @@ func (p *planner) attributeCode(e ast.Expr) (*code, error) {
 	return p.resolve(a, true), nil
 }
 
-// key plans an index. An item of a list that is an error is there met as a
-// value of no type that can be one.
+// key plans an index. If the index is itself a list item that does not fit its declaration, cel-go
+// reports it as a value of a type that cannot be an index.
 func (p *planner) key(e ast.Expr) (*code, error) {
 	if !p.isAttribute(e) {
 		return p.plan(e)
@@ -82,7 +80,7 @@ func (a *attribute) setKey() {
 	}
 }
 
-// plainOperand is the operand of what turned out to be no attribute.
+// plainOperand returns the operand if a has no qualifiers, and nil otherwise.
 func (a *attribute) plainOperand() *code {
 	if len(a.qualifiers) == 0 {
 		return a.operand
@@ -151,7 +149,7 @@ func (p *planner) index(e ast.Expr, optional bool) (*attribute, error) {
 		return nil, err
 	}
 	if key.isConst() && keyError(key.konst) != nil {
-		return nil, errUnsupported // cel-go refuses it too
+		return nil, errUnsupported // cel-go rejects it too
 	}
 	a.qualify(qualifier{key: key, optional: optional}, e, p.typeOf(e))
 	return a, nil
@@ -173,7 +171,7 @@ func (p *planner) conditional(e ast.Expr) (*attribute, error) {
 	return a, nil
 }
 
-// branch plans one of a condition's two.
+// branch plans a branch of a conditional.
 func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	if p.probes[e.ID()] == nil {
 		a, err := p.attribute(e)
@@ -186,12 +184,13 @@ func (p *planner) branch(e ast.Expr) (*attribute, error) {
 	return &attribute{operand: c, typ: p.typeOf(e)}, err
 }
 
-// resolveBranch is the code of a condition's branch.
+// resolveBranch returns the code of a conditional's branch, which has no unit of its own.
 func (p *planner) resolveBranch(a *attribute) *code {
 	return p.watchedPart(p.resolve(a, false), a.branch)
 }
 
-// resolve is the code of an attribute, with or without its own step.
+// resolve returns the code of an attribute. If counted is set, the code charges the attribute's own
+// unit.
 func (p *planner) resolve(a *attribute, counted bool) *code {
 	if a.cond != nil {
 		c := ternary(a.cond, p.resolveBranch(a.yes), p.resolveBranch(a.no))

@@ -14,8 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// typical are rules of the kinds that real CRDs have; each accepts the first
-// of the test values, and boxes nothing.
+// typical holds typical rules of real CRDs. Each accepts the first test value and boxes nothing.
 var typical = []struct{ name, rule string }{
 	{"compare", "self.i > self.j && self.s != self.t"},
 	{"has", "!has(self.missing) || self.missing == 'x'"},
@@ -75,7 +74,7 @@ func BenchmarkTypical(b *testing.B) {
 	}
 }
 
-// nestedSchema is a list of 120 items under macros in macros.
+// nestedSchema has a list of 120 items, for nested macros.
 const nestedSchema = `
 type: object
 properties:
@@ -116,8 +115,8 @@ func BenchmarkNested(b *testing.B) {
 	}
 }
 
-// benchmark compares three: this package, cel-go's program over the same
-// values, and the API server's own validator with that one rule.
+// benchmark compares this package, cel-go's program on the same values, and the API server's own
+// validator with only that rule.
 func benchmark(b *testing.B, s *subject, bind func() *Activation) {
 	ctx := context.Background()
 	a := bind()

@@ -12,22 +12,20 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// How it works: a call is typed where typed.go and its neighbours have code for
-// its overload and its arguments are typed. What is left goes to the function
-// that the environment binds, in cel-go's own order: by overload, then by name,
-// then by the receiver. Which arguments' errors end a call, and whether it is
-// priced then, depends in cel-go on how many there are and on how the function
-// is bound: listed and lenient tell these apart.
+// How it works: a call is typed if its arguments are typed and typed.go or a neighboring file has
+// code for its overload. Other calls go to the function that the environment binds, found in
+// cel-go's order: by overload, then by name, then by the receiver. In cel-go, the number of
+// arguments and the kind of binding determine which arguments' errors end a call, and whether the
+// call is charged then. The fields listed and lenient distinguish these cases.
 //
-// The arguments stand on a stack of the frame, so that a call allocates no
-// slice.
+// Arguments are kept on a stack in the frame, so that a call allocates no slice.
 
-// invocation is a call whose arguments are planned.
+// An invocation is a call whose arguments are planned.
 type invocation struct {
 	id       int64
 	function string
-	overload string   // "" when the arguments decide
-	may      []string // the overloads that it can be
+	overload string   // "" if it depends on the arguments' values
+	may      []string // the possible overloads
 	args     []*code
 	typ      *celtypes.Type
 }
@@ -68,7 +66,7 @@ func (p *planner) invocation(e ast.Expr) (*invocation, error) {
 	return inv, err
 }
 
-// invoke makes typed code where there is such for these arguments.
+// invoke returns typed code if the arguments allow it, and else a call of the library function.
 func (p *planner) invoke(inv *invocation) (*code, error) {
 	switch inv.function {
 	case operators.Equals, operators.NotEquals:
@@ -111,7 +109,7 @@ func (p *planner) invoke(inv *invocation) (*code, error) {
 	return c, nil
 }
 
-// junction flattens nested && or ||: errors and costs are the same.
+// junction plans && or ||. Nested && or || are flattened, which changes neither errors nor costs.
 func (p *planner) junction(e ast.Expr, join func([]testFunc) testFunc) (*code, error) {
 	terms, err := p.terms(e, e.AsCall().FunctionName(), nil)
 	if err != nil {
@@ -138,7 +136,7 @@ func (p *planner) terms(e ast.Expr, function string, terms []testFunc) ([]testFu
 	return terms, nil
 }
 
-// binding is a function of a library as CEL would dispatch to it.
+// A binding is a library function, with all that CEL's dispatch depends on.
 type binding struct {
 	id                 int64
 	function, overload string
@@ -147,18 +145,16 @@ type binding struct {
 	binary   functions.BinaryOp
 	variadic functions.FunctionOp
 	trait    int
-	lenient  bool // takes errors
+	lenient  bool // also called with errors as arguments
 	arity    int
-	// listed arguments are looked at one by one: the first error ends them.
+	// listed is set if arguments are evaluated one by one and the first error ends the evaluation.
 	listed bool
 	exact  bool
-	// demands are those of the overloads that the call can be; nil where no
-	// work needs to be added.
+	// demands add the work of the possible overloads. It is empty if no work needs to be added.
 	demands []demand
 }
 
-// library finds what the environment binds to a call, by overload and then by
-// function.
+// library returns the function that the environment binds to the call, by overload or by name.
 func (p *planner) library(inv *invocation) (*binding, error) {
 	b := &binding{id: inv.id, function: inv.function, overload: inv.overload, arity: len(inv.args)}
 	fn, err := p.function(inv.function)
@@ -177,7 +173,7 @@ func (p *planner) library(inv *invocation) (*binding, error) {
 	}
 	bound := b.listed && b.variadic != nil || !b.listed && (b.arity == 1 && b.unary != nil || b.arity == 2 && b.binary != nil)
 	if !bound && (impl != nil || b.arity == 0) {
-		return nil, errUnsupported // cel-go refuses it too
+		return nil, errUnsupported // cel-go rejects it too
 	}
 	switch {
 	case inv.function == "format" && b.variadic != nil:
@@ -203,8 +199,7 @@ func (fn *function) binding(inv *invocation) *functions.Overload {
 	return byName
 }
 
-// isExact is true when the overload names its result's type, so that no null
-// can hide in it.
+// isExact reports whether the overload's declared result type excludes null.
 func (fn *function) isExact(inv *invocation) bool {
 	for _, o := range fn.overloads {
 		if o.ID() == inv.overload {
@@ -217,7 +212,7 @@ func (fn *function) isExact(inv *invocation) bool {
 	return false
 }
 
-// code calls the binding on boxed arguments.
+// code returns code that calls the binding with boxed arguments.
 func (b *binding) code(inv *invocation) *code {
 	args := make([]valFunc, len(inv.args))
 	for i, arg := range inv.args {
@@ -230,7 +225,7 @@ func (b *binding) code(inv *invocation) *code {
 			v := arg(f)
 			if b.listed && !b.lenient && celtypes.IsUnknownOrError(v) && len(f.args)-base < len(args)-1 {
 				f.popArgs(base)
-				return v // CEL does not price a call whose arguments it did not get to
+				return v // CEL does not charge a call unless all arguments were evaluated
 			}
 			f.args = append(f.args, v)
 		}
@@ -253,7 +248,7 @@ func (b *binding) code(inv *invocation) *code {
 	return c
 }
 
-// apply calls the function, or the receiver if nothing is bound.
+// apply calls the bound function, or the receiver if no function is bound.
 func (b *binding) apply(args []ref.Val) ref.Val {
 	if !b.lenient {
 		for _, arg := range args {

@@ -7,31 +7,30 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: boxing is what makes CEL slow: each int, string and bool
-// becomes an interface value, is compared by dynamic dispatch, and is thrown
-// away. So every node is planned as a Go function that returns its own Go type,
-// and a parent asks its parts for the form that it can use: ints() is nil where
-// an int cannot be had, boxed() always works. Closures are called through one
-// pointer, without a switch over instructions; there is no bytecode. A second
-// result says that there is an error, which stands in the frame: an error value
-// would have to be boxed, too.
+// How it works: boxing makes CEL slow, because each int, string, and bool becomes an interface
+// value, is compared through dynamic dispatch, and is thrown away. So the planner compiles each
+// node to a Go function that returns its native Go type, and a parent requests the form that it can
+// use: ints returns nil if c may not be an int; boxed always works. Closures are called through one
+// pointer, without an instruction switch or bytecode. The second result of a function reports
+// whether it succeeded. The error itself is stored in the frame, because returning it would require
+// boxing.
 
-// kind is the form in which an expression's value is computed.
+// A kind is the form in which planned code computes its value.
 type kind uint8
 
 const (
-	boxedKind    kind = iota // CEL's own value, an error among them
+	boxedKind    kind = iota // val: a ref.Val; may be an error
 	boolKind                 // test
 	intKind                  // num
 	doubleKind               // dbl
 	stringKind               // str
-	rawKind                  // raw: JSON, an object, map or list as decl says
-	listKind                 // list: items that a macro built, of such values
-	optionalKind             // opt: an optional of such a value, or of a scalar
+	rawKind                  // raw: a JSON object, map, or list, described by decl
+	listKind                 // list: JSON items that a macro collected
+	optionalKind             // opt: an optional of any JSON value
 )
 
-// The forms of planned code. Where the bool is false or the truth bad, the
-// frame has the error.
+// The functions of planned code. If the bool is false or the truth is bad, the frame holds the
+// error.
 type (
 	valFunc  = func(*frame) ref.Val
 	testFunc = func(*frame) truth
@@ -42,45 +41,44 @@ type (
 	listFunc = func(*frame) ([]any, bool)
 )
 
-// code is a planned expression. What it was made with by one of the functions
-// below holds its value, in the form of its kind; the rest is what else is known
-// of it, by which others choose a better form.
+// A code is a planned expression. The function for its kind is always set. Other functions are set
+// if the value is also available in their form, so that a parent can choose the best one.
 type code struct {
 	kind kind
-	typ  *celtypes.Type // what the checker says
+	typ  *celtypes.Type // the checker's type
 	how  how
 
-	// The value: of each kind its own. A boxed value can be asked of every code.
+	// The functions that compute the value. boxed makes a ref.Val of any of them.
 	test testFunc // boolKind
 	num  numFunc  // intKind
 	dbl  dblFunc  // doubleKind
 	str  strFunc  // stringKind
-	raw  rawFunc  // rawKind, and beside any kind where the value is JSON as it is
-	list listFunc // listKind, and boxed lists of which only the items are asked
+	raw  rawFunc  // rawKind, and any kind whose value is unchanged JSON
+	list listFunc // listKind, and boxed lists if only the items are needed
 	opt  optFunc  // optionalKind
-	val  valFunc  // boxedKind, and where there is a better way than to box
+	val  valFunc  // boxedKind, and other kinds if there is a cheaper way than boxing
 
-	decl  *types.Decl // of raw and of opt
-	elem  *types.Decl // of the items of list
-	split *split      // the list is a text's parts
-	konst ref.Val     // the value of a constant
-	exact bool        // a boxed value is of the checked type or an error, never null
-	null  bool        // an optional may hold null
+	decl  *types.Decl // describes raw and opt
+	elem  *types.Decl // describes the items of list
+	split *split      // set if the list holds the parts of a string
+	konst ref.Val     // the value of a constant, else nil
+	exact bool        // if boxed, the value has the checked type or is an error; it is never null
+	null  bool        // the optional may hold null
 }
 
-// how is the way in which a code that is not typed gets its value.
+// how is the way in which code without a typed function computes its value.
 type how uint8
 
 const (
 	typed      how = iota
-	asCall         // a library's function is called
-	asEquality     // two values compare themselves
-	asPath         // fields and items are looked up on CEL's own values
-	asFold         // a macro runs as the parser wrote it out
-	asLoop         // a macro's loop gathers CEL's own values
-	asLiteral      // a list, a map or a message is made
-	asChoice       // branches differ in kind
-	asValue        // JSON is read that has no typed form
+	asCall         // calls a library function
+	asEquality     // compares two ref.Vals
+	asPath         // looks up fields and items on ref.Vals
+	asFold         // runs a macro as the parser expanded it
+	asLoop         // runs a macro as a loop that collects ref.Vals
+	asLiteral      // makes a list, a map, or a message
+	asChoice       // is a conditional whose branches differ in kind
+	asValue        // reads JSON that has no typed form
 )
 
 func boolCode(test testFunc) *code     { return &code{kind: boolKind, test: test} }
@@ -97,7 +95,7 @@ func listCode(list listFunc, elem *types.Decl) *code {
 
 func (c *code) isConst() bool { return c.konst != nil }
 
-// boxed is the code as CEL's own value.
+// boxed returns a function that evaluates c to a ref.Val. It never returns nil.
 func (c *code) boxed() valFunc {
 	if c.val != nil {
 		return c.val
@@ -176,7 +174,7 @@ func boxList(list listFunc, elem *types.Decl) valFunc {
 	}
 }
 
-// truth is the code as a condition.
+// truth returns a function that evaluates c as a condition. A value that is not a bool is an error.
 func (c *code) truth() testFunc {
 	if c.kind == boolKind {
 		return c.test
@@ -193,7 +191,7 @@ func (c *code) truth() testFunc {
 	}
 }
 
-// ints is the code as an int, nil when it may be something else.
+// ints returns a function that evaluates c to an int, or nil if the value may be anything else.
 func (c *code) ints() numFunc {
 	if c.kind == intKind {
 		return c.num
@@ -212,7 +210,8 @@ func (c *code) ints() numFunc {
 	}
 }
 
-// doubles is the code as a double, nil when it may be something else.
+// doubles returns a function that evaluates c to a double, or nil if the value may be anything
+// else.
 func (c *code) doubles() dblFunc {
 	if c.kind == doubleKind {
 		return c.dbl
@@ -231,7 +230,8 @@ func (c *code) doubles() dblFunc {
 	}
 }
 
-// strings is the code as a string, nil when it may be something else.
+// strings returns a function that evaluates c to a string, or nil if the value may be anything
+// else.
 func (c *code) strings() strFunc {
 	if c.kind == stringKind {
 		return c.str
@@ -254,7 +254,7 @@ func (c *code) exactly(k celtypes.Kind) bool {
 	return c.kind == boxedKind && c.exact && c.typ != nil && c.typ.Kind() == k
 }
 
-// constant is the code of a value known now; it costs nothing.
+// constant returns the code of a value that is known at planning time. It costs nothing.
 func constant(v ref.Val, t *celtypes.Type) *code {
 	c := &code{konst: v, typ: t, val: func(*frame) ref.Val { return v }}
 	switch v := v.(type) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// composer writes expressions over the table's declaration: of a wanted type,
-// from parts that can fail.
+// A composer generates expressions of a given type over the declaration in testdata. Their parts
+// may fail.
 type composer struct {
 	rand *rand.Rand
 	vars []composedVar
@@ -18,9 +18,9 @@ type composer struct {
 
 type composedVar struct{ name, typ string }
 
-// grammar has the forms of each type; a capital in braces is a part of that
-// type: {B}ool, {I}nt, {D}ouble, {S}tring, {T} a list of strings, {N} a list of
-// ints, {O} an object of items, {L} a list of such, {M} a map of strings.
+// grammar lists the forms of each type. A capital in braces is a part of that type: {B}ool, {I}nt,
+// {D}ouble, {S}tring, {T} a list of strings, {N} a list of ints, {O} an object of items, {L} a list
+// of such objects, {M} a map of strings.
 var grammar = map[byte][]string{
 	'B': {"true", "false", "self.b", "self.c", "has(self.s)", "has(self.missing)", "has(self.nested.a.b)", "has(self.badNested.a.b)",
 		"has({O}.inner.deep.x)", "has({O}.value)", "!{B}", "({B} && {B})", "({B} || {B})", "({B} ? {B} : {B})",
@@ -51,8 +51,8 @@ var grammar = map[byte][]string{
 	'M': {"self.labels", "self.emptyMap", "{O}.labels", "{'app': {S}, 'k': {S}}", "({B} ? {M} : {M})", "{M}.transformMap(?S, ?S, {S})"},
 }
 
-// write gives an expression of a type; deep ones end in the simple forms that
-// come first.
+// write returns an expression of type typ. At depth 0 it uses the simple forms, which come first in
+// the grammar.
 func (c *composer) write(typ byte, depth int) string {
 	if n := len(c.vars); n > 0 && c.rand.IntN(3) == 0 {
 		if v := c.vars[c.rand.IntN(n)]; v.typ[0] == typ {
@@ -88,7 +88,7 @@ func (c *composer) write(typ byte, depth int) string {
 	return out.String()
 }
 
-// TestComposed compares random expressions; CELADON_COMPOSED is how many.
+// TestComposed compares random expressions with cel-go. CELADON_COMPOSED sets their number.
 func TestComposed(t *testing.T) {
 	count := 1500
 	if n, err := strconv.Atoi(os.Getenv("CELADON_COMPOSED")); err == nil {

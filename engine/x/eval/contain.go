@@ -9,13 +9,13 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: cel-go makes a set of a constant list and does not price the
-// lookup, so neither does this. A list of the object is searched item by item
-// at one unit each, also past items that do not fit their type: such an item is
-// an error only if nothing equal stands behind it.
+// How it works: cel-go turns a constant list into a set and does not charge for the lookup, so
+// neither does this code. A list of the object is searched item by item, at one unit each. The
+// search continues after an item that does not fit its type: such an item is an error only if no
+// later item is equal.
 
-// inConstants is `in` over a constant list, which CEL makes a set of and does
-// not price; nil where CEL does not.
+// inConstants plans `in` over a constant list, which cel-go turns into a set. The lookup is not
+// charged. inConstants returns nil if cel-go does not make a set of the list.
 func inConstants(inv *invocation) *code {
 	list := inv.args[1].konst.(traits.Lister)
 	if list.Size() == celtypes.IntZero {
@@ -45,8 +45,8 @@ func inConstants(inv *invocation) *code {
 	})
 }
 
-// constantSet is nil when an item is no scalar that can be a key. A number is
-// found under each type that can hold it.
+// constantSet returns the items as a set, or nil if an item is not a scalar or is bytes. A number
+// is added in each numeric type that can hold it.
 func constantSet(list traits.Lister) map[ref.Val]bool {
 	set := map[ref.Val]bool{}
 	for it := list.Iterator(); it.HasNext() == celtypes.True; {
@@ -79,7 +79,7 @@ func addConverted(set map[ref.Val]bool, v ref.Val, as ...ref.Type) {
 	}
 }
 
-// fewItems are searched one by one.
+// fewItems is the largest number of strings that are searched linearly instead of by a map.
 const fewItems = 8
 
 func inStrings(x strFunc, set map[ref.Val]bool) testFunc {
@@ -132,7 +132,7 @@ func inInts(x numFunc, set map[ref.Val]bool) testFunc {
 	}
 }
 
-// containment is `in` over a list or map of JSON.
+// containment plans `in` over a JSON list or map. It returns nil if the operands are not typed.
 func containment(inv *invocation, a, b *code) *code {
 	var test testFunc
 	switch {
@@ -190,7 +190,7 @@ func inMap(x strFunc, raw rawFunc, elem *types.Decl) testFunc {
 	}
 }
 
-// inItems finds strings and ints among such.
+// inItems plans the search for a string or an int in a list of that type, or returns nil.
 func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
 	switch elem.Kind {
 	case types.String:
@@ -205,8 +205,8 @@ func inItems(a *code, list listFunc, elem *types.Decl) testFunc {
 	return nil
 }
 
-// inListOf looks past items that do not fit, which are errors if nothing is
-// found.
+// inListOf searches the list. Items that do not fit their declaration are errors only if no item is
+// equal to x.
 func inListOf[T comparable](x func(*frame) (T, bool), list listFunc, elem *types.Decl, work func(T) int) testFunc {
 	return func(f *frame) truth {
 		want, okWant := x(f)

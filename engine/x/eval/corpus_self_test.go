@@ -16,14 +16,14 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// corpusCase is what a case of a corpus says of its object.
+// A corpusCase is the part of a corpus case that describes its object.
 type corpusCase struct {
 	CRD, Version string
 	Object       any
 }
 
-// TestCorpusSelf evaluates self, and what goes over all its fields, on every
-// object of the corpora, and goes through the value as one that writes it out.
+// TestCorpusSelf evaluates self and a macro over its fields for every object in the corpora, and
+// traverses the results completely.
 func TestCorpusSelf(t *testing.T) {
 	t.Parallel()
 	objects := 0
@@ -71,7 +71,7 @@ func TestCorpusSelf(t *testing.T) {
 	}
 }
 
-// caseDecl is the declaration of a case's object, nil where it has none.
+// caseDecl returns the declaration of a case's object, or nil if there is none.
 func caseDecl(t *testing.T, known map[string]*types.Decl, folder string, c *corpusCase) *types.Decl {
 	key := c.CRD + " " + c.Version
 	d, ok := known[key]
@@ -97,7 +97,7 @@ func selfPrograms(t *testing.T, d *types.Decl) []*Program {
 	return progs
 }
 
-// wholeNumbers makes integers of the floats that have no fraction.
+// wholeNumbers converts floats without a fraction to integers.
 func wholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -116,7 +116,7 @@ func wholeNumbers(v any) any {
 	return v
 }
 
-// withoutValue is the path of a Go nil in a value; "" is none.
+// withoutValue returns the path of a Go nil in v, or "" if there is none.
 func withoutValue(v ref.Val, path string) string {
 	switch v := v.(type) {
 	case nil:

@@ -20,7 +20,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// crdDecls are the declarations of the versions of a file's CRDs.
+// crdDecls returns the declarations of all versions of the CRDs in a file.
 func crdDecls(t testing.TB, file string) []*types.Decl {
 	t.Helper()
 	var decls []*types.Decl
@@ -28,7 +28,7 @@ func crdDecls(t testing.TB, file string) []*types.Decl {
 	return decls
 }
 
-// crdVersions are those of a file with one CRD, by name.
+// crdVersions returns the declarations of the CRD in a file, by version name.
 func crdVersions(t testing.TB, file string) map[string]*types.Decl {
 	t.Helper()
 	decls := map[string]*types.Decl{}
@@ -64,8 +64,8 @@ func eachVersion(t testing.TB, file string, each func(name string, d *types.Decl
 	}
 }
 
-// corpusRun counts what was compared. Equal rules on nodes of equal path and
-// shape are met once.
+// A corpusRun counts the comparisons. Equal rules on nodes with equal paths and shapes are compared
+// once.
 type corpusRun struct {
 	seen                     map[string]bool
 	rules, left, comparisons int

@@ -14,19 +14,18 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// How it works: a server charges what a call did after it was made, by its
-// arguments and its result. Typed code has its price beside it; this is for
-// calls on boxed values, and asks the Kubernetes estimator first, as a server
-// does. What that does not know is priced as in cel-go's runtime tracker, and
-// what cel-go's extensions price by trackers of their own is repeated here, for
-// they do not export them. TestOverloads holds every overload against cel-go's
+// How it works: the API server charges a call after it was made, by its arguments and its result.
+// Typed code has its cost next to it. This file is for calls on boxed values. It first consults the
+// Kubernetes estimator, as the API server does, and then uses the costs of cel-go's runtime
+// tracker. The costs that cel-go's extensions compute in trackers of their own are repeated here,
+// because they are not exported. TestOverloads compares the cost of every overload with cel-go's
 // tracker.
 
-// prices are those of the Kubernetes libraries. What they do not know
-// is priced as in CEL itself.
+// prices returns the costs of the functions in the Kubernetes libraries, and nil for other
+// functions.
 var prices library.CostEstimator
 
-// callCost is the cost of a call on boxed values.
+// callCost returns the cost of a call on boxed values.
 func callCost(function, overload string, args []ref.Val, result ref.Val) uint64 {
 	if c, ok := extensionCost(overload, args, result); ok {
 		return c
@@ -55,7 +54,7 @@ func callCost(function, overload string, args []ref.Val, result ref.Val) uint64 
 	return 1
 }
 
-// scanCost is the cost of reading n characters, items or bytes.
+// scanCost returns the cost of reading n characters, items, or bytes.
 func scanCost(n uint64) uint64 {
 	if n <= 10 {
 		return min(n, 1)
@@ -68,7 +67,7 @@ func matchCost(text, pattern uint64) uint64 {
 	return scan * uint64(math.Ceil(float64(pattern)*common.RegexStringLengthCostFactor))
 }
 
-// sizeOf is the size that CEL's costs go by; what has none counts as 1.
+// sizeOf returns the size that CEL's costs are based on: 1 for values without a size.
 func sizeOf(v ref.Val) uint64 {
 	if s, ok := v.(celtypes.String); ok {
 		return runes(string(s))
@@ -84,8 +83,8 @@ func sizeOf(v ref.Val) uint64 {
 
 func runes(s string) uint64 { return uint64(utf8.RuneCountInString(s)) }
 
-// extensionCost is the cost of what cel-go's own extensions price, in a way
-// that they do not export.
+// extensionCost returns the cost of a call of one of cel-go's extension functions, and reports
+// whether overload is one of them.
 func extensionCost(overload string, args []ref.Val, result ref.Val) (uint64, bool) {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list":
@@ -114,8 +113,8 @@ func extensionCost(overload string, args []ref.Val, result ref.Val) (uint64, boo
 	return 0, false
 }
 
-// flatSize is the size as the extensions see it: they do not look into
-// optionals.
+// flatSize returns the size that the extensions' costs are based on. Unlike sizeOf, it does not
+// look into optionals.
 func flatSize(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		return uint64(s.Size().(celtypes.Int))

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// expressions reads the table: one expression a line, # for comments.
+// expressions reads a table with one expression per line and # comments.
 func expressions(t testing.TB, name string) []string {
 	t.Helper()
 	file, err := os.Open(name)
@@ -36,7 +36,7 @@ func read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// values reads YAML documents.
+// values reads a file of YAML documents.
 func values(t testing.TB, name string) []any {
 	t.Helper()
 	var vals []any
@@ -46,7 +46,7 @@ func values(t testing.TB, name string) []any {
 	return vals
 }
 
-// limits are those to stop at: all of the first, then some.
+// limits returns cost limits up to cost: all of the first 40, then a selection.
 func limits(cost uint64) []int64 {
 	var out []int64
 	for n := int64(0); n <= int64(cost); n++ {

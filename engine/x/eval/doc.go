@@ -1,40 +1,36 @@
-// Package eval runs checked CEL expressions over decoded JSON.
+// Package eval evaluates checked CEL expressions over decoded JSON.
 //
 //	prog, err := eval.New(env, ast, decl, perCallLimit)
 //	out := prog.Eval(ctx, eval.Bind(decl, self))
 //	if out.Err == nil && out.Value == types.True { … }
 //
-// A Program is immutable and safe for concurrent use; an Activation belongs to
-// one goroutine, and can be bound again and again. Results, error texts and
-// cost units are those of the API server.
+// A Program is immutable and safe for concurrent use. An Activation belongs to one goroutine and
+// can be bound repeatedly. Results, error messages, and costs equal those of the API server.
 //
-// What cel-go itself refuses to plan is an error of New. An evaluation that asks
-// for too much work, which CEL's cost does not see, ends in an OverworkError.
+// New returns an error if cel-go cannot plan the expression. An evaluation that needs too much
+// work, which CEL's cost does not measure, ends with an OverworkError.
 package eval
 
-// How it works: the planner walks the checked AST once and makes closures of
-// it, in the form that the checked type and the declaration allow (code.go).
-// Fields, keys and indexes are resolved against the declaration and walk the
-// decoded JSON (path.go); operators, string functions and `in` have code for
-// ints, doubles, strings, bools and lists (typed.go and its neighbours); the
-// macros are known again by what the parser made of them, and run as loops
-// (macro.go, loop.go). What has no such code is evaluated on CEL's own values,
-// with the functions that the environment binds, dispatched as cel-go does
-// (call.go, path_boxed.go, fold.go). A map is gone through by sorted key.
+// How it works: the planner walks the checked AST once and turns it into closures, using the best
+// form that the checked type and the declaration allow (code.go). Fields, keys, and indexes are
+// resolved against the declaration and then walk the decoded JSON (path.go). Operators, string
+// functions, and `in` have typed code for ints, doubles, strings, bools, and lists (typed.go and
+// its neighbors). Macros are recognized by their expansion and run as loops (macro.go, loop.go).
+// Everything else is evaluated on ref.Vals with the functions that the environment binds,
+// dispatched as in cel-go (call.go, path_boxed.go, fold.go). Maps are iterated in key order.
 //
-// Cost is added where work is done. A typed operator has its cost beside its
-// code; a call on boxed values asks the Kubernetes estimator (cost.go). When
-// the limit is passed, the evaluation panics with a value of its own and Eval
-// makes an Outcome of that: no && or || around can absorb it.
+// Cost is added where the work is done. The cost of a typed operator is next to its code; calls on
+// boxed values use the Kubernetes estimator (cost.go). If the limit is exceeded, the evaluation
+// panics with a private value, which Eval turns into an Outcome, so no && or || can absorb it.
 //
-// Work is added before it is done (work.go): by typed code where it looks at
-// bytes, and for a library's call by the table of work_table.go. Its limit ends the
-// evaluation in the same way.
+// Work is added before it is done (work.go): by typed code where it reads bytes, and for library
+// calls by the table in work_table.go. Exceeding the work limit ends the evaluation in the same
+// way.
 //
-// A Recorder evaluates with the same code, in which each node notes its value and
-// its cost (record.go, watch.go).
+// A Recorder evaluates with the same code, except that each node records its value and its cost
+// (record.go, watch.go).
 //
-// An error is kept in the frame, and code says by its result that there is one.
-// It is the same error as cel-go's also where two could be given: both sides of
-// an operator are evaluated, and the first one's error counts; the last error
-// of a filter's predicate counts, but the first of a map's item.
+// An error is stored in the frame; the result of a function only reports whether there is an error.
+// The error equals cel-go's even if several are possible. Both operands of an operator are
+// evaluated, and the first error is returned. A filter returns the last error of its predicate, a
+// map the first error of its items.

@@ -11,13 +11,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a program keeps nothing but closures, which cannot be looked
-// into. A dump plans the expression once more and notes the code of each node,
-// so that it is what Plan would make.
+// How it works: a program consists of closures, which cannot be inspected. So Dump plans the
+// expression again, as PlanWith would, and records the code of each node.
 
-// Dump shows how PlanWith plans an expression, for those who work on the
-// evaluator: a node a line, below what it is part of, as its form and its text.
-// What is no typed code says how it gets its value:
+// Dump returns the plan of an expression as PlanWith would make it, for people who work on the
+// evaluator. Each node is a line with its form and its source, indented below its parent. For code
+// that is not typed, the form includes how it computes its value:
 //
 //	bool  self.a == 1 && f(self.b)
 //	  bool  self.a == 1
@@ -43,7 +42,7 @@ type dump struct {
 	out   strings.Builder
 }
 
-// node writes a node, and those that were planned inside it. A path is one node.
+// node writes e and its planned subexpressions. A path is one node.
 func (d *dump) node(e ast.Expr, depth int) {
 	if c := d.notes[e.ID()]; c != nil {
 		fmt.Fprintf(&d.out, "%s%s  %s\n", strings.Repeat("  ", depth), c.form(), d.text(e))
@@ -54,8 +53,8 @@ func (d *dump) node(e ast.Expr, depth int) {
 	}
 }
 
-// text is a node's on one line. What has a macro in it is not written out: the
-// macro stands below.
+// text returns the source of e on one line. If e contains a macro, text returns a short form
+// instead; the macro has its own line below.
 func (d *dump) text(e ast.Expr) string {
 	if text, err := parser.Unparse(e, d.info); err == nil {
 		return strings.Join(strings.Fields(text), " ")
@@ -74,7 +73,7 @@ func (d *dump) text(e ast.Expr) string {
 	return "..."
 }
 
-// parts are the expressions in one, in the order of evaluation.
+// parts returns the subexpressions of e in the order of evaluation.
 func parts(e ast.Expr) (all []ast.Expr) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -101,7 +100,7 @@ func parts(e ast.Expr) (all []ast.Expr) {
 	return all
 }
 
-// form is the code's kind, and how it gets its value.
+// form returns the code's kind and how it computes its value.
 func (c *code) form() string {
 	text := c.kind.String()
 	switch {

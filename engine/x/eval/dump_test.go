@@ -11,7 +11,7 @@ import (
 
 var updateDumps = flag.Bool("update", false, "write the golden files anew")
 
-// dumpOf is an expression's plan over the table's declaration.
+// dumpOf returns the plan of an expression over the declaration in testdata.
 func dumpOf(t *testing.T, src string) string {
 	t.Helper()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -27,7 +27,7 @@ func dumpOf(t *testing.T, src string) string {
 	return text
 }
 
-// TestDumpGolden holds how each kind of node is planned.
+// TestDumpGolden checks the plan of each kind of node.
 func TestDumpGolden(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/dumps.txt"
@@ -51,8 +51,8 @@ func TestDumpGolden(t *testing.T) {
 	}
 }
 
-// TestTypicalIsTyped: rules of the kinds that real CRDs have are typed wholly,
-// but for the lists that they fall back on and for an int-or-string's type.
+// TestTypicalIsTyped checks that all code of the typical rules is typed, except for the lists that
+// rules fall back on and for the type of an int-or-string.
 func TestTypicalIsTyped(t *testing.T) {
 	t.Parallel()
 	for _, c := range typical {

@@ -8,19 +8,18 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: scalars of one type are compared as Go values. Objects, maps
-// and lists of one declaration are first compared as JSON (types.Same): most
-// are the same, and then nothing is boxed. Where they are not plainly the same,
-// list types decide (sets and maps ignore order), and the boxed values know
-// those. An equality costs by the shorter side, since no more has to be looked
-// at.
+// How it works: scalars of one type are compared as Go values. Objects, maps, and lists with the
+// same declaration are first compared as JSON (types.Same). Most of them are equal, and then
+// nothing is boxed. Otherwise the list types decide (sets and maps ignore order), which the boxed
+// values implement. The cost of an equality is based on the shorter operand, because no more has to
+// be read.
 
-// equality is == or !=. Both sides are evaluated, whatever the first gives.
+// equality plans == and !=. Both operands are evaluated, even if the first is an error.
 func equality(inv *invocation) *code {
 	equal := inv.function == operators.Equals
 	a, b := inv.args[0], inv.args[1]
 	if a.isConst() && !b.isConst() && sameScalar(a, b) {
-		a, b = b, a // a constant is no error and costs nothing: the order does not show
+		a, b = b, a // a constant is never an error and costs nothing, so swapping is not observable
 	}
 	var test testFunc
 	how := typed
@@ -51,7 +50,7 @@ func sameScalar(a, b *code) bool {
 	return a.kind == b.kind && a.kind != boxedKind || a.kind == stringKind && b.strings() != nil || a.kind == intKind && b.ints() != nil
 }
 
-// verdict is what an operator gives for an equality.
+// verdict returns the result of == (equal is true) or != (equal is false).
 func verdict(same, equal bool) truth { return truthOf(same == equal) }
 
 func equalStrings(a, b *code, equal bool) testFunc {
@@ -75,8 +74,8 @@ func equalStrings(a, b *code, equal bool) testFunc {
 	}
 }
 
-// pairCost is the cost of reading the shorter of two strings. Up to ten bytes
-// need no count of characters.
+// pairCost returns the cost of reading the shorter of two strings. It does not need to count
+// characters if a string has at most ten bytes.
 func (f *frame) pairCost(s, t string) uint64 {
 	if n := min(len(s), len(t)); n <= 10 {
 		return min(uint64(n), 1)
@@ -84,8 +83,8 @@ func (f *frame) pairCost(s, t string) uint64 {
 	return scanCost(f.fewerRunes(s, t))
 }
 
-// errorPairCost is the cost of reading the shorter of two strings, where an
-// error counts as one character.
+// errorPairCost returns the cost of reading the shorter of two strings. An error counts as one
+// character.
 func (f *frame) errorPairCost(s string, okS bool, t string, okT bool) uint64 {
 	if okS && okT {
 		return scanCost(f.fewerRunes(s, t))
@@ -169,7 +168,7 @@ func equalRaw(raw rawFunc, konst ref.Val, equal bool) testFunc {
 	}
 }
 
-// equalBoxed leaves structures and what can be null to their own equality.
+// equalBoxed plans the comparison of ref.Vals by their own Equal method.
 func equalBoxed(inv *invocation, equal bool) testFunc {
 	x, y := inv.args[0].boxed(), inv.args[1].boxed()
 	function, overload := inv.function, "equals"
@@ -193,8 +192,8 @@ func equalBoxed(inv *invocation, equal bool) testFunc {
 	}
 }
 
-// equalStructures boxes two objects, maps or lists only where they are not
-// plainly the same.
+// equalStructures compares two objects, maps, or lists with the same declaration. It boxes them
+// only if their JSON differs.
 func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	return func(f *frame) truth {
 		a, okA := x(f)
@@ -211,7 +210,7 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 		left := f.workLeft()
 		same := types.Same(a, b, d, &left)
 		if same || left < 0 {
-			f.work(f.workLeft() - left) // else all of it is weighed below
+			f.work(f.workLeft() - left) // if not the same, demand adds all of the work below
 		}
 		if same {
 			f.charge(cost)
@@ -229,8 +228,8 @@ func equalStructures(x, y rawFunc, d *types.Decl, equal bool) testFunc {
 	}
 }
 
-// rawSizeOrOne is the size of a list or map as costs go by it, 1 for null and
-// for an error.
+// rawSizeOrOne returns the size that costs are based on: the length of a list or map, and 1 for
+// null and for errors.
 func rawSizeOrOne(v any) uint64 {
 	switch v := v.(type) {
 	case []any:

@@ -6,13 +6,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: an object that was not validated may hold anything anywhere,
-// and a server meets a value that does not fit its schema as an error of CEL,
-// at the step that reads it. So every step checks the Go type that JSON of its
-// declaration has; the type switch is all that it costs. Only formats have to
-// be parsed for that.
+// How it works: an object that was not validated may hold any value anywhere. In the API server, a
+// value that does not fit its schema is a CEL error at the step that reads it. So every step checks
+// that the value has the Go type of JSON with that declaration, which costs one type switch. Only
+// values with a format have to be parsed for the check.
 
-// fit is the Go form that values of a declaration have.
+// A fit is the Go type that values of a declaration have.
 type fit uint8
 
 const (
@@ -23,8 +22,8 @@ const (
 	fitDouble
 	fitBool
 	fitIntOrString
-	fitValue // only types.Value knows
-	fitAny   // looked at later
+	fitValue // must be checked by types.Value
+	fitAny   // not checked here; checked later
 )
 
 func fitOf(d *types.Decl) fit {
@@ -47,7 +46,7 @@ func fitOf(d *types.Decl) fit {
 	return fitValue
 }
 
-// fits is whether types.Value would take v; null is asked for apart.
+// fits reports whether types.Value would accept v. The caller handles null.
 func (k fit) fits(v any, d *types.Decl) bool {
 	if k == fitMap {
 		_, ok := v.(map[string]any)
@@ -56,8 +55,8 @@ func (k fit) fits(v any, d *types.Decl) bool {
 	return k == fitAny || k.fitsOther(v, d)
 }
 
-// fits is the fit's, with the work that it takes. On the way down a path there
-// are only objects, maps and lists, which take none.
+// fits reports whether v fits, and adds the work of the check. The intermediate values of a path
+// are objects, maps, and lists, whose check needs no work.
 func (f *frame) fits(k fit, v any, d *types.Decl) bool {
 	if k == fitMap {
 		_, ok := v.(map[string]any)
@@ -98,13 +97,12 @@ func (k fit) fitsOther(v any, d *types.Decl) bool {
 	return ok
 }
 
-// isObject and the like are true for declarations whose values these paths can
-// walk: types.Value gives every value of such a declaration one and the same
-// form.
+// isObject, isMap, isList, and walkable report whether paths can walk the values of a declaration:
+// types.Value represents all values of such a declaration in the same form.
 func isObject(d *types.Decl) bool { return d.Kind == types.Object }
 
 func isMap(d *types.Decl) bool {
-	return d.Kind == types.Map && d.Schema.Properties == nil && !d.Root // a root has some
+	return d.Kind == types.Map && d.Schema.Properties == nil && !d.Root // a root has properties
 }
 
 func isList(d *types.Decl) bool {

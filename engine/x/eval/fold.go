@@ -12,18 +12,17 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: the parser writes every macro out as a fold: a range, an
-// accumulator, a condition and a step. What macro.go does not know again runs
-// as just that, on boxed values: transformMap, two variables over what is only
-// known at run time, and folds that somebody nests in a way that no macro does.
-// Lists and maps that the fold collects in are changed in place, as cel-go
-// does, or each step would copy them.
+// How it works: the parser expands every macro into a fold: a range, an accumulator, a condition,
+// and a step. Folds that macro.go does not recognize run in that form, on boxed values:
+// transformMap, macros with two variables over a range whose type is only known at run time, and
+// nested folds that no macro produces. Lists and maps in which the fold collects are changed in
+// place, as in cel-go, because otherwise each step would copy them.
 //
-// cel-go goes over a map in Go's order, which is any; here it is the order of
-// the keys, so that the same object always gets the same answer.
+// cel-go iterates over a map in Go's random order. Here the order is that of the keys, so that the
+// same object always gets the same result.
 
-// comprehension plans a macro as a loop of its own where it knows the macro
-// and the range, and else as the fold that the parser made of it.
+// comprehension plans a macro as a loop if it recognizes the macro and its range, and else as the
+// fold that the parser made of it.
 func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	slots := p.slots
 	c, err := p.macro(e)
@@ -37,8 +36,8 @@ func (p *planner) comprehension(e ast.Expr) (*code, error) {
 	return p.fold(e)
 }
 
-// fold is a comprehension on CEL's own values. The result's first value is
-// computed only when it is asked for, which is how variables are bound.
+// A fold is a comprehension on ref.Vals. The initial value of the accumulator is computed on
+// demand, which is how the cel.bind macro evaluates its variable.
 type fold struct {
 	overRange, cond, step, result valFunc
 	accu, key, item               int // slots
@@ -85,8 +84,8 @@ func (p *planner) fold(e ast.Expr) (*code, error) {
 	return boxedCode(asFold, fo.run), nil
 }
 
-// mutable makes lists and maps that start empty ones that are added to in
-// place, as CEL does, and says so in the slot.
+// mutable wraps init: an empty list or map becomes a mutable list or map, to which the fold adds in
+// place, as in cel-go. The slot's num is then 1.
 func mutable(init valFunc, slot int) valFunc {
 	return func(f *frame) ref.Val {
 		v := init(f)
@@ -136,7 +135,7 @@ func (fo *fold) run(f *frame) ref.Val {
 	return v
 }
 
-// immutable ends what mutable began.
+// immutable converts a value made by mutable to an immutable one.
 func immutable(v ref.Val) ref.Val {
 	switch v := v.(type) {
 	case traits.MutableLister:
@@ -147,8 +146,8 @@ func immutable(v ref.Val) ref.Val {
 	return v
 }
 
-// next takes one step; the loop ends with more false, and was interrupted
-// with done false.
+// next takes a step. It returns more as false at the end of the loop, and done as false if the
+// evaluation was interrupted.
 func (fo *fold) next(f *frame) (more, done bool) {
 	if cond, ok := fo.cond(f).(celtypes.Bool); ok && !bool(cond) {
 		return false, true
@@ -187,7 +186,7 @@ func (fo *fold) entries(f *frame, m traits.Mapper) bool {
 	return true
 }
 
-// sortedKeys make evaluation over a map the same every time.
+// sortedKeys returns the keys of m in a fixed order, so that evaluation is deterministic.
 func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	n, _ := m.Size().(celtypes.Int)
 	f.make(2 * perItem * float64(n))
@@ -204,8 +203,8 @@ func (f *frame) sortedKeys(m traits.Mapper) []ref.Val {
 	return keys
 }
 
-// compareKeys orders keys of one type by value, and others by type, null last:
-// it stands for the fields of an object that have no name.
+// compareKeys orders keys of the same type by value and other keys by type. Null is last: it is the
+// key of an object's fields that have no name.
 func compareKeys(a, b ref.Val) int {
 	if aNull, bNull := a == celtypes.NullValue, b == celtypes.NullValue; aNull || bNull {
 		return cmp.Compare(rank(aNull), rank(bNull))

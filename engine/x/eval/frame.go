@@ -12,16 +12,14 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: cost and work are two counters and a comparison each. Passing a
-// limit has to end the evaluation whatever is around it, also where && or ||
-// would absorb an error: that is a panic with a value of its own, which finish
-// takes up. A flag would have to be looked at behind every step.
+// How it works: cost and work are counters with one comparison each. Exceeding a limit must end the
+// evaluation even inside && or ||, which would absorb an error. So it is a panic with a private
+// value, which finish recovers. With a flag, every step would have to check it.
 //
-// slots hold macro variables, by number; the stacks are shared by all that is
-// under way and shrink with it. Whatever is popped is cleared, so that a kept
-// frame keeps no object alive.
+// slots hold macro variables by number. The stacks are shared by all calls and macros in progress.
+// Popped elements are cleared, so that a frame kept for reuse does not keep objects alive.
 
-// truth is a bool or an error; the error itself stands in the frame.
+// truth is a bool or an error. The error itself is in the frame.
 type truth uint8
 
 const (
@@ -37,55 +35,55 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// frame is the state of one evaluation.
+// A frame is the state of an evaluation.
 type frame struct {
 	cost, limit uint64
 
-	// err is the error of the code that just failed. Code that looks at two
-	// results saves the first error before it asks for the second.
+	// err is the error of the function that failed last. Code with two operands saves the first
+	// error before it evaluates the second operand.
 	err *celtypes.Err
 
 	act   *Activation
-	roots []root // the activation's
+	roots []root // of act
 	slots []slot
 
-	// args and lists are stacks: of the arguments of library calls, and of the
-	// items of the lists that macros build. keys is one of map keys.
+	// args and lists are stacks: of the arguments of library calls and of the items of lists that
+	// macros build. keys is a stack of map keys.
 	args  []ref.Val
 	lists []any
 	keys  []string
 
-	// worked is the work of all evaluations since the activation's last
-	// ShareWork, began what it was when this one began, and poll where to look
-	// at the limit, and at done. close: the limit is nearer than that.
+	// worked is the work of all evaluations since the activation's last ShareWork, began is its
+	// value when this evaluation began, and poll is the value at which to check the limit and done.
+	// close is set if the limit may be less than pollWork away.
 	worked, began, poll uint64
 	close               bool
-	made                float64 // memory
+	made                float64 // bytes of memory
 	calling             string  // the function whose work is being added
 
-	record *Record // of a recording plan
+	record *Record // set in a recording plan
 
 	done        <-chan struct{}
 	steps       uint
 	interrupted bool
 }
 
-// slot holds one variable of a comprehension, in the form that was planned for
-// it. A raw value may not fit its declaration: that is an error when asked for.
+// A slot holds a variable of a comprehension, in its planned form. A raw value may not fit its
+// declaration, which is an error only when the variable is read.
 type slot struct {
 	raw  any
 	text string
 	num  int64
-	val  ref.Val // boxed; of a raw value, once it was asked for
+	val  ref.Val // boxed value; for a raw value, created on demand
 }
 
-// costLimitExceeded is what an evaluation panics with when it must stop: it
-// ends whatever the code around would make of an error.
+// costLimitExceeded is the panic value when the cost limit is exceeded. Unlike an error, it cannot
+// be absorbed by the surrounding expression.
 type costLimitExceeded struct{}
 
 func stop() { panic(costLimitExceeded{}) }
 
-// charge adds one step's cost.
+// charge adds the cost of a step.
 func (f *frame) charge(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {
@@ -93,8 +91,8 @@ func (f *frame) charge(n uint64) {
 	}
 }
 
-// units adds n steps of cost 1: where the limit is passed among them, only
-// those up to there are counted.
+// units adds n steps of cost 1. If the limit is exceeded, only the steps up to that point are
+// counted.
 func (f *frame) units(n uint64) {
 	f.cost += n
 	if f.cost > f.limit {
@@ -107,7 +105,8 @@ func (f *frame) stopAmongUnits() {
 	stop()
 }
 
-// fail keeps an error; a value that is no error is none of the code's making.
+// fail stores the error v. If v is not an error, it is a value of a wrong type: fail stores a "no
+// such overload" error.
 func (f *frame) fail(v ref.Val) {
 	if err, ok := v.(*celtypes.Err); ok {
 		f.err = err
@@ -116,13 +115,13 @@ func (f *frame) fail(v ref.Val) {
 	f.err = errNoOverload
 }
 
-// misfit keeps the error of a value that does not fit its declaration.
+// misfit stores the error of a value that does not fit its declaration.
 func (f *frame) misfit(v any, d *types.Decl) {
 	f.fail(types.Value(v, d))
 }
 
-// tick counts a step of a loop, and looks from time to time whether the
-// context is done.
+// tick counts a step of a loop and periodically checks whether the context is done. It reports
+// whether the loop may continue.
 func (f *frame) tick() bool {
 	if f.interrupted {
 		return false
@@ -148,10 +147,10 @@ var (
 	errNoOverload  = newErr("no such overload")
 )
 
-// maxKept bounds the stacks of a frame that is kept for the next evaluation.
+// maxKept is the largest capacity of a stack that is kept for the next evaluation.
 const maxKept = 1 << 12
 
-// start makes the frame ready for one evaluation.
+// start prepares the frame for an evaluation.
 func (f *frame) start(ctx context.Context, p *Program) {
 	f.cost, f.limit, f.steps, f.interrupted = 0, p.limit, 0, false
 	if f.began = f.worked; f.close {
@@ -169,8 +168,8 @@ func (f *frame) start(ctx context.Context, p *Program) {
 	f.slots = f.slots[:p.slots]
 }
 
-// finish drops what the evaluation points to, and makes an outcome of a panic.
-// What is above the stacks' tops was cleared when it was popped.
+// finish recovers a panic into out and drops all references to values. Stack elements above the top
+// were cleared when they were popped.
 func (f *frame) finish(ctx context.Context, out *Outcome) {
 	if r := recover(); r != nil {
 		*out = f.recovered(ctx, r)

@@ -8,9 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// FuzzDifferential evaluates any expression over any value of the table's
-// declaration, with fields that it does not know: here, and in cel-go over
-// upstream's values.
+// FuzzDifferential compares expressions over random values with cel-go on upstream's values. The
+// values may have fields that the schema does not declare.
 func FuzzDifferential(f *testing.F) {
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	for i, src := range expressions(f, "testdata/expressions.txt") {

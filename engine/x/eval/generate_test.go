@@ -8,15 +8,14 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// generator makes values of a declaration: mostly such that fit, small, and
-// with the texts and numbers that a rule speaks of.
+// A generator makes random values of a declaration. They are small, mostly fit the declaration, and
+// use the strings and numbers that occur in a rule.
 type generator struct {
 	rand  *rand.Rand
 	texts []string
 	ints  []int64
-	wrong float64 // how often a value does not fit
-	// unknown is how many fields each object may have that its schema does not
-	// know.
+	wrong float64 // probability that a value does not fit
+	// unknown is the maximum number of undeclared fields in an object.
 	unknown int
 }
 
@@ -125,7 +124,7 @@ func (g *generator) scalar(d *types.Decl) any {
 	return g.text()
 }
 
-// changed is a value that mostly equals v.
+// changed returns a value that mostly equals v.
 func (g *generator) changed(v any, d *types.Decl) any {
 	switch g.rand.IntN(4) {
 	case 0:

@@ -7,11 +7,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: [a, b] and {k: v} of constants are constants, and free, as in
-// cel-go; with anything else in them they are made anew each time. Messages are
-// those of CEL's own wrapper types: rules can name no others.
+// How it works: [a, b] and {k: v} with constant elements are constants and cost nothing, as in
+// cel-go. Otherwise they are made in each evaluation. Messages can only have CEL's own wrapper
+// types, because rules can name no others.
 
-// listLiteral is [a, b]; one of constants is itself a constant.
+// listLiteral plans [a, b]. A list of constants is a constant.
 func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	list := e.AsList()
 	items := make([]literalItem, len(list.Elements()))
@@ -37,7 +37,7 @@ func (p *planner) listLiteral(e ast.Expr) (*code, error) {
 	}), nil
 }
 
-// literalItem is an item of a list, or a value of a map with its key.
+// A literalItem is an item of a list, or an entry of a map.
 type literalItem struct {
 	key, val valFunc
 	optional bool
@@ -65,7 +65,7 @@ func newList(f *frame, items []literalItem) ref.Val {
 	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, vals)
 }
 
-// mapLiteral is {k: v}; one of constants is itself a constant.
+// mapLiteral plans {k: v}. A map of constants is a constant.
 func (p *planner) mapLiteral(e ast.Expr) (*code, error) {
 	entries := e.AsMap().Entries()
 	items := make([]literalItem, len(entries))
@@ -127,8 +127,8 @@ func newMap(f *frame, items []literalItem) ref.Val {
 	return celtypes.NewRefValMap(celtypes.DefaultTypeAdapter, entries)
 }
 
-// messageLiteral is T{f: v}; rules know only the types of CEL itself, whose
-// messages stand for numbers, texts, lists and maps.
+// messageLiteral plans T{f: v}. Rules can only use CEL's own message types, which represent
+// numbers, strings, lists, and maps.
 func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	msg := e.AsStruct()
 	name, ok := p.messageType(msg.TypeName())
@@ -152,7 +152,7 @@ func (p *planner) messageLiteral(e ast.Expr) (*code, error) {
 	}), nil
 }
 
-// messageType is the full name of a type, as cel-go finds it.
+// messageType resolves a type name to its full name, as cel-go does, and reports whether it exists.
 func (p *planner) messageType(name string) (string, bool) {
 	for _, full := range p.env.Container.ResolveCandidateNames(name) {
 		if _, ok := p.env.CELTypeProvider().FindStructType(full); ok {

@@ -5,18 +5,19 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: CEL's && and || take the other side's answer over an error:
-// false && error is false whichever comes first. So an error is kept aside
-// until nothing decides, and of two the first counts. A nest of && is one list:
-// flat, it costs the same and calls less.
+// How it works: the result of CEL's && and || can be decided by one operand although the other is
+// an error: false && error is false in both orders. So an error is saved until all terms are
+// evaluated; of several errors, the first is returned. Nested && are flattened into one list, which
+// costs the same and needs fewer calls.
 
-// and is && over any number of terms: false wins over the first error.
+// and plans && over any number of terms: a false term takes precedence over errors.
 func and(terms []testFunc) testFunc { return junction(terms, no, yes) }
 
-// or is || over any number of terms: true wins over the first error.
+// or plans || over any number of terms: a true term takes precedence over errors.
 func or(terms []testFunc) testFunc { return junction(terms, yes, no) }
 
-// junction ends at the first term that decides; without any it is rest.
+// junction stops at the first term equal to decides. If all terms are equal to rest, so is the
+// result.
 func junction(terms []testFunc, decides, rest truth) testFunc {
 	if len(terms) == 2 {
 		return junction2(terms[0], terms[1], decides, rest)
@@ -58,7 +59,7 @@ func junction2(a, b testFunc, decides, rest truth) testFunc {
 	}
 }
 
-// not is !, which costs a step also on an error.
+// not plans !, which costs one unit even if its operand is an error.
 func not(test testFunc) testFunc {
 	return func(f *frame) truth {
 		t := test(f)
@@ -73,7 +74,7 @@ func not(test testFunc) testFunc {
 	}
 }
 
-// ternary has the kind of its branches where that is one.
+// ternary plans a conditional. It has the kind of its branches if they agree.
 func ternary(cond testFunc, a, b *code) *code {
 	switch {
 	case a.kind == boolKind && b.kind == boolKind:

@@ -13,16 +13,16 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a loop goes over JSON where the range is declared, item by item
-// without boxing any: the variable's slot has the raw item, and whoever needs
-// it as a value of CEL's has it made then. Over a map the keys are copied to a
-// stack and sorted, so that evaluation is the same every time. The loop knows
-// no macro; macro.go says what happens with each item.
+// How it works: if the range is declared, a loop iterates over JSON without boxing the items. The
+// variable's slot holds the raw item, which is boxed only on demand. The keys of a map are copied
+// to a stack and sorted, so that evaluation is deterministic. A loop is independent of the macro;
+// macro.go implements what happens to each item.
 
-// loop is the range of a macro with the slots of its variables.
+// A loop is the range of a macro with the slots of its variables. One of list, entries, and boxed
+// is set.
 type loop struct {
-	list      listFunc // items, or
-	entries   rawFunc  // a map, by sorted key, or
+	list      listFunc // the items of a list
+	entries   rawFunc  // a map, iterated in key order
 	boxed     valFunc
 	elem      *types.Decl
 	two       bool
@@ -30,25 +30,25 @@ type loop struct {
 	null      *celtypes.Err
 }
 
-// cursor is where a loop is.
+// A cursor is the current position of a loop.
 type cursor struct {
 	items   []any
 	keys    []string
 	entries map[string]any
-	over    ref.Val // what boxed goes over
+	over    ref.Val // the value that boxed iterates over
 	boxed   traits.Iterator
 	i, n    int
-	base    int // of the frame's keys
+	base    int // the height of the frame's keys before the loop
 }
 
-// Declarations of values that come from no schema.
+// Declarations of constant items, which have no schema.
 var (
 	stringDecl = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "string"}}, types.Subtree)
 	intDecl    = types.FromSchema(&schema.Structural{Generic: schema.Generic{Type: "integer"}}, types.Subtree)
 )
 
-// loop plans a macro's range; nil when it is only known at run time and the
-// macro has two variables.
+// loop plans a macro's range. It returns nil if the macro has two variables and the type of the
+// range is only known at run time.
 func (p *planner) loop(x ast.ComprehensionExpr) (*loop, error) {
 	over, err := p.plan(x.IterRange())
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *loop) rawList(raw rawFunc) listFunc {
 	}
 }
 
-// variables are the loop's in the order of lookup.
+// variables returns the loop's variables in lookup order.
 func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	result := &variable{name: x.AccuVar(), form: resultForm}
 	item := &variable{form: rawForm, slot: l.item, decl: l.elem}
@@ -110,7 +110,7 @@ func (l *loop) variables(x ast.ComprehensionExpr) []*variable {
 	return []*variable{item, key, result}
 }
 
-// begin evaluates the range.
+// begin evaluates the range and reports whether it succeeded.
 func (l *loop) begin(f *frame, c *cursor) bool {
 	switch {
 	case l.list != nil:
@@ -157,7 +157,7 @@ func (l *loop) beginEntries(f *frame, c *cursor) bool {
 	return true
 }
 
-// next binds the variables to the next item.
+// next binds the variables to the next item and reports whether there was a next item.
 func (l *loop) next(f *frame, c *cursor) bool {
 	if c.boxed != nil {
 		if c.boxed.HasNext() != celtypes.True {
@@ -191,7 +191,8 @@ func (l *loop) end(f *frame, c *cursor) {
 	}
 }
 
-// commonElem declares the items of two lists; an empty one fits any other.
+// commonElem returns the declaration of the items of both lists, or nil if they differ. An empty
+// list fits any declaration.
 func commonElem(a, b *code) *types.Decl {
 	switch {
 	case a == nil || b == nil:
@@ -204,8 +205,8 @@ func commonElem(a, b *code) *types.Decl {
 	return nil
 }
 
-// listOf is code whose items alone are asked for, nil when it has no such
-// form. The items of an empty constant are not declared.
+// listOf returns code that yields c's items in raw form, or nil if that is impossible. The items of
+// an empty constant list have no declaration.
 func listOf(c *code) *code {
 	switch {
 	case c.list != nil:
@@ -223,7 +224,8 @@ func listOf(c *code) *code {
 	return nil
 }
 
-// constantItems are those of a constant list of strings or of ints.
+// constantItems returns the items of a constant list whose items are all strings or all ints, and
+// nil for other lists.
 func constantItems(c *code) *code {
 	list, ok := c.konst.(traits.Lister)
 	if !ok {

@@ -8,19 +8,17 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: the parser leaves no trace of a macro's name: a.all(x, p) is a
-// fold with accumulator true, condition @not_strictly_false(accu) and step accu
-// && p. Each recognize function knows one such shape again, and nothing but
-// that exact shape: what differs in the least runs as a fold. A loop then needs
-// no accumulator, yet charges the units of the variables and calls that the
-// fold would have had, in the order in which cel-go would have, so that a limit
-// is passed at the same step.
+// How it works: the parser does not keep the names of macros: a.all(x, p) becomes a fold with
+// accumulator true, condition @not_strictly_false(accu), and step accu && p. Each recognize
+// function accepts exactly one such shape. A fold with any difference runs as a fold. A loop needs
+// no accumulator, but charges the variables and calls that the fold would have, in cel-go's order,
+// so that a limit is exceeded at the same step.
 
-// macro plans a comprehension that the parser made of all, exists, exists_one,
-// filter, map or transformList; nil for any other.
+// macro plans a comprehension that is the expansion of all, exists, exists_one, filter, map, or
+// transformList. It returns nil for any other.
 //
-// The units in these loops are those of the calls and variables that the
-// parser's form has and the loop does without.
+// The units charged in these loops are those of calls and variables that the expansion has and the
+// loop does not need.
 func (p *planner) macro(e ast.Expr) (*code, error) {
 	x := e.AsComprehension()
 	m := recognize(x)
@@ -57,7 +55,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	if item.raw != nil && item.decl != nil {
 		return listCode(l.collect(pred, body.raw(item.raw, pred == nil)), item.decl), nil
 	}
-	// A list of a constant is a constant too, and costs nothing to make.
+	// A list with one constant item is a constant too, and making it costs nothing.
 	price := uint64(common.ListCreateBaseCost)
 	if item.isConst() {
 		price = 0
@@ -65,7 +63,7 @@ func (p *planner) macro(e ast.Expr) (*code, error) {
 	return boxedCode(asLoop, l.collectBoxed(pred, body.val(item.boxed(), pred == nil, true), price)), nil
 }
 
-// recognized is a macro with its predicate and its new item.
+// recognized is a macro with its predicate and its item expression. Either can be nil.
 type recognized struct {
 	name       string
 	pred, item ast.Expr
@@ -159,9 +157,8 @@ func isLiteral(e ast.Expr, v ref.Val) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == v
 }
 
-// quantifier is all or exists: it ends before the step that follows the one
-// that decides, after that step's condition. An error counts only while
-// nothing decides.
+// quantifier plans all and exists. The loop ends at the element after the deciding one, after the
+// fold's condition was charged for it, as in cel-go. An error counts only if no element decides.
 func (l *loop) quantifier(pred testFunc, decides truth, condition uint64) testFunc {
 	rest := no
 	if decides == no {
@@ -210,7 +207,7 @@ func (l *loop) interrupt(f *frame, c *cursor) truth {
 	return bad
 }
 
-// existsOne looks at every item; of several errors the last one stays.
+// existsOne evaluates every item. Of several errors, the last is returned.
 func (l *loop) existsOne(pred testFunc) testFunc {
 	return func(f *frame) truth {
 		var c cursor
@@ -243,9 +240,8 @@ func (l *loop) existsOne(pred testFunc) testFunc {
 	}
 }
 
-// collect is filter or map with items that come from JSON. It looks at every
-// item; an error of the predicate replaces an earlier one, an error of the new
-// item does not.
+// collect plans filter and map with JSON items. It evaluates every item. An error of the predicate
+// replaces an earlier error; an error of the item expression does not.
 func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
 	return func(f *frame) ([]any, bool) {
 		var c cursor
@@ -294,7 +290,7 @@ func (l *loop) collect(pred testFunc, item rawFunc) listFunc {
 	}
 }
 
-// collectBoxed is collect with items of CEL's own.
+// collectBoxed is like collect, for items that are ref.Vals.
 func (l *loop) collectBoxed(pred testFunc, item valFunc, price uint64) valFunc {
 	return func(f *frame) ref.Val {
 		var c cursor

@@ -9,9 +9,9 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// MayPanic is false of expressions whose evaluation cannot end as upstream's
-// known panics do: in an error that no ||, && or macro absorbs. Who reasons about
-// an expression without evaluating it has to ask.
+// MayPanic reports whether evaluating the expression can end with one of the known panics of
+// upstream. Such a panic is an error that no ||, &&, or macro absorbs, so it matters to code that
+// reasons about an expression without evaluating it.
 func MayPanic(checked *ast.AST) (may bool) {
 	odd := makesUnhashable(checked)
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -51,9 +51,8 @@ func callMayPanic(checked *ast.AST, e ast.Expr, odd bool) bool {
 	})
 }
 
-// makesUnhashable is false where every value of type dyn is out of the object, as
-// JSON has it: neither bytes nor a semver, nor an object with fields that have no
-// name.
+// makesUnhashable reports whether a value of type dyn may be unhashable. It returns false if every
+// such value comes from the object's JSON, without bytes, semvers, or objects with unnamed fields.
 func makesUnhashable(checked *ast.AST) (makes bool) {
 	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

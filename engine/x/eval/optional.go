@@ -7,14 +7,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: x.?a.?b gives an optional; hasValue() and orValue() mostly
-// stand right behind it. As optFunc the value goes from one to the other as
-// JSON with a yes or a no, and no optional is ever made. or() and orValue()
-// evaluate their argument only when it is needed, and cel-go does not price
-// them.
+// How it works: x.?a.?b is an optional, usually followed by hasValue() or orValue(). An optFunc
+// passes the value to that call as JSON with a truth, so no optional is made. or() and orValue()
+// evaluate their argument only if necessary, and cel-go does not charge them.
 
-// optionalOr is or() and orValue() of optionals: the argument is evaluated only
-// when it is needed, and neither call is priced.
+// optionalOr plans or() and orValue() of optionals. It returns nil for other functions of that
+// name.
 func optionalOr(inv *invocation) *code {
 	if len(inv.args) != 2 {
 		return nil
@@ -58,7 +56,7 @@ func boxedOr(x, y valFunc, unwrap bool) valFunc {
 	}
 }
 
-// hasValue is hasValue() of an optional.
+// hasValue plans hasValue() of an optional.
 func hasValue(opt optFunc) testFunc {
 	return func(f *frame) truth {
 		_, t := opt(f)
@@ -67,7 +65,7 @@ func hasValue(opt optFunc) testFunc {
 	}
 }
 
-// orValue is orValue() with a default of the same kind, nil for any other.
+// orValue plans orValue() with a default of the same kind. It returns nil for any other default.
 func orValue(a, b *code) *code {
 	opt, d := a.opt, a.decl
 	switch {
@@ -122,7 +120,7 @@ func orTruth(opt optFunc, d *types.Decl, rest testFunc) testFunc {
 	}
 }
 
-// otherwise is the default of an optional that is none, or its error.
+// otherwise returns the default if the optional is empty, and false if it is an error.
 func otherwise[T any](f *frame, t truth, rest func(*frame) (T, bool)) (T, bool) {
 	if t == no {
 		return rest(f)
@@ -131,8 +129,8 @@ func otherwise[T any](f *frame, t truth, rest func(*frame) (T, bool)) (T, bool) 
 	return zero, false
 }
 
-// orItems is orValue() where only the items of the list matter, nil when they
-// differ in kind.
+// orItems plans orValue() for code that only needs the items of the list. It returns nil if the
+// item declarations differ.
 func orItems(a, b *code) listFunc {
 	d := a.decl
 	if b = listOf(b); a.null || !isList(d) || b == nil || b.elem != nil && b.elem != d.Elem {

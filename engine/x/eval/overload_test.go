@@ -10,7 +10,7 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// sampleOf is an expression of a type, "" when there is none in a rule.
+// sampleOf returns an expression of type t, or "" if rules cannot have that type.
 func sampleOf(t *celtypes.Type) string {
 	switch t.Kind() {
 	case celtypes.BoolKind:
@@ -53,8 +53,9 @@ var opaqueSamples = map[string]string{
 	"net.CIDR":               "cidr('10.0.0.0/8')",
 }
 
-// callText writes a call of an overload as an expression; "" when only the
-// parser can make such a call.
+// callText returns a call of an overload as an expression, or "" if only the parser can make such a
+// call. TestOverloads compares calls of every overload with cel-go: with constants, with values,
+// and with each argument in turn being an error.
 func callText(fn *decls.FunctionDecl, o *decls.OverloadDecl, args []string) string {
 	forms := map[string]string{
 		"_?_:_": "%s ? %s : %s", "_[_]": "%s[%s]", "_[?_]": "%s[?%s]", "@in": "%s in %s", "-_": "-%s", "!_": "!%s",
@@ -100,7 +101,7 @@ func TestOverloads(t *testing.T) {
 			for _, src := range exprs {
 				s := compiles(t, env, decl, src)
 				if s == nil {
-					continue // dyn(3).f() where only some types do
+					continue // dyn(3).f(), for an f that only some types have
 				}
 				called++
 				if !s.usesOurs() {

@@ -8,17 +8,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/panics"
 )
 
-// How it works: a server turns any panic of an evaluation into the rule's
-// error, "internal error: …" with the panic's text. So some objects are refused
-// because of a defect of cel-go or of the Kubernetes libraries, and Celadon has
-// to refuse them too. A defect of Celadon's own must not become a verdict,
-// though: only the panics below, each of which a test shows in upstream's own
-// evaluation, are a rule's error. Any other is an *InternalError.
+// How it works: the API server turns a panic of an evaluation into an error of the rule, with the
+// prefix "internal error: ". So it rejects some objects because of a defect in cel-go or in the
+// Kubernetes libraries, and Celadon must reject them too. But a defect in Celadon must not become a
+// verdict. So only the panics listed below are errors of the rule; a test shows that upstream's own
+// evaluation has each of them. Any other panic is an *InternalError.
 
-// InternalError means that an evaluation has no outcome because of a bug in
-// Celadon: callers give it on as an error of theirs, never as a verdict.
+// InternalError means that an evaluation has no outcome because of a bug in Celadon. Callers must
+// return it as an error, not as a verdict.
 type InternalError struct {
-	// Panic is what the code panicked with, Stack where.
+	// Panic is the recovered value, and Stack is the stack trace of the panic.
 	Panic any
 	Stack []byte
 }
@@ -27,14 +26,14 @@ func (e *InternalError) Error() string {
 	return fmt.Sprintf("internal error in celadon (please report it): %v", e.Panic)
 }
 
-// knownPanic is one that upstream's evaluation makes too.
+// A knownPanic is a panic that upstream's evaluation has too.
 type knownPanic struct {
-	// in begins the name of the function that panics: upstream's own, or the
-	// one that does here what upstream's does.
+	// in is a prefix of the name of the function that panics: upstream's function, or Celadon's
+	// counterpart.
 	in string
-	// text begins the panic's.
+	// text is a prefix of the panic's message.
 	text string
-	// upstream is the function of which this is known.
+	// upstream names the upstream function that panics, and the cause.
 	upstream string
 }
 
@@ -45,7 +44,7 @@ const (
 	lookup     = "github.com/google/cel-go/common/types.(*refValMapAccessor).Find"
 )
 
-// knownPanics are held against upstream by TestKnownPanics.
+// knownPanics lists the panics of upstream's evaluation. TestKnownPanics checks each of them.
 var knownPanics = []knownPanic{
 	{ours + "types.(*mapListValue).", unhashable, "k8s.io/apiserver/pkg/cel/common.(*unstructuredMapList).getMap: a key of a map list that is a list or an object"},
 	{ours + "engine/x/eval.newMap", unhashable, "cel-go/interpreter.(*evalMap).Exec: a key of bytes, or a semver"},
@@ -54,7 +53,7 @@ var knownPanics = []knownPanic{
 	{ours + "engine/x/eval.extensionCost", conversion, "cel-go/ext: the tracked cost of a call on a value that is an error, or null"},
 }
 
-// isKnown says whether upstream too panics with r in the function of that name.
+// isKnown reports whether upstream also panics with r in the function named in.
 func isKnown(r any, in string) bool {
 	if _, ok := r.(upstreamPanic); ok {
 		return true
@@ -68,7 +67,7 @@ func isKnown(r any, in string) bool {
 	return false
 }
 
-// panicked makes an error of a panic that is being recovered from.
+// panicked converts a recovered panic to an error.
 func panicked(r any) error {
 	if isKnown(r, panics.In()) {
 		return fmt.Errorf("internal error: %v", r)

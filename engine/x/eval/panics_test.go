@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestKnownPanics shows of each panic that passes as a rule's error that
-// upstream's own evaluation gives the same one.
+// TestKnownPanics checks that upstream's own evaluation has each of the known panics.
 func TestKnownPanics(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -51,7 +50,7 @@ func TestKnownPanics(t *testing.T) {
 	}
 }
 
-// TestInternalError makes code of ours panic: that is no rule's error.
+// TestInternalError checks that a panic in Celadon's code is not an error of the rule.
 func TestInternalError(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "self.s == ''")

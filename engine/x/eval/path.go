@@ -6,38 +6,35 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: the checker knows that self.spec.a is declared, and so does the
-// schema: which field each step reads, whether it may be null and what it
-// should hold is resolved once. At run time a path is a loop over map lookups
-// (path_walk.go), and what stands at its end has the form of its declaration
-// (path_value.go). An attribute with a step that is not declared, as below dyn,
-// is no path: it is looked up on CEL's own values from its root on
-// (path_boxed.go).
+// How it works: the checker and the schema know each step of self.spec.a. So the planner resolves
+// once which field a step reads, whether it may be null, and its declaration. At run time, a path
+// is a loop of map lookups (path_walk.go), and its value has the form of its declaration
+// (path_value.go). An attribute with an undeclared step, for example below dyn, is not a path: it
+// is looked up on ref.Vals from its root (path_boxed.go).
 
-// path is an attribute on decoded JSON: its root and steps are resolved
-// against the declaration.
+// A path is an attribute on decoded JSON whose root and steps are resolved against the declaration.
 type path struct {
 	root    pathStart
 	slot    int
-	absent  *celtypes.Err // rootStart
-	raw     rawFunc       // operandStart
+	absent  *celtypes.Err // for rootStart
+	raw     rawFunc       // for operandStart
 	list    listFunc
 	split   *split
 	decl    *types.Decl // of the root
 	steps   []pathStep
 	last    *types.Decl // of the value
 	rootFit fit
-	key     bool // the value stands as an index
+	key     bool // the value is used as an index
 }
 
-// pathStart is what a path begins at.
+// A pathStart is the kind of value at which a path begins.
 type pathStart uint8
 
 const (
-	rootStart    pathStart = iota // the activation's root of that number
+	rootStart    pathStart = iota // the activation's root number slot
 	slotStart                     // a macro's variable
 	operandStart                  // the value of an operand
-	listStart                     // a list that a macro built; decl is its items'
+	listStart                     // a list that a macro built; decl describes its items
 )
 
 type pathStep struct {
@@ -46,7 +43,7 @@ type pathStep struct {
 	at   int64  // the constant index
 	str  strFunc
 	num  numFunc
-	// from and to declare what the step is taken on and what it gives.
+	// from describes the value before the step, and to the value after it.
 	from, to *types.Decl
 	fit      fit
 	missing  *celtypes.Err // for constant keys and indexes
@@ -62,7 +59,7 @@ const (
 	dynIndexOp
 )
 
-// typedPath is the code of an attribute that is declared all along, else nil.
+// typedPath returns the code of an attribute whose steps are all declared, and nil otherwise.
 func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 	p := &path{key: a.key, steps: make([]pathStep, 0, len(a.qualifiers))}
 	if !p.from(a) {
@@ -85,7 +82,7 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 	}
 	if !a.has {
 		if n := len(p.steps); n > 0 {
-			p.steps[n-1].fit = fitAny // by the code of the value
+			p.steps[n-1].fit = fitAny // checked by the code of the value
 		}
 		return p.code(a, counted)
 	}
@@ -97,7 +94,7 @@ func (pl *Planner) typedPath(a *attribute, counted bool) *code {
 	return boolCode(p.has(last))
 }
 
-// from resolves the root.
+// from resolves the root and reports whether a path can start there.
 func (p *path) from(a *attribute) bool {
 	if a.operand != nil {
 		p.root, p.decl, p.raw = operandStart, a.operand.decl, a.operand.raw
@@ -122,7 +119,8 @@ func (p *path) from(a *attribute) bool {
 	return p.decl.Kind != types.Hidden && (walkable(p.decl) || len(a.qualifiers) == 0)
 }
 
-// step resolves one qualifier on a value declared as d.
+// step resolves a qualifier of a value declared as d, and reports whether it can be a path's
+// step.
 func (p *path) step(pl *Planner, q qualifier, d *types.Decl) bool {
 	s := pathStep{from: d}
 	if p.root == listStart && len(p.steps) == 0 {

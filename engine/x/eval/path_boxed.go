@@ -8,14 +8,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: below dyn, on optionals and on values that functions made, only
-// the value knows what can be looked up in it. These are cel-go's own rules of
-// qualification (interpreter/attributes.go), with its errors: which key is no
-// key, which step of a path is charged although it failed, and that an optional
-// once met makes all that follows optional.
+// How it works: below dyn, on optionals, and on values returned by functions, lookups depend on the
+// value at run time. This file follows cel-go's qualification (interpreter/attributes.go), with the
+// same errors. That includes which values cannot be keys, which failed steps are charged, and that
+// all steps after an optional are optional.
 
-// boxedPath evaluates an attribute on CEL's own values, in any form CEL
-// allows.
+// boxedPath evaluates an attribute on ref.Vals. It supports every attribute that CEL allows.
 func boxedPath(a *attribute, counted bool) valFunc {
 	var root valFunc
 	if a.variable != nil {
@@ -52,8 +50,8 @@ type boxedStep struct {
 	optional, test bool
 }
 
-// applySteps takes steps from a value. A value that is found can be an error
-// too, of an item that does not fit.
+// applySteps takes steps from v and reports whether it found a value. The value can be an error: a
+// list item that does not fit its declaration.
 func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) {
 	if celtypes.IsError(v) {
 		return v, false
@@ -106,7 +104,7 @@ func applySteps(f *frame, v ref.Val, steps []boxedStep) (_ ref.Val, found bool) 
 
 var errKeyIsError = newErr("invalid qualifier type: %T", errNoOverload)
 
-// keyError is why a value is no key; nil when it is one.
+// keyError returns the error of using key as a key or index, or nil if that is allowed.
 func keyError(key ref.Val) *celtypes.Err {
 	switch key := key.(type) {
 	case celtypes.String, celtypes.Int, celtypes.Uint, celtypes.Bool, celtypes.Double:
@@ -117,8 +115,7 @@ func keyError(key ref.Val) *celtypes.Err {
 	return newErr("invalid qualifier type: %s", types.GoType(key))
 }
 
-// lookup selects from a value. Where only presence is tested, an absent key is
-// no error.
+// lookup selects key from v. If presence is set, an absent key is not an error.
 func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bool, err *celtypes.Err) {
 	f.parsed(types.Parsed(v, key))
 	if s, ok := key.(celtypes.String); ok {
@@ -151,7 +148,7 @@ func (f *frame) lookup(v, key ref.Val, presence bool) (found ref.Val, present bo
 	return nil, false, noSuchKey(key)
 }
 
-// listLookup may find an item that is an error: it is met at the next step.
+// listLookup selects an item. If the item is an error, that is only reported by the next step.
 func listLookup(l traits.Lister, key ref.Val, presence bool) (ref.Val, bool, *celtypes.Err) {
 	i, err := celtypes.IndexOrError(key)
 	if err != nil {
@@ -170,8 +167,7 @@ func noSuchKey(key ref.Val) *celtypes.Err { return newErr("no such key: %v", key
 
 func outOfBounds(key ref.Val) *celtypes.Err { return newErr("index out of bounds: %v", key) }
 
-// testOfCondition is has() on the branches of a condition, which CEL prices as
-// one step less than it took.
+// testOfCondition plans has() on a conditional. CEL charges it one unit less than it took.
 func testOfCondition(c *code) valFunc {
 	val := c.boxed()
 	return func(f *frame) ref.Val {

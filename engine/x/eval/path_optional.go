@@ -7,16 +7,15 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: the steps before the first ? fail as ever. From it on, what is
-// absent makes the whole path none, at the price of the steps that found
-// something. A value that does not fit is an error there, too.
+// How it works: the steps before the first ? fail as usual. From there on, an absent value makes
+// the whole path an empty optional, and only steps that found a value are charged. A value that
+// does not fit its declaration is an error there, too.
 
-// optFunc gives the value of an optional: yes with one, no without, or bad.
+// An optFunc returns the value of an optional: yes with a value, no without one, or bad.
 type optFunc = func(*frame) (any, truth)
 
-// optionalPath is the code of an attribute with `?` in it that is declared all
-// along, else nil. From the first such step on, what is absent is none, and a
-// step that finds nothing costs nothing.
+// optionalPath returns the code of an attribute that contains `?` and whose steps are all declared.
+// It returns nil for any other attribute.
 func (pl *Planner) optionalPath(a *attribute, counted bool) *code {
 	p := &path{steps: make([]pathStep, 0, len(a.qualifiers))}
 	if a.has || a.operand != nil || !p.from(a) {
@@ -69,7 +68,7 @@ func boxOptional(opt optFunc, d *types.Decl) valFunc {
 	}
 }
 
-// findOptional takes the steps as long as there is something.
+// findOptional takes the steps until one of them finds nothing or fails.
 func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	for i := range steps {
 		var t truth
@@ -81,7 +80,7 @@ func findOptional(f *frame, v any, steps []pathStep) (any, truth) {
 	return v, yes
 }
 
-// find takes one step, without its cost.
+// find takes a step and does not charge for it.
 func (s *pathStep) find(f *frame, v any) (any, truth) {
 	key, at := s.name, s.at
 	ok := true

@@ -7,12 +7,11 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a step is charged when it is tried, and the attribute as a
-// whole once more, before its value is looked at: so a value that does not fit
-// has been paid. A value that may be null, or that has a format, has no Go form
-// of its own and is boxed.
+// How it works: a step is charged when it is tried, and the attribute as a whole is charged once
+// more before its value is checked. So a value that does not fit its declaration has been charged.
+// A value that may be null or has a format has no Go form and is boxed.
 
-// code is the path as code of the kind that its value is declared as.
+// code returns the path's code. Its kind is that of the declaration.
 func (p *path) code(a *attribute, counted bool) *code {
 	step := uint64(0)
 	if counted {
@@ -51,7 +50,7 @@ func (p *path) typed(step uint64) *code {
 	return c
 }
 
-// misfit keeps the error of the value that was found.
+// misfit stores the error of a value that does not fit its declaration.
 func (p *path) misfit(f *frame, v any) {
 	if p.itemAsKey() {
 		f.err = errKeyIsError
@@ -65,7 +64,7 @@ func (p *path) itemAsKey() bool {
 	return p.key && n > 0 && (p.steps[n-1].op == indexOp || p.steps[n-1].op == dynIndexOp)
 }
 
-// canBeNull is true when null is a value: a null field is an absent one.
+// canBeNull reports whether the value can be null. A null field is an absent field.
 func (p *path) canBeNull() bool {
 	if !p.last.Nullable {
 		return false
@@ -74,8 +73,8 @@ func (p *path) canBeNull() bool {
 	return n == 0 || p.steps[n-1].op != fieldOp
 }
 
-// boxedCode is for declarations whose values have no form of their own here:
-// formats, int-or-string and scalars that can be null.
+// boxedCode returns code for declarations whose values have no typed form: formats, int-or-string,
+// and scalars that can be null.
 func (p *path) boxedCode(step uint64) *code {
 	d := p.last
 	c := boxedCode(asValue, func(f *frame) ref.Val {

@@ -4,12 +4,11 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: these loops are where rules spend their time, and the code of a
-// step is written out for the common kind, a field of an object, rather than
-// shared. A null field of an object is an absent one; a null entry of a map is
-// an entry.
+// How it works: rules spend most of their time in these loops, so the code for the most common
+// step, a field of an object, is inlined rather than shared. A null field of an object is absent; a
+// null entry of a map is present.
 
-// held is the value of a variable; nil where the path begins at none.
+// held returns the value of the path's variable, or nil if the path does not begin at a variable.
 func (p *path) held(f *frame) any {
 	switch p.root {
 	case rootStart:
@@ -20,7 +19,7 @@ func (p *path) held(f *frame) any {
 	return nil
 }
 
-// start is the root's value, and false when that is an error.
+// start returns the value of the root. It returns false if that is an error.
 func (p *path) start(f *frame) (any, bool) {
 	if p.root == operandStart {
 		return p.raw(f)
@@ -32,8 +31,8 @@ func (p *path) start(f *frame) (any, bool) {
 	return nil, p.startsNull(f, v)
 }
 
-// startsNull is for a root whose value is null, or does not fit, or is not
-// there.
+// startsNull handles a root that is null, absent, or does not fit its declaration. It reports
+// whether the path may start with null.
 func (p *path) startsNull(f *frame, v any) bool {
 	switch {
 	case v == nil && p.root == rootStart && f.roots[p.slot].bound != value:
@@ -46,9 +45,8 @@ func (p *path) startsNull(f *frame, v any) bool {
 	return false
 }
 
-// walk takes the steps, one unit each. The value found last may not fit its
-// declaration when it is an item of a list. Most paths are a field of an object
-// that a variable holds: these are over in here.
+// walk takes all steps, at a cost of 1 each. A list item that it returns may not fit its
+// declaration. The most common path, a field of an object in a variable, has a fast path here.
 func (p *path) walk(f *frame) (any, bool) {
 	if p.root == listStart {
 		return p.walkList(f)
@@ -83,7 +81,7 @@ func (p *path) walk(f *frame) (any, bool) {
 	return p.take(f, v, p.steps[1:])
 }
 
-// walkList starts at an index into a list that a macro built.
+// walkList walks a path that starts with an index into a list built by a macro.
 func (p *path) walkList(f *frame) (any, bool) {
 	items, ok := p.list(f)
 	if !ok {
@@ -135,7 +133,7 @@ func (p *path) take(f *frame, v any, steps []pathStep) (any, bool) {
 	return v, true
 }
 
-// notThere keeps the error of a step on a value that is null or does not fit.
+// notThere stores the error of a step on a value that is null or does not fit.
 func (s *pathStep) notThere(f *frame, v any, missing *celtypes.Err) {
 	if v == nil && s.from.Nullable {
 		f.err = missing
@@ -179,7 +177,7 @@ func (s *pathStep) entry(f *frame, v any) (any, bool) {
 	return nil, false
 }
 
-// noList is a step on null, or on what is no list where that was not seen yet.
+// noList handles an index into null or into a value that is not a list.
 func (s *pathStep) noList(f *frame, v any) {
 	at, ok := s.at, true
 	if s.op == dynIndexOp {
@@ -214,7 +212,7 @@ func (s *pathStep) item(f *frame, items []any) (any, bool) {
 	return nil, false
 }
 
-// has tests whether the last step would find something.
+// has plans a test whether the last step finds a value.
 func (p *path) has(last pathStep) testFunc {
 	return func(f *frame) truth {
 		v, ok := p.walk(f)

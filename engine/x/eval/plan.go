@@ -10,21 +10,21 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: planning walks the checked tree once, from the leaves up: a
-// node's code is chosen by the code of its parts, so that a typed part makes a
-// typed whole. What the planner knows, as declarations and slots, ends up in
-// closures; it is itself dropped, and with it the tree. What cel-go would
-// refuse to plan is refused in its words, by asking it (unplanned); there is no
-// expression that runs on cel-go itself.
+// How it works: planning walks the checked AST once, from the leaves up. The code of a node is
+// chosen by the code of its operands, so typed operands make a typed node. Declarations and slots
+// end up in closures; the planner and the AST are then dropped. If the planner does not support an
+// expression, cel-go is called to report the error (unplanned). No expression is evaluated by
+// cel-go itself.
 
-// errUnsupported is of an expression that cel-go is left to refuse.
+// errUnsupported is returned for an expression that the planner does not support. cel-go then
+// reports why the expression is invalid; see unplanned.
 var errUnsupported = errors.New("not planned here")
 
-// errReadsResult is met when a macro's body names the variable in which the
-// macro collects its result.
+// errReadsResult is returned if a macro's body uses the variable in which the macro collects its
+// result.
 var errReadsResult = errors.New("reads the macro's result")
 
-// planner makes code of one checked expression. No code keeps the planner.
+// A planner plans a checked expression. The resulting code holds no reference to it.
 type planner struct {
 	*Planner
 	roots []types.Root
@@ -33,11 +33,11 @@ type planner struct {
 
 	scope []*variable
 	slots int
-	// notes are the codes of all nodes, where they are asked for.
+	// notes maps node IDs to their code. It is nil unless Dump needs it.
 	notes map[int64]*code
-	// probes are told of conditions, by node; see probe.go.
+	// probes maps the IDs of conditions to their probes; see probe.go.
 	probes map[int64]Probe
-	// recording is of a plan that records its nodes; see record.go.
+	// recording is set if the plan records its nodes; see record.go.
 	recording *recording
 }
 
@@ -95,7 +95,7 @@ func isIdent(e ast.Expr, name string) bool {
 	return e.Kind() == ast.IdentKind && e.AsIdent() == name
 }
 
-// isCall says whether e calls a function with n arguments, and gives those.
+// isCall reports whether e is a call of function with n arguments, and returns the arguments.
 func isCall(e ast.Expr, function string, n int) ([]ast.Expr, bool) {
 	if e.Kind() != ast.CallKind {
 		return nil, false
@@ -107,8 +107,8 @@ func isCall(e ast.Expr, function string, n int) ([]ast.Expr, bool) {
 	return call.Args(), true
 }
 
-// isAttribute is true for what cel-go evaluates as a path into a variable or
-// value: as the branch of a condition, or as an index, it then costs less.
+// isAttribute reports whether cel-go evaluates e as an attribute, that is as a path into a variable
+// or value. An attribute costs less as the branch of a conditional or as an index.
 func (p *planner) isAttribute(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

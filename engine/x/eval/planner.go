@@ -13,23 +13,22 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a CRD has hundreds of rules over one environment. What is equal
-// in them is made once and shared: the bindings of functions, patterns, and the
-// errors of absent keys.
+// How it works: a CRD has hundreds of rules that share an environment. Equal parts are made once
+// and shared by all of its programs: function bindings, patterns, and the errors of absent keys.
 
-// Planner plans expressions that were checked in one environment. Programs
-// share what is equal in them. It is not safe for concurrent use.
+// A Planner plans expressions that were checked in the same environment. Its programs share equal
+// parts. It is not safe for concurrent use.
 type Planner struct {
 	env     *cel.Env
-	known   map[string]*decls.FunctionDecl // nil until some function is asked for
-	made    map[string]*function           // of the known ones
+	known   map[string]*decls.FunctionDecl // nil until the first lookup of a function
+	made    map[string]*function           // subset of known
 	regexps map[string]*regexcost.Pattern
-	states  int // of the regexps
+	states  int // total states of regexps
 	missing map[celtypes.String]*celtypes.Err
-	unbound map[string]*celtypes.Err // of the roots
+	unbound map[string]*celtypes.Err // by name of the root
 }
 
-// NewPlanner makes a planner for an environment.
+// NewPlanner returns a planner for the environment.
 func NewPlanner(env *cel.Env) *Planner {
 	return &Planner{
 		env:     env,
@@ -40,26 +39,25 @@ func NewPlanner(env *cel.Env) *Planner {
 	}
 }
 
-// New plans one expression; where there are several, a Planner is faster.
+// New plans an expression. To plan several, a Planner is faster.
 func New(env *cel.Env, checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
 	return NewPlanner(env).Plan(checked, d, limit)
 }
 
-// Plan plans a checked expression whose self is declared as d. An evaluation
-// stops when its cost passes limit.
+// Plan plans a checked expression whose self is declared as d. An evaluation stops when its cost
+// exceeds limit.
 func (p *Planner) Plan(checked *cel.Ast, d *types.Decl, limit int64) (*Program, error) {
 	return p.PlanWith(checked, types.RuleRoots(d, false), limit)
 }
 
-// PlanWith is as Plan, for an expression that starts from any roots: its program
-// is for activations of the same ones, in the same order. It panics with an
-// *InternalError for a bug of ours.
+// PlanWith is like Plan, for an expression with any roots. Activations of its program must have the
+// same roots in the same order. PlanWith panics with an *InternalError on a bug in Celadon.
 func (p *Planner) PlanWith(checked *cel.Ast, roots []types.Root, limit int64) (*Program, error) {
 	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(*planner) {})
 }
 
-// PlanPart is PlanWith for a part of a checked expression; the variables of the
-// macros around it are roots of it.
+// PlanPart is like PlanWith, for a part of a checked expression. The variables of the macros around
+// the part must be among the roots.
 func (p *Planner) PlanPart(checked *cel.Ast, part ast.Expr, roots []types.Root, limit int64) (*Program, error) {
 	return p.program(checked, part, roots, limit, func(*planner) {})
 }
@@ -71,7 +69,7 @@ func (p *Planner) program(checked *cel.Ast, e ast.Expr, roots []types.Root, limi
 			if _, ours := bug.(*InternalError); ours {
 				panic(bug)
 			}
-			err = unplannable(r) // constants are evaluated here, as upstream does
+			err = unplannable(r) // planning evaluates constants, as upstream does
 		}
 	}()
 	one := p.planner(checked.NativeRep(), roots)
@@ -95,11 +93,11 @@ func unplannable(panicked any) error {
 	return fmt.Errorf("CEL's libraries cannot plan it, as with a map whose keys are no strings, numbers or bools: %v", panicked)
 }
 
-// unplanned is what cel-go refuses too, in its words, or panics over. What it
-// takes nobody could count the work of.
+// unplanned returns cel-go's error for an expression that the planner does not support. If cel-go
+// can plan the expression, its work could not be counted, so the program is Overworked.
 func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
 	defer func() {
-		if r := recover(); r != nil { // nothing but upstream's planner is below
+		if r := recover(); r != nil { // only upstream's planner can panic here
 			err = unplannable(r)
 		}
 	}()
@@ -109,13 +107,13 @@ func unplanned(env *cel.Env, checked *cel.Ast) (_ *Program, err error) {
 	return Overworked("its work cannot be counted"), nil
 }
 
-// function is one of an environment's.
+// A function is a function of the environment.
 type function struct {
 	overloads []*decls.OverloadDecl
 	bindings  []*functions.Overload
 }
 
-// function is nil where the environment has none of that name.
+// function returns the function with that name, or nil if the environment has none.
 func (p *Planner) function(name string) (*function, error) {
 	if f := p.made[name]; f != nil {
 		return f, nil
@@ -136,8 +134,8 @@ func (p *Planner) function(name string) (*function, error) {
 	return f, nil
 }
 
-// regexp makes a constant pattern, once. The calls of one that is too large are
-// not made.
+// regexp compiles a constant pattern once. Calls with a pattern that is too large end with an
+// OverworkError.
 func (p *Planner) regexp(src string) (*regexcost.Pattern, error) {
 	if known := p.regexps[src]; known != nil {
 		return known, nil
@@ -165,7 +163,7 @@ func (p *Planner) noSuchKey(key celtypes.String) *celtypes.Err {
 	return err
 }
 
-// absent is the error of a root that stands for nothing.
+// absent returns the error of reading a root that has no value.
 func (p *Planner) absent(root string) *celtypes.Err {
 	err := p.unbound[root]
 	if err == nil {

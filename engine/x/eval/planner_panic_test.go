@@ -7,8 +7,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestPlanTellsBugs: what upstream's planner panics over is the expression's
-// error; a panic of ours is a bug, and never a verdict on the rule.
+// TestPlanTellsBugs checks that a panic in upstream's planner is an error of the expression, and
+// that a panic in Celadon's is an internal error and never a verdict on the rule.
 func TestPlanTellsBugs(t *testing.T) {
 	t.Parallel()
 	env, err := types.StoredEnv(types.Version{Minor: types.Newest}).For(&types.Decl{Kind: types.String}, false)
@@ -31,6 +31,6 @@ func TestPlanTellsBugs(t *testing.T) {
 	if checked, issues = env.Compile("self.trim() == ''"); issues.Err() != nil {
 		t.Fatal(issues.Err())
 	}
-	_, err = NewPlanner(nil).Plan(checked, &types.Decl{Kind: types.String}, 1) // which nobody may do
+	_, err = NewPlanner(nil).Plan(checked, &types.Decl{Kind: types.String}, 1) // invalid use
 	t.Errorf("no panic but %v", err)
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPricedFirst stops before a call that takes the square of its arguments'
-// sizes, with cel-go's outcome.
+// TestPricedFirst checks that the limit ends an evaluation before a call with quadratic work, with
+// cel-go's outcome.
 func TestPricedFirst(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -29,7 +29,7 @@ func TestPricedFirst(t *testing.T) {
 	}
 }
 
-// TestStacksAreFreed: a loop gives back after each item what the item took.
+// TestStacksAreFreed checks that a loop releases an item's stack space after each item.
 func TestStacksAreFreed(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))

@@ -6,31 +6,30 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: whoever measures a rule plans it a second time with probes. A
-// program without any is what it always was: nothing in it looks for one.
+// How it works: to measure a rule, it is planned a second time with probes. Programs without probes
+// contain no code for them.
 
-// Probe is told of each evaluation of one condition: before it, and behind it
-// with what it came to. An evaluation that a limit ends has no End.
+// A Probe observes the evaluations of one condition: Begin is called before each, and End with the
+// result after it. If a limit ends the evaluation, End is not called.
 type Probe interface {
 	Begin()
 	End(Truth)
 }
 
-// Truth is what a condition came to.
+// Truth is the result of a condition.
 type Truth uint8
 
-// What a condition can come to.
+// The possible results of a condition.
 const (
 	False = Truth(no)
 	True  = Truth(yes)
 	Erred = Truth(bad)
 )
 
-// PlanProbed is PlanWith, for a program that tells the probes, by the IDs of
-// their nodes. The nodes must be conditions: operands of && and ||, the operand
-// of !, the condition of ?: or a branch that is a bool, a macro's predicate, or
-// the whole. The program counts a step less here and there, and is not for use
-// by several goroutines.
+// PlanProbed is like PlanWith, for a program that calls probes, which are keyed by the IDs of
+// nodes. Each node must be a condition: an operand of &&, ||, or !, the condition of ?: or a branch
+// of type bool, the predicate of a macro, or the whole expression. The cost of a probed program may
+// be slightly too low, and the program is not safe for concurrent use.
 func (p *Planner) PlanProbed(checked *cel.Ast, roots []types.Root, limit int64, probes map[int64]Probe) (*Program, error) {
 	return p.program(checked, checked.NativeRep().Expr(), roots, limit, func(one *planner) { one.probes = probes })
 }

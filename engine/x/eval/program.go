@@ -10,35 +10,35 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Program is an expression ready to run.
+// A Program is a planned expression. It is immutable and safe for concurrent use.
 type Program struct {
-	test  testFunc // of a condition, else nil
+	test  testFunc // set if the expression is a condition
 	val   valFunc
 	slots int
 	limit uint64
 
-	over *OverworkError // of a program that is never run
+	over *OverworkError // set if the program always returns this error
 }
 
-// Overworked is a program that is never run: its outcome is that it asks for too
-// much work.
+// Overworked returns a program that evaluates nothing: Eval returns an OverworkError with the given
+// reason.
 func Overworked(why string) *Program { return &Program{over: &OverworkError{Why: why}} }
 
-// Outcome is the result of one evaluation.
+// Outcome is the result of an evaluation.
 type Outcome struct {
-	// Value is the result; nil when Err is set.
+	// Value is the result, or nil if Err is set.
 	Value ref.Val
-	// Cost is the number of CEL cost units spent, also on failure.
+	// Cost is the number of CEL cost units spent, also if Err is set.
 	Cost uint64
-	// Err is why there is no value: in the API server's words, or an
-	// *OverworkError, or an *InternalError, which are no verdict.
+	// Err is the reason if Value is nil. It has the API server's wording, unless it is an
+	// *OverworkError or an *InternalError, which are not verdicts.
 	Err error
-	// Stopped is true when Err is that the cost passed the limit.
+	// Stopped is set if the evaluation ended because its cost exceeded the limit. Err is then set
+	// too.
 	Stopped bool
 }
 
-// False is true when there is a value other than true: as a condition, null is
-// false.
+// False reports whether there is a value other than true. As a condition, null is false.
 func (o Outcome) False() bool { return o.Err == nil && o.Value != celtypes.True }
 
 var errCostLimit error = interpreter.EvalCancelledError{
@@ -46,7 +46,7 @@ var errCostLimit error = interpreter.EvalCancelledError{
 	Message: "operation cancelled: actual cost limit exceeded",
 }
 
-// Eval runs the program.
+// Eval evaluates the program with the values of a. It reports all failures in the Outcome.
 func (p *Program) Eval(ctx context.Context, a *Activation) (out Outcome) {
 	if ctx == nil {
 		return Outcome{Err: errors.New("context can not be nil")}
@@ -92,7 +92,7 @@ func (f *frame) recovered(ctx context.Context, r any) Outcome {
 	case costLimitExceeded:
 		return Outcome{Err: errCostLimit, Cost: f.cost, Stopped: true}
 	case *OverworkError:
-		f.worked = f.began + f.workLimit() // how far it got may depend on the order of a map
+		f.worked = f.began + f.workLimit() // the actual work may depend on the iteration order of a map
 		return Outcome{Err: r, Cost: f.cost}
 	case tooManyElements:
 		return Outcome{Err: r.overwork(), Cost: f.cost}

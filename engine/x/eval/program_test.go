@@ -21,7 +21,7 @@ func fixture(t testing.TB, src string) (*subject, *types.Decl, any) {
 	return s, decl, values(t, "testdata/values.yaml")[0]
 }
 
-// TestCancelled sees a done context within 100 steps of loops, however deep.
+// TestCancelled checks that nested loops notice a done context within 100 steps.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -58,7 +58,7 @@ func TestNoContext(t *testing.T) {
 	}
 }
 
-// TestPanic turns a panic of a library into an error.
+// TestPanic checks that a panic in a library becomes an error.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s, decl, _ := fixture(t, "self.mapList == oldSelf.mapList")
@@ -69,7 +69,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestConcurrent uses one program and many goroutines.
+// TestConcurrent uses one program in many goroutines.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "self.items.all(x, self.labels.map(k, k + x.name).filter(k, k != x.name).size() == 3)")
@@ -87,7 +87,7 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-// TestReuse binds one activation again and again.
+// TestReuse binds one activation repeatedly.
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	s, decl, self := fixture(t, "has(oldSelf.s) ? oldSelf == self : self.s == ''")
@@ -101,7 +101,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestKept bounds what a program keeps in memory: neither environment nor AST.
+// TestKept checks that a program does not keep the environment or the AST in memory.
 func TestKept(t *testing.T) {
 	s, decl, _ := fixture(t, "self.items.all(x, x.name != '' && (!has(x.value) || x.value < 10))")
 	const n = 500

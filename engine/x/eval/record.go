@@ -17,9 +17,9 @@ import (
 // flattened, since each of them has a value of its own. An ordinary program has no
 // wrappers and no branch for them.
 //
-// Nodes are numbered in the order in which they are planned, so those of a macro's
-// body are consecutive: when the next element begins, they are forgotten together.
-// A value is recorded as it was computed, and becomes CEL's own when asked for.
+// Nodes are numbered in planning order, so the nodes of a macro's body are consecutive and can be
+// cleared together when the next element begins. A value is recorded in its computed form and boxed
+// on demand.
 
 // A Recorder is a program that records the value and the cost of each node of its
 // expression. It is safe for concurrent use.
@@ -28,8 +28,8 @@ type Recorder struct {
 	plan    *recording
 }
 
-// PlanRecorded is PlanWith for a Recorder. A macro may go over at most that many
-// elements: an evaluation that has more ends in an OverworkError.
+// PlanRecorded is like PlanWith, but returns a Recorder. elements limits the elements of each
+// macro: an evaluation that exceeds it ends with an OverworkError.
 func (p *Planner) PlanRecorded(checked *cel.Ast, roots []types.Root, limit int64, elements int) (*Recorder, error) {
 	r := &recording{elements: elements, numbers: map[int64]int{}, steps: map[int64]int{}}
 	program, err := p.program(checked, checked.NativeRep().Expr(), roots, limit, func(one *planner) { one.recording = r })
@@ -51,62 +51,63 @@ func (r *Recorder) Eval(ctx context.Context, a *Activation) (Outcome, *Record) {
 
 // recording is the part of a recording plan that all evaluations share.
 type recording struct {
-	elements int // at most so many in a macro
+	elements int // the limit for each macro
 	nodes    int
 	numbers  map[int64]int // of nodes, by ID
-	steps    map[int64]int // of the bodies, by the ID of the macro's step
+	steps    map[int64]int // number of the body, by ID of the macro's loop step
 	bodies   []*body
 }
 
-// body is the body of a macro.
+// A body is the body of a macro.
 type body struct {
 	number        int
 	vars          []*variable
-	nodes, bodies span // inside it
+	nodes, bodies span // the nodes and bodies inside it
 }
 
-// span is a range of numbers, the last one excluded.
+// A span is a half-open range of numbers.
 type span struct{ from, to int }
 
-// A Record is what one evaluation recorded. In a macro's body it has the values of
-// the last element, and the cost of all.
+// A Record holds the values and costs of an evaluation. In a macro's body, the values are those of
+// the last element, and the costs are totals.
 type Record struct {
 	plan  *recording
 	nodes []observation
-	turns []turn // of the bodies
+	turns []turn // one for each body
 }
 
-// observation is the last value of a node. Its cost is that of all its runs, with
-// its operands.
+// An observation is the last value of a node. Its cost is the total of all its runs, including its
+// operands.
 type observation struct {
 	value held
 	ran   bool
 	cost  uint64
 }
 
-// turn is the element at which a macro is, from 1, and what its variables hold.
+// A turn is the current element of a macro, counted from 1, with the values of the macro's
+// variables.
 type turn struct {
 	number int
 	vars   [2]held
 	failed *moment
 }
 
-// moment is what there was when a macro's body first failed.
+// A moment is a copy of a body's part of the record, made when the body first failed.
 type moment struct {
 	turn  turn
 	nodes []observation
 	turns []turn
 }
 
-// held is a value in the form in which it was computed.
+// held is a value in its computed form.
 type held struct {
 	kind kind
 	num  int64
 	dbl  float64
 	text string
-	raw  any         // of JSON, of an optional, or the items of a list
-	decl *types.Decl // of raw, or of the items
-	val  ref.Val     // boxed
+	raw  any         // JSON, the value of an optional, or the items of a list
+	decl *types.Decl // describes raw, or the items in it
+	val  ref.Val     // the boxed value, if kind is boxedKind
 }
 
 func (h *held) boxed() ref.Val {
@@ -135,8 +136,8 @@ func (h *held) boxed() ref.Val {
 	return h.val
 }
 
-// Value is that of the node of an ID, which may be an error. It is nil for a node
-// that did not run, and for constants.
+// Value returns the value of the node with that ID, which may be an error. It returns nil for
+// constants and for a node that did not run.
 func (r *Record) Value(id int64) ref.Val {
 	n, ok := r.plan.numbers[id]
 	if !ok || !r.nodes[n].ran {
@@ -145,7 +146,7 @@ func (r *Record) Value(id int64) ref.Val {
 	return r.nodes[n].value.boxed()
 }
 
-// Cost is that of the node of an ID, in CEL cost units.
+// Cost returns the cost of the node with that ID, in CEL cost units.
 func (r *Record) Cost(id int64) uint64 {
 	if n, ok := r.plan.numbers[id]; ok {
 		return r.nodes[n].cost
@@ -153,9 +154,8 @@ func (r *Record) Cost(id int64) uint64 {
 	return 0
 }
 
-// Element is the element at which the macro was last whose step has the ID: its
-// number, from 1, and the values of the macro's variables, by name. It is 0 where
-// there was none.
+// Element returns the last element of the macro whose loop step has that ID: its number, counted
+// from 1, and the values of the macro's variables by name. The number is 0 if there was no element.
 func (r *Record) Element(step int64) (number int, vars map[string]ref.Val) {
 	n, ok := r.plan.steps[step]
 	if !ok || r.turns[n].number == 0 {
@@ -188,15 +188,15 @@ func (r *Record) Failed(step int64) bool {
 	return true
 }
 
-// tooManyElements is what an evaluation panics with whose macro has more elements than a
-// Recorder takes. How much work was done until then is the same each time.
+// tooManyElements is the panic value of an evaluation in which a macro has more elements than the
+// Recorder allows.
 type tooManyElements int
 
 func (n tooManyElements) overwork() *OverworkError {
 	return &OverworkError{Why: fmt.Sprintf("a macro goes over more than %d elements: too many to record each", int(n))}
 }
 
-// beginElement forgets the values of the previous element in the body, and notes the
+// beginElement clears the values that the body recorded for the previous element, and records the
 // macro's variables.
 func (f *frame) beginElement(b *body) {
 	r := f.record
@@ -215,7 +215,7 @@ func (f *frame) beginElement(b *body) {
 	}
 }
 
-// holds is the value of a macro's variable.
+// holds returns the value of a macro's variable.
 func (f *frame) holds(v *variable) held {
 	s := &f.slots[v.slot]
 	switch v.form {
@@ -229,7 +229,7 @@ func (f *frame) holds(v *variable) held {
 	return held{val: s.val}
 }
 
-// failElement keeps what there is when a body first fails.
+// failElement saves the body's part of the record if the body fails for the first time.
 func (f *frame) failElement(b *body) {
 	r := f.record
 	t := &r.turns[b.number]

@@ -12,7 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// recorded is the recording plan of a subject.
+// recorded returns the recording plan of s.
 func (s *subject) recorded(t testing.TB, optional bool) *Recorder {
 	t.Helper()
 	r, err := NewPlanner(s.env).PlanRecorded(s.ast, types.RuleRoots(s.decl, optional), noLimit, maxRecorded)
@@ -24,8 +24,8 @@ func (s *subject) recorded(t testing.TB, optional bool) *Recorder {
 
 const maxRecorded = 1 << 20
 
-// otherRecorded is how the recording plan differs from the ordinary one under a limit; ""
-// is not at all.
+// otherRecorded returns the difference between the recording plan and the ordinary plan under a
+// limit, or "" if they agree.
 func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int64) string {
 	plain, recording := *s.ours, *r.program
 	plain.limit, recording.limit = uint64(limit), uint64(limit)
@@ -33,7 +33,7 @@ func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int6
 	got, record := (&Recorder{&recording, r.plan}).Eval(context.Background(), bind())
 	var over *OverworkError
 	if errors.As(got.Err, &over) || errors.As(want.Err, &over) {
-		return "" // recording is work, too
+		return "" // recording adds work
 	}
 	if g, w := show(got), show(want); g != w {
 		return fmt.Sprintf("recorded %s\nordinary %s", g, w)
@@ -49,8 +49,8 @@ func (s *subject) otherRecorded(r *Recorder, bind func() *Activation, limit int6
 	return ""
 }
 
-// TestRecorded holds the recording plan of each expression of the tables to the ordinary
-// plan: verdict, value, error, and cost are the same, under every limit.
+// TestRecorded compares the recording plan of each expression in the tables with the ordinary plan:
+// verdict, value, error, and cost must be equal under every limit.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -85,8 +85,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordStopsBeforeCall: a recording evaluation makes no call that the limit stops
-// before it is made.
+// TestRecordStopsBeforeCall checks that a recording evaluation does not make a call that the limit
+// prevents.
 func TestRecordStopsBeforeCall(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -105,7 +105,7 @@ func TestRecordStopsBeforeCall(t *testing.T) {
 	}
 }
 
-// TestRecordIsCancelled ends a recording evaluation whose context is done.
+// TestRecordIsCancelled checks that a done context ends a recording evaluation.
 func TestRecordIsCancelled(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -121,7 +121,7 @@ func TestRecordIsCancelled(t *testing.T) {
 	}
 }
 
-// FuzzRecorded is TestRecorded for any expression over made-up values.
+// FuzzRecorded is TestRecorded for random expressions and values.
 func FuzzRecorded(f *testing.F) {
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	for i, src := range expressions(f, "testdata/expressions.txt") {

@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// admissionRoots are those of another context of CEL in Kubernetes: of several
-// types, with one that may be missing and one that is CEL's own.
+// admissionRoots returns roots like those of admission policies: of several types, with a root that
+// may be absent and a root that is not decoded JSON.
 func admissionRoots(t testing.TB) []types.Root {
 	object := declare(t, `{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer}, image: {type: string}, ports: {type: array, items: {type: object, properties: {name: {type: string}, port: {type: integer}}}}}}}}`)
 	params := declare(t, `{type: object, properties: {max: {type: integer}, images: {type: array, items: {type: string}}}}`)
@@ -38,8 +38,8 @@ var admissionExpressions = []string{
 	"dyn(object).spec.zz", "params.images.map(i, i + operation)", "object.spec.ports[0].name + namespaceObject.name", "operation",
 }
 
-// TestOtherRoots evaluates expressions of another context, with values that are
-// there and that are not, and holds the outcomes against cel-go's.
+// TestOtherRoots compares expressions over these roots with cel-go, both with and without values
+// for the roots.
 func TestOtherRoots(t *testing.T) {
 	t.Parallel()
 	roots := admissionRoots(t)

@@ -8,8 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestSame holds types.Same against the equality of boxed values: what it
-// calls the same is equal.
+// TestSame checks that values for which types.Same returns true are equal as boxed values.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -42,7 +41,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// boxedEqual is false where equality panics: keys of a map list can be no keys.
+// boxedEqual reports whether a and b are equal as boxed values. It returns false if the comparison
+// panics, which happens if a map list's key is not a valid key.
 func boxedEqual(a, b any, d *types.Decl) (equal bool) {
 	defer func() { _ = recover() }()
 	x, y := types.Value(a, d), types.Value(b, d)

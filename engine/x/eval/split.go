@@ -8,22 +8,21 @@ import (
 	celtypes "github.com/google/cel-go/common/types"
 )
 
-// How it works: self.split('/')[0] and .split(',').size() are how rules read
-// what has no schema of its own. The list is only made where it is asked for as
-// a list; its price is that of making it, either way.
+// How it works: rules use self.split('/')[0] and self.split(',').size() to read strings that have
+// no schema of their own. The list is only made if the rule uses it as a list; the cost is the same
+// in both cases.
 
-// split is split() by a constant separator. Mostly one part is asked for: then
-// no list is made.
+// split is a call of split() with a constant separator.
 type split struct {
 	text      strFunc
 	separator string
-	n         int64 // at most so many parts; < 0: any number
-	// limited calls have n as an argument: CEL prices them only where there is
-	// a text.
+	n         int64 // maximum number of parts; negative means no limit
+	// limited is set if the call has n as an argument. CEL then charges the call only if text is
+	// not an error.
 	limited bool
 }
 
-// newSplit is nil for calls that are left to the library.
+// newSplit returns nil for calls that the library must handle.
 func newSplit(inv *invocation) *split {
 	s := &split{n: -1}
 	switch inv.overload {
@@ -62,7 +61,7 @@ func splitCost(size uint64) uint64 {
 	return uint64(math.Ceil(float64(size) * 2 * common.StringTraversalCostFactor))
 }
 
-// list is all parts.
+// list returns all parts.
 func (s *split) list(f *frame) ([]any, bool) {
 	text, ok := s.read(f)
 	if !ok {
@@ -77,7 +76,7 @@ func (s *split) list(f *frame) ([]any, bool) {
 	return f.lists[base:len(f.lists):len(f.lists)], true
 }
 
-// size is how many parts there are.
+// size returns the number of parts.
 func (s *split) size(f *frame) (int64, bool) {
 	text, ok := s.read(f)
 	f.charge(1)
@@ -88,7 +87,7 @@ func (s *split) size(f *frame) (int64, bool) {
 	return n, ok
 }
 
-// next cuts off the part of an index; the last one allowed is all the rest.
+// next cuts the part with index i off text. The last part allowed is all of text.
 func (s *split) next(text string, i int) (part, rest string, more bool) {
 	if s.n > 0 && int64(i) == s.n-1 {
 		return text, "", false
@@ -96,8 +95,7 @@ func (s *split) next(text string, i int) (part, rest string, more bool) {
 	return strings.Cut(text, s.separator)
 }
 
-// part is the part of a constant index, in which step is the cost of the
-// attribute that this is.
+// part returns the part with a constant index. step is the cost of the attribute as a whole.
 func (s *split) part(index pathStep, step uint64) strFunc {
 	return func(f *frame) (string, bool) {
 		text, ok := s.read(f)

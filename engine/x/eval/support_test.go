@@ -25,7 +25,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// declare reads a schema in YAML.
+// declare returns the declaration of a schema in YAML.
 func declare(t testing.TB, text string) *types.Decl {
 	t.Helper()
 	var props apiextensionsv1.JSONSchemaProps
@@ -43,7 +43,7 @@ func declare(t testing.TB, text string) *types.Decl {
 	return types.FromSchema(s, types.Subtree)
 }
 
-// decode reads a value in YAML with the numbers that the API server sees.
+// decode decodes a value in YAML, with the number types that the API server uses.
 func decode(t testing.TB, text string) any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
@@ -66,7 +66,7 @@ func environment(t testing.TB, d *types.Decl, optionalOldSelf bool) *cel.Env {
 	return env
 }
 
-// subject is one checked expression for both evaluators.
+// A subject is a checked expression with the programs of both evaluators.
 type subject struct {
 	env  *cel.Env
 	ast  *cel.Ast
@@ -88,11 +88,11 @@ func newSubject(env *cel.Env, d *types.Decl, src string) (*subject, error) {
 	return &subject{env, ast, d, ours}, nil
 }
 
-// refusedError is an expression that is one and that our planner does not take.
+// refusedError is the error of a valid expression that Celadon's planner rejects.
 type refusedError struct{ error }
 
-// compiles is a subject, nil for what is no expression. That cel-go takes an
-// expression and we do not is a failure of the test.
+// compiles returns a subject, or nil if src is not a valid expression. The test fails if only
+// Celadon's planner rejects src.
 func compiles(t *testing.T, env *cel.Env, d *types.Decl, src string) *subject {
 	t.Helper()
 	s, err := newSubject(env, d, src)
@@ -107,7 +107,7 @@ func compiles(t *testing.T, env *cel.Env, d *types.Decl, src string) *subject {
 	return nil
 }
 
-// difference compares the evaluators under one limit; "" is none.
+// difference compares the evaluators under one limit. It returns "" if they agree.
 func (s *subject) difference(bind func() *Activation, limit int64) (diff string, want Outcome) {
 	theirs, err := celProgram(s.env, s.ast, s.decl, limit)
 	if err != nil {
@@ -116,10 +116,10 @@ func (s *subject) difference(bind func() *Activation, limit int64) (diff string,
 	return s.against(theirs, bind, limit)
 }
 
-// reference is cel-go's own program.
+// A reference is cel-go's own program.
 type reference struct{ cel.Program }
 
-// celProgram is the expression as cel-go runs it, which may refuse it.
+// celProgram plans the expression with cel-go, which may reject it.
 func celProgram(env *cel.Env, ast *cel.Ast, d *types.Decl, limit int64) (*reference, error) {
 	prog, err := env.Program(ast,
 		cel.CostLimit(uint64(limit)),
@@ -169,7 +169,7 @@ func show(o Outcome) string {
 	return text + showValue(o.Value)
 }
 
-// goTypes are what cel-go tells of our values in place of upstream's.
+// goTypes replaces the names of Celadon's Go types in cel-go's errors with upstream's.
 var goTypes = strings.NewReplacer(
 	"*types.mapValue", "*common.unstructuredMap", "*types.listValue", "*common.unstructuredList", "*types.unknown", "*common.unknownPreserved",
 	"*types.setValue", "*common.unstructuredSetList", "*types.mapListValue", "*common.unstructuredMapList",
@@ -202,5 +202,5 @@ func showValue(v ref.Val) string {
 	return fmt.Sprintf("%s(%v)", v.Type().TypeName(), v.Value())
 }
 
-// usesOurs is false for an expression that only cel-go can run.
+// usesOurs reports whether Celadon can evaluate the expression.
 func (s *subject) usesOurs() bool { return s.ours.over == nil }

@@ -11,12 +11,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// How it works: a pattern that is a constant is compiled when the rule is, and
-// priced by its length at each call, as a server does. Go's engine takes time
-// by the states of the pattern and the length of the text: that is work, and
-// added before (work_regex.go).
+// How it works: a constant pattern is compiled when the rule is planned. Each call is charged by
+// the pattern's length, as in the API server. The time that Go's engine takes depends on the number
+// of the pattern's states and on the length of the text. That is work, which is added before the
+// match (work_regex.go).
 
-// affix is startsWith or endsWith.
+// affix plans startsWith and endsWith.
 func affix(x, y strFunc, has func(s, t string) bool) testFunc {
 	return func(f *frame) truth {
 		s, okS := x(f)
@@ -49,9 +49,9 @@ func containsText(x, y strFunc) testFunc {
 	}
 }
 
-// regexCall is matches, find or findAll with a constant pattern, which is
-// compiled now. As CEL sees it the pattern is then no argument that is reached
-// when the text is an error, and such a call is not priced.
+// regexCall plans matches, find, and findAll with a constant pattern, which is compiled now. As in
+// cel-go, the pattern is then not an evaluated argument, so the call is not charged if the text is
+// an error.
 func (p *Planner) regexCall(inv *invocation) (*code, error) {
 	if len(inv.args) < 2 {
 		return nil, nil

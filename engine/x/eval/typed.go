@@ -12,13 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: both sides of an operator are always evaluated, and charged,
-// before an error counts: cel-go does so, and so the cost shows it. Of two
-// errors the first one is given on, which is why it is saved before the second
-// side is asked.
+// How it works: both operands are always evaluated and charged before an error is returned, as in
+// cel-go, because the cost depends on it. The first of two errors is returned, so it is saved
+// before the second operand is evaluated.
 
-// typedCall is the code of a standard overload whose arguments are typed; nil
-// leaves the call to the library.
+// typedCall returns the code of a standard overload whose arguments are typed. It returns nil for
+// any other call.
 func typedCall(inv *invocation) *code {
 	switch len(inv.args) {
 	case 1:
@@ -149,7 +148,7 @@ func typeOfRaw(x rawFunc) valFunc {
 	}
 }
 
-// ordering is <, <=, > or >=.
+// ordering plans <, <=, >, and >=.
 func ordering(inv *invocation, a, b *code) *code {
 	rel := relations[inv.function]
 	var test testFunc
@@ -176,7 +175,7 @@ func ordering(inv *invocation, a, b *code) *code {
 	return boolCode(test)
 }
 
-// relation is which outcomes of a comparison an operator takes.
+// A relation holds the outcomes of a comparison for which an operator is true.
 type relation struct{ less, equal, greater bool }
 
 var relations = map[string]relation{
@@ -251,7 +250,7 @@ func orderStrings(x, y strFunc, r relation) testFunc {
 	}
 }
 
-// both evaluates two arguments; the first one's error counts.
+// both evaluates two operands. If both fail, the first error is kept.
 func both[T any](f *frame, x, y func(*frame) (T, bool)) (a, b T, ok bool) {
 	a, okA := x(f)
 	err := f.err

@@ -11,20 +11,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: an object under dyn can have fields that its schema does not
-// know. They count in its size but have no name: upstream's iterator gives a Go
-// nil as their key, which cel-go reads as null wherever an expression names it.
-// Here the key is null from the start. Three library functions of cel-go ask an
-// iterator's keys themselves, and panic on the nil, which makes the rule fail;
-// they get here, by the error that they give for null, or before they are
-// called.
+// How it works: an object under dyn can have fields that its schema does not declare. They count in
+// its size but have no name: upstream's iterator returns a Go nil as their key, which cel-go treats
+// as null if an expression uses it. Here the key is null from the start. Three of cel-go's library
+// functions call methods of the iterator's keys and panic on the nil, so the rule fails. This file
+// reproduces these panics, either from the error that the function returns for null or before the
+// function is called.
 
-// upstreamPanic is a panic that upstream's code would have made here.
+// upstreamPanic is the panic value for a panic that upstream's code has in the same situation.
 type upstreamPanic string
 
 const nilDereference upstreamPanic = "runtime error: invalid memory address or nil pointer dereference"
 
-// unnamedFormat is format, which asks each key of a map for its type.
+// unnamedFormat wraps format, which reads the type of each key of a map.
 func unnamedFormat(format functions.FunctionOp) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		result := format(args...)
@@ -35,8 +34,8 @@ func unnamedFormat(format functions.FunctionOp) functions.FunctionOp {
 	}
 }
 
-// unnamedInsert is the inserting of a map into another. A call is only
-// dispatched once the type of the map's first key is known; nil keys are last.
+// unnamedInsert wraps the insertion of a map into another. In upstream, the call is dispatched by
+// the type of the map's first key; nil keys are last.
 func unnamedInsert(insert functions.BinaryOp) functions.BinaryOp {
 	return func(target, with ref.Val) ref.Val {
 		to, ok := target.(traits.Mapper)
@@ -63,8 +62,7 @@ func unnamedInsert(insert functions.BinaryOp) functions.BinaryOp {
 	}
 }
 
-// unnamedFields is for the result of making a message: its map fields convert
-// each key.
+// unnamedFields checks the result of making a message, whose map fields convert each key.
 func unnamedFields(result ref.Val, fields map[string]ref.Val) {
 	if !failed(result, "type conversion error from 'null_type' to 'string'") {
 		return
@@ -81,8 +79,7 @@ func failed(result ref.Val, with string) bool {
 	return ok && strings.HasSuffix(err.Error(), with)
 }
 
-// nullKey is a key that is null: of a map that has one, or of an object's field
-// without a name.
+// A nullKey is the kind of a null key: an entry of a map, or an object's field without a name.
 type nullKey uint8
 
 const (
@@ -91,7 +88,7 @@ const (
 	unnamedKey
 )
 
-// firstNullKey is the first that format meets on its way through a value.
+// firstNullKey returns the kind of the first null key that format finds in v.
 func firstNullKey(v ref.Val) nullKey {
 	switch v := v.(type) {
 	case traits.Mapper:

@@ -37,8 +37,7 @@ properties:
   nested: {type: object, properties: {in: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {k: {type: string}}}}}
 `
 
-// unnamedValues have fields without a declaration: none, one and several, at the
-// root and below.
+// unnamedValues have zero, one, or several undeclared fields, at the root and below.
 var unnamedValues = []string{
 	`{}`, `{b: 1}`, `{b: 1, c: 2}`, `{u: 3}`, `{u: 3, w: 4}`,
 	`{b: 1, c: 2, u: 3}`, `{b: 1, c: 2, u: 3, w: 4}`, `{b: x, u: {v: [1]}}`, `{a-b: x, "n": null, u: null}`,
@@ -49,7 +48,8 @@ var unnamedValues = []string{
 	`{nested: {in: {k: a, u: 1, w: 2}, u: 1}}`,
 }
 
-// unnamedMacros are every form of macro over MAP, and what else goes over keys.
+// unnamedMacros holds every form of macro over MAP, and all other operations that iterate over
+// keys.
 var unnamedMacros = []string{
 	`MAP.all(k, k != 'x')`, `MAP.all(k, k == 'b')`, `MAP.all(k, type(k) == string)`, `MAP.all(k, k == null)`, `MAP.all(k, k in ['b', 'c'])`, `MAP.all(k, k.size() > 0)`, `MAP.all(k, k < 'x')`,
 	`MAP.exists(k, k == 'b')`, `MAP.exists(k, k == null)`, `MAP.exists(k, k != 'b')`, `MAP.exists(k, k.startsWith('w'))`, `MAP.exists(k, k > 3)`, `MAP.exists(k, MAP[k] == 1)`,
@@ -69,15 +69,14 @@ var unnamedMacros = []string{
 	`optional.ofNonZeroValue(MAP).hasValue()`, `string(MAP)`, `MAP + MAP`, `MAP < MAP`, `MAP.matches('x')`, `[MAP].sort()`, `[1].sortBy(x, MAP)`, `[MAP].flatten()`, `[?optional.of(MAP)]`, `google.protobuf.Struct{fields: MAP}`, `google.protobuf.Value{struct_value: MAP}`,
 }
 
-// unnamedMaps are where a map is whose keys are gone over.
+// unnamedMaps holds expressions for MAP.
 var unnamedMaps = []string{
 	`dyn(self)`, `dyn(self.free)`, `dyn(self.map)`, `dyn(self.list[1])`, `dyn(self.list[2])`, `dyn(self.keyed[0])`, `dyn(self.objects.a)`, `dyn(self.objects)`,
 	`dyn(self.embedded)`, `dyn(self.embedded.metadata)`, `dyn(self.embedded.spec)`, `dyn(self.nested)`, `dyn(self.nested.in)`, `dyn(self).nested.in`, `dyn(self).hidden`, `dyn(oldSelf)`,
 }
 
-// TestUnnamedFields goes over fields that have no name in CEL, as an object
-// under dyn has them, in every way that CEL has, and holds the outcome against
-// upstream's own values in cel-go.
+// TestUnnamedFields iterates over fields without a name in CEL, which occur in objects under dyn,
+// in every way that CEL has. It compares the outcome with cel-go on upstream's own values.
 func TestUnnamedFields(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, unnamedSchema)
@@ -93,7 +92,7 @@ func TestUnnamedFields(t *testing.T) {
 				src := strings.ReplaceAll(macro, "MAP", over)
 				s := compiles(t, env, decl, src)
 				if s == nil {
-					continue // no expression
+					continue // not an expression
 				}
 				for i, self := range vals {
 					if diff := s.againstServer(t, self, vals[(i+1)%len(vals)], noLimit); diff != "" {
@@ -105,9 +104,9 @@ func TestUnnamedFields(t *testing.T) {
 	}
 }
 
-// againstServer compares with cel-go on upstream's own values, which go over
-// the fields in any order: ours has to be among its answers. Where some are too rare
-// to be met, cel-go goes over our values, in our order.
+// againstServer compares with cel-go on upstream's own values, which iterate over fields in random
+// order: Celadon's outcome must be among cel-go's. Because some orders are too rare, cel-go also
+// evaluates Celadon's values, in Celadon's order.
 func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) string {
 	t.Helper()
 	theirs, err := s.env.Program(s.ast, cel.CostLimit(limit), cel.CostTracking(cost.Estimator(s.decl)), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
@@ -125,7 +124,7 @@ func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) strin
 		}
 		self, old := shuffled(self), shuffled(old)
 		vars := map[string]any{types.Self: upstreamcel.UnstructuredToVal(self, structural)}
-		if old != nil { // the server binds no old value where there is none
+		if old != nil { // the server binds oldSelf only if there is an old value
 			vars[types.OldSelf] = upstreamcel.UnstructuredToVal(old, structural)
 		}
 		v, details, err := theirs.Eval(vars)
@@ -147,9 +146,8 @@ func (s *subject) againstServer(t *testing.T, self, old any, limit uint64) strin
 	return fmt.Sprintf("got  %s\nwant %s", got, want)
 }
 
-// shuffled makes all maps anew, and fills them in any order: that of a Go map is, but
-// for where it starts, the same as long as it lives, and of a small one that in which
-// it was filled.
+// shuffled copies v and fills all maps in random order. This is necessary because a Go map keeps
+// its order, apart from the start, and the order of a small map is that of insertion.
 func shuffled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -170,7 +168,7 @@ func shuffled(v any) any {
 	return v
 }
 
-// unordered is a value's text whatever the order of what is in it.
+// unordered normalizes the formatted value so that the order of its parts does not matter.
 func unordered(text string) string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[]{}, ", r) })
 	slices.Sort(parts)

@@ -11,19 +11,19 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a name is a macro's variable, or else a root. Those of macros
-// live in slots of the frame, in the form that the loop gives them; a boxed
-// form is made when first asked for and kept in the slot until the next item.
+// How it works: a name refers to a macro's variable or else to a root. Macro variables are in slots
+// of the frame, in the form that the loop writes. The boxed form is made on demand and kept in the
+// slot until the next item.
 
-// variable is a name in scope. A macro's variables have a slot in the frame.
+// A variable is a name in scope.
 type variable struct {
 	name string
 	form form
 	slot int
-	decl *types.Decl // of a raw one
-	init valFunc     // of a lazy one
-	// optional is true for a root that is declared as an optional; absent is the
-	// error of one that stands for nothing.
+	decl *types.Decl // of rawForm
+	init valFunc     // of lazyForm
+	// optional is set for a root declared as an optional; absent is the error of reading a root
+	// that has no value.
 	optional bool
 	absent   *celtypes.Err
 }
@@ -35,13 +35,13 @@ const (
 	rawForm                // slot.raw
 	textForm               // slot.text
 	numForm                // slot.num
-	lazyForm               // slot.val, computed when first asked for
-	resultForm             // the result of a macro that is planned as a loop
-	rootForm               // one of the activation's; slot counts them
+	lazyForm               // slot.val, computed on demand
+	resultForm             // the result of a macro that runs as a loop
+	rootForm               // a root of the activation; slot is its index
 )
 
-// named is what an identifier, or a select that the checker took for one,
-// stands for: a constant or a variable.
+// named resolves an identifier, or a selection that the checker resolved as one, to a constant or a
+// variable.
 func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, error) {
 	if r.Value != nil {
 		return r.Value, nil, nil
@@ -60,7 +60,7 @@ func (p *planner) named(id int64, r *ast.ReferenceInfo) (ref.Val, *variable, err
 	return nil, v, err
 }
 
-// lookup finds a variable; a leading dot skips those of macros.
+// lookup finds a variable by name. A leading dot skips macro variables.
 func (p *planner) lookup(name string) (*variable, error) {
 	global, isGlobal := strings.CutPrefix(name, ".")
 	if !isGlobal {
@@ -86,7 +86,7 @@ func (p *planner) newSlot() int {
 	return p.slots - 1
 }
 
-// within plans with more variables in scope, the last one seen first.
+// within plans e with vars added to the scope. Later variables shadow earlier ones.
 func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 	outer := len(p.scope)
 	p.scope = append(p.scope, vars...)
@@ -95,7 +95,7 @@ func (p *planner) within(vars []*variable, e ast.Expr) (*code, error) {
 	return c, err
 }
 
-// boxed is the code of a variable's value as CEL's own.
+// boxed returns a function that returns the variable's value as a ref.Val.
 func (v *variable) boxed() valFunc {
 	slot := v.slot
 	switch v.form {
@@ -137,7 +137,7 @@ func (v *variable) boxed() valFunc {
 	return func(f *frame) ref.Val { return f.slots[slot].val }
 }
 
-// typedVariable is the code of a loop's key, nil for any other variable.
+// typedVariable returns the code of a loop's key. It returns nil for any other attribute.
 func typedVariable(a *attribute, counted bool) *code {
 	if a.variable == nil || len(a.qualifiers) > 0 {
 		return nil
@@ -162,7 +162,7 @@ func typedVariable(a *attribute, counted bool) *code {
 	return nil
 }
 
-// counted is the boxed variable with the attribute's own step.
+// counted is like boxed, and also charges the attribute's own unit.
 func (v *variable) counted(step uint64) valFunc {
 	val := v.boxed()
 	if step == 0 {

@@ -8,22 +8,21 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: each function of a node's code is wrapped by one that notes its result.
-// A parent calls one function of its operand, so each run is noted once, in the form
-// that the parent uses.
+// How it works: each function of a node's code is wrapped by a function that records its result. A
+// parent calls only one of them, so each run is recorded once, in the form that the parent uses.
 
-// perNote is the work of noting one value.
+// perNote is the work of recording a value.
 const perNote = 24
 
-// node numbers the node of an ID. One that is planned again has a new number.
+// node returns a new number for the node with that ID. If a node is planned again, it gets a new
+// number.
 func (r *recording) node(id int64) int {
 	r.nodes++
 	r.numbers[id] = r.nodes - 1
 	return r.nodes - 1
 }
 
-// watched is the code of a node that is recorded. The value of a constant is known
-// already.
+// watched returns c wrapped for recording. Constants are not wrapped, because their value is known.
 func (p *planner) watched(c *code, id int64) *code {
 	if p.recording == nil || c.isConst() {
 		return c
@@ -31,8 +30,8 @@ func (p *planner) watched(c *code, id int64) *code {
 	return p.recording.watch(c, id, true)
 }
 
-// watchedPart is watched for an index, or a branch of a condition, without a step of
-// its own: it has no value where it fails.
+// watchedPart is like watched, for an index or a conditional's branch without a unit of its own.
+// Such a part has no value if it fails.
 func (p *planner) watchedPart(c *code, id int64) *code {
 	if p.recording == nil || c.isConst() || id == 0 {
 		return c
@@ -43,7 +42,7 @@ func (p *planner) watchedPart(c *code, id int64) *code {
 func (r *recording) watch(c *code, id int64, errors bool) *code {
 	n := watcher{r.node(id), errors}
 	w := *c
-	w.split = nil // reads the text, and not the code
+	w.split = nil // code that uses split would bypass the recording
 	decl, elem := c.decl, c.elem
 	if c.test != nil {
 		w.test = n.test(c.test)
@@ -64,7 +63,7 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 		list := c.list
 		w.list = watchTyped(n, func(f *frame) ([]any, bool) {
 			items, ok := list(f)
-			f.work(perItem * len(items)) // to copy them, and to box them when they are shown
+			f.work(perItem * len(items)) // to copy the items, and to box them when they are shown
 			return items, ok
 		}, func(v []any) held { return held{kind: listKind, raw: slices.Clone(v), decl: elem} })
 	}
@@ -77,13 +76,13 @@ func (r *recording) watch(c *code, id int64, errors bool) *code {
 	return &w
 }
 
-// watcher notes the values of one node.
+// A watcher records the values of a node.
 type watcher struct {
 	node   int
-	errors bool // are noted too
+	errors bool // errors are recorded too
 }
 
-// note notes a value and its cost.
+// note records a value and adds the cost since before.
 func (w watcher) note(f *frame, before uint64, h held) {
 	f.work(perNote)
 	o := &f.record.nodes[w.node]
@@ -154,9 +153,8 @@ func (w watcher) val(run valFunc) valFunc {
 	}
 }
 
-// watchBody begins the body of a macro: the values of the nodes that are planned until
-// endBody are forgotten when the next element begins. It returns nil if nothing is
-// recorded.
+// watchBody begins the body of a macro: the values of the nodes planned until endBody are cleared
+// when the next element begins. It returns nil if the plan does not record.
 func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
 	r := p.recording
 	if r == nil {
@@ -174,15 +172,15 @@ func (p *planner) watchBody(x ast.ComprehensionExpr, vars []*variable) *body {
 	return b
 }
 
-// endBody ends what watchBody began.
+// endBody ends the body that watchBody began.
 func (p *planner) endBody(b *body) {
 	if b != nil {
 		b.nodes.to, b.bodies.to = p.recording.nodes, len(p.recording.bodies)
 	}
 }
 
-// test is run as a part of the body. The first part begins an element, and one that
-// decides fails it.
+// test wraps a function of the body. The first function to run (first) begins an element. If
+// decides is set, a failure of the function is a failure of the element.
 func (b *body) test(run testFunc, first, decides bool) testFunc {
 	if b == nil {
 		return run
@@ -199,7 +197,7 @@ func (b *body) test(run testFunc, first, decides bool) testFunc {
 	}
 }
 
-// raw is test for a part that is JSON.
+// raw is like test, for a function that returns JSON.
 func (b *body) raw(run rawFunc, first bool) rawFunc {
 	if b == nil || !first {
 		return run
@@ -214,7 +212,7 @@ func (b *body) raw(run rawFunc, first bool) rawFunc {
 	}
 }
 
-// val is test for a part that is a value of CEL's own.
+// val is like test, for a function that returns a ref.Val.
 func (b *body) val(run valFunc, first, decides bool) valFunc {
 	if b == nil || !first {
 		return run

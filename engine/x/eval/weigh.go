@@ -8,28 +8,27 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// How it works: a value of CEL's can share its parts: ten lists, each of the
-// one before twice, are small in memory and have a thousand items when compared
-// or written out. Weighing goes through a value as such a call would, and stops
-// where it is too much.
+// How it works: a ref.Val can share parts. Ten nested lists, each holding the previous one twice,
+// need little memory but have a thousand items when they are compared or printed. Weighing
+// traverses a value as such a call would, and stops at the work limit.
 
-// weigh adds per units for each byte that a value has, as if it were written
-// out: what is shared is met as often as it stands there. It gives the bytes.
+// weigh adds per units of work for each byte that v has when written out, and returns the number of
+// bytes. Shared parts count each time they occur.
 func (f *frame) weigh(v ref.Val, per float64) float64 {
 	w := weighing{frame: f, per: per}
 	w.value(v)
 	return w.bytes
 }
 
-// Fits reports whether a value takes at most so many bytes to write out: a part that
-// occurs several times counts each time.
+// Fits reports whether v takes at most the given number of bytes when written out. Shared parts
+// count each time they occur.
 func Fits(v ref.Val, bytes int) bool {
 	_, fits := Weigh(v, bytes)
 	return fits
 }
 
-// Weigh returns how many bytes a value takes to write out, and whether these are at
-// most limit; of a larger value it looks at no more than limit bytes.
+// Weigh returns the number of bytes that v takes when written out, and whether that is at most
+// limit. For a larger value it returns limit and stops early.
 func Weigh(v ref.Val, limit int) (bytes int, fits bool) {
 	f := &frame{act: &Activation{work: uint64(max(limit, 1))}}
 	defer func() {
@@ -44,13 +43,13 @@ func Weigh(v ref.Val, limit int) (bytes int, fits bool) {
 	return int(f.weigh(v, 1)), true
 }
 
-// weighing stops where the work of what follows is too much already.
+// A weighing stops as soon as the work of the following call would be too much.
 type weighing struct {
 	*frame
 	per, bytes float64
 }
 
-// perNode stands for the size of what is no text.
+// perNode is the size of each node in addition to its text.
 const perNode = 16
 
 func (w *weighing) add(bytes int) {

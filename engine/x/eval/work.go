@@ -7,21 +7,19 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: cost is what a server counts, and it does not see everything: a
-// pattern's states, a number of a million digits, a list that is copied at each
-// step. A server would go on for minutes; this must not. So work is added
-// before it is done, and has a limit so far above what cost limits allow that
-// no rule with a fair price meets it. The same input always comes to the same
-// work: it depends neither on time nor on the order of a Go map.
+// How it works: cost is the API server's measure, and it misses some work: the states of a pattern,
+// a number with a million digits, a list that is copied at each step. The API server could run for
+// minutes; Celadon must not. So work is added before it is done. Its limit is far above the work
+// that cost limits allow, so no rule with an adequate cost reaches it. The same input always has
+// the same work: it depends neither on time nor on the iteration order of Go maps.
 
-// OverworkError means that an evaluation was given up: it asks for more work
-// than its limit. CEL's cost does not see work: bytes touched, steps of the
-// regex engine, memory made. What the API server makes of such an evaluation
-// cannot be known.
+// OverworkError means that an evaluation was stopped because it needs more work than its limit.
+// Work is not measured by CEL's cost: it counts bytes read, steps of the regex engine, and memory
+// allocated. The API server's result for such an evaluation is unknown.
 type OverworkError struct {
-	// Function is what would be called; "" where the sum of all is too much.
+	// Function is the function about to be called, or "" if the total is too much.
 	Function string
-	// Why says what is asked for.
+	// Why describes the excessive work.
 	Why string
 }
 
@@ -32,27 +30,26 @@ func (e *OverworkError) Error() string {
 	return "call of " + e.Function + ": " + e.Why
 }
 
-// The limits are in units of work: about a nanosecond, a byte that is looked at
-// or a byte of memory. What is within its cost limit stays a hundred times
-// below, where its price goes by what it does.
+// The limits are in units of work: about a nanosecond, a byte that is read, or a byte of memory.
+// Evaluations within the cost limit stay a hundred times below, if their cost reflects their work.
 const (
-	// MaxWork is for one evaluation, unless the activation sets less.
+	// MaxWork is the limit of an evaluation, unless the activation sets a lower one.
 	MaxWork = 1 << 30
-	// noShare stands for activations whose evaluations do not share their work.
+	// noShare means that the activation's evaluations do not share a limit.
 	noShare = 0
-	// maxMemory is what one evaluation may make, in bytes.
+	// maxMemory is the number of bytes that an evaluation may allocate.
 	maxMemory = 96 << 20
-	// pollWork is how often an evaluation looks whether it is cancelled.
+	// pollWork is the work after which an evaluation checks whether it is canceled.
 	pollWork = 1 << 24
 )
 
-// What work takes, in units, beyond one for each byte looked at.
+// Factors of work, in addition to one unit for each byte read.
 const (
-	perItem  = 24 // an item that is boxed or copied
-	perByte8 = 8  // bytes compared or hashed in one
+	perItem  = 24 // for an item that is boxed or copied
+	perByte8 = 8  // bytes that are compared or hashed at once
 )
 
-// work adds units of work, and ends the evaluation when there are too many.
+// work adds units of work. It ends the evaluation if the limit is exceeded.
 func (f *frame) work(units int) {
 	f.worked += uint64(units)
 	if f.worked > f.poll {
@@ -60,10 +57,10 @@ func (f *frame) work(units int) {
 	}
 }
 
-// much is work for counts that may not fit an int.
+// much is like work, for counts that may overflow an int.
 func (f *frame) much(units float64) { f.work(int(min(units, MaxWork+1))) }
 
-// make adds memory that is about to be made, which is work too.
+// make adds memory that is about to be allocated, which is also work.
 func (f *frame) make(bytes float64) {
 	f.made += bytes
 	if f.made > maxMemory {
@@ -72,7 +69,7 @@ func (f *frame) make(bytes float64) {
 	f.much(bytes)
 }
 
-// pollWork also looks at the context: a single call may take long.
+// pollWork checks the work limit. It also checks the context, because a single call may take long.
 func (f *frame) pollWork() {
 	limit := f.workLimit()
 	if f.worked-f.began > limit {
@@ -84,10 +81,10 @@ func (f *frame) pollWork() {
 	default:
 	}
 	f.poll = min(f.began+limit, f.worked+pollWork)
-	f.close = limit < 3*pollWork // and may be less for the next
+	f.close = limit < 3*pollWork // the next evaluation may have a lower limit
 }
 
-// workLimit is what this evaluation may take.
+// workLimit returns the work limit of this evaluation.
 func (f *frame) workLimit() uint64 {
 	limit := uint64(MaxWork)
 	if f.act.work != 0 {
@@ -99,22 +96,22 @@ func (f *frame) workLimit() uint64 {
 	return limit
 }
 
-// overwork ends the evaluation, whatever is around the call.
+// overwork ends the evaluation, regardless of the surrounding expression.
 func (f *frame) overwork(why string) {
 	panic(&OverworkError{Function: f.calling, Why: why})
 }
 
-// cancelled is what an evaluation panics with whose context is done.
+// cancelled is the panic value of an evaluation whose context is done.
 type cancelled struct{}
 
-// runes counts characters, as costs go by them.
+// runes returns the number of characters of s, which costs are based on.
 func (f *frame) runes(s string) uint64 {
 	f.work(len(s))
 	return runes(s)
 }
 
-// fewerRunes is the count of the shorter of two texts. A text of over four
-// times the other's bytes has more characters, and is not looked at.
+// fewerRunes returns the number of characters of the shorter string. A string with more than four
+// times the bytes of the other has more characters and is not read.
 func (f *frame) fewerRunes(s, t string) uint64 {
 	if len(s) > len(t) {
 		s, t = t, s
@@ -126,11 +123,10 @@ func (f *frame) fewerRunes(s, t string) uint64 {
 	return min(n, f.runes(t))
 }
 
-// compared adds the work of comparing two texts of which so many bytes are
-// looked at at most.
+// compared adds the work of comparing two strings, reading at most the given number of bytes.
 func (f *frame) compared(bytes int) { f.work(bytes / perByte8) }
 
-// workLeft is what is left of the limit, as an int.
+// workLeft returns the remaining work as an int.
 func (f *frame) workLeft() int { return max(int(f.began+f.workLimit())-int(f.worked), 0) }
 
 // demand adds the work of a call that is about to be made.
@@ -140,19 +136,19 @@ func (f *frame) demand(function string, d demand, args []ref.Val) {
 	f.calling = ""
 }
 
-// sorted adds the work of sorting n things with so many bytes in all.
+// sorted adds the work of sorting n elements with the given total number of bytes.
 func (f *frame) sorted(n, bytes int) {
 	depth := bits.Len(uint(n))
 	f.work(depth * (n*2*perByte8 + bytes/perByte8))
 }
 
-// parsed adds the work of making CEL's own value of a text, as those of
-// formats are each time they are asked for.
+// parsed adds the work of converting a string with a format to a ref.Val, which happens at each
+// access.
 func (f *frame) parsed(v any) {
 	if s, ok := v.(string); ok && s != "" {
 		f.work(perFormatted * len(s))
 	}
 }
 
-// perFormatted is for a byte of a date, a duration or base64.
+// perFormatted is the work for each byte of a date, a duration, or base64.
 const perFormatted = 10

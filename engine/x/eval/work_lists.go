@@ -8,12 +8,10 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// How it works: a list's functions compare, copy or sort its items. What
-// comparing takes is by the bytes of all that is in them (weigh.go), copying by
-// their number.
+// How it works: list functions compare, copy, or sort items. The work of comparing depends on the
+// size of the items with all their contents (weigh.go), the work of copying on their number.
 
-// ordered are the types of the sort and of the isSorted, min and max functions,
-// as their overloads are named.
+// ordered holds the item types of sort, isSorted, min, and max, as spelled in overload names.
 var ordered = []string{"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "google.protobuf.Duration", "google.protobuf.Timestamp"}
 
 func listDemands(add func(demand, string)) {
@@ -36,7 +34,7 @@ func listDemands(add func(demand, string)) {
 	add(inserted, "@mapInsert_map_key_value @mapInsert_map_map")
 }
 
-// weighed is work by the bytes of all that is in one argument.
+// weighed returns a demand for work proportional to the total size of an argument.
 func weighed(arg int, work float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if arg < len(args) {
@@ -45,11 +43,12 @@ func weighed(arg int, work float64) demand {
 	}
 }
 
-// perEqual is for a byte of a structure that is compared as CEL's own values,
-// with those of formats made anew.
+// perEqual is the work for each byte of a structure that is compared as a ref.Val, including the
+// conversion of formats.
 const perEqual = 6
 
-// equated: texts and numbers are looked at as their price says.
+// equated adds the work of an equality. Strings are read only as far as their cost accounts for;
+// other scalars need no extra work.
 func equated(f *frame, args []ref.Val) {
 	if len(args) != 2 {
 		return
@@ -65,12 +64,12 @@ func equated(f *frame, args []ref.Val) {
 	}
 	quantities(f, args)
 	if itemsOf(args, 0) != itemsOf(args, 1) {
-		return // as every list and map sees first
+		return // lists and maps compare their sizes first
 	}
 	f.weigh(args[0], perEqual)
 }
 
-// simple values are not gone into.
+// simple reports whether v has no parts.
 func simple(v ref.Val) bool {
 	switch v.(type) {
 	case celtypes.Bool, celtypes.Int, celtypes.Uint, celtypes.Double, celtypes.String, celtypes.Null, celtypes.Duration, celtypes.Timestamp:
@@ -79,7 +78,7 @@ func simple(v ref.Val) bool {
 	return false
 }
 
-// contained compares a value with each item of a list.
+// contained adds the work of comparing a value with each item of a list.
 func contained(f *frame, args []ref.Val) {
 	if len(args) != 2 {
 		return
@@ -91,8 +90,8 @@ func contained(f *frame, args []ref.Val) {
 	f.weigh(list, perEqual)
 }
 
-// pairs compares each item of a list with each of another: a pair takes no more
-// than the smaller of the two.
+// pairs returns a demand for comparing each item of a list with each item of another. A comparison
+// takes no more work than the smaller of the two items.
 func pairs(times float64) demand {
 	return func(f *frame, args []ref.Val) {
 		if len(args) == 2 {
@@ -122,7 +121,7 @@ func joined(f *frame, args []ref.Val) {
 	f.make(size + float64(itemsOf(args, 0))*float64(textSize(args, 1)))
 }
 
-// maxRange is how long a range can be: more is an error at once.
+// maxRange is the maximum length of a range; more is an immediate error.
 const maxRange = 1_000_000
 
 func ranged(f *frame, args []ref.Val) {
@@ -131,7 +130,7 @@ func ranged(f *frame, args []ref.Val) {
 	}
 }
 
-// copied is a list that is made of the items of another.
+// copied returns a demand for a list made of the items of an argument.
 func copied(arg int) demand {
 	return func(f *frame, args []ref.Val) { f.make(2 * perItem * float64(itemsOf(args, arg))) }
 }
@@ -147,14 +146,14 @@ func sliced(f *frame, args []ref.Val) {
 	}
 }
 
-// appended lists are made anew, but for the one that a macro collects in.
+// appended adds the work of +, which copies both lists unless a macro collects in the first one.
 func appended(f *frame, args []ref.Val) {
 	n := itemsOf(args, 1)
 	if _, ok := args[0].(traits.MutableLister); !ok {
 		n += itemsOf(args, 0)
 	}
 	f.make(2 * perItem * float64(n))
-	f.much(4 * perItem * float64(n)) // sets and maps look each up
+	f.much(4 * perItem * float64(n)) // list types set and map look up each item
 }
 
 func inserted(f *frame, args []ref.Val) {
@@ -179,7 +178,7 @@ func flattened(f *frame, args []ref.Val) {
 	f.flatItems(list, depth)
 }
 
-// flatItems adds the memory of a flattened list's items.
+// flatItems adds the memory for the items of a flattened list.
 func (f *frame) flatItems(list traits.Lister, depth celtypes.Int) {
 	size, _ := list.Size().(celtypes.Int)
 	for i := range size {

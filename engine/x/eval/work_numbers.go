@@ -10,9 +10,9 @@ import (
 	"k8s.io/apiserver/pkg/cel"
 )
 
-// How it works: a quantity is as large as its exponent says: 1e1000000 is nine
-// bytes of text and a million digits once it is computed with. Adding or
-// comparing two brings them to one scale first.
+// How it works: the size of a quantity depends on its exponent: 1e1000000 is nine bytes of text,
+// but a million digits in a computation. Adding or comparing two quantities first brings them to
+// one scale.
 
 func numberDemands(add func(demand, string)) {
 	add(quantityRead, "string_to_quantity is_quantity_string")
@@ -23,7 +23,7 @@ func numberDemands(add func(demand, string)) {
 	add(opaques(4, 2), "url_get_escaped_path")
 }
 
-// opaques is work by the bytes of values of the Kubernetes libraries.
+// opaques returns a demand by the size of values of the Kubernetes libraries.
 func opaques(work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := 0
@@ -35,10 +35,10 @@ func opaques(work, memory float64) demand {
 	}
 }
 
-// bigNumber is the work on a number of so many digits.
+// bigNumber returns the work on a number with the given number of digits.
 func bigNumber(digits float64) float64 { return digits * (64 + digits/512) }
 
-// quantityRead computes with numbers as large as their text says.
+// quantityRead adds the work of parsing a quantity, which computes with all digits of the number.
 func quantityRead(f *frame, args []ref.Val) {
 	s := textOf(args, 0)
 	f.make(4 * float64(len(s)))
@@ -49,14 +49,14 @@ func quantityRead(f *frame, args []ref.Val) {
 	}
 	exponent, err := strconv.ParseInt(s[at+1:], 10, 64)
 	if err != nil {
-		return // no quantity
+		return // not a quantity
 	}
 	n := math.Abs(float64(exponent))
 	f.much(n * (8 + n/16384))
 }
 
-// quantities are made as long as the difference of their scales before they
-// are compared or added.
+// quantities adds the work of comparing or adding quantities. Both are first extended to a common
+// scale.
 func quantities(f *frame, args []ref.Val) {
 	low, high, digits := math.Inf(1), math.Inf(-1), 0.0
 	for _, arg := range args {
@@ -75,7 +75,7 @@ func quantities(f *frame, args []ref.Val) {
 	}
 }
 
-// opaqueBytes is the size of a value of the Kubernetes libraries, 0 of others.
+// opaqueBytes returns the size of a value of the Kubernetes libraries, and 0 for any other value.
 func opaqueBytes(v ref.Val) int {
 	switch v := v.(type) {
 	case cel.URL:
@@ -96,13 +96,13 @@ func opaqueBytes(v ref.Val) int {
 	return 0
 }
 
-// decimal is how many digits a number has, and how many stand behind its point.
+// decimal returns the number of a quantity's digits and the number of them after its decimal point.
 func decimal(v ref.Val) (digits, scale float64, ok bool) {
 	q, ok := v.(cel.Quantity)
 	if !ok || q.Quantity == nil {
 		return 0, 0, false
 	}
-	amount := *q.Quantity // AsDec changes how the number is held
+	amount := *q.Quantity // a copy, because AsDec changes the internal representation
 	dec := amount.AsDec()
 	return float64(dec.UnscaledBig().BitLen()) * 0.302, float64(dec.Scale()), true
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// largeOf is an expression of a type with a value as large as an object can
-// hold, "" where there is none.
+// largeOf returns an expression of type t whose value is as large as an object can be, or "" if
+// there is no such expression.
 func largeOf(t *celtypes.Type) string {
 	switch t.Kind() {
 	case celtypes.StringKind:
@@ -51,8 +51,7 @@ func largeOf(t *celtypes.Type) string {
 	return sampleOf(t)
 }
 
-// largeCalls are calls of an overload with large arguments: with all, and with
-// each in turn.
+// largeCalls returns calls of an overload with all arguments large, and with each of them large.
 func largeCalls(fn *decls.FunctionDecl, o *decls.OverloadDecl) (calls []string) {
 	var small, large []string
 	for _, t := range o.ArgTypes() {
@@ -78,14 +77,14 @@ func largeSelf() map[string]any {
 	return map[string]any{"s": strings.Repeat("a", 200_000), "strings": texts}
 }
 
-// spending is what one evaluation did, and the bytes that it took from Go.
+// spending is the work and cost of one evaluation and the bytes that it allocated.
 type spending struct {
 	work, cost, bytes uint64
 	err               error
 }
 
 func spent(s *subject, a *Activation) spending {
-	least := uint64(math.MaxUint64) // the process may do something else meanwhile
+	least := uint64(math.MaxUint64) // the minimum, because the process may do other work at the same time
 	var out Outcome
 	for range 3 {
 		var before, after runtime.MemStats
@@ -97,12 +96,11 @@ func spent(s *subject, a *Activation) spending {
 	return spending{a.Work(), out.Cost, least, out.Err}
 }
 
-// accounted: work and cost tell of the bytes.
+// accounted reports whether work and cost account for the allocated bytes.
 func (s spending) accounted() bool { return s.bytes <= 16<<10+3*s.work+100*s.cost }
 
-// TestWorkOfOverloads calls every overload with large arguments: what a call
-// takes from memory is what was added for it. It does not run beside others, as
-// memory is counted for the whole process.
+// TestWorkOfOverloads calls every overload with large arguments and checks that the work covers the
+// allocated memory. It is not parallel, because allocations are counted for the whole process.
 func TestWorkOfOverloads(t *testing.T) {
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
@@ -112,12 +110,12 @@ func TestWorkOfOverloads(t *testing.T) {
 			for _, src := range largeCalls(fn, o) {
 				s, err := newSubject(env, decl, src)
 				if src == "" || err != nil {
-					continue // one that only the parser can make, or an argument that does not fit
+					continue // only the parser can make the call, or an argument does not fit
 				}
 				calls++
 				s.ours.limit = noLimit
 				a := Bind(decl, largeSelf())
-				s.ours.Eval(context.Background(), a) // what is kept for the next
+				s.ours.Eval(context.Background(), a) // allocates what is kept for the next evaluation
 				if took := spent(s, a); !took.accounted() {
 					t.Errorf("%s: %.120s: %+v", o.ID(), src, took)
 				}
@@ -129,8 +127,8 @@ func TestWorkOfOverloads(t *testing.T) {
 	}
 }
 
-// TestWorkBeyondPrice: without the work that was added for them, these calls
-// would take far more memory than their price says.
+// TestWorkBeyondPrice checks calls that allocate far more memory than their cost suggests. Only the
+// added work accounts for it.
 func TestWorkBeyondPrice(t *testing.T) {
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
@@ -163,8 +161,8 @@ func TestWorkBeyondPrice(t *testing.T) {
 	}
 }
 
-// FuzzWork runs any expression over large values: work and cost bound what it
-// takes of memory, and how long it goes on.
+// FuzzWork evaluates random expressions over large values: work and cost must bound their memory
+// and time.
 func FuzzWork(f *testing.F) {
 	decl := declare(f, read(f, "testdata/schema.yaml"))
 	env := environment(f, decl, false)
@@ -198,7 +196,7 @@ func FuzzWork(f *testing.F) {
 		if errors.As(took.err, &internal) {
 			t.Errorf("%s: %v\n%s", src, internal, internal.Stack)
 		}
-		if elapsed := time.Since(start); elapsed > 10*time.Second { // of a fraction of one: it is as good as endless
+		if elapsed := time.Since(start); elapsed > 10*time.Second { // of less than a second of work: practically endless
 			t.Errorf("%s: %+v: took %v", src, took, elapsed)
 		}
 		if !took.accounted() {
@@ -207,9 +205,8 @@ func FuzzWork(f *testing.F) {
 	})
 }
 
-// BenchmarkWork prints how many nanoseconds a unit of work takes, for each
-// overload that has work of its own: the table's figures are right where that is
-// about one or less.
+// BenchmarkWork prints the nanoseconds per unit of work for each overload with a demand. The
+// factors are right if the result is about one or less.
 func BenchmarkWork(b *testing.B) {
 	decl := declare(b, read(b, "testdata/schema.yaml"))
 	env := environment(b, decl, false)

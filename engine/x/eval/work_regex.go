@@ -10,18 +10,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/regexcost"
 )
 
-// How it works: Go's engine is linear in text times states, with a pattern's
-// repeats written out: x{1000}{1000} has a million states. Constant patterns
-// are counted at planning, without being made where that is too many; others as
-// they are met.
+// How it works: the time of Go's regex engine is linear in the length of the text times the number
+// of states, after repetitions are expanded: x{1000}{1000} has a million states. The states of
+// constant patterns are counted when they are planned, without compiling a pattern that has too
+// many. Other patterns are counted at run time.
 
-// keptStates bounds the states of all constant patterns of one environment's
-// rules.
+// keptStates limits the total states of all constant patterns in an environment's rules.
 const keptStates = 500_000
 
 var tooManyStates = fmt.Sprintf("the pattern has more than %d states, or all patterns together more than %d", regexcost.MaxStates, keptStates)
 
-// match adds the work of looking for a match.
+// match adds the work of matching p against s.
 func (f *frame) match(p *regexcost.Pattern, s string) {
 	if p.TooLarge() {
 		f.overwork(tooManyStates)
@@ -29,8 +28,7 @@ func (f *frame) match(p *regexcost.Pattern, s string) {
 	f.work(len(s) * p.PerByte())
 }
 
-// matchAll adds the work of looking for at most n matches, or for all where n
-// is less than 0.
+// matchAll adds the work of finding at most n matches, or all matches if n is negative.
 func (f *frame) matchAll(p *regexcost.Pattern, s string, n int64) {
 	f.match(p, s)
 	f.make(perItem * float64(len(s)))
@@ -44,17 +42,17 @@ func (f *frame) matchAll(p *regexcost.Pattern, s string, n int64) {
 	f.much(times * float64(len(s)) / 2 * float64(p.PerByte()))
 }
 
-// Compiling takes work by the pattern's length, more for classes of Unicode,
-// and by its states.
+// The work of compiling depends on the pattern's length, its Unicode classes, and its states.
 const (
 	perPatternByte  = 300
 	perClass        = 20_000
-	perCompiled     = 600 // a state
-	compiledBytes   = 300 // of a state
+	perCompiled     = 600 // per state
+	compiledBytes   = 300 // per state
 	patternOverhead = 4_000
 )
 
-// dynamic makes the pattern of a call that has it as a value; nil is none.
+// dynamic compiles a pattern that is only known at run time. It returns nil if the pattern is
+// invalid.
 func (f *frame) dynamic(src string) *regexcost.Pattern {
 	f.work(patternOverhead + perPatternByte*len(src) + perClass*(strings.Count(src, `\p`)+strings.Count(src, `\P`)+strings.Count(src, "(?i")))
 	p, err := regexcost.New(src)
@@ -66,7 +64,7 @@ func (f *frame) dynamic(src string) *regexcost.Pattern {
 	return p
 }
 
-// matched is a call with a pattern that is only known now.
+// matched adds the work of a match with a pattern that is only known at run time.
 func matched(f *frame, args []ref.Val) {
 	if p := f.dynamic(textOf(args, 1)); p != nil {
 		f.match(p, textOf(args, 0))
@@ -79,7 +77,7 @@ func allFound(f *frame, args []ref.Val) {
 	}
 }
 
-// foundAtMost is findAll's limit, less than 0 where there is none.
+// foundAtMost returns the limit argument of findAll, or -1 if there is none.
 func foundAtMost(args []ref.Val) int64 {
 	if len(args) == 3 {
 		if n, ok := args[2].(celtypes.Int); ok {

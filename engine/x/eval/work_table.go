@@ -9,22 +9,19 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// How it works: every overload of the environment is in the table, or a test
-// fails: a function that a new release brings has to be looked at. constants
-// take the same time whatever they are given; the others say what they read,
-// and what they make.
+// How it works: a test fails unless every overload of the environment is in the table, so each
+// function of a new release must be reviewed. The work of overloads in constants does not depend on
+// their arguments; the others add the work of reading arguments and allocating results.
 
-// demand adds the work of a call before it is made. The arguments are no
-// errors, and may be of any type where types are only known now.
+// A demand adds the work of a call before it is made. Arguments are never errors, but may have any
+// type if types are only known at run time.
 type demand func(f *frame, args []ref.Val)
 
-// demands has every overload of the environment: nil is work that its price, or
-// nothing about its arguments, bounds. What the figures stand for is measured
-// by BenchmarkWork.
+// demands holds the demand of every overload of the environment. It is nil if the cost bounds the
+// work or the work does not depend on the arguments. BenchmarkWork measures the factors.
 var demands = demandTable()
 
-// constants are overloads whose work does not depend on how large their
-// arguments are.
+// constants lists overloads whose work does not depend on the size of their arguments.
 const constants = `
 	add_double add_duration_duration add_duration_timestamp add_int64 add_timestamp_duration add_uint64
 	divide_double divide_int64 divide_uint64 modulo_int64 modulo_uint64 multiply_double multiply_int64 multiply_uint64
@@ -79,7 +76,7 @@ func demandTable() map[string]demand {
 	return table
 }
 
-// demandsOf are those of the overloads that a call can be.
+// demandsOf returns the demands of the overloads that a call can have.
 func demandsOf(inv *invocation) (all []demand) {
 	for _, overload := range inv.may {
 		if d := demands[overload]; d != nil {
@@ -89,15 +86,14 @@ func demandsOf(inv *invocation) (all []demand) {
 	return all
 }
 
-// addWork adds the work of a call, and of counting its texts' characters for
-// its price.
+// addWork adds the work of a call and of counting the characters of its strings for its cost.
 func (b *binding) addWork(f *frame, args []ref.Val) {
 	for _, arg := range args {
 		switch arg := arg.(type) {
 		case celtypes.String:
 			f.work(len(arg))
 		case *celtypes.Err, *celtypes.Unknown:
-			return // no call is made
+			return // the call is not made
 		}
 	}
 	for _, d := range b.demands {
@@ -105,8 +101,8 @@ func (b *binding) addWork(f *frame, args []ref.Val) {
 	}
 }
 
-// lazyList is the type of the list that CEL makes of two, which finds an item by
-// going through all that it was made of.
+// lazyList is the type of CEL's concatenation of two lists, which traverses its parts to find an
+// item.
 var lazyList = reflect.TypeOf(twoLists())
 
 func twoLists() ref.Val {
@@ -114,8 +110,8 @@ func twoLists() ref.Val {
 	return one.Add(one)
 }
 
-// flat is a list that finds its items at once. Its work was added as that of
-// its making.
+// flat returns v with constant-time access to its items. The work of the copy is part of the work
+// that was added for making v.
 func flat(v ref.Val) ref.Val {
 	if reflect.TypeOf(v) != lazyList {
 		return v
@@ -129,8 +125,9 @@ func flat(v ref.Val) ref.Val {
 	return celtypes.NewRefValList(celtypes.DefaultTypeAdapter, items)
 }
 
-// isPricedFirst knows calls that take more than linear time, by a price that
-// needs no result: the cost limit ends them before they begin.
+// isPricedFirst reports whether calls of overload are charged before they are made. They take more
+// than linear time and their cost does not depend on the result, so the cost limit can prevent
+// them.
 func isPricedFirst(overload string) bool {
 	switch overload {
 	case "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list", "list_distinct":
@@ -139,7 +136,7 @@ func isPricedFirst(overload string) bool {
 	return strings.HasPrefix(overload, "list_") && (strings.HasSuffix(overload, "_sort") || strings.HasSuffix(overload, "_sortByAssociatedKeys"))
 }
 
-// itemsOf is how many items a list or map has.
+// itemsOf returns the number of items of argument i, or 0 if it has no size.
 func itemsOf(args []ref.Val, i int) int {
 	if i < len(args) {
 		if s, ok := args[i].(traits.Sizer); ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// TestDemandsAreComplete: every overload of every version's environment has its
-// work in the table, and the table has no other.
+// TestDemandsAreComplete checks that the table has exactly the overloads of the environments of all
+// versions.
 func TestDemandsAreComplete(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -46,7 +46,8 @@ func TestDemandsAreComplete(t *testing.T) {
 	}
 }
 
-// overworked says whether an evaluation without a cost limit is given up.
+// overworked evaluates without a cost limit and reports whether the work limit ended the
+// evaluation.
 func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self map[string]any, limit uint64) (over bool, out Outcome, work uint64) {
 	t.Helper()
 	s, err := newSubject(env, decl, src)
@@ -61,14 +62,14 @@ func overworked(t *testing.T, env *cel.Env, decl *types.Decl, src string, self m
 	return errors.As(out.Err, &overwork), out, a.Work()
 }
 
-// TestOverwork makes no call that would take too much memory or time. What is
-// around the call, even what absorbs errors, does not go on.
+// TestOverwork checks that calls with too much memory or time are not made, and that the evaluation
+// ends even if the surrounding expression absorbs errors.
 func TestOverwork(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
 	env := environment(t, decl, false)
 	self := map[string]any{"s": strings.Repeat("a", 100_000)}
-	// shared has a list whose items, all the same, are met 2 to the 40th times.
+	// shared has a list with one item that occurs 2^40 times.
 	shared := "[dyn('b')]" + strings.Repeat(".map(a, dyn([a, a]))", 40)
 	for src, within := range map[string]bool{
 		"self.s.replace('', self.s).size() > 0":                                     false,
@@ -96,7 +97,7 @@ func TestOverwork(t *testing.T) {
 		"[1, 2, 3].map(i, lists.range(1000000)) == []":                              false,
 		"lists.range(1000001).size() > 0 || true":                                   true,
 		"[1, 2].map(i, dyn([self.s.replace('', self.s)])).size() > 0":               false,
-		// Within their price, and far beyond it in work.
+		// Within the cost limit, but with too much work.
 		"'%s'.format([lists.range(1000).map(x, self.s)]).size() > 0":                                                                                  false,
 		"'" + strings.Repeat("%s", 500) + "'.format(lists.range(500).map(x, self.s)).size() > 0":                                                      false,
 		"'%.1000000f%.1000000f%.99999999f'.format([1.0, 2.0, 3.0]).size() > 0":                                                                        true,
@@ -140,7 +141,7 @@ func TestOverwork(t *testing.T) {
 	} {
 		limit := uint64(MaxWork)
 		if !within {
-			limit /= 8 // all of these go far beyond it: to count them to the end takes long
+			limit /= 8 // all of these exceed it by far; counting up to the full limit would take long
 		}
 		over, out, work := overworked(t, env, decl, src, self, limit)
 		switch {
@@ -154,8 +155,8 @@ func TestOverwork(t *testing.T) {
 	}
 }
 
-// TestWorkIsCounted: the same input takes the same work, whatever the order of
-// Go's maps, and less of a limit ends what takes more.
+// TestWorkIsCounted checks that the work of an input does not depend on the order of Go maps, and
+// that a lower limit ends evaluations with more work.
 func TestWorkIsCounted(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -194,7 +195,7 @@ func TestWorkIsCounted(t *testing.T) {
 			if out := s.ours.Eval(context.Background(), a); show(out) != show(first) {
 				t.Errorf("%s: limit %d: got %s", src, work, show(out))
 			}
-			// Evaluations that share take half of what is left.
+			// Evaluations with a shared limit may each use half of the remaining work.
 			a = Bind(decl, self)
 			a.ShareWork(4 * work)
 			for i, ends := range []bool{false, false, false, true} {
@@ -207,8 +208,8 @@ func TestWorkIsCounted(t *testing.T) {
 	}
 }
 
-// TestWorkIsCancelled: a context that is done ends an evaluation that makes few
-// steps with much work each.
+// TestWorkIsCancelled checks that a done context ends an evaluation with few steps of much work
+// each.
 func TestWorkIsCancelled(t *testing.T) {
 	t.Parallel()
 	decl := declare(t, read(t, "testdata/schema.yaml"))
@@ -229,8 +230,8 @@ func TestWorkIsCancelled(t *testing.T) {
 	}
 }
 
-// TestListsAreFlat: CEL's own list of two lists finds an item by a way that is
-// as long as what made the list.
+// TestListsAreFlat checks the type of CEL's concatenated list, in which finding an item takes time
+// proportional to the number of concatenations.
 func TestListsAreFlat(t *testing.T) {
 	t.Parallel()
 	if lazyList == nil || lazyList.String() != "*types.concatList" {

@@ -7,11 +7,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// How it works: the factors are nanoseconds and bytes for each byte of text,
-// measured by BenchmarkWork and rounded up: what must hold is that no call
-// takes much more than was added for it.
+// How it works: the factors are nanoseconds and bytes of memory for each byte of text, measured by
+// BenchmarkWork and rounded up. No call may take much more work than was added for it.
 
-// textWork is work by the bytes of one argument, and memory by them.
+// textWork returns a demand for work and memory proportional to the length of an argument.
 func textWork(arg int, work, memory float64) demand {
 	return func(f *frame, args []ref.Val) {
 		n := float64(textSize(args, arg))
@@ -20,7 +19,7 @@ func textWork(arg int, work, memory float64) demand {
 	}
 }
 
-// textSize is the bytes of a string or of bytes, 0 of anything else.
+// textSize returns the number of bytes of argument i, or 0 if it is neither a string nor bytes.
 func textSize(args []ref.Val, i int) int {
 	if i >= len(args) {
 		return 0
@@ -65,15 +64,15 @@ func textDemands(add func(demand, string)) {
 		timestamp_to_month_with_tz timestamp_to_seconds_tz timestamp_to_year_with_tz`)
 }
 
-// compareTexts counts characters as well, as its price does.
+// compareTexts also adds the work of counting characters for the cost.
 func compareTexts(f *frame, args []ref.Val) {
 	f.work(min(textSize(args, 0), 5*textSize(args, 1)) + textSize(args, 1))
 }
 
-// keyed also makes the text of an error, where there is no such key.
+// keyed adds the work of a lookup, including that of writing the key in an error.
 func keyed(f *frame, args []ref.Val) { f.work(2 * textSize(args, 1)) }
 
-// searched looks at every character of one text for every one of the other.
+// searched compares each character of one string with each character of the other.
 func searched(f *frame, args []ref.Val) {
 	s, part := float64(textSize(args, 0)), float64(textSize(args, 1))
 	f.make(4 * (s + part))
@@ -96,7 +95,7 @@ func replaced(f *frame, args []ref.Val) {
 	f.make(size)
 }
 
-// divided makes a list of parts.
+// divided adds the memory of the list of parts.
 func divided(f *frame, args []ref.Val) {
 	s, separator := textOf(args, 0), textOf(args, 1)
 	f.work(2 * len(s))
@@ -107,8 +106,7 @@ func divided(f *frame, args []ref.Val) {
 	f.make(perItem * float64(parts+1))
 }
 
-// formatted writes its arguments out, and a number with as many digits as the
-// format asks for.
+// formatted adds the work of printing the arguments, and numbers with the precision in the format.
 func formatted(f *frame, args []ref.Val) {
 	format := textOf(args, 0)
 	size := float64(len(format))
@@ -123,7 +121,7 @@ func formatted(f *frame, args []ref.Val) {
 	f.make(4 * size)
 }
 
-// maxAsked is the most digits that Go's fmt prints.
+// maxAsked is the maximum precision that Go's fmt prints.
 const maxAsked = 1_000_000
 
 func digitsAsked(s string) (n float64) {
@@ -133,7 +131,7 @@ func digitsAsked(s string) (n float64) {
 	return n
 }
 
-// zoneFile is what it takes to look for a time zone's file and read it.
+// zoneFile is the work of finding and reading the file of a time zone.
 const zoneFile = 100_000
 
 func zoned(f *frame, args []ref.Val) {

@@ -18,14 +18,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// benchCase is an object that passes, and its schema.
+// A benchCase is a valid object and its schema.
 type benchCase struct {
 	name     string
 	subject  *subject
 	obj, old map[string]any
 }
 
-// benchCases are the largest good objects of some of the corpus' CRDs.
+// benchCases returns the largest valid objects of some CRDs in the corpus.
 func benchCases(b *testing.B) []benchCase {
 	own := benchCase{name: "own", subject: parseSubject(b, ordinarySchema), obj: parse(b, ordinaryObject).(map[string]any)}
 	largest := map[string]benchCase{"httproutes": {}, "gateways": {}, "nodepools": {}, "hostedclusters": {}}
@@ -94,7 +94,7 @@ func BenchmarkValidateUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkRefused is an update that changes a bad value.
+// BenchmarkRefused validates an update that changes an invalid value.
 func BenchmarkRefused(b *testing.B) {
 	for _, c := range benchCases(b) {
 		s := c.subject

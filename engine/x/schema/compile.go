@@ -19,12 +19,12 @@ type compiler struct {
 	types    map[string][]string
 	patterns map[string]*pattern
 	marked   bool
-	// unsettled: preparing a default would change it once more.
+	// unsettled is set if preparing a default would change it again.
 	unsettled bool
 }
 
-// node compiles a schema. Those under allOf, anyOf, oneOf and not have no
-// structure: s is nil.
+// node compiles a schema. s is nil for schemas under allOf, anyOf, oneOf, and not, which are not
+// structural.
 func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (*node, error) {
 	if err := supported(p); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (c *compiler) node(p *apiextensionsv1.JSONSchemaProps, s *structuralschema.
 	return n, nil
 }
 
-// supported refuses what CRDs cannot have, and what no check here would honor.
+// supported returns an error for features that CRDs cannot use and that no check implements.
 func supported(p *apiextensionsv1.JSONSchemaProps) error {
 	switch {
 	case p.Ref != nil && *p.Ref != "":
@@ -102,8 +102,7 @@ func (c *compiler) setFormat(n *node, format string) error {
 	return err
 }
 
-// children compiles what is below a schema. Its properties are returned by
-// name.
+// children compiles the schemas below n. It returns the properties sorted by name.
 func (c *compiler) children(n *node, p *apiextensionsv1.JSONSchemaProps, s *structuralschema.Structural) (properties []named, err error) {
 	if s == nil {
 		s = &structuralschema.Structural{}
@@ -158,7 +157,8 @@ func (c *compiler) properties(props map[string]apiextensionsv1.JSONSchemaProps, 
 	return nodes, properties, nil
 }
 
-// structure takes over what is not about values, and sums up what is below.
+// structure adds the parts that are not value validation, and sums up the properties of child
+// schemas.
 func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	if s == nil {
 		return
@@ -191,7 +191,7 @@ func (n *node) structure(s *structuralschema.Structural, properties []named) {
 	n.adopt(n.additional)
 }
 
-// settled tells whether the default is one that preparing leaves as it is.
+// settled reports whether preparing leaves the default unchanged.
 func (n *node) settled() bool {
 	p := preparer{Preparation: Preparation{Prune: true, Default: true}}
 	if n.standard == nil {
@@ -208,7 +208,7 @@ func (n *node) adopt(child *node) {
 	}
 }
 
-// logic are the schemas that a value is also checked against.
+// logic holds the schemas of allOf, anyOf, oneOf, and not.
 type logic struct {
 	anyOf, oneOf, allOf []*node
 	not                 *node

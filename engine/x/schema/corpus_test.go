@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestCorpus compares on real CRDs and objects, and on objects made wrong.
+// TestCorpus compares results for real CRDs with valid and corrupted objects.
 func TestCorpus(t *testing.T) {
 	folders := corpus.Folders(t)
 	mutants := 4
@@ -45,7 +45,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d cases, %d objects, %d comparisons", cases, objects, compared)
 }
 
-// compareCase compares a case's objects and mutants of them.
+// compareCase compares a case's objects and mutations of them.
 func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mutants int) (objects int) {
 	name := c.CRD + " " + c.Version
 	one := func(obj, old map[string]any) {
@@ -75,7 +75,7 @@ func compareCase(t *testing.T, s *subject, c corpus.Case, random *rand.Rand, mut
 	return objects
 }
 
-// mutate makes one change somewhere in an object.
+// mutate makes one random change in an object.
 func mutate(obj map[string]any, random *rand.Rand) {
 	var at any = obj
 	for {
@@ -146,8 +146,8 @@ func mutant(v any, siblings []any, random *rand.Rand) any {
 	return map[string]any{}
 }
 
-// compareSamples compares on objects made from the schemas of all CRDs, also of
-// those without cases.
+// compareSamples compares objects generated from the schemas of all CRDs, including those without
+// cases.
 func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int) {
 	err := filepath.WalkDir(filepath.Join(folder, "crds"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".yaml" {
@@ -176,7 +176,7 @@ func compareSamples(t *testing.T, folder string, random *rand.Rand) (objects int
 	return objects
 }
 
-// corpusSubject is nil where a case's CRD is not in the corpus.
+// corpusSubject returns the subject of a case, or nil if its CRD is not in the corpus.
 func corpusSubject(t testing.TB, known map[string]*subject, folder string, c corpus.Case) *subject {
 	t.Helper()
 	key := c.CRD + " " + c.Version

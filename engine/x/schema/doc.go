@@ -1,7 +1,6 @@
-// Package schema decides the part of a custom resource's schema that is not
-// CEL, with the API server's answers: values, ratcheting, pruning, defaults,
-// sets and map lists, and the metadata of embedded resources. A schema is
-// compiled once and then safe for concurrent use:
+// Package schema implements the part of a custom resource's schema that is not CEL, with the API
+// server's results: value validation, ratcheting, pruning, defaulting, list types, and the metadata
+// of embedded resources. A schema is compiled once and is then safe for concurrent use:
 //
 //	s, err := schema.Compile(props, structural, formats)
 //	obj, unknown := s.Prepare(obj, schema.Preparation{Prune: true, Track: true, Default: true})
@@ -16,23 +15,21 @@
 //		errs := s.ValidateEmbedded(ctx, nil, obj)
 //	}
 //
-// Values are what decoding JSON gives: map[string]any, []any, string, int64,
-// float64, bool and nil. Nothing here modifies a value that it is given:
-// Prepare and CoerceEmbedded copy the maps and lists on the way to a change and
-// share all the rest, and return the object itself when nothing changes. Who
-// wants to modify a result in place copies it first.
+// Values are decoded JSON: map[string]any, []any, string, int64, float64, bool, and nil. No
+// function modifies a value passed to it: Prepare and CoerceEmbedded copy the maps and lists on the
+// path to a change, share everything else, and return the object itself if nothing changes. Copy a
+// result before you modify it.
 //
-// Errors are those of k8s.io/apiextensions-apiserver as a set. Theirs come in
-// the order of Go maps, these in the order of the object with its keys sorted.
+// The set of errors equals that of k8s.io/apiextensions-apiserver. There, the order depends on Go
+// maps; here, it follows the object with its keys sorted.
 package schema
 
-// There are two walks over a value. valid and distinct neither know where they
-// are nor what is wrong, and allocate nothing. report and listReport do what the
-// API server does, step by step, below what the first walk did not like: it is
-// there that branches of anyOf compete by the number of checks that passed, and
-// that an unchanged value takes back its errors. Updates need no old value
-// before, since ratcheting can only take errors away. The sentences are not
-// ours: kube-openapi's own constructors make them.
+// How it works: there are two walks over a value. valid and distinct track neither paths nor
+// errors, and allocate nothing. Only for values that they do not accept, report and listReport
+// repeat the API server's algorithm step by step. In it, branches of anyOf compete by the number of
+// passed checks, and an unchanged value drops its errors. The first walk does not need the old
+// value of an update, because ratcheting can only drop errors. kube-openapi's own constructors make
+// the error messages.
 //
-// valid may be wrong in one direction only. Where it says no and report finds
-// nothing, there is no error.
+// valid may be wrong in one direction only: if it returns false but report finds no error, the
+// value is valid.

@@ -10,21 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Coercion is how the metadata of embedded resources is read.
+// Coercion holds options for reading the metadata of embedded resources.
 type Coercion struct {
-	// Repair drops malformed fields, as reading from storage does; otherwise
-	// they are an error.
+	// Repair drops malformed fields, as the API server does when it reads from storage. Otherwise
+	// they are errors.
 	Repair bool
 	// Track collects the paths of unknown fields.
 	Track bool
 }
 
-// embeddedResource is the schema of an embedded resource of which nothing but
-// its metadata is looked at.
+// embeddedResource is the schema of an embedded resource when only its metadata is checked.
 var embeddedResource = &structuralschema.Structural{Extensions: structuralschema.Extensions{XEmbeddedResource: true}}
 
-// CoerceEmbedded brings the metadata of embedded resources into its form. Like
-// Prepare, it does not modify the object given.
+// CoerceEmbedded normalizes the metadata of embedded resources. It returns the sorted paths of
+// unknown fields if how.Track is set. Like Prepare, it does not modify obj.
 func (s *Schema) CoerceEmbedded(obj map[string]any, how Coercion) (coerced map[string]any, unknown []string, err *field.Error) {
 	c := coercer{Coercion: how}
 	v, _ := c.value(obj, s.root, nil)
@@ -35,7 +34,7 @@ func (s *Schema) CoerceEmbedded(obj map[string]any, how Coercion) (coerced map[s
 type coercer struct {
 	Coercion
 	unknown []string
-	err     *field.Error // the first; it ends the walk
+	err     *field.Error // the first error ends the walk
 }
 
 func (c *coercer) value(v any, n *node, at *place) (coerced any, changed bool) {
@@ -77,7 +76,7 @@ func (c *coercer) object(fields map[string]any, n *node, at *place) (out map[str
 	return out, changed
 }
 
-// resource coerces a copy of a resource that shares all but its metadata.
+// resource coerces a copy of the resource that shares everything but the metadata.
 func (c *coercer) resource(fields map[string]any, at *place) map[string]any {
 	fields = maps.Clone(fields)
 	err, unknown := objectmeta.CoerceWithOptions(at.field(nil), fields, embeddedResource, false, objectmeta.CoerceOptions{
@@ -106,8 +105,7 @@ func (c *coercer) list(items []any, n *node, at *place) (out []any, changed bool
 	return out, changed
 }
 
-// ValidateEmbedded checks the metadata of embedded resources. Errors are
-// reported below path.
+// ValidateEmbedded validates the metadata of embedded resources. Errors are reported below path.
 func (s *Schema) ValidateEmbedded(ctx context.Context, path *field.Path, obj map[string]any) field.ErrorList {
 	r := embeddedReport{ctx: ctx, base: path}
 	r.value(obj, s.root, nil)

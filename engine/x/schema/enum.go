@@ -7,15 +7,15 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// enum are the allowed values, by type. As on the server, a value counts as one
-// of them if Go can convert it to the other's type: 1.9 is 1, and 65 is "A".
+// An enum holds the allowed values by type. As in the API server, a value matches if Go can convert
+// it to the type of an allowed value: 1.9 matches 1, and 65 matches "A".
 type enum struct {
 	values  []any // as in the schema
 	strings map[string]struct{}
 	ints    map[int64]struct{}
 	floats  []float64
 	yes, no bool
-	others  []any // lists and objects; null is never equal
+	others  []any // lists and objects; null never matches
 }
 
 func newEnum(values []apiextensionsv1.JSON) (*enum, error) {
@@ -78,7 +78,7 @@ func (e *enum) hasInt(v int64) bool {
 	if len(e.strings) == 0 {
 		return false
 	}
-	r := rune(-1) // what no character is
+	r := rune(-1) // not a character
 	if int64(rune(v)) == v {
 		r = rune(v)
 	}

@@ -2,8 +2,8 @@ package schema
 
 import "reflect"
 
-// Equal is reflect.DeepEqual for decoded JSON: it tells int64 from float64 and
-// nil maps and lists from empty ones.
+// Equal reports whether a and b are equal. It is reflect.DeepEqual for decoded JSON, so it
+// distinguishes int64 from float64, and nil maps and lists from empty ones.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

@@ -8,8 +8,8 @@ import (
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 )
 
-// fieldErrors words the report as the API server does: each text once, and
-// what is not tied to a field under path itself.
+// fieldErrors converts the report's errors to the API server's form. Equal messages are reported
+// once. Errors that have no field get path itself.
 func (r *report) fieldErrors(path *field.Path) field.ErrorList {
 	if len(r.errs) == 0 {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// registries are the server's formats. The one that it shares is behind a lock,
-// so that each processor has its own here.
+// registries holds the API server's formats. The shared registry has a lock, so each processor gets
+// its own.
 var registries = sync.Pool{New: func() any { return strfmt.NewFormats() }}
 
-// formatOf checks strings for a format; it is nil where none is checked.
+// formatOf returns a function that checks strings for a format, or nil if the format is not
+// checked.
 func formatOf(name string) func(string) bool {
 	if name == "" || !strfmt.Default.ContainsName(name) {
 		return nil
@@ -56,8 +57,9 @@ func formatOf(name string) func(string) bool {
 	return registered
 }
 
-// address decides what net/netip can read, and that without allocating: it
-// reads nothing that the server's parsers do not.
+// address returns a check for IP addresses that contain separator. It first parses with net/netip,
+// which does not allocate, and falls back to otherwise. net/netip accepts nothing that the API
+// server's parsers reject.
 func address(separator string, otherwise func(string) bool) func(string) bool {
 	return func(s string) bool {
 		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
@@ -74,13 +76,12 @@ func cidr(otherwise func(string) bool) func(string) bool {
 	}
 }
 
-// dateTime accepts the usual form without allocating.
+// dateTime reports whether s is a date-time. It accepts the most common form without allocating.
 func dateTime(s string) bool {
 	return usualDateTime(s) && strfmt.IsDate(s[:len("2006-01-02")]) || strfmt.IsDateTime(s)
 }
 
-// usualDateTime tells whether all after the date is HH:MM:SS, perhaps a
-// fraction, and Z.
+// usualDateTime reports whether the part after the date is HH:MM:SS, an optional fraction, and Z.
 func usualDateTime(s string) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(s) <= len(form) || s[len(s)-1] != 'Z' {
@@ -105,7 +106,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 var hostnamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strfmt.HostnamePattern) })
 
-// hostname is the server's check without its splitting.
+// hostname reports whether s is a hostname, like the API server's check, but without allocating the
+// labels.
 func hostname(s string) bool {
 	if len(s) > 255 || !hostnamePattern().MatchString(s) {
 		return false

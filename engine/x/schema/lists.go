@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ListTypes checks that sets have no item and map lists no key twice. Errors
-// are reported below path.
+// ListTypes checks that sets have no duplicate items and map lists no duplicate keys. Errors are
+// reported below path.
 func (s *Schema) ListTypes(path *field.Path, obj map[string]any) field.ErrorList {
 	if s.root.distinct(obj) {
 		return nil
@@ -19,7 +19,8 @@ func (s *Schema) ListTypes(path *field.Path, obj map[string]any) field.ErrorList
 	return r.errs
 }
 
-// distinct tells that no list below has an item twice. It may fail to tell.
+// distinct reports whether no list in value has duplicates. It may return false for a value without
+// duplicates.
 func (n *node) distinct(value any) bool {
 	if n == nil || !n.lists {
 		return true
@@ -75,7 +76,7 @@ func (n *node) distinctItems(items []any) bool {
 	return true
 }
 
-// listReport says which items are there twice.
+// A listReport collects errors for duplicate items.
 type listReport struct {
 	base *field.Path
 	errs field.ErrorList
@@ -93,8 +94,8 @@ func (r *listReport) value(n *node, v any, at *place) {
 	}
 }
 
-// object looks at a field that is a property as an additional one too, as the
-// API server does.
+// object checks each field that is a property against additionalProperties too, as the API server
+// does.
 func (r *listReport) object(n *node, fields map[string]any, at *place) {
 	here := place{up: at}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -139,7 +140,7 @@ func (r *listReport) keys(names []string, items []any, at *place) {
 			}
 		}
 		keys[i], shown[i] = key, key
-		if len(names) == 1 { // a lone key is compared as what it is
+		if len(names) == 1 { // a single key is compared by its own value
 			if v, ok := key[names[0]]; ok {
 				keys[i] = v
 			} else {
@@ -150,13 +151,13 @@ func (r *listReport) keys(names []string, items []any, at *place) {
 	r.twice(keys, shown, at)
 }
 
-// noKey is the key of items that have none.
+// noKey is the key of an item without keys.
 type noKey struct{}
 
-// encoded is a list or object as JSON, in which form they are compared.
+// encoded is a list or object as JSON, for comparison.
 type encoded string
 
-// twice reports the second of equal keys, and no third.
+// twice reports the second occurrence of each key, but no further ones.
 func (r *listReport) twice(keys, shown []any, at *place) {
 	if len(keys) < 2 {
 		return
@@ -175,7 +176,7 @@ func (r *listReport) twice(keys, shown []any, at *place) {
 			key = encoded(text)
 		case nil, bool, string, int64, float64, noKey:
 		default:
-			continue // nothing that decoding JSON gives
+			continue // not decoded JSON
 		}
 		if times[key]++; times[key] == 2 {
 			errs = append(errs, field.Duplicate(path.Index(i), shown[i]))

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// node is one schema of the tree.
+// A node is a schema in the tree.
 type node struct {
-	// free: no value is wrong, here or below.
+	// free is set if every value is valid, including all values below it.
 	free bool
-	// types are the JSON types, as text for errors; none: any type.
+	// types are the JSON types, as named in errors. If empty, any type is allowed.
 	types    []string
 	accept   kinds
 	nullable bool
-	format   string // as far as it is supported
+	format   string // "" if the format is not supported
 
 	enum    *enum
 	text    *text
@@ -23,22 +23,22 @@ type node struct {
 	logic   *logic
 	listMap []string // the keys of a list of type map
 
-	// the structure
+	// Structural schema.
 	properties    map[string]*node
-	additional    *node // of values of fields that are no properties
+	additional    *node // schema of fields that are not properties
 	hasAdditional bool  // such fields are not pruned
 	items         *node
 	listType      listType
-	isArray       bool // by type
+	isArray       bool // the type is array
 	preserve      bool
 	embedded      bool
 	standard      *standard
 	defaults      []named // properties with defaults
 
-	// what there is here or below
-	lists  bool    // sets and map lists
-	listed []named // properties with such
-	embeds bool    // embedded resources
+	// Properties of this schema and those below it.
+	lists  bool    // has sets or map lists
+	listed []named // properties with lists set
+	embeds bool    // has embedded resources
 }
 
 type named struct {
@@ -46,7 +46,7 @@ type named struct {
 	node *node
 }
 
-// child is the schema of a field; known is false where it would be pruned.
+// child returns the schema of a field. known is false if the field would be pruned.
 func (n *node) child(name string) (child *node, known bool) {
 	if n == nil {
 		return nil, false
@@ -65,7 +65,7 @@ const (
 	mapList
 )
 
-// kinds is a set of kinds of values as the type check tells them apart.
+// kinds is a set of the kinds of values that the type check distinguishes.
 type kinds uint8
 
 const (
@@ -73,15 +73,15 @@ const (
 	isBool
 	isString
 	isInt
-	isWhole    // a float64 that JSON would call an integer
-	isFraction // one that it would not
+	isWhole    // a float64 that JSON schema considers an integer
+	isFraction // any other float64
 	isList
 	isMap
 )
 
 var allKinds = []kinds{isNull, isBool, isString, isInt, isWhole, isFraction, isList, isMap}
 
-// kindOf is 0 for values that decoding JSON does not give.
+// kindOf returns the kind of v, or 0 if v is not decoded JSON.
 func kindOf(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -109,7 +109,7 @@ func kindOfFloat(f float64) kinds {
 	return isFraction
 }
 
-// jsonInteger allows for the rounding errors that the API server allows.
+// jsonInteger reports whether f is an integer, up to the rounding error that the API server allows.
 func jsonInteger(f float64) bool {
 	const most, epsilon = 1<<53 - 1, 1e-9
 	if !(math.Abs(f) <= most) { // NaN too
@@ -119,7 +119,7 @@ func jsonInteger(f float64) bool {
 	return f == rounded || math.Abs(f-rounded) < epsilon*math.Abs(rounded)
 }
 
-// jsonType is a kind's type in JSON schemas and its format in Go.
+// jsonType returns the type of a kind in JSON schemas and its format in Go.
 func (k kinds) jsonType() (name, format string) {
 	switch k {
 	case isBool:
@@ -138,9 +138,9 @@ func (k kinds) jsonType() (name, format string) {
 	return "", ""
 }
 
-// mistyped tells whether values of a kind are of none of the node's types. The
-// type wanted and the one found are in the words of the error. Strings and
-// lists pass wherever a format is asked for that is not a number's.
+// mistyped reports whether values of kind k have none of the node's types. want and got are the
+// types as named in the error. Strings and lists are never mistyped if the node has a format and no
+// numeric type.
 func (n *node) mistyped(k kinds) (want, got string, bad bool) {
 	if k == isNull {
 		bad = len(n.types) > 0 && !n.nullable && !slices.Contains(n.types, "null")

@@ -7,15 +7,14 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// number is what is asked of numbers. Bounds are float64 in schemas; integers
-// are compared with what is left of them as int64.
+// A number holds the checks of numbers. Bounds are float64 in schemas; integers are compared with
+// the bounds converted to int64.
 type number struct {
 	typeName, format           string
 	multipleOf, max, min       *float64
 	exclusiveMax, exclusiveMin bool
 
-	// never: a bound is out of the type's range, which is an error of any
-	// number.
+	// never is set if a bound is out of the type's range. Every number is then invalid.
 	never                   bool
 	intMultiple             int64
 	intMax, intMin          int64
@@ -32,7 +31,7 @@ func newNumber(n *node, p *apiextensionsv1.JSONSchemaProps) *number {
 		exclusiveMax: p.ExclusiveMaximum, exclusiveMin: p.ExclusiveMinimum,
 	}
 	if len(n.types) == 1 && (n.types[0] == "integer" || n.types[0] == "number") {
-		c.typeName, c.format = n.types[0], n.format // others are stripped
+		c.typeName, c.format = n.types[0], n.format // other types and formats are ignored
 	}
 	c.isInt, c.isInt32, c.isFloat = c.typeName == "integer", c.format == "int32", c.format == "float"
 	c.intMultiple, c.intMax, c.intMin = c.bound(p.MultipleOf), c.bound(p.Maximum), c.bound(p.Minimum)
@@ -83,8 +82,9 @@ func (c *number) validFloat(v float64) bool {
 	return c.min == nil || !(v < *c.min || c.exclusiveMin && v == *c.min)
 }
 
-// integral tells whether v in digits reads as an int64, or int32. The least
-// int64 does not: as a float64 its shortest digits are beyond it.
+// integral reports whether v, formatted in decimal digits, can be parsed as an int64, or as an
+// int32 for that format. The least int64 cannot: the shortest digits of its float64 exceed the
+// range.
 func (c *number) integral(v float64) bool {
 	if v != math.Trunc(v) {
 		return false

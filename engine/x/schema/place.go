@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// place is where a value is; nil is the root. It is written down only for
-// errors, in the notation of whoever reports them.
+// A place is the path of a value; nil is the root. It is only formatted for errors, in the notation
+// of the check that reports the error.
 type place struct {
 	up    *place
 	name  string
@@ -18,13 +18,13 @@ type place struct {
 type step uint8
 
 const (
-	property   step = iota // a field that the schema names
+	property   step = iota // a property of the schema
 	additional             // any other field
 	item
 )
 
-// String is the notation of value errors. Fields that are no properties get a
-// dot at the root too.
+// String returns the notation of value errors. Fields that are not properties have a leading dot at
+// the root too.
 func (p *place) String() string { return string(p.write(nil)) }
 
 func (p *place) write(b []byte) []byte {
@@ -47,13 +47,13 @@ func (p *place) writeIndex(b []byte) []byte {
 	return append(b, ']')
 }
 
-// root tells whether the place's path is empty, as it is at the root and for
-// a root property without a name.
+// root reports whether the path is empty, which is true at the root and for a root property whose
+// name is empty.
 func (p *place) root() bool {
 	return p == nil || p.step == property && p.name == "" && p.up.root()
 }
 
-// unknown is the notation of unknown fields.
+// unknown appends the notation of unknown fields to b.
 func (p *place) unknown(b []byte) []byte {
 	if p == nil {
 		return b
@@ -68,7 +68,7 @@ func (p *place) unknown(b []byte) []byte {
 	return append(b, p.name...)
 }
 
-// field is the notation of list and metadata errors.
+// field returns the notation of list and metadata errors.
 func (p *place) field(base *field.Path) *field.Path {
 	if p == nil {
 		return base

@@ -5,30 +5,28 @@ import (
 	"slices"
 )
 
-// Preparation is what to do to an object. Done at once, the parts give what
-// they give one after the other in this order.
+// Preparation selects the steps that Prepare applies. They are done in one walk, with the same
+// result as if each ran after the previous one.
 type Preparation struct {
-	// Prune drops unknown fields, and nulls where the schema has neither null
-	// nor a default.
+	// Prune drops unknown fields, and nulls of fields that are neither nullable nor have a default.
 	Prune bool
 	// Track collects the paths of unknown fields.
 	Track bool
 	// Default fills in defaults.
 	Default bool
-	// NoStatus leaves out the default of the root's status.
+	// NoStatus excludes the default of the root's status.
 	NoStatus bool
 }
 
-// Prepare prunes and defaults an object of the resource itself. The object
-// given is not modified: what comes back shares memory with it, and is the
-// object itself when there was nothing to do. Unknown fields come in the API
-// server's order.
+// Prepare prunes and defaults an object of the custom resource. It does not modify obj. The result
+// shares memory with obj, and is obj itself if nothing changes. Unknown fields are sorted as in the
+// API server.
 func (s *Schema) Prepare(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string) {
 	return s.prepare(obj, &preparer{Preparation: what})
 }
 
-// PrepareGiven is Prepare for an object that others made: it is not ok where
-// Decoded is false for the object, and then says nothing else.
+// PrepareGiven is like Prepare, for an object that is not known to be decoded JSON. ok is false if
+// Decoded returns false for it; the other results are then meaningless.
 func (s *Schema) PrepareGiven(obj map[string]any, what Preparation) (prepared map[string]any, unknown []string, ok bool) {
 	p := &preparer{Preparation: what, given: true}
 	prepared, unknown = s.prepare(obj, p)
@@ -45,7 +43,7 @@ func (s *Schema) prepare(obj map[string]any, p *preparer) (prepared map[string]a
 	return prepared, p.unknown
 }
 
-// Decoded says that a value is one that decoding JSON can give.
+// Decoded reports whether v could be the result of decoding JSON.
 func Decoded(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, string, int64, float64:
@@ -68,8 +66,8 @@ func Decoded(v any) bool {
 	return false
 }
 
-// FillRoot gives an object those of the root's own defaults that are missing; it is
-// a copy where there are some.
+// FillRoot returns obj with missing defaults of the root's properties added. It copies obj if it
+// adds any, and returns obj itself otherwise.
 func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 	filled := obj
 	for _, d := range s.root.defaults {
@@ -87,26 +85,25 @@ func (s *Schema) FillRoot(obj map[string]any) map[string]any {
 type preparer struct {
 	Preparation
 	unknown []string
-	// given: the object is looked through for what is not decoded; foreign: there
-	// is such.
+	// given is set if values must be checked with Decoded; foreign is set if a check failed.
 	given, foreign bool
 }
 
-// pass looks at what is left as it is.
+// pass checks a value that is left unchanged.
 func (p *preparer) pass(v any) {
 	p.foreign = p.foreign || p.given && !Decoded(v)
 }
 
-// mode is what happens to fields that the schema does not name.
+// A mode determines the treatment of fields that are not in the schema.
 type mode uint8
 
 const (
-	// keepUnknown: nothing is pruned here or below.
+	// keepUnknown prunes nothing at this level or below.
 	keepUnknown mode = iota
-	// dropUnknown: they are pruned.
+	// dropUnknown prunes them.
 	dropUnknown
-	// preserveUnknown: they stay with all that is below them; below named
-	// fields they are pruned again.
+	// preserveUnknown keeps them with everything below. Below fields in the schema, pruning
+	// resumes.
 	preserveUnknown
 )
 
@@ -225,5 +222,5 @@ func (p *preparer) unknownField(at *place) {
 	}
 }
 
-// isMeta tells the fields that every object has.
+// isMeta reports whether name is a field that every object has.
 func isMeta(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }

@@ -2,5 +2,5 @@
 
 package schema
 
-// The race detector empties pools at random, the regexp package's too.
+// The race detector randomly empties pools, including those of the regexp package.
 func init() { poolsLeak = true }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// past is what a value was before an update, where that can be told.
+// A past is the value before an update, if it is known.
 type past struct {
 	known bool
 	value any
 }
 
-// field is the past of a field that the schema knows. The API server converts
-// apiVersion and kind of both objects, so that a change would not be seen.
+// field returns the past of a field in the schema. The API server converts apiVersion and kind of
+// both objects, so it cannot see a change of them; their past is unknown.
 func (p past) field(name string, at *place) past {
 	if !p.known || at.root() && (name == "apiVersion" || name == "kind") {
 		return past{}
@@ -25,8 +25,8 @@ func (p past) field(name string, at *place) past {
 	return past{known: ok, value: v}
 }
 
-// list is the past of a list by the keys of its items; only lists of type map
-// have one.
+// list returns the items of the old list by key, or nil if the list is not a map list or its past
+// is unknown.
 func (p past) list(n *node) *keyed {
 	old, ok := p.value.([]any)
 	if !p.known || !ok || !n.correlates() {
@@ -37,7 +37,7 @@ func (p past) list(n *node) *keyed {
 
 func (n *node) correlates() bool { return n.isArray && n.listType == mapList && len(n.listMap) > 0 }
 
-// keyed finds the first item of a map list by its keys.
+// keyed maps the keys of a map list's items to items. Of duplicates it has the first.
 type keyed struct {
 	keys  []string
 	items map[any]any
@@ -67,8 +67,8 @@ func (k *keyed) item(v any) past {
 	return past{known: ok, value: old}
 }
 
-// keyOf is the identity of an item; it has none unless all keys are there and
-// scalars. Several keys make a text, in which numbers keep six decimals.
+// keyOf returns the key of an item. ok is false unless all keys are present and scalar. Several
+// keys are combined into a string, in which floats have six decimals.
 func keyOf(keys []string, item any) (key any, ok bool) {
 	fields, ok := item.(map[string]any)
 	if !ok {
@@ -105,9 +105,9 @@ func isScalar(v any) bool {
 	return false
 }
 
-// same compares as ratcheting does: map lists by key, in any order, objects
-// field by field, where fields that the schema does not know never match, and
-// all else as it is.
+// same reports whether v equals old as in the API server's ratcheting: map lists are compared by
+// key in any order, objects field by field, and other values with Equal. Objects with fields that
+// are not in the schema are never the same.
 func (n *node) same(v, old any) bool {
 	if v == nil || old == nil {
 		return v == nil && old == nil

@@ -8,30 +8,30 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// in is what kube-openapi's errors say that values are in.
+// in is the location of values in kube-openapi's errors.
 const in = "body"
 
-// report collects what is wrong with a value. Its methods return how many
-// checks passed, by which branches of anyOf and oneOf compete; the numbers are
-// the server's, oddities and all.
+// A report collects the errors of a value. Its methods return the number of passed checks, which
+// decides between the branches of anyOf and oneOf. The numbers must equal the API server's,
+// including its oddities.
 type report struct {
 	errs []error
-	// thorough: the passed checks of valid values are counted too. Without it
-	// they are skipped.
+	// thorough is set if the passed checks of valid values must be counted. Otherwise valid values
+	// are skipped.
 	thorough bool
-	bytes    int // of the errors' texts
+	bytes    int // total length of the error messages
 	*meter
 }
 
-// What is wrong with a value is told up to so many errors, with so many bytes of
-// text: a list of a million wrong items is not worth gigabytes.
+// Limits on the errors reported for a value: a list with a million invalid items must not need
+// gigabytes of memory.
 const (
 	MaxErrors = 10_000
 	maxBytes  = 16 << 20
 )
 
-// full reports have told enough. Errors are only taken back together with all
-// that came behind them, so a full report stays one of something wrong.
+// full reports whether a limit is reached. Errors are only dropped together with all later ones, so
+// a full report always keeps at least one error.
 func (r *report) full() bool { return len(r.errs) >= MaxErrors || r.bytes >= maxBytes }
 
 func (r *report) add(errs ...error) {
@@ -44,7 +44,7 @@ func (r *report) add(errs ...error) {
 	}
 }
 
-// found adds an error of kube-openapi's checks, if there is one.
+// found adds err if it is not nil, and reports whether it did.
 func (r *report) found(err *openapierrors.Validation) bool {
 	if err != nil {
 		r.add(err)
@@ -52,7 +52,7 @@ func (r *report) found(err *openapierrors.Validation) bool {
 	return err != nil
 }
 
-// value reports on a value; was is what it was before an update.
+// value reports the errors of v. was is the value before an update.
 func (r *report) value(n *node, v any, at *place, was past) (passed int) {
 	r.spend(perReported)
 	if r.skips(n, v) || r.full() && !r.thorough {
@@ -61,8 +61,8 @@ func (r *report) value(n *node, v any, at *place, was past) (passed int) {
 	return r.suspect(n, v, at, was)
 }
 
-// skips tells that there is nothing to report. Objects are not looked at before
-// their fields are: else what is deep would be looked at from each level.
+// skips reports whether v has no errors. It does not check objects before their fields are
+// reported, because deep values would then be checked again at each level.
 func (r *report) skips(n *node, v any) bool {
 	if r.thorough {
 		return false
@@ -73,7 +73,7 @@ func (r *report) skips(n *node, v any) bool {
 	return n.valid(v, r.meter)
 }
 
-// suspect takes back errors on what did not change.
+// suspect runs all checks and drops their errors if v is unchanged in an update.
 func (r *report) suspect(n *node, v any, at *place, was past) (passed int) {
 	start, bytes := len(r.errs), r.bytes
 	passed = r.checks(n, v, at, was)
@@ -130,7 +130,7 @@ func (r *report) enum(n *node, v any, at *place) {
 	}
 }
 
-// text reports no more than one error on the string's length and pattern.
+// text reports at most one error for the string's length and pattern.
 func (r *report) text(n *node, s string, at *place) (passed int) {
 	t := n.text
 	if t == nil {
@@ -153,7 +153,7 @@ func (r *report) text(n *node, s string, at *place) (passed int) {
 	return 2
 }
 
-// name is the pattern as errors show it.
+// name returns the pattern as shown in errors.
 func (p *pattern) name() string {
 	if p.err != nil {
 		return fmt.Sprintf("%s, but pattern is invalid: %s", p.text, p.err)
@@ -263,7 +263,7 @@ func (r *report) object(n *node, fields map[string]any, at *place, was past) (pa
 	return passed
 }
 
-// suspects are the fields that there may be something to report on, by name.
+// suspects appends the sorted names of the fields that may have errors.
 func (r *report) suspects(names []string, n *node, o *object, fields map[string]any) []string {
 	for name, v := range fields {
 		child, ok := n.properties[name]

@@ -9,8 +9,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// logic reports on the schemas that a value is also checked against. None of
-// them takes back errors on what did not change.
+// logic reports the errors of allOf, anyOf, oneOf, and not. Errors inside them are never dropped
+// for unchanged values.
 func (r *report) logic(l *logic, v any, at *place) (passed int) {
 	if l == nil {
 		return 1
@@ -27,7 +27,7 @@ func (r *report) logic(l *logic, v any, at *place) (passed int) {
 	return some + one + all + 1
 }
 
-// branch is how a value does against one of the schemas.
+// A branch is the result of checking a value against a schema.
 type branch struct {
 	errs   []error
 	passed int
@@ -39,7 +39,7 @@ func (r *report) try(n *node, v any, at *place) branch {
 	return branch{own.errs, passed}
 }
 
-// composite adds an error that the server does not tie to a field.
+// composite adds an error that the API server does not attribute to a field.
 func (r *report) composite(format string, args ...any) {
 	r.add(openapierrors.New(openapierrors.CompositeErrorCode, format, args...))
 }
@@ -126,8 +126,8 @@ func (r *report) allOf(branches []*node, v any, at *place) (passed int, kept []e
 	return passed, kept
 }
 
-// mark starts the texts of errors that survive whichever branch wins. Only the
-// name of a root property can put it there.
+// mark is a prefix of errors that are kept regardless of the branch that wins. An error can only
+// have it if the name of a root property does.
 const mark = "IMPORTANT!"
 
 func (b *branch) important() (kept []error) {

@@ -11,22 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Schema is a compiled schema, or that of one property. It is immutable.
+// Schema is a compiled schema, or the schema of a property. It is immutable.
 type Schema struct {
 	root *node
-	// marked: a property's name starts with the mark that makes errors of
-	// branches count although another branch is valid, which only a thorough
-	// report sees.
+	// marked is set if a property's name starts with mark. Errors of branches can then count
+	// although another branch is valid, which only a thorough report detects.
 	marked bool
-	// settled: what was prepared, preparing leaves as it is.
+	// settled is the result of Settled.
 	settled bool
 }
 
-// Compile compiles a schema in both its forms, as it is written and as a structural
-// one: values are checked against props, with the string formats that a server of the
-// given minor knows, and objects are pruned, defaulted and correlated by structural,
-// whose defaults the caller has pruned. The result shares values with both, which must
-// not be changed any more.
+// Compile compiles a schema that is passed both as props and as the equivalent structural schema.
+// Values are validated against props, with the string formats that the API server of the given
+// minor supports. structural is used to prune, default, and correlate objects; the caller must have
+// pruned its defaults. The result shares memory with both, so do not modify them afterwards.
 func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschema.Structural, formats *version.Version) (*Schema, error) {
 	if props == nil || structural == nil || formats == nil {
 		return nil, errors.New("schema: want a schema in both forms and a version of the formats")
@@ -43,7 +41,7 @@ func Compile(props *apiextensionsv1.JSONSchemaProps, structural *structuralschem
 	return &Schema{root: root, marked: c.marked, settled: !c.unsettled && !root.embeds}, nil
 }
 
-// Property is the schema of one of the root's properties; nil: there is none.
+// Property returns the schema of one of the root's properties, or nil if it does not exist.
 func (s *Schema) Property(name string) *Schema {
 	n := s.root.properties[name]
 	if n == nil {
@@ -52,23 +50,22 @@ func (s *Schema) Property(name string) *Schema {
 	return &Schema{root: n, marked: s.marked}
 }
 
-// Embedded tells whether objects can hold embedded resources, so that
-// CoerceEmbedded and ValidateEmbedded have something to do.
+// Embedded reports whether objects can contain embedded resources. If not, CoerceEmbedded and
+// ValidateEmbedded do nothing.
 func (s *Schema) Embedded() bool { return s.root.embeds }
 
-// Settled tells that an object that was pruned and defaulted would be left as
-// it is by doing so again.
+// Settled reports whether pruning and defaulting an object twice is the same as doing it once.
 func (s *Schema) Settled() bool { return s.settled }
 
-// Validate checks a value as a create does. Errors are reported below path. A
-// value that asks for too much work gives one internal error whose Origin is
-// WorkLimit, and no other: whether it is valid is undecided.
+// Validate validates a value for a create. Errors are reported below path. If the value needs too
+// much work, the only error is an internal error whose Origin is WorkLimit; the value may or may
+// not be valid.
 func (s *Schema) Validate(path *field.Path, value any) field.ErrorList {
 	return s.validate(path, value, past{})
 }
 
-// ValidateUpdate checks a value as an update does: errors on what did not
-// change are let be. A nil old value is one that was not there, or was null.
+// ValidateUpdate validates a value for an update: errors of unchanged values are dropped. A nil old
+// means that the value was absent or null.
 func (s *Schema) ValidateUpdate(path *field.Path, value, old any) field.ErrorList {
 	return s.validate(path, value, past{known: true, value: old})
 }
@@ -79,7 +76,7 @@ func (s *Schema) validate(path *field.Path, value any, was past) (errs field.Err
 	if !s.marked && s.root.valid(value, &m) {
 		return nil
 	}
-	r := report{thorough: s.marked, meter: &meter{left: m.left}} // m itself costs no memory
+	r := report{thorough: s.marked, meter: &meter{left: m.left}} // a new meter, so that m does not escape to the heap
 	r.value(s.root, value, nil, was)
 	return r.fieldErrors(path)
 }

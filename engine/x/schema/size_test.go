@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// An object with most of what schemas ask for.
+// ordinarySchema and ordinaryObject use most features of schemas.
 const ordinarySchema = `{"type":"object","required":["spec"],"properties":{
 	"metadata":{"type":"object"},
 	"spec":{"type":"object","properties":{
@@ -32,7 +32,7 @@ const ordinaryObject = `{"apiVersion":"g/v1","kind":"K","metadata":{"name":"n"},
 
 var poolsLeak bool
 
-// TestNoAllocations wants objects that pass to cost no memory.
+// TestNoAllocations checks that validating a valid object allocates nothing.
 func TestNoAllocations(t *testing.T) {
 	if poolsLeak {
 		t.Skip("sync.Pool allocates")
@@ -62,8 +62,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestLong wants long lists of errors in about linear time: the API server
-// takes minutes for these. Beyond MaxErrors no more are told.
+// TestLong checks that long lists of errors take about linear time (the API server needs minutes),
+// and that at most MaxErrors are reported.
 func TestLong(t *testing.T) {
 	s := parseSubject(t, `{"type":"object","properties":{"list":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
 		"items":{"type":"object","required":["x"],"properties":{"k":{"type":"integer"},"y":{"type":"string"}},"anyOf":[{"required":["x"]},{"required":["z"]}]}},
@@ -90,7 +90,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestDeep wants no trouble with deep schemas and objects.
+// TestDeep checks that deep schemas and objects cause no failure.
 func TestDeep(t *testing.T) {
 	const depth = 4_000 // JSON's decoder ends at 10,000 levels
 	schema := strings.Repeat(`{"type":"object","properties":{"x":`, depth) + `{"type":"string"}` + strings.Repeat(`}}`, depth)
@@ -116,7 +116,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestConcurrent is for the race detector.
+// TestConcurrent uses a schema in several goroutines, for the race detector.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	s := parseSubject(t, `{"type":"object","properties":{"x":{"type":"string","pattern":"^a","format":"uri"},"y":{"type":"string","default":"d"}}}`).ours
@@ -134,7 +134,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestForeignValues wants Go values that are not JSON to be errors, at most.
+// TestForeignValues checks that Go values that are not decoded JSON cause at most errors.
 func TestForeignValues(t *testing.T) {
 	t.Parallel()
 	for _, keyword := range keywords {

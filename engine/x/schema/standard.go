@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// standard is a default, complete in itself. It is given away in copies: where its
-// maps and lists stand is known, and so nobody looks for them again.
+// A standard is a complete default. It is copied for each use. It records where its maps and lists
+// are, so that a copy does not need to search for them.
 type standard struct {
-	value any // not to be changed
+	value any // read-only
 	below []standardBelow
 }
 
 type standardBelow struct {
-	name     string // of a map's entry
-	index    int    // of a list's item
+	name     string // key in a map
+	index    int    // index in a list
 	standard *standard
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// text is what is asked of strings.
+// text holds the checks of strings.
 type text struct {
 	maxLength, minLength *int64
 	pattern              *pattern
-	format               func(string) bool // nil: none that is checked
+	format               func(string) bool // nil if the format is not checked
 }
 
 func (c *compiler) text(n *node, p *apiextensionsv1.JSONSchemaProps) *text {
@@ -44,7 +44,7 @@ func (t *text) valid(s string, m *meter) bool {
 		(t.format == nil || t.formatted(s, m))
 }
 
-// Lengths are in characters; there are at most as many as bytes.
+// Lengths are in characters. A string has at most as many characters as bytes.
 
 func (t *text) tooLong(s string) bool {
 	return int64(len(s)) > *t.maxLength && int64(utf8.RuneCountInString(s)) > *t.maxLength
@@ -54,18 +54,18 @@ func (t *text) tooShort(s string) bool {
 	return int64(len(s)) < *t.minLength || int64(utf8.RuneCountInString(s)) < *t.minLength
 }
 
-// pattern is compiled when a string first needs it, as most never do, and walked
-// through for a table when many did.
+// A pattern is compiled on first use, because most are never used. After many uses it gets a
+// transition table.
 type pattern struct {
 	text  string
 	once  sync.Once
 	re    *regexcost.Pattern
-	err   error // no string matches then
+	err   error // if set, no string matches
 	uses  atomic.Int32
-	table atomic.Pointer[automaton.Table] // nil: not yet, or too large
+	table atomic.Pointer[automaton.Table] // nil if not built yet or too large
 }
 
-// often is how many uses pay for a table.
+// often is the number of uses after which a table pays off.
 const often = 100
 
 func (p *pattern) match(s string, m *meter) bool {
@@ -91,7 +91,7 @@ func (p *pattern) match(s string, m *meter) bool {
 	return p.re.MatchString(s)
 }
 
-// perFormatted is the work on a byte in a format.
+// perFormatted is the work for each byte of a string with a format.
 const perFormatted = 100
 
 func (t *text) formatted(s string, m *meter) bool {

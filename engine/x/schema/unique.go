@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// hasher gives equal values equal hashes, whether they are compared in Go or as
-// encoded, where 1 and 1.0 are one. It is unsure of values that cannot be
-// encoded.
+// A hasher computes equal hashes for equal values, both for equality in Go and for equality as
+// encoded JSON, where 1 equals 1.0. unsure is set if a value cannot be encoded.
 type hasher struct{ unsure bool }
 
 var hashSeed = maphash.MakeSeed()
@@ -47,7 +46,7 @@ func (h *hasher) value(v any) uint64 {
 	return 0
 }
 
-// text hashes what an encoding keeps of a string.
+// text hashes s as encoding preserves it, with invalid UTF-8 replaced.
 func (h *hasher) text(s string) uint64 {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
@@ -81,13 +80,13 @@ func (h *hasher) dict(fields map[string]any) uint64 {
 		return h.value(nil)
 	}
 	sum := mix(hashMap)
-	for name, v := range fields { // in any order
+	for name, v := range fields { // in random order
 		sum += mix(h.text(name) ^ mix(h.value(v)))
 	}
 	return mix(sum)
 }
 
-// key hashes an item's key, of which parts may be missing.
+// key hashes the keys of an item. Some keys may be missing.
 func (h *hasher) key(item any, keys []string) uint64 {
 	fields, _ := item.(map[string]any)
 	sum := mix(hashMap)
@@ -108,13 +107,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// few is up to how many items are compared without memory of their own.
+// few is the largest number of items whose hashes are kept on the stack.
 const few = 32
 
 var hashBuffers = sync.Pool{New: func() any { return new([]uint64) }}
 
-// distinct tells that no two items are equal, by their hashes or those of their
-// keys. It may fail to tell.
+// distinct reports whether no two items are equal, by the hashes of the items or of their keys. It
+// may return false for distinct items.
 func distinct(items []any, by identity, keys []string) bool {
 	if len(items) < 2 {
 		return true
@@ -130,7 +129,7 @@ func distinct(items []any, by identity, keys []string) bool {
 	return ok
 }
 
-// identity is what makes items equal.
+// An identity determines which items are equal.
 type identity uint8
 
 const (
@@ -156,7 +155,7 @@ func distinctIn(hashes []uint64, items []any, by identity, keys []string) bool {
 	return !h.unsure
 }
 
-// unique tells whether no two items are deeply equal.
+// unique reports whether no two items are equal.
 func unique(items []any) bool {
 	if distinct(items, byValue, nil) {
 		return true

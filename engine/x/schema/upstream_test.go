@@ -26,14 +26,14 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// subject is one schema, compiled here and by the API server's code.
+// A subject is a schema compiled by Celadon and by the API server's code.
 type subject struct {
 	ours       *Schema
 	written    *apiextensionsv1.JSONSchemaProps
 	internal   *apiextensions.JSONSchemaProps
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
-	status     validation.SchemaValidator // nil: no such property
+	status     validation.SchemaValidator // nil if there is no status
 	compared   *int
 }
 
@@ -47,7 +47,7 @@ func newSubject(props *apiextensionsv1.JSONSchemaProps) (*subject, error) {
 		return nil, err
 	}
 	s = s.DeepCopy()
-	_ = defaulting.PruneDefaults(s) // fails for roots that are no objects, alike for both
+	_ = defaulting.PruneDefaults(s) // fails for roots that are not objects, equally for both
 	formats := environment.DefaultCompatibilityVersion()
 	ours, err := Compile(props, s, formats)
 	if err != nil {
@@ -85,7 +85,7 @@ func parse(t testing.TB, text string) any {
 	return v
 }
 
-// lines are errors as a set, with all that they say.
+// lines formats all parts of the errors and sorts them.
 func lines(errs field.ErrorList) []string {
 	var out []string
 	for _, err := range errs {
@@ -103,8 +103,8 @@ func (s *subject) diff(what string, want, got any) string {
 	return fmt.Sprintf("%s (-server +ours):\n%s", what, cmp.Diff(want, got))
 }
 
-// errors compares sets of errors. The server keeps one of several errors with
-// the same text, whichever the order of a map brings first.
+// errors compares sets of errors. Of several errors with the same text, the server keeps the first
+// in the order of a map, so want is called repeatedly.
 func (s *subject) errors(what string, want func() field.ErrorList, got field.ErrorList) (d string) {
 	for range 50 {
 		if d = s.diff(what, lines(want()), lines(got)); d == "" {
@@ -115,7 +115,7 @@ func (s *subject) errors(what string, want func() field.ErrorList, got field.Err
 	return d
 }
 
-// value compares the checks of one value and of its update.
+// value compares the validation of a value in a create and in an update.
 func (s *subject) value(value, old any) string {
 	before := fmt.Sprintf("%#v", value)
 	d := s.errors("create", func() field.ErrorList {
@@ -147,7 +147,7 @@ func (s *subject) statusUpdate(obj map[string]any, old any) string {
 	}, s.ours.Property("status").ValidateUpdate(path, value, oldObj["status"]))
 }
 
-// object compares what is done to a whole object, and its lists.
+// object compares the preparation of a whole object and the validation of its lists.
 func (s *subject) object(obj map[string]any) string {
 	want := lines(listtype.ValidateListSetsAndMaps(nil, s.structural, obj))
 	d := s.diff("list types", want, lines(s.ours.ListTypes(nil, obj)))
@@ -160,8 +160,8 @@ func (s *subject) object(obj map[string]any) string {
 	return d + s.settled(obj) + s.embedded(obj)
 }
 
-// settled wants the server's own code to leave alone what it prepared before,
-// also a root that lost a field and got back only its default.
+// settled checks that the server's own code does not change an object that it prepared before, not
+// even if a root field was removed and then defaulted.
 func (s *subject) settled(obj map[string]any) (d string) {
 	if !s.ours.Settled() {
 		return ""
@@ -193,7 +193,7 @@ func (s *subject) prepare(obj map[string]any, what Preparation) (map[string]any,
 	return obj, unknown
 }
 
-// sharing wants the object itself back when nothing changed.
+// sharing checks that the object itself is returned if nothing changed.
 func (s *subject) sharing(obj, got map[string]any) string {
 	same := reflect.ValueOf(obj).Pointer() == reflect.ValueOf(got).Pointer()
 	return s.diff("is the object itself", reflect.DeepEqual(obj, got), same)
@@ -209,7 +209,7 @@ func (s *subject) embedded(obj map[string]any) string {
 		wantErr, wantUnknown := objectmeta.CoerceWithOptions(nil, want, s.structural, false, objectmeta.CoerceOptions{DropInvalidFields: how.Repair, ReturnUnknownFieldPaths: how.Track})
 		got, unknown, err := s.ours.CoerceEmbedded(obj, how)
 		d += s.diff("coercion fails", wantErr != nil, err != nil)
-		if wantErr != nil { // which of several is up to the order of a map
+		if wantErr != nil { // the order of a map decides which of several errors
 			continue
 		}
 		d += s.diff("coerced", want, got) + s.diff("unknown metadata", len(wantUnknown), len(unknown))

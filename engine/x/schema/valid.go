@@ -6,7 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// valid tells that nothing is wrong with a value.
+// valid reports whether value is valid. See the package comment for the precision of the result.
 func (n *node) valid(value any, m *meter) bool {
 	m.spend(perNode)
 	if n.free {
@@ -32,7 +32,7 @@ func (n *node) valid(value any, m *meter) bool {
 	return ok && n.enum.has(value, m) && n.logic.valid(value, m)
 }
 
-// array is what is asked of lists.
+// array holds the checks of lists.
 type array struct {
 	items    *node
 	min, max *int64
@@ -68,14 +68,14 @@ func (a *array) valid(items []any, m *meter) bool {
 	return !a.unique || unique(items)
 }
 
-// object is what is asked of objects.
+// object holds the checks of objects.
 type object struct {
 	min, max *int64
 	required []string
-	// fields are the properties with something to check; all are in known.
+	// fields are the properties with checks; known holds all properties.
 	fields []named
 	known  map[string]*node
-	// rest is for all other fields, which may be forbidden.
+	// rest is the schema of all other fields, unless they are forbidden.
 	rest      *node
 	forbidden bool
 }
@@ -119,8 +119,8 @@ func (o *object) valid(fields map[string]any, m *meter) bool {
 	return true
 }
 
-// validFields looks for the schema of each field rather than for the field of
-// each schema.
+// validFields reports whether all fields are valid. It looks up the schema of each field, not the
+// field of each schema.
 func (o *object) validFields(fields map[string]any, m *meter) bool {
 	for name, v := range fields {
 		n, ok := o.known[name]

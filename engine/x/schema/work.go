@@ -6,19 +6,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// WorkLimit is the Origin of the error of a value that was not checked: its
-// patterns, formats and branches ask for more work than is done.
+// WorkLimit is the Origin of the error for a value that was not fully checked, because its
+// patterns, formats, and branches need more work than allowed.
 const WorkLimit = "workLimit"
 
-// The limit is in units of about a nanosecond. What is checked once takes a
-// thousandth of it.
+// The work limit, in units of about a nanosecond. Ordinary values need a thousandth of it.
 const (
 	maxWork     = 1 << 30
 	perNode     = 8
 	perReported = 64
 )
 
-// meter counts the work on one value.
+// A meter counts down the work on a value.
 type meter struct{ left int }
 
 func (m *meter) spend(units int) {
@@ -30,10 +29,10 @@ func (m *meter) spend(units int) {
 // stop ends the check.
 func (m *meter) stop(why string) { panic(overwork(why)) }
 
-// overwork is what asks for too much.
+// overwork is the panic value of a check that needs too much work. It describes the work.
 type overwork string
 
-// stopped makes the one error of a check that was ended.
+// stopped recovers the panic of a meter and replaces errs with its error.
 func (m *meter) stopped(path *field.Path, errs *field.ErrorList) {
 	switch why := recover().(type) {
 	case nil:
@@ -44,5 +43,5 @@ func (m *meter) stopped(path *field.Path, errs *field.ErrorList) {
 	}
 }
 
-// maxShown is how much of a pattern an error shows.
+// maxShown is the maximum length of a pattern in an error.
 const maxShown = 80
