@@ -49,11 +49,11 @@ type SaveRequest struct {
 	Document Document
 	// Text replaces Document.Text.
 	Text []byte
-	// File is another file, that the whole of the CRD's file so changed is to be
-	// written into. It must not exist unless Over is set; "" is the CRD's own.
+	// File is another file to write the changed content of the CRD's file to. It must not exist
+	// unless Over is set. If File is empty, the CRD's own file is written.
 	File string
 	Over bool
-	// Keep are files that are never to be written, but for the CRD's own.
+	// Keep lists files that must not be overwritten, unless one is the CRD's own file.
 	Keep []string
 }
 
