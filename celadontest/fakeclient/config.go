@@ -17,10 +17,10 @@ type Config struct {
 	// Scheme defines the Go types of objects. The default is a copy of client-go's scheme. The
 	// builder uses it too; do not call WithScheme.
 	Scheme *runtime.Scheme
-	// FieldValidation is that of writes that do not say it: "Strict", "Warn" or
-	// "Ignore". "" is "Strict": a server would warn.
+	// FieldValidation applies to writes that do not set it: "Strict", "Warn", or "Ignore". The
+	// default is "Strict", unlike in a server, where it is "Warn".
 	FieldValidation string
-	// Warnings is given what a server would warn of; nil ignores it.
+	// Warnings receives the server's warnings. If nil, they are discarded.
 	Warnings rest.WarningHandler
 	// InvalidSeeds allows WithObjects to contain objects that the CRDs reject, for example objects
 	// stored before a rule was added.

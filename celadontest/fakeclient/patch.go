@@ -64,7 +64,7 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 	}
 	req := engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation, Patched: true}
 	if req.FieldValidation == metav1.FieldValidationStrict {
-		req.FieldValidation = metav1.FieldValidationWarn // to be told by us, of patch and object
+		req.FieldValidation = metav1.FieldValidationWarn // reported below, after the errors in the patch
 	}
 	res, err := s.decide(c, req)
 	if err != nil {
