@@ -102,9 +102,9 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
 }
 
-// kindNamed returns the kind of a struct with the given name. The version is the package name if
-// the CRD serves a version of that name. Otherwise only one CRD may have the kind, with one served
-// version.
+// kindNamed returns the kind of a struct. name is the name of the struct, and version is the name
+// of its package. If no CRD serves a version of that name, exactly one CRD must have the kind, and
+// serve exactly one version.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0

@@ -36,7 +36,8 @@ type Answer struct {
 	Cost        uint64
 	// Why lists the values that made the expression false or made it fail.
 	Why []record.Part
-	// Err is a runtime error, or a *NoValueError if there was nothing to evaluate over.
+	// Err is the reason why there is no value: a runtime error, or a *NoValueError if there was
+	// nothing to evaluate over.
 	Err error
 	// Hint describes how to fix an error, or is empty if no fix is known.
 	Hint string

@@ -1,6 +1,6 @@
-// Package regexcost tells what a regular expression may take before it is made or
-// asked: Go's engine never backtracks without end, but a pattern of a few
-// characters can have millions of states, and a step of each for every byte.
+// Package regexcost estimates the cost of a regular expression before it is compiled or run. Go's
+// engine never backtracks exponentially, but a pattern of a few characters can have millions of
+// states, each of which may take a step for every byte.
 package regexcost
 
 import (

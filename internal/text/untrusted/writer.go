@@ -56,11 +56,11 @@ func (w *Writer) Command(own, text string) error {
 	return err
 }
 
+// A state describes the current line up to the next character, to detect commands in it.
+//
 // CI systems read commands in the log. GitHub's runner recognizes lines that begin with "::" after
 // optional white space, and "##[" anywhere in a line. Azure's agent recognizes "##vso[", and
 // TeamCity "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
-//
-// A state describes the current line up to the next character.
 type state struct {
 	colours bool
 	begin   begin

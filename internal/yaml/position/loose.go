@@ -9,10 +9,10 @@ import "strings"
 // which then computes the value instead of comparing it with the parser's.
 
 // Loose parses a text that may be invalid YAML because it is being edited. If the text is valid,
-// Loose returns the result of Parse. Otherwise, it returns the most plausible tree. That is the
-// tree of before, an earlier version of the document, if the edits since are within one scalar;
-// else it is derived from the indentation of the lines. before may be nil. Broken distinguishes the
-// cases. Edit accepts valid documents only.
+// Loose returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
+// for which Broken returns an error and Edit fails. If before, an earlier version of the document,
+// differs only within one scalar, the tree is that of before. Otherwise, it is derived from the
+// indentation of the lines. before may be nil.
 func Loose(text []byte, before *Document) *Document {
 	d, err := Parse(text)
 	if err == nil {
@@ -89,8 +89,8 @@ func (d *Document) scalarAround(n *Node, from, to int) *Node {
 	return nil
 }
 
-// An edit is the difference between two texts: bytes from to to of the old text, which grew by by
-// bytes.
+// An edit is the difference between two texts: the bytes [from, to) of the old text were replaced,
+// and the text became longer by the number of bytes in by.
 type edit struct {
 	text         string
 	json         bool

@@ -48,8 +48,8 @@ type Node struct {
 	// Keys are the keys of a mapping in text order. Items are the values of a mapping or the items
 	// of a sequence.
 	Keys, Items []*Node
-	// Start and End delimit the node without its anchor and tag; Begin is the offset of those, if
-	// any. A null value that is not written is empty.
+	// Start and End delimit the node without its anchor and tag. Begin is the offset of the anchor
+	// or tag, or Start if the node has neither. If a null value is omitted, the node is empty.
 	Begin, Start, End int
 
 	rare *rare

@@ -141,7 +141,7 @@ func (o *outline) properties() (anchor string, end int) {
 	return anchor, end
 }
 
-// endsLine reports whether only a comment follows on the line.
+// endsLine reports whether nothing but a comment follows on the line.
 func (o *outline) endsLine(at int) bool {
 	i := at
 	for i < len(o.text) && blank(o.text[i]) {

@@ -113,8 +113,8 @@ func (o *outline) flowScalar(parent int) *Node {
 	return o.scalar(start, o.at, parent)
 }
 
-// flowClosing returns the offset after the first closing quote that is followed by a bracket,
-// comma, colon, or the end of the line. It returns -1 if there is none.
+// flowClosing returns the offset after the first closing quote that is followed by a closing
+// bracket, a comma, a colon, a comment, or the end of the line. It returns -1 if there is none.
 func flowClosing(line string) int {
 	for i := 0; ; {
 		end := closing(line, i)

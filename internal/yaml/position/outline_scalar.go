@@ -90,7 +90,7 @@ func (o *outline) quoted(parent int) *Node {
 	return o.scalar(start, o.at, parent)
 }
 
-// plain parses the rest of the line up to a comment, and its continuation lines.
+// plain parses a plain scalar: the rest of the line up to a comment, and its continuation lines.
 func (o *outline) plain(parent int, inline bool) *Node {
 	start := o.at
 	end := o.plainEnd(start)

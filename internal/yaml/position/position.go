@@ -31,7 +31,8 @@ func (d *Document) OffsetUTF16(line, column int) int {
 	return d.seek(line, column, func(c counts) int { return c.units })
 }
 
-// seek returns the offset at which of(counts) has advanced by column-1 since the start of the line.
+// seek returns the offset of a line and column. of selects whether columns count characters or
+// UTF-16 units.
 func (d *Document) seek(line, column int, of func(counts) int) int {
 	if line > len(d.lines) {
 		return len(d.text)

@@ -89,8 +89,8 @@ func (r run) continues(next run) bool {
 	return r.valueLen == r.sourceLen && r.value+r.valueLen == next.value && r.source+r.sourceLen == next.source
 }
 
-// stretch returns the number of bytes up to white space, a line break, or a byte in stop, but at
-// most most.
+// stretch returns the number of bytes before the next white space, line break, or byte in stop. The
+// result is at most most.
 func (m *matcher) stretch(stop string, most int) int {
 	i := m.at
 	for end := m.at + min(most, len(m.text)-m.at); i < end; i++ {
