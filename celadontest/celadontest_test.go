@@ -267,8 +267,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// TestParallel checks that parallel tests share compiled CRDs, and that coverage is counted per
-// CRDs.
+// TestParallel checks that parallel tests share compiled CRDs, and that each has its own coverage.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	crds := celadontest.New(t, crontabs)

@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// watched records which rules ran and rejected for the writes of a CRDs.
+// watched records which rules ran in writes, and which rejected one.
 type watched struct {
 	recorder *coverage.Recorder
 	byCRD    map[string]*coverage.Watch
@@ -18,9 +18,9 @@ type watched struct {
 // maxGaps limits the number of rules that a failure of Cover lists.
 const maxGaps = 50
 
-// Cover requires that at least percent of the rules run and reject in subsequent writes. It fails t
-// when t and its subtests end and the coverage is lower, and lists the missing rules. Cover
-// compiles all CRDs and makes writes slower.
+// Cover requires that, in all later writes, at least percent of the rules run and reject an object.
+// When t and its subtests have ended, it fails t if the coverage is lower, and lists the missing
+// rules. Cover compiles all CRDs and makes writes slower.
 func (c *CRDs) Cover(t testing.TB, percent float64) {
 	t.Helper()
 	w := &watched{coverage.New(), map[string]*coverage.Watch{}}

@@ -17,7 +17,7 @@
 // Rejects.
 package celadontest
 
-// How it works: each call of New creates a lazy catalog of CRDs, which compiles a CRD when it is
-// first used. All tests of a process share catalogs, keyed by the content of the sources
-// (shared.go). A write takes the same way through the engine as in the API server (write.go).
-// Failures list the rules that rejected an object, and the values in them (explain.go).
+// How it works: New loads CRDs into a lazy catalog, which compiles a CRD when it is first used. All
+// tests of a process share catalogs, keyed by the content of the sources (shared.go). A write runs
+// through all stages of the engine (write.go). Failures list the rules that rejected an object, and
+// the values in them (explain.go).
