@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// largeCRD is the size above which only every 20th CRD is edited by a session, instead of every
-// fourth, because each edit compiles all rules again.
+// largeCRD is the size in bytes above which TestCorpusSessions edits only every 20th CRD instead of
+// every fourth, because each edit compiles all rules again.
 const largeCRD = 60_000
 
 // TestCorpusSessions makes random edits at random paths of each CRD. It checks that only rules

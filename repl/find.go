@@ -49,7 +49,7 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	return answerText(answer, want, n)
 }
 
-// ask searches for a write for which rule n at the session's path has the outcome want.
+// ask searches for a write that demonstrates the outcome want of rule n at the session's path.
 func (s *Session) ask(ctx context.Context, n int, want search.Want) (*lint.Answer, error) {
 	st := s.state
 	asker, err := lint.NewAsker(st.crd.def, st.crd.engine, st.version, lint.Config{KubeVersion: st.kube, Steps: search.DefaultSteps})

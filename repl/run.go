@@ -127,8 +127,8 @@ func style(in LineReader, r Reply) string {
 	return r.Text
 }
 
-// End handles the end of input. It evaluates an unfinished expression, or else warns of unsaved
-// rules, at most once.
+// End handles the end of input. It evaluates an unfinished expression if there is one. Otherwise it
+// quits, but the first time it only warns if there are unsaved rules.
 func (s *Session) End(ctx context.Context) Reply {
 	if s.partial != "" {
 		line := s.partial

@@ -13,10 +13,10 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A write to an object whose CRD has the status subresource does not change the status. On a
+// If a CRD has the status subresource, a write to the object does not change its status. On a
 // create, rules see no status; on an update, they see the old status. A session that evaluates such
-// a write adds a note to the reply if an expression or rule reads the status. The session can
-// evaluate a write to the status instead.
+// a write adds a note to the reply if an expression or rule reads the status. It can also evaluate
+// a write to the status instead (:as status).
 
 // statusName is the name of the subresource and of the field that it writes.
 const statusName = "status"
