@@ -10,31 +10,31 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Cause describes a cause of a refusal; what is empty matches any. A refusal
-// without causes, as that of an unknown field, is a cause without Field.
+// A Cause describes an expected cause of a rejection. Empty fields match anything. A rejection
+// without causes, for example because of an unknown field, matches as a cause without a field.
 type Cause struct {
-	// Field is the whole path, as "spec.ports[0].name".
+	// Field is the complete path, such as "spec.ports[0].name".
 	Field string
-	// Message is a part of the server's text.
+	// Message is a part of the server's message.
 	Message string
-	// Reason is as metav1.CauseTypeFieldValueInvalid.
+	// Reason is a cause type such as metav1.CauseTypeFieldValueInvalid.
 	Reason metav1.CauseType
 }
 
-// Field is the cause at a field.
+// Field returns a Cause that matches causes at path.
 func Field(path string) Cause { return Cause{Field: path} }
 
-// Message is the cause whose text has a part.
+// Message returns a Cause that matches messages that contain part.
 func Message(part string) Cause { return Cause{Message: part} }
 
-// Reason is the cause of a reason.
+// Reason returns a Cause that matches causes with the given reason.
 func Reason(reason metav1.CauseType) Cause { return Cause{Reason: reason} }
 
 func (c Cause) matches(got *engine.Cause) bool {
 	return (c.Field == "" || c.Field == got.Field) && (c.Reason == "" || c.Reason == got.Reason) && strings.Contains(got.Message, c.Message)
 }
 
-// String is the cause as failures show it.
+// String returns the cause as it is shown in failures.
 func (c Cause) String() string {
 	var parts []string
 	for _, part := range []string{c.Field, string(c.Reason), c.Message} {
@@ -48,10 +48,11 @@ func (c Cause) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// unchecked is what the server adds where rules did not run because of other causes.
+// unchecked is the message of the cause that the server adds if other causes prevented rules from
+// running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said are the causes of a refusal; one without any is a cause of its own.
+// said returns the causes of a rejection. A rejection without causes is returned as one cause.
 func said(res *engine.Result) []engine.Cause {
 	if len(res.Causes) == 0 {
 		return []engine.Cause{{Reason: metav1.CauseType(res.Failure.Reason), Message: res.Failure.Message}}
@@ -59,8 +60,8 @@ func said(res *engine.Result) []engine.Cause {
 	return res.Causes
 }
 
-// mismatch is what is wrong about a refusal: causes that were wanted and are not
-// there, or the other way round.
+// mismatch returns the difference between the wanted and the actual causes, or "" if they match. If
+// want is empty, any causes match.
 func mismatch(want []Cause, res *engine.Result) string {
 	if len(want) == 0 {
 		return ""
@@ -81,7 +82,7 @@ func mismatch(want []Cause, res *engine.Result) string {
 	return b.String()
 }
 
-// wanted is a list of causes below a line.
+// wanted formats causes as a list that follows a line.
 func wanted(causes []Cause) string {
 	var b strings.Builder
 	for _, c := range causes {
@@ -90,5 +91,5 @@ func wanted(causes []Cause) string {
 	return b.String()
 }
 
-// line is a cause as "field: message".
+// line formats a cause as "field: message".
 func line(c *engine.Cause) string { return strings.TrimPrefix(c.Field+": "+c.Message, ": ") }

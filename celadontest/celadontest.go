@@ -12,38 +12,37 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Config is how tests differ from a client of the newest server that validates
-// fields strictly. The zero value is that client.
+// Config configures the emulated API server. The zero value is the newest server with strict field
+// validation.
 type Config struct {
-	// KubeVersion is the server's minor, as "1.33"; "" is the newest.
+	// KubeVersion is the server's minor version, such as "1.33". The default is the newest.
 	KubeVersion string
-	// FieldValidation is what becomes of unknown and duplicate fields: "Strict",
-	// "Warn" or "Ignore". "" is "Strict", so that a misspelt field, or a Go type
-	// that is ahead of its CRD, fails a test.
+	// FieldValidation is the handling of unknown and duplicate fields: "Strict", "Warn", or
+	// "Ignore". The default is "Strict", so a test fails if a field is misspelled or a Go type is
+	// newer than its CRD.
 	FieldValidation string
-	// Scheme knows the kinds of Go structs whose TypeMeta is empty. Without it the
-	// kind is the name of the struct, and the version that of its package.
+	// Scheme resolves the kinds of Go structs with an empty TypeMeta. Without it, the kind is the
+	// name of the struct, and the version is the name of its package.
 	Scheme *runtime.Scheme
 }
 
-// CRDs are what objects are tested against. They are safe for concurrent use, as
-// by tests that run in parallel.
+// CRDs is a set of CRDs to test objects against. It is safe for concurrent use, for example by
+// parallel tests.
 type CRDs struct {
 	config  Config
 	set     *set
 	watched atomic.Pointer[watched]
 }
 
-// New reads CRDs with the zero Config.
+// New loads CRDs with the zero Config.
 func New(t testing.TB, sources ...any) *CRDs {
 	t.Helper()
 	return Config{}.New(t, sources...)
 }
 
-// New reads CRDs. A source is the name of a file or of a folder, which is walked
-// for .yaml, .yml and .json, an fs.FS such as an embed.FS, or a
-// *CustomResourceDefinition. What cannot be read, a source without any CRD and a CRD
-// that is there twice end the test.
+// New loads CRDs. A source is the name of a file, the name of a folder (which is searched for
+// .yaml, .yml, and .json), an fs.FS such as an embed.FS, or a *CustomResourceDefinition. New ends
+// the test if a source cannot be read or contains no CRD, or if a CRD occurs twice.
 func (cfg Config) New(t testing.TB, sources ...any) *CRDs {
 	t.Helper()
 	all, err := read(sources)
@@ -57,7 +56,7 @@ func (cfg Config) New(t testing.TB, sources ...any) *CRDs {
 	return &CRDs{config: cfg, set: set}
 }
 
-// Definition is the CRD of a kind; nil where there is none. It is read-only.
+// Definition returns the CRD of a kind, or nil if there is none. The CRD must not be modified.
 func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
 	if e := c.set.catalog.Find(kind); e != nil {
 		return e.CRD
@@ -65,7 +64,7 @@ func (c *CRDs) Definition(kind schema.GroupKind) *apiextensionsv1.CustomResource
 	return nil
 }
 
-// Definitions are all CRDs, in the order of their names. They are read-only.
+// Definitions returns all CRDs, sorted by name. They must not be modified.
 func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range c.set.catalog.Names() {
@@ -74,9 +73,9 @@ func (c *CRDs) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// Decide is [engine.Engine.Validate] by the CRD that the object is of, and counts
-// for Cover. The request has Object, not Raw. The error is also for an object that
-// no CRD is of, and for a CRD whose rules are broken.
+// Decide calls [engine.Engine.Validate] on the CRD of the object, and counts the rules that run for
+// Cover. The request must have Object, not Raw. Decide returns an error if no CRD defines the
+// object or if its CRD has invalid rules.
 func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, error) {
 	name, compiled, err := c.engineOf(req.Object)
 	if err != nil {
@@ -88,8 +87,8 @@ func (c *CRDs) Decide(ctx context.Context, req engine.Request) (*engine.Result, 
 	return compiled.Validate(ctx, req)
 }
 
-// Engine is the compiled CRD of a kind. What it decides does not count for Cover. It is
-// usable beside an error where only rules are broken; see [engine.Compile].
+// Engine returns the compiled CRD of a kind. Its validations do not count for Cover. If only rules
+// are invalid, both the engine and the error are non-nil; see [engine.Compile].
 func (c *CRDs) Engine(kind schema.GroupKind) (*engine.Engine, error) {
 	_, compiled, err := c.compiled(kind)
 	return compiled, err

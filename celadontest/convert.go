@@ -13,12 +13,11 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// Converts fails the test for each thing that a converter of a kind loses: it sends
-// objects that each version of the CRD admits to every other version and back, twice
-// and with a change in between, and shows each finding by a small object. convert
-// gets a copy of the object, which it may change and return, and the apiVersion to
-// convert to; its error and its panic are findings too. The zero Config is a matter
-// of seconds.
+// Converts tests a converter of a kind and fails the test for each loss of data. It converts
+// objects that each version of the CRD accepts to every other version and back, twice and with a
+// change in between, and reports each finding with a small example object. convert receives a copy
+// of the object, which it may modify and return, and the target apiVersion. An error or panic of
+// convert is a finding too. With the zero Config, Converts takes a few seconds.
 func (c *CRDs) Converts(t testing.TB, kind schema.GroupKind, convert func(ctx context.Context, obj map[string]any, apiVersion string) (map[string]any, error), cfg roundtrip.Config) {
 	t.Helper()
 	crd := c.Definition(kind)

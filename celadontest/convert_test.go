@@ -11,8 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/x/roundtrip"
 )
 
-// relabelled is conversion None for the crontab of examples/conversion, which
-// loses what is named otherwise in the other version.
+// relabelled only sets apiVersion, so it loses the fields of examples/conversion that have
+// different names in the other version.
 func relabelled(_ context.Context, obj map[string]any, apiVersion string) (map[string]any, error) {
 	obj["apiVersion"] = apiVersion
 	return obj, nil

@@ -9,18 +9,18 @@ import (
 	"github.com/celadon-cel/celadon/x/ruletest/coverage"
 )
 
-// watched counts what writes ask of the rules.
+// watched records which rules ran in writes, and which rejected one.
 type watched struct {
 	recorder *coverage.Recorder
 	byCRD    map[string]*coverage.Watch
 }
 
-// maxGaps is how many rules a failure of Cover lists.
+// maxGaps limits the number of rules that a failure of Cover lists.
 const maxGaps = 50
 
-// Cover asks that the writes from now on let at least so many percent of the rules
-// run and refuse. When t and its subtests have ended it fails t where they do not,
-// and lists what is missing. It compiles all CRDs and makes writes slower.
+// Cover requires that, in all later writes, at least percent of the rules run and reject an object.
+// When t and its subtests have ended, it fails t if the coverage is lower, and lists the missing
+// rules. Cover compiles all CRDs and makes writes slower.
 func (c *CRDs) Cover(t testing.TB, percent float64) {
 	t.Helper()
 	w := &watched{coverage.New(), map[string]*coverage.Watch{}}
@@ -47,7 +47,7 @@ func (c *CRDs) Cover(t testing.TB, percent float64) {
 	})
 }
 
-// gaps lists the rules that did not run, or never refused.
+// gaps lists the rules that never ran or never rejected.
 func gaps(report *coverage.Report) string {
 	var b strings.Builder
 	shown, left := 0, 0
@@ -80,7 +80,7 @@ func place(path string) string {
 	return path
 }
 
-// observer is told of the runs of a CRD's rules; nil where nobody asks.
+// observer returns the function that records the runs of a CRD's rules, or nil without Cover.
 func (c *CRDs) observer(crd string) func(engine.RuleRun) {
 	w := c.watched.Load()
 	if w == nil {

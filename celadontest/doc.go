@@ -1,5 +1,5 @@
-// Package celadontest tests objects against CustomResourceDefinitions in go test,
-// with the API server's answers and without an API server.
+// Package celadontest checks in Go tests whether the API server would accept custom resources,
+// without an API server.
 //
 //	func TestWidget(t *testing.T) {
 //		crds := celadontest.New(t, "../config/crd")
@@ -8,17 +8,16 @@
 //		crds.Update(widget).Rejects(t, renamed, celadontest.Message("name is immutable"))
 //	}
 //
-// An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or one
-// YAML or JSON document as a string or []byte. A Go struct goes through JSON, as a
-// client sends it: a field without omitempty is there, with its zero value, and
-// defeats a default.
+// An object is a Go struct, an *unstructured.Unstructured, a map[string]any, or one YAML or JSON
+// document as a string or []byte. A Go struct is encoded as JSON, as a client would send it. A
+// field without omitempty is therefore always sent, if only with its zero value, and its default is
+// never applied.
 //
-// A write whose answer is undecided, because a rule asks for more work than is
-// done, fails the test: in Rejects, too.
+// If a write cannot be decided because its rules exceed the work limit, the test fails, also in
+// Rejects.
 package celadontest
 
-// How it works: the CRDs of a call of New are a lazy catalog, which compiles a CRD
-// when an object asks for it. Catalogs are shared by all tests of a process: their
-// key is what the sources hold (shared.go). A write takes the engine's whole path
-// (write.go); what is refused is told with the rule and the values in it
-// (explain.go).
+// How it works: New loads CRDs into a lazy catalog, which compiles a CRD when it is first used. All
+// tests of a process share catalogs, keyed by the content of the sources (shared.go). A write runs
+// through all stages of the engine (write.go). Failures list the rules that rejected an object, and
+// the values in them (explain.go).

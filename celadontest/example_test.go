@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// t is what a test function is given; here it prints failures.
+// t replaces the argument of a test function and prints failures.
 var t testing.TB = printer{}
 
 type printer struct{ testing.TB }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxShown is how many causes a failure shows.
+	// maxShown limits the number of causes that a failure shows.
 	maxShown = 20
-	// valueWidth is how many characters a value has.
+	// valueWidth limits the number of characters of a value.
 	valueWidth = 80
 )
 
-// why shows the causes of a refusal, each with its rule and the values in it.
+// why formats the causes of a rejection, each with its rule and the values in it.
 func (v verdict) why() string {
 	var b strings.Builder
 	causes := said(v.result)

@@ -22,7 +22,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/decode"
 )
 
-// object is an object in the form of engine.Decode, as a client would send it.
+// object converts v to the form of engine.Decode, as a client would send it.
 func (c *CRDs) object(v any) (map[string]any, error) {
 	switch v := v.(type) {
 	case string:
@@ -52,7 +52,7 @@ func (c *CRDs) object(v any) (map[string]any, error) {
 	return obj, nil
 }
 
-// document reads text that holds one object.
+// document decodes text that contains exactly one object.
 func document(text []byte) (obj map[string]any, err error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
@@ -72,7 +72,7 @@ func document(text []byte) (obj map[string]any, err error) {
 		case duplicate != nil:
 			return nil, duplicate
 		case v == nil:
-			continue // nothing, or a comment
+			continue // empty or only comments
 		case obj != nil:
 			return nil, errors.New("two objects in the text: want one")
 		}
@@ -83,7 +83,7 @@ func document(text []byte) (obj map[string]any, err error) {
 	}
 }
 
-// kindOf is the kind of a Go struct that does not say it.
+// kindOf returns the kind of a Go struct with an empty TypeMeta.
 func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	if obj, ok := v.(runtime.Object); ok && c.config.Scheme != nil {
 		kinds, _, err := c.config.Scheme.ObjectKinds(obj)
@@ -102,9 +102,9 @@ func (c *CRDs) kindOf(v any) (gvk schema.GroupVersionKind, err error) {
 	return c.kindNamed(t.Name(), path.Base(t.PkgPath()))
 }
 
-// kindNamed finds the kind that a struct of this name, in a package of this name,
-// is of: the package is called as the version, or there is only one CRD of the kind,
-// with one version.
+// kindNamed returns the kind of a struct. name is the name of the struct, and version is the name
+// of its package. If no CRD serves a version of that name, exactly one CRD must have the kind, and
+// serve exactly one version.
 func (c *CRDs) kindNamed(name, version string) (gvk schema.GroupVersionKind, err error) {
 	var named, all []schema.GroupVersionKind
 	crds := 0
@@ -141,7 +141,7 @@ func servedBy(e *catalog.Entry) (served []string) {
 	return served
 }
 
-// engineOf is the engine of the CRD that an object is of, and the CRD's name.
+// engineOf returns the engine of the CRD that defines the object, and the name of the CRD.
 func (c *CRDs) engineOf(obj map[string]any) (name string, compiled *engine.Engine, err error) {
 	return c.compiled((&unstructured.Unstructured{Object: obj}).GroupVersionKind().GroupKind())
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// TestPage holds the Go code of docs/go.md against the example, which runs.
+// TestPage checks that the Go code in docs/go.md is the code of the example, which is tested.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -49,8 +49,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// unindented is a text without the white space around its lines, and without the
-// place in front of a failure.
+// unindented returns text without leading and trailing space on each line, and without the position
+// of a failure.
 func unindented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

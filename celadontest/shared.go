@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace"
 )
 
-// set is the CRDs of some sources, compiled as far as objects have asked.
+// A set holds the CRDs of some sources. They are compiled on first use.
 type set struct {
 	once    sync.Once
 	err     error
@@ -23,7 +23,7 @@ type set struct {
 	explainers map[*engine.Engine]*trace.Explainer
 }
 
-// explainer tells why an engine refused.
+// explainer returns the explainer for the rejections of an engine.
 func (s *set) explainer(e *engine.Engine) *trace.Explainer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,15 +33,15 @@ func (s *set) explainer(e *engine.Engine) *trace.Explainer {
 	return s.explainers[e]
 }
 
-// maxSets is how many sets are kept for tests to come: more than a package's tests
-// read, and a bound for those that make up CRDs as they run.
+// maxSets limits how many sets are kept for later tests. It exceeds the number that the tests of a
+// package normally use, and bounds memory for tests that generate CRDs.
 const maxSets = 32
 
-// sets are those that tests have asked for last, by what is in them.
+// sets is a least-recently-used cache of sets, keyed by content.
 type sets struct {
 	mu    sync.Mutex
 	known map[digest]*list.Element
-	order list.List // of *kept, the last asked for in front
+	order list.List // of *kept, most recently used first
 }
 
 type digest [sha256.Size]byte
@@ -51,8 +51,8 @@ type kept struct {
 	set *set
 }
 
-// shared is the one thing that outlives a test. What is in it is found by its
-// content and never changes, so that no test can see another.
+// shared is the only state that outlives a test. Its entries are keyed by content and never change,
+// so tests cannot affect each other.
 var shared = &sets{known: map[digest]*list.Element{}}
 
 func (s *sets) set(kubeVersion string, sources []source) (*set, error) {
@@ -80,7 +80,7 @@ func (s *sets) find(key digest) *set {
 	return made
 }
 
-// keyOf is what was read, from where, and for which server.
+// keyOf returns a digest of the sources' content and names, and of the Kubernetes version.
 func keyOf(kubeVersion string, sources []source) (key digest, err error) {
 	h := sha256.New()
 	write := func(data []byte) {

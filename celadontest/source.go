@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine/catalog"
 )
 
-// source is what an argument of New holds.
+// A source holds the content of one argument of New.
 type source struct {
 	name  string
 	files []file
@@ -54,7 +54,7 @@ func read(args []any) ([]source, error) {
 	return sources, nil
 }
 
-// open reads a file, whatever it is called, or a folder.
+// open reads a file with any extension, or a folder.
 func (s *source) open(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *source) walk(fsys fs.FS) error {
 	})
 }
 
-// contents is all that a source's CRDs are made of.
+// contents returns the data that determines the source's CRDs.
 func (s *source) contents() ([][]byte, error) {
 	if s.crd != nil {
 		data, err := json.Marshal(s.crd)
@@ -88,7 +88,7 @@ func (s *source) contents() ([][]byte, error) {
 	return all, nil
 }
 
-// crds reads the source's CRDs.
+// crds decodes the source's CRDs.
 func (s *source) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if s.crd != nil {
 		return []*apiextensionsv1.CustomResourceDefinition{s.crd.DeepCopy()}, nil

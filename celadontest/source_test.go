@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestSources: what a call of New is given, and what it says of what is nothing.
+// TestSources checks the sources that New accepts, and the errors for sources without CRDs.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	crds, err := catalog.Read(text(t, crontabs))
@@ -52,8 +52,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestKinds: a Go struct without TypeMeta is of the CRD that its name and package
-// say, or its scheme.
+// TestKinds checks that the kind of a Go struct without TypeMeta is derived from its name and
+// package, or from the scheme.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	crds, err := catalog.Read(text(t, crontabs))
@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 	celadontest.New(t, two).Accepts(t, typed)
 }
 
-// TestShared: who reads the same has the same engine, and many sets are not kept.
+// TestShared checks that equal sources share an engine, and that the number of sets is bounded.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	base, err := catalog.Read(text(t, crontabs))
@@ -103,7 +103,7 @@ func TestShared(t *testing.T) {
 	if celadontest.New(t, one.DeepCopy()).Definition(kind) != first {
 		t.Error("two tests have two CRDs")
 	}
-	one.Spec.Versions[0].Schema = nil // is the test's own
+	one.Spec.Versions[0].Schema = nil // a copy that belongs to the test
 	if first.Spec.Versions[0].Schema == nil {
 		t.Error("a test changes what others have")
 	}
@@ -137,7 +137,7 @@ func TestGatewayAPI(t *testing.T) {
 	}
 }
 
-// standard leaves the experimental channel out, whose CRDs have the same names.
+// standard omits the experimental channel, whose CRDs have the same names.
 type standard struct{ fs.FS }
 
 func (s standard) ReadDir(name string) (kept []fs.DirEntry, err error) {

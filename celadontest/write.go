@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// Write is a kind of write, of any object.
+// A Write is a kind of write. It can be applied to any object.
 type Write struct {
 	crds        *CRDs
 	old         any
@@ -21,36 +21,36 @@ type Write struct {
 	subresource string
 }
 
-// Update is the update of an object; old may be what today's CRD refuses.
+// Update returns an update of old. The current CRD need not accept old.
 func (c *CRDs) Update(old any) Write { return Write{crds: c, old: old, update: true} }
 
-// Status is the update of an object's status subresource.
+// Status returns an update of the status subresource of old.
 func (c *CRDs) Status(old any) Write {
 	return Write{crds: c, old: old, update: true, subresource: "status"}
 }
 
 func (c *CRDs) create() Write { return Write{crds: c} }
 
-// Accepts is Write.Accepts of a create.
+// Accepts calls Write.Accepts for a create.
 func (c *CRDs) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	t.Helper()
 	return c.create().Accepts(t, obj)
 }
 
-// Rejects is Write.Rejects of a create.
+// Rejects calls Write.Rejects for a create.
 func (c *CRDs) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.StatusError {
 	t.Helper()
 	return c.create().Rejects(t, obj, causes...)
 }
 
-// Err is Write.Err of a create.
+// Err calls Write.Err for a create.
 func (c *CRDs) Err(t testing.TB, obj any) error {
 	t.Helper()
 	return c.create().Err(t, obj)
 }
 
-// Accepts fails the test unless the object is accepted. It gives the object as it
-// would be persisted, pruned and defaulted; an empty one where the test failed.
+// Accepts fails the test unless the object is accepted. It returns the object as it would be
+// persisted, after pruning and defaulting, or an empty object if the test failed.
 func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	t.Helper()
 	v := w.decide(obj)
@@ -65,10 +65,10 @@ func (w Write) Accepts(t testing.TB, obj any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{}
 }
 
-// Rejects fails the test unless the object is refused for the causes given: each
-// matches one at least, and there is no other. That rules were not checked because
-// of other causes is none of them. Without causes given, any will do. It gives what
-// a client would; an empty one where nothing was refused.
+// Rejects fails the test unless the object is rejected for exactly the given causes: each must
+// match at least one actual cause, and each actual cause must be matched. The cause that rules were
+// not checked because of other causes need not be given. Without causes, any rejection passes.
+// Rejects returns the error that a client would receive, or an empty error if nothing was rejected.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.StatusError {
 	t.Helper()
 	v := w.decide(obj)
@@ -86,8 +86,8 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) *apierrors.Status
 	return statusError(v.result.Failure)
 }
 
-// Err is nil for an object that is accepted, and the client's *apierrors.StatusError
-// for one that is refused. Whatever else there is fails the test, and is returned.
+// Err returns nil if the object is accepted, and a client's *apierrors.StatusError if it is
+// rejected. Any other error fails the test and is returned.
 func (w Write) Err(t testing.TB, obj any) error {
 	t.Helper()
 	v := w.decide(obj)
@@ -101,18 +101,18 @@ func (w Write) Err(t testing.TB, obj any) error {
 	return statusError(v.result.Failure)
 }
 
-// statusError is a copy of what an engine answers: what is the test's, it may change.
+// statusError returns an error with a copy of status, because the test may modify it.
 func statusError(status *metav1.Status) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: *status.DeepCopy()}
 }
 
-// verdict is what came of a write.
+// A verdict is the result of a write.
 type verdict struct {
 	write  Write
 	object map[string]any
 	engine *engine.Engine
 	result *engine.Result
-	err    error // there is no verdict
+	err    error // set if there is no verdict
 }
 
 func (w Write) decide(obj any) (v verdict) {
@@ -142,7 +142,7 @@ func (w Write) decide(obj any) (v verdict) {
 	return v
 }
 
-// String names the write's object.
+// String describes the write and its object.
 func (v verdict) String() string {
 	operation := "create"
 	switch {

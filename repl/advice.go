@@ -16,14 +16,14 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// advice is what an API server would have against the CRD as it is now, the
-// rules in the version here that are too expensive, and what would mend them.
+// advice implements :advice. It lists the reasons why an API server would reject the CRD, the rules
+// of the current version that are too expensive, and fixes for them.
 func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	if st.crd == nil {
 		return "", errNoCRD
 	}
-	// Unknown keys are told, and the rest is looked at all the same.
+	// Unknown fields are reported as warnings, so that the rest of the CRD is checked too.
 	r, err := vet.Vet(ctx, st.crd.doc.JSON, vet.Config{KubeVersion: st.kube, Limits: s.limits, FieldValidation: metav1.FieldValidationWarn, Beta: true})
 	if err != nil {
 		return "", err
@@ -60,8 +60,8 @@ func advice(ctx context.Context, s *Session, _ string) (string, error) {
 	return printable(b.String()), nil
 }
 
-// toldOf is true for a cause that the rest of the advice tells: of the price of a
-// rule or of all, of a rule that does not compile. i is the version's position.
+// toldOf reports whether another part of the advice covers cause: the cost of one rule or of all
+// rules, or a rule that does not compile. i is the index of the version.
 func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
 	if cause.Field == "spec.validation.openAPIV3Schema" || cause.Field == fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i) {
 		return v.EstimatedCost > v.Limit
@@ -75,11 +75,10 @@ func (s *Session) toldOf(cause engine.Cause, v *vet.Version, i int) bool {
 	})
 }
 
-// costly is true for a rule whose price is told.
+// costly reports whether the advice explains the cost of rule.
 func costly(rule *vet.Rule) bool { return rule.Over && rule.Reason != nil }
 
-// brokenAt is what is wrong with a rule that does not compile; nil for one that
-// does.
+// brokenAt returns the compile error of rule, or nil if it compiles.
 func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	for _, bad := range s.state.crd.broken {
 		if rule.Broken && bad.Version == s.state.version && bad.Path == rule.Path && bad.Index == rule.Index {
@@ -89,8 +88,8 @@ func (s *Session) brokenAt(rule *vet.Rule) *engine.CompileError {
 	return nil
 }
 
-// writeCauses tells why the CRD would be refused, but for what is told
-// elsewhere.
+// writeCauses writes the reasons why the CRD would be rejected, except those for which told returns
+// true.
 func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool) {
 	if r.Status != nil && len(r.Causes) == 0 {
 		fmt.Fprintf(b, "the API server would refuse the CRD: %s\n", r.Status.Message)
@@ -106,7 +105,7 @@ func writeCauses(b *strings.Builder, r *vet.Report, told func(engine.Cause) bool
 	}
 }
 
-// writeOver tells why a rule costs too much.
+// writeOver writes why rule costs too much.
 func writeOver(b *strings.Builder, rule *vet.Rule) {
 	total := max(rule.EstimatedTotal, rule.MessageExpressionCost)
 	fmt.Fprintf(b, "%s: estimate %s, %s of the limit: %s\n", phrase.Rule(rule.Path, rule.Index), phrase.Number(total), phrase.Share(total, rule.Limit), termwidth.Cut(lex.Flat(rule.Rule), maxValue))
@@ -129,7 +128,7 @@ func writeOver(b *strings.Builder, rule *vet.Rule) {
 	}
 }
 
-// writeBounds says what to set in the schema.
+// writeBounds writes the bounds to set in the schema.
 func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 	if len(v.Advice) == 0 {
 		return
@@ -142,7 +141,8 @@ func (s *Session) writeBounds(b *strings.Builder, v *vet.Version) {
 	b.WriteString(table(boundRows(v, "  ", "now"), s.Width))
 }
 
-// boundRows are rows of what to set, and what is or was there.
+// boundRows returns table rows of the bounds to set, with the current or previous bound in the last
+// column.
 func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	for _, a := range v.Advice {
 		other := ""
@@ -154,7 +154,7 @@ func boundRows(v *vet.Version, indent, before string) (rows [][]string) {
 	return rows
 }
 
-// writeLints tells what is accepted and regretted, of the rules here and below.
+// writeLints writes the lints of the rules at and below the session's path, and counts the others.
 func (s *Session) writeLints(b *strings.Builder, lints []vet.Lint) {
 	here, elsewhere := s.state.place.pattern(), 0
 	for _, l := range lints {

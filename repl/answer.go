@@ -21,40 +21,38 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// Answer is what an expression gave.
+// An Answer is the result of evaluating an expression.
 type Answer struct {
-	// Value is the result; nil when Err is set.
+	// Value is the result, or nil if Err is set.
 	Value ref.Val
-	// Type is the expression's type in a schema's words.
+	// Type is the type of the expression, in the terms of an OpenAPI schema.
 	Type string
-	// Estimate is the API server's of one evaluation, which can be less than the
-	// cost by a few units, and Occurrences how often a rule here
-	// may run for one object; Limit bounds their product. Cost is the actual
-	// cost. All are in CEL cost units.
+	// Estimate is the API server's cost estimate for one evaluation; it can be a few units below
+	// Cost. Occurrences is how often a rule at this path can run for one object, and Limit is the
+	// limit for the product of the two. Cost is the actual cost. All costs are in CEL cost units.
 	Estimate    cost.Estimate
 	Occurrences uint64
 	Limit       uint64
 	Cost        uint64
-	// Why are the values that made an expression false, or fail.
+	// Why lists the values that made the expression false or made it fail.
 	Why []record.Part
-	// Err is why there is no value: a run-time error, or nothing to evaluate
-	// over.
+	// Err is the reason why there is no value: a runtime error, or a *NoValueError if there was
+	// nothing to evaluate over.
 	Err error
-	// Hint says in words how to mend what failed; "" where nothing is known.
+	// Hint describes how to fix an error, or is empty if no fix is known.
 	Hint string
 	// Status is set if the expression reads a status that rules do not see.
 	Status *StatusNote
-	// Evaluated is false when there was nothing to evaluate over.
+	// Evaluated is false if there was nothing to evaluate over.
 	Evaluated bool
 }
 
-// maxAnswer is how large a value can be, in bytes, to be an answer.
+// maxAnswer limits the size of a value, in bytes.
 const maxAnswer = 64 << 20
 
-// Eval compiles and evaluates one expression at the session's place. The error
-// is a *engine.CompileError where the expression is bad and an
-// *engine.InternalError for a bug of Celadon's; what fails at run time is in the
-// Answer.
+// Eval compiles and evaluates one expression at the session's path. It returns an
+// *engine.CompileError if the expression does not compile and an *engine.InternalError for an
+// internal error. Runtime errors are in the Answer.
 func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -81,7 +79,7 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	if a.Value != nil && !eval.Fits(a.Value, maxAnswer) {
 		a.Value, a.Err = nil, &eval.OverworkError{Why: fmt.Sprintf("the value would have over %d MiB when written out", maxAnswer>>20)}
 	}
-	if a.Err != nil && a.Status == nil { // else the note says it
+	if a.Err != nil && a.Status == nil { // otherwise the note explains it
 		a.Hint = assist.Failed(src, a.Err)
 	}
 	var overwork *eval.OverworkError
@@ -99,7 +97,8 @@ func (s *Session) Eval(ctx context.Context, src string) (answer *Answer, err err
 	return a, nil
 }
 
-// internal is the error for what is no outcome of an expression but a bug.
+// internal returns an *engine.InternalError if err is an internal error of the evaluator, and nil
+// otherwise.
 func internal(err error) error {
 	var bug *eval.InternalError
 	if !errors.As(err, &bug) {
@@ -143,8 +142,7 @@ func needsSelf(x *expr.Expr) bool {
 	return false
 }
 
-// NoValueError says why self, or oldSelf, has no value, and the command that
-// gives it one.
+// A NoValueError reports why self or oldSelf has no value, and the command that provides it.
 type NoValueError struct {
 	Old     bool
 	Why, Do string
@@ -175,17 +173,17 @@ func (s *Session) noOld() error {
 	return &NoValueError{Old: true, Why: "the old object has nothing that corresponds to " + phrase.Place(s.state.place.path()), Do: ":old set it, or :cd elsewhere"}
 }
 
-// Total is what the server estimates that the rule may cost for one object.
+// Total returns the API server's estimate of the rule's cost for one object.
 func (a *Answer) Total() uint64 { return cost.Mul(a.Estimate.Max, a.Occurrences) }
 
-// text arranges an answer for people.
+// text formats an answer for display.
 func (a *Answer) text(width int) string {
 	var b strings.Builder
 	switch {
 	case a.Value != nil:
 		value, readable := printable(Format(a.Value)), asYAML(a.Value)
 		if readable != "" {
-			value = fitLine(value, width) // all of it stands below
+			value = fitLine(value, width) // the full value follows as YAML
 		}
 		b.WriteString(value + "\n" + indent(printable(readable)))
 		b.WriteString(whyText(a.Why, width))
@@ -202,8 +200,8 @@ func (a *Answer) text(width int) string {
 	return b.String()
 }
 
-// estimateText is the server's estimate. It is no bound: the server counts some
-// steps as nothing that cost a unit, as == of two integers.
+// estimateText formats the server's estimate. The estimate is not an upper bound: the server counts
+// some operations that cost one unit, such as == of two integers, as zero.
 func (a *Answer) estimateText() string {
 	price := assist.Price{Estimate: a.Estimate, Times: a.Occurrences, Total: a.Total(), Limit: a.Limit}
 	text := price.Words()
@@ -213,8 +211,7 @@ func (a *Answer) estimateText() string {
 	return text
 }
 
-// asYAML is an object, or a list of them, as its author would write it; "" for
-// any other value.
+// asYAML returns v as YAML if it is an object or a list of objects, and "" otherwise.
 func asYAML(v ref.Val) string {
 	native := expr.Native(v)
 	switch v := native.(type) {

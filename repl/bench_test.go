@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// completed are lines whose end is completed, by what it takes.
+// completed maps the kind of completion to a line to complete at its end.
 var completed = map[string]string{
 	"nothing":  "",
 	"field":    "self.spec.",
@@ -36,7 +36,7 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// TestCompleteTells completes on a large CRD and tells how long that took.
+// TestCompleteTells logs how long completion takes on a large CRD.
 func TestCompleteTells(t *testing.T) {
 	doc := readDocuments(t, corpus.Largest(t, corpusCRDs(t)))[0]
 	for name, line := range completed {

@@ -10,12 +10,12 @@ import (
 	"github.com/celadon-cel/celadon/engine/x/eval"
 )
 
-// TestBugIsNoVerdict holds that a bug of ours is told as one, and is never the
-// outcome of an expression.
+// TestBugIsNoVerdict checks that an internal error is reported as such, and never as the result of
+// an expression.
 func TestBugIsNoVerdict(t *testing.T) {
 	s := crontab(t)
 	place := s.state.place
-	s.state.place = nil // no command leaves a session so
+	s.state.place = nil // no command leaves a session in this state
 	a, err := s.Eval(context.Background(), "self.spec.replicas > 0")
 	var bug *engine.InternalError
 	if a != nil || !errors.As(err, &bug) {

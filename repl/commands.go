@@ -10,20 +10,21 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// command is one line of :help, and what it does.
+// A command is a shell command and its line in :help.
 type command struct {
 	name, args, help string
-	// run answers with text; where it fails, the session has not changed.
+	// run executes the command and returns its output. If it returns an error, the session has not
+	// changed.
 	run func(ctx context.Context, s *Session, arg string) (string, error)
-	// expression commands go on in the next line while theirs is unfinished.
+	// expression is set if the last argument is an expression, which can continue in the next line.
 	expression bool
-	// removes is true where a - in place of the expression removes it.
+	// removes is set if a - instead of the expression removes it.
 	removes bool
-	// complete offers arguments.
+	// complete returns completions of the arguments.
 	complete func(s *Session, arg string) assist.Completion
 }
 
-// commands is the table of all there are, in :help's order.
+// commands returns all commands in the order of :help.
 func commands() []command {
 	return slices.Concat(lookCommands(), objectCommands(), ruleCommands(), sessionCommands())
 }
@@ -94,7 +95,8 @@ func commandNames(*Session) []string {
 	return names
 }
 
-// findCommand finds a command by its name, or by a beginning that only one has.
+// findCommand returns the command with the given name, or the only command whose name begins with
+// it. A command and its variant with "!" count as one.
 func findCommand(name string) (command, bool) {
 	var begun []command
 	for _, c := range commands() {
@@ -111,7 +113,7 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// noCommand says what is wrong with a command's name.
+// noCommand returns the error for an unknown command name.
 func noCommand(name string) error {
 	var all, begun []string
 	for _, c := range commands() {

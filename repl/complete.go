@@ -10,9 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// Complete offers what fits at a position of a line, counted in code points. It
-// depends on nothing but the session, the line and the position, and changes
-// nothing.
+// Complete returns completions for the part of line before pos. pos is counted in code points.
+// Complete does not change the session.
 func (s *Session) Complete(line string, pos int) assist.Completion {
 	src := []rune(line)
 	src = src[:max(0, min(pos, len(src)))]
@@ -28,7 +27,7 @@ func (s *Session) Complete(line string, pos int) assist.Completion {
 	return s.completeExpr(src)
 }
 
-// completeExpr offers what can stand at the end of src.
+// completeExpr returns completions at the end of the expression src.
 func (s *Session) completeExpr(src []rune) assist.Completion {
 	p := s.helper()
 	if p == nil {
@@ -37,7 +36,7 @@ func (s *Session) completeExpr(src []rune) assist.Completion {
 	return p.Complete(src)
 }
 
-// completePartial completes in the last line of an expression over several.
+// completePartial returns completions for the last line of a multi-line expression.
 func (s *Session) completePartial(src []rune) assist.Completion {
 	before := []rune(s.partial + "\n")
 	whole := append(slices.Clone(before), src...)
@@ -82,14 +81,15 @@ func (s *Session) completeCommand(src []rune) assist.Completion {
 	return c
 }
 
-// The completers of arguments: arg is all that stands behind the command's name
-// up to the cursor.
+// The following functions complete arguments. arg is the text between the command's name and the
+// cursor.
 
 func completeExpression(s *Session, arg string) assist.Completion {
 	return s.completeExpr([]rune(arg))
 }
 
-// completeNumbered is a rule's number, then what complete says.
+// completeNumbered returns a completer for a rule number followed by an argument that then
+// completes. then can be nil.
 func completeNumbered(then func(*Session, string) assist.Completion) func(*Session, string) assist.Completion {
 	return func(s *Session, arg string) assist.Completion {
 		first, rest, hasRest := strings.Cut(arg, " ")
@@ -168,13 +168,13 @@ func completeLoad(s *Session, arg string) assist.Completion {
 
 var loadable = []string{"crd", "object", "old"}
 
-// completePath offers the next step of a path.
+// completePath completes the last step of a path.
 func completePath(s *Session, arg string) assist.Completion {
 	p := s.state.place
 	if p == nil {
 		return assist.Completion{}
 	}
-	cut := strings.LastIndexAny(arg, ".[/") // never inside a step's name but a quoted one
+	cut := strings.LastIndexAny(arg, ".[/") // not inside a step's name, unless it is quoted
 	if quoted := strings.LastIndex(arg, "['"); quoted >= 0 && !strings.Contains(arg[quoted:], "']") {
 		cut = quoted
 	}
@@ -203,10 +203,9 @@ func completePath(s *Session, arg string) assist.Completion {
 	return c.Only(last)
 }
 
-// target is what a path leads to: a declaration, the schema that has its words, and
-// the values there.
+// A target is the declaration, schema node, and values that a path leads to.
 type target struct {
-	decl   *types.Decl // nil where it leads nowhere
+	decl   *types.Decl // nil if the path does not exist
 	schema *schemaNode
 	values []any
 }
@@ -269,7 +268,7 @@ func fieldSteps(d *types.Decl, values []any, bare bool) []assist.Candidate {
 	return out
 }
 
-// completeSet is a path, then a value that fits.
+// completeSet completes a path and the value assigned to it.
 func completeSet(s *Session, arg string) assist.Completion {
 	path, value, ok := strings.Cut(arg, "=")
 	if !ok || s.state.place == nil {
@@ -287,7 +286,7 @@ func completeSet(s *Session, arg string) assist.Completion {
 	return c.Only(trimmed)
 }
 
-// completeLet is an expression behind the name.
+// completeLet completes the expression after NAME =.
 func completeLet(s *Session, arg string) assist.Completion {
 	before, text, ok := strings.Cut(arg, "=")
 	if !ok {
@@ -298,7 +297,7 @@ func completeLet(s *Session, arg string) assist.Completion {
 	return c
 }
 
-// completeOld is what :old can do, then a path.
+// completeOld completes the subcommands of :old and their paths.
 func completeOld(s *Session, arg string) assist.Completion {
 	what, rest, ok := strings.Cut(arg, " ")
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// TestCompleteCorpus asks at random places of the corpus' rules what can stand there:
-// the shell answers as an editor does that knows the place alone. Of a whole corpus
-// it asks at 5,000 places, of few files at fewer.
+// TestCompleteCorpus completes at random positions in rules of the corpus, and checks that the
+// shell and the editor return the same candidates. It tries 400 positions, or 5,000 if CELADON_FULL
+// is set.
 func TestCompleteCorpus(t *testing.T) {
 	t.Parallel()
 	want, asked := 400, 0
@@ -38,7 +38,7 @@ func TestCompleteCorpus(t *testing.T) {
 	}
 }
 
-// completeAll completes at so many places of the rules of a CRD's versions.
+// completeAll completes at up to most positions in the rules of a CRD.
 func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked int) {
 	t.Helper()
 	c, err := newCRD(doc, engine.Config{})
@@ -73,7 +73,7 @@ func completeAll(t *testing.T, doc Document, random *rand.Rand, most int) (asked
 					at := random.IntN(len([]rune(rule.Rule)) + 1)
 					asked++
 					shell, editor := s.Complete(rule.Rule, at), place.CompleteAt(rule.Rule, at)
-					if at == 0 { // the shell has commands, too
+					if at == 0 { // the shell also completes commands
 						editor = shell
 					}
 					if !reflect.DeepEqual(shell, editor) {

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestComplete asks at the place of the | in each line: the first candidates,
-// and where they begin. A _ is a space.
+// TestComplete completes at the | in each line and checks the first candidates and where they
+// begin. A _ represents a space.
 func TestComplete(t *testing.T) {
 	s := crontab(t)
 	for line, want := range map[string]struct {
@@ -55,8 +55,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// odd is a session over a CRD with names that CEL cannot hold as they are,
-// enums and maps.
+// odd returns a session over a CRD with enums, maps, and field names that CEL must escape.
 func odd(t *testing.T) *Session {
 	t.Helper()
 	a, err := txtar.ParseFile("../cmd/celadon/testdata/script/repl_complete.txtar")
@@ -84,8 +83,8 @@ func odd(t *testing.T) *Session {
 	return s
 }
 
-// TestCompleteTyped holds all candidates at the end of each line, in a
-// Kubernetes version where one is given.
+// TestCompleteTyped checks all candidates at the end of each line, in a given Kubernetes version if
+// there is one.
 func TestCompleteTyped(t *testing.T) {
 	fields := "kind name tags"
 	for _, c := range []struct{ kube, line, want string }{

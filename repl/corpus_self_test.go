@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// TestCorpusSelf asks a session for whole objects of the corpora, as a user does
-// first: each has a value, in the shell, as CEL and as JSON.
+// TestCorpusSelf evaluates whole objects of the corpora, and checks that each has a value that can
+// be printed as CEL and as JSON.
 func TestCorpusSelf(t *testing.T) {
 	t.Parallel()
 	objects := 0
@@ -44,7 +44,7 @@ func TestCorpusSelf(t *testing.T) {
 					sessions[c.CRD] = s
 				}
 				if s == nil || s.LoadObject(Document{File: file, Text: text, JSON: c.Object}) != nil {
-					continue // of a version that is not served, or no object at all
+					continue // the version is not served, or it is not an object
 				}
 				s.past = nil
 				objects++

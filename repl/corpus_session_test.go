@@ -12,13 +12,12 @@ import (
 	"github.com/celadon-cel/celadon/internal/yaml/position"
 )
 
-// largeCRD is the size from which on few CRDs of the corpus are edited by a
-// session, of the others every fourth: each edit compiles all rules anew.
+// largeCRD is the size in bytes above which TestCorpusSessions edits only every 20th CRD instead of
+// every fourth, because each edit compiles all rules again.
 const largeCRD = 60_000
 
-// TestCorpusSessions makes edits of all kinds at random places of each CRD. What
-// is no rule stays byte for byte, what fails changes nothing, and when all is
-// undone the text is the one before.
+// TestCorpusSessions makes random edits at random paths of each CRD. It checks that only rules
+// change, that a failed edit changes nothing, and that undoing all edits restores the text.
 func TestCorpusSessions(t *testing.T) {
 	t.Parallel()
 	sessions, edits, refused := 0, 0, 0
@@ -72,7 +71,7 @@ func TestCorpusSessions(t *testing.T) {
 	}
 }
 
-// randomEdit goes to a place with rules, or to any, and says what to do there.
+// randomEdit moves to a path, usually one with rules, and returns a command to execute there.
 func randomEdit(s *Session, random *rand.Rand) string {
 	c := s.state.crd
 	version := random.IntN(len(c.def.Spec.Versions))
@@ -109,7 +108,7 @@ func randomEdit(s *Session, random *rand.Rand) string {
 	return lines[random.IntN(len(lines))]
 }
 
-// withoutRules is a text without its lists of rules.
+// withoutRules returns text with its lists of rules removed.
 func withoutRules(t *testing.T, text []byte) string {
 	t.Helper()
 	doc, err := position.Parse(text)

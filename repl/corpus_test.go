@@ -17,8 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// corpusCRDs are the files of CELADON_CORPUS that hold CRDs; without it, the
-// example.
+// corpusCRDs returns the CRD files of CELADON_CORPUS, or the example if it is not set.
 func corpusCRDs(t testing.TB) []string {
 	t.Helper()
 	if len(corpus.Named(t)) == 0 {
@@ -27,11 +26,10 @@ func corpusCRDs(t testing.TB) []string {
 	return corpus.CRDFiles(t)
 }
 
-// TestCorpusEdits adds a rule at a random place of each CRD and removes it
-// again: the text is the one before with the rule put in, and then the one
-// before to the byte. It changes and removes a random rule that was there, too.
-// (ruleEdit.apply holds that the parsed CRD is equal but for the edit.) Every
-// 25th CRD is edited by a whole session.
+// TestCorpusEdits adds a rule at a random path of each CRD and removes it again. It checks that the
+// edited text differs only by the inserted rule, and that the original text is restored. It also
+// changes and removes a random existing rule. (ruleEdit.apply checks that the parsed CRDs are equal
+// except for the edit.) Every 25th CRD is edited in a session.
 func TestCorpusEdits(t *testing.T) {
 	t.Parallel()
 	done := 0
@@ -87,7 +85,7 @@ func addAndDrop(t *testing.T, c *crd, version int, place []engine.Step) {
 	}
 }
 
-// changeOne edits a random rule that the CRD has, and takes it out.
+// changeOne edits and then removes a random rule of the CRD.
 func changeOne(t *testing.T, c *crd, version int, random *rand.Rand) {
 	t.Helper()
 	schema := c.def.Spec.Versions[version].Schema.OpenAPIV3Schema
@@ -128,7 +126,7 @@ func must(t testing.TB, s *Session, line string) string {
 	return reply.Text
 }
 
-// editablePlaces are the places of the CRD's own schema where rules can stand.
+// editablePlaces returns the paths in the CRD's schema that can have rules.
 func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]engine.Step {
 	v := &c.def.Spec.Versions[version]
 	if d == nil {
@@ -154,7 +152,7 @@ func editablePlaces(c *crd, version int, at []engine.Step, d *types.Decl) [][]en
 	return out
 }
 
-// editAndUndo does it all in a session, and takes it back.
+// editAndUndo edits the CRD in a session and undoes the edits.
 func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 	t.Helper()
 	doc := c.doc
@@ -191,7 +189,7 @@ func editAndUndo(t *testing.T, c *crd, version int, place []engine.Step) {
 
 func itoa(n int) string { return string(formatJSON(n)) }
 
-// onlyAdded holds that now is was with one piece of text put in.
+// onlyAdded checks that now is was with one piece of text inserted.
 func onlyAdded(t *testing.T, was, now []byte) {
 	t.Helper()
 	front := 0
@@ -199,7 +197,7 @@ func onlyAdded(t *testing.T, was, now []byte) {
 		front++
 	}
 	if !bytes.HasSuffix(now[front:], was[front:]) {
-		// the piece may begin as what follows it does
+		// The insertion may begin with the same text that follows it.
 		back := 0
 		for back < len(was)-front && was[len(was)-1-back] == now[len(now)-1-back] {
 			back++

@@ -12,8 +12,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// crd is a CRD as one state of a session has it. It is immutable but for what
-// it caches.
+// A crd is the CRD of one session state. It is immutable, except for the compiled engine.
 type crd struct {
 	doc    Document
 	def    *apiextensionsv1.CustomResourceDefinition
@@ -30,13 +29,13 @@ func newCRD(doc Document, cfg engine.Config) (*crd, error) {
 	return (&crd{doc: doc, def: def}).with(cfg)
 }
 
-// with is the same CRD compiled another way.
+// with returns the same CRD compiled with cfg.
 func (c *crd) with(cfg engine.Config) (*crd, error) {
 	next := &crd{doc: c.doc, def: c.def, config: cfg}
 	return next, next.compile()
 }
 
-// compile makes the engine, if it is not there.
+// compile compiles the engine unless that was already done.
 func (c *crd) compile() error {
 	if c.engine != nil {
 		return nil
@@ -53,10 +52,10 @@ func (c *crd) compile() error {
 	return nil
 }
 
-// schemaNode is a node of a schema as the CRD has it.
+// A schemaNode is a schema node in the CRD.
 type schemaNode = apiextensionsv1.JSONSchemaProps
 
-// schema is a version's schema; nil when it has none.
+// schema returns the schema of a version, or nil if it has none.
 func (c *crd) schema(version string) *schemaNode {
 	if v := c.version(version); v >= 0 && c.def.Spec.Versions[v].Schema != nil {
 		return c.def.Spec.Versions[v].Schema.OpenAPIV3Schema
@@ -73,12 +72,12 @@ func (c *crd) version(name string) int {
 	return -1
 }
 
-// schemaHere is the schema node of the session's place.
+// schemaHere returns the schema node at the session's path.
 func (s *Session) schemaHere() *schemaNode {
 	return assist.SchemaAt(s.state.crd.schema(s.state.version), s.state.place.steps)
 }
 
-// helper knows the session's place; nil without a CRD.
+// helper returns the assistant for the session's path, or nil without a CRD.
 func (s *Session) helper() *assist.Place {
 	p := s.state.place
 	if p == nil {

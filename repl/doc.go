@@ -1,23 +1,21 @@
-// Package repl is the authoring shell: it tries, prices and edits the rules of a
-// CRD over an object.
+// Package repl implements the interactive shell for developing the rules of a CRD: it evaluates
+// expressions over an object, reports their cost, and edits rules.
 //
-// A [Session] holds the state and does no I/O of its own; what it needs of the
-// world it asks its [Host]. [Run] is the loop over a [LineReader], which is a
-// terminal, a pipe or a test:
+// A [Session] holds the state. It performs no I/O; files and other outside services are reached
+// through its [Host]. [Run] reads lines from a [LineReader] (a terminal, a pipe, or a test) and
+// prints the replies:
 //
 //	s, err := repl.NewSession(repl.Config{})
 //	err = s.LoadCRD(doc)
 //	err = repl.Run(ctx, s, repl.Lines(os.Stdin), os.Stdout)
 //
-// [Session.Do] answers one line, [Session.Eval] one expression with its value,
-// type, cost and estimate, and [Session.Complete] says what fits at a place of a
-// line.
+// [Session.Do] executes one line. [Session.Eval] evaluates one expression and returns its value,
+// type, cost, and estimate. [Session.Complete] returns completions at a position in a line.
 package repl
 
-// How it works: a Session is at one state, and a command makes the next one and
-// commits it, or fails and leaves the state alone; undo goes back over states
-// (session.go). Commands stand in one table (commands.go). An edit of a rule is
-// put into the CRD's text by x/crdedit, and the text is read again and
-// compared before it counts (ruleedit.go). What needs no session, as what can stand
-// at a place of an expression, is x/assist's; what takes an object,
-// x/analysis/lint's.
+// How it works: a Session is always in one state. A command builds the next state and commits it;
+// if the command fails, the state does not change. Undo returns to earlier states (session.go). All
+// commands are listed in one table (commands.go). x/crdedit applies the edit of a rule to the text
+// of the CRD, and the edited text is parsed and compared before it is accepted (ruleedit.go).
+// Assistance that needs no session, such as completion in an expression, is in x/assist. Analysis
+// that needs an object is in x/analysis/lint.

@@ -11,53 +11,53 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// Document is a CRD or an object with the text that it was read from.
+// A Document is a CRD or an object, with the text that it was parsed from.
 type Document struct {
-	// File is where it came from, as the user named it.
+	// File is the file name as the user wrote it.
 	File string
-	// Text is the whole YAML document, or JSON value, that holds it.
+	// Text is the complete YAML document or JSON value that contains it.
 	Text []byte
-	// Line is the line of File that Text begins on, from 1.
+	// Line is the line in File where Text begins, counted from 1.
 	Line int
-	// InList is true when Text is a List and Item the position in it.
+	// InList is set if Text is a List. Item is then the index in its items.
 	InList bool
 	Item   int
 	// JSON is the CRD or object itself.
 	JSON []byte
 }
 
-// Host is what a session may ask of the world. A command whose function is nil
-// says that it cannot be used here.
+// Host provides a session's access to files and other services. A command that needs a function
+// that is nil returns an error.
 type Host struct {
-	// Load reads all documents of a file or folder.
+	// Load reads all documents in a file or folder.
 	Load func(path string) ([]Document, error)
-	// Save writes a CRD and gives the name of the file: the document's own, when
-	// SaveRequest.File is another name for that.
+	// Save writes a CRD and returns the name of the file. If SaveRequest.File is another name for
+	// the document's own file, that is Document.File.
 	Save func(SaveRequest) (file string, err error)
-	// Files are the paths that begin so, for completion.
+	// Files returns the paths that begin with prefix, for completion.
 	Files func(prefix string) []string
-	// Check is the report of celadon check on one object.
+	// Check returns the report of celadon check for one object.
 	Check func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
-	// CheckStatus is the report of celadon check --subresource status on one object.
+	// CheckStatus returns the report of celadon check --subresource status for one object.
 	CheckStatus func(ctx context.Context, e *engine.Engine, obj, old *Document) (string, error)
 }
 
-// SaveRequest asks for a CRD to be written.
+// A SaveRequest describes a CRD to write.
 type SaveRequest struct {
-	// Document is the CRD as its file has it: where it holds anything else there,
-	// nothing is to be written.
+	// Document is the CRD as last read from or saved to its file. If the file has since changed,
+	// Save must not write it.
 	Document Document
-	// Text stands in place of Document.Text.
+	// Text replaces Document.Text.
 	Text []byte
-	// File is another file, that the whole of the CRD's file so changed is to be
-	// written into. It must not exist unless Over is set; "" is the CRD's own.
+	// File is another file to write the changed content of the CRD's file to. It must not exist
+	// unless Over is set. If File is empty, the CRD's own file is written.
 	File string
 	Over bool
-	// Keep are files that are never to be written, but for the CRD's own.
+	// Keep lists files that must not be overwritten, unless one is the CRD's own file.
 	Keep []string
 }
 
-// convert reads text again after an edit.
+// convert returns d with the edited text, and decodes it again.
 func (d Document) convert(text []byte) (Document, error) {
 	data, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -80,8 +80,8 @@ func (d Document) convert(text []byte) (Document, error) {
 	return d, nil
 }
 
-// Kind is the document's kind; "" when it is no Kubernetes object. It reads no
-// further than it must: a CRD can be large.
+// Kind returns the kind of the document, or "" if it is not a Kubernetes object. It decodes only as
+// far as necessary, because a CRD can be large.
 func (d Document) Kind() string {
 	dec := json.NewDecoder(bytes.NewReader(d.JSON))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -106,11 +106,11 @@ func (d Document) Kind() string {
 
 func (d Document) isCRD() bool { return d.Kind() == "CustomResourceDefinition" }
 
-// object is a loaded or edited object.
+// An object is a loaded or edited object.
 type object struct {
 	doc   Document
 	value map[string]any
-	// file is where the object was loaded from, before any edit.
+	// file is the file that the object was loaded from, before any edit.
 	file string
 	// prepared is the object as rules see it.
 	prepared map[string]any
@@ -124,7 +124,7 @@ func newObject(doc Document) (*object, error) {
 	return &object{doc: doc, value: value, file: doc.File}, nil
 }
 
-// edited is the object with another value; its text is then ours.
+// edited returns o with a new value. Its text is generated from the value.
 func (o *object) edited(value map[string]any) (*object, error) {
 	text, err := yaml.Marshal(value)
 	if err != nil {

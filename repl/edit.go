@@ -64,7 +64,7 @@ func drop(_ context.Context, s *Session, arg string) (string, error) {
 	return fmt.Sprintf("dropped %s\n", lex.Flat(dropped)), nil
 }
 
-// setPart is the command for one part of a rule.
+// setPart returns the command that sets or removes one field of a rule.
 func setPart(field string) func(context.Context, *Session, string) (string, error) {
 	return func(_ context.Context, s *Session, arg string) (string, error) {
 		n, value, err := s.target(arg)
@@ -88,8 +88,8 @@ func setPart(field string) func(context.Context, *Session, string) (string, erro
 	}
 }
 
-// target is the rule that a part belongs to: the numbered one, else the one
-// last added or changed, else the only one.
+// target parses an optional rule number from arg and returns the rest as value. Without a number,
+// it selects the rule last added or changed, or the only rule at the path.
 func (s *Session) target(arg string) (n int, value string, err error) {
 	first, rest, _ := strings.Cut(arg, " ")
 	if _, ok := ruleNumber(first); ok {
@@ -126,7 +126,7 @@ func (s *Session) numbered(text string) (int, error) {
 	return n, nil
 }
 
-// ruleCompiles refuses what the API server would not take as a rule.
+// ruleCompiles returns an error if the API server would not accept rule.
 func (s *Session) ruleCompiles(rule string, optionalOldSelf bool) error {
 	x, err := s.compile(rule, optionalOldSelf)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *Session) partFits(field, value string, n int) error {
 	return nil
 }
 
-// editRule changes the CRD's text, reads it again, and makes that the session's
-// CRD if it is the CRD before but for the edit.
+// editRule applies e to the CRD's text, parses the result, and makes it the session's CRD. It fails
+// if the text differs from the old CRD in anything but the edit.
 func (s *Session) editRule(e ruleEdit) error {
 	st := s.state
 	e.at = crdedit.Place{Version: st.crd.version(st.version), Steps: st.place.steps}
@@ -190,7 +190,7 @@ func (s *Session) editRule(e ruleEdit) error {
 	return s.commit(&next, next.steps)
 }
 
-// newlyBroken is what the edited rule is refused for.
+// newlyBroken returns the compile error of the edited part, or nil.
 func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
 	if e.op == dropRule || e.op == dropField {
 		return nil
@@ -204,7 +204,7 @@ func (s *Session) newlyBroken(c *crd, e ruleEdit) error {
 	return nil
 }
 
-// oneRule shows a rule as it is after an edit.
+// oneRule returns the listing of rule n after an edit.
 func (s *Session) oneRule(n int) (string, error) {
 	ran, err := s.run(context.Background())
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Session) oneRule(n int) (string, error) {
 	return (&listing{rows: rows, costly: costly}).text(s, s.Width) + s.lacks(n), nil
 }
 
-// lacks is what a rule still needs before an API server takes it.
+// lacks returns hints on what rule n still requires before an API server accepts it.
 func (s *Session) lacks(n int) string {
 	rule, text := s.rulesHere()[n], ""
 	if rule.Message == "" && strings.ContainsAny(rule.Rule, "\n\r") {
@@ -251,7 +251,7 @@ func diffCRD(_ context.Context, s *Session, _ string) (string, error) {
 
 func save(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, false) }
 
-// saveOver is save into a file that exists.
+// saveOver saves the CRD and can overwrite an existing file.
 func saveOver(_ context.Context, s *Session, arg string) (string, error) { return s.save(arg, true) }
 
 func (s *Session) save(file string, over bool) (string, error) {
@@ -281,7 +281,7 @@ func (s *Session) save(file string, over bool) (string, error) {
 	return fmt.Sprintf("wrote %s\n", written), nil
 }
 
-// completeFieldPath offers a path as fieldPath has it, with a leading dot.
+// completeFieldPath completes a fieldPath, which begins with a dot.
 func completeFieldPath(s *Session, arg string) assist.Completion {
 	if arg == "" {
 		arg = "."

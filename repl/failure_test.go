@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// snapshot is all that a user could see of a session, but its history.
+// snapshot returns the state of a session that a user can observe, except its history.
 func snapshot(s *Session) map[string]string {
 	st := s.state
 	out := map[string]string{
@@ -35,7 +35,7 @@ func snapshot(s *Session) map[string]string {
 	return out
 }
 
-// badArguments are tried on every command.
+// badArguments are arguments that are tried with every command.
 var badArguments = []string{
 	"", "nope", "1", "9", "-1", "0", "99999999999999999999", "1 1", "nope = 1", "replicas", "replicas = x", "replicas[0] = 1", "env[9] = {}", "/kind = \"X\"", "unset status", "set nope = 1", "x", "all all", "replicas = {", "replicas = ", "= 1", "[", "[9]", "['", "..", "../../../..", "/nope",
 	"spec.nope", "[*]", "env[*].name = \"x\"", "env[99] = {}", "/ = {}", "set", "set nope", "set x = {", "unset nope", "unset", "copy that", "crd", "crd nope", "object nope", "old nope", "old",
@@ -43,7 +43,7 @@ var badArguments = []string{
 	"\x00", "日本", strings.Repeat("(", 300), strings.Repeat("a.", 300) + "a", ": :", "//", "-",
 }
 
-// sessions are some with much in them, and some with little.
+// sessions returns sessions with many and with few things loaded.
 func sessions(t *testing.T) map[string]func() *Session {
 	full := func() *Session {
 		s := crontab(t)
@@ -82,8 +82,8 @@ func sessions(t *testing.T) map[string]func() *Session {
 	}
 }
 
-// TestEveryFailureChangesNothing tries every command with bad arguments. What
-// fails leaves all as it was, and says what is wrong.
+// TestEveryFailureChangesNothing runs every command with bad arguments. It checks that failed
+// commands report an error and do not change the session.
 func TestEveryFailureChangesNothing(t *testing.T) {
 	for name, open := range sessions(t) {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestEveryFailureChangesNothing(t *testing.T) {
 	}
 }
 
-// fails answers a line; what it does is taken back.
+// fails executes a line, reports whether it failed, and restores the session.
 func fails(t *testing.T, s *Session, line string) bool {
 	t.Helper()
 	kept, saved := s.moment(), maps.Clone(s.saved)

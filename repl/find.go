@@ -15,13 +15,13 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/search"
 )
 
-// wants are what can be found, as celadon find names it.
+// wants are the outcomes that :find accepts, named as in celadon find.
 var wants = []string{string(search.Refused), string(search.Accepted), string(search.Errs)}
 
-// useFound in place of one of them makes what was found the session's object.
+// useFound is the argument of :find that loads the last object found.
 const useFound = "use"
 
-// findWitness finds a write that shows what a rule here does.
+// findWitness implements :find. It searches for a write that demonstrates an outcome of a rule.
 func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	if arg == useFound {
 		return "", s.useFound()
@@ -49,7 +49,7 @@ func findWitness(ctx context.Context, s *Session, arg string) (string, error) {
 	return answerText(answer, want, n)
 }
 
-// ask asks about the rule with a number here.
+// ask searches for a write that demonstrates the outcome want of rule n at the session's path.
 func (s *Session) ask(ctx context.Context, n int, want search.Want) (*lint.Answer, error) {
 	st := s.state
 	asker, err := lint.NewAsker(st.crd.def, st.crd.engine, st.version, lint.Config{KubeVersion: st.kube, Steps: search.DefaultSteps})
@@ -63,7 +63,7 @@ func (s *Session) ask(ctx context.Context, n int, want search.Want) (*lint.Answe
 	return asker.Ask(ctx, asker.Rules()[i], want)
 }
 
-// answerText shows a write that was found.
+// answerText formats the write that was found.
 func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
 	w := a.Witness
 	var b strings.Builder
@@ -98,7 +98,7 @@ func answerText(a *lint.Answer, want search.Want, rule int) (string, error) {
 	return b.String(), nil
 }
 
-// useFound makes what was found last the session's object, and old object.
+// useFound makes the last write found the session's object and old object.
 func (s *Session) useFound() error {
 	if s.state.crd == nil {
 		return errNoCRD
@@ -126,7 +126,7 @@ func (s *Session) useFound() error {
 	return s.commit(&next, next.steps)
 }
 
-// foundDocument is an object that stands in no file.
+// foundDocument returns obj as a document that belongs to no file.
 func foundDocument(obj map[string]any) (doc Document, err error) {
 	doc.File = "(found)"
 	if doc.JSON, err = json.Marshal(obj); err == nil {

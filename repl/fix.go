@@ -8,8 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// fix sets the bounds that vet advises in the CRD, in all its versions: a server
-// refuses it for any of them.
+// fix implements :fix. It sets the bounds that vet advises in all versions of the CRD, because a
+// server rejects the CRD for any of its versions.
 func fix(ctx context.Context, s *Session, _ string) (string, error) {
 	st := s.state
 	if st.crd == nil {
@@ -52,7 +52,7 @@ func fix(ctx context.Context, s *Session, _ string) (string, error) {
 	return answer, nil
 }
 
-// stuck is true where there are rules that no bounds make fit.
+// stuck reports whether r has rules that exceed their limit whatever the bounds are.
 func stuck(r *vet.Report) bool {
 	for i := range r.Versions {
 		if !r.Versions[i].Mendable {
@@ -62,7 +62,7 @@ func stuck(r *vet.Report) bool {
 	return false
 }
 
-// advised are rows of what a report advises to set.
+// advised returns table rows of the bounds that r advises.
 func advised(r *vet.Report) (rows [][]string) {
 	for i := range r.Versions {
 		v := &r.Versions[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Format writes a value as CEL would: strings quoted, maps by sorted key.
+// Format formats v in CEL syntax. Strings are quoted, and maps are sorted by key.
 func Format(v ref.Val) string {
 	switch v := v.(type) {
 	case celtypes.String:
@@ -50,7 +50,7 @@ func Format(v ref.Val) string {
 	return fmt.Sprint(v.Value())
 }
 
-// formatDouble keeps a point, so that a double is not taken for an int.
+// formatDouble formats f with a decimal point or an exponent, to distinguish it from an int.
 func formatDouble(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.ContainsAny(s, ".eIN") {
@@ -76,7 +76,7 @@ func formatList(l traits.Lister) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// formatJSON writes a decoded JSON value on one line.
+// formatJSON formats a decoded JSON value on one line.
 func formatJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/spell"
 )
 
-// functions are what expressions here know; without a CRD, all there are.
+// functions returns the names of the functions available at the session's path, or all functions
+// without a CRD.
 func functions(s *Session) []string { return s.funcs.Names(s.helper(), s.state.kube) }
 
 func funcs(_ context.Context, s *Session, arg string) (string, error) {
@@ -34,7 +35,8 @@ func funcs(_ context.Context, s *Session, arg string) (string, error) {
 	return text, nil
 }
 
-// noFunction says when a function came that this version does not have.
+// noFunction returns the error for an unknown function, with the version that added it if it is
+// newer.
 func (s *Session) noFunction(name string) error {
 	if err := s.laterFunction(name); err != nil {
 		return err
@@ -45,8 +47,8 @@ func (s *Session) noFunction(name string) error {
 	return fmt.Errorf("no function %s (:funcs lists them)", name)
 }
 
-// laterFunction says which version a function came with; nil for one that never
-// did.
+// laterFunction returns an error that names the version that added the function, or nil if no
+// version has it.
 func (s *Session) laterFunction(name string) error {
 	since := s.funcs.Since(name)
 	if since == "" || s.state.kube == "" {
@@ -55,7 +57,7 @@ func (s *Session) laterFunction(name string) error {
 	return fmt.Errorf("%s: not in new rules for %s: want %s or later", name, s.state.kube, since)
 }
 
-// columns arranges words over the width of a screen.
+// columns arranges texts in columns that fill width.
 func columns(texts []string, width int) string {
 	if width <= 0 {
 		width = 80

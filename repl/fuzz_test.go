@@ -15,15 +15,14 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// FuzzSession holds that no line panics or damages a session: what fails leaves
-// it as it was, completion and colours bear any text, and the CRD can still be
-// read.
+// FuzzSession checks that no line causes a panic or damages a session: failed lines change nothing,
+// completion and highlighting accept any text, and the CRD remains readable.
 func FuzzSession(f *testing.F) {
 	scripts, err := filepath.Glob("../cmd/celadon/testdata/script/repl*.txtar")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(strings.Repeat(":add true\n", 2*maxCompiled)) // older engines are let go
+	f.Add(strings.Repeat(":add true\n", 2*maxCompiled)) // older engines are released
 	for _, script := range scripts {
 		a, err := txtar.ParseFile(script)
 		if err != nil {
@@ -39,7 +38,7 @@ func FuzzSession(f *testing.F) {
 		}
 	}
 	loaded := crontab(f)
-	loaded.past = nil // what is loaded stays
+	loaded.past = nil // loading cannot be undone
 	f.Fuzz(func(t *testing.T, script string) {
 		s := afresh(loaded)
 		first := string(s.state.crd.doc.Text)
@@ -48,7 +47,7 @@ func FuzzSession(f *testing.F) {
 			reply := s.Do(t.Context(), line)
 			if strings.Contains(reply.Text, "internal error") {
 				var bug *engine.InternalError
-				_, err := s.Eval(t.Context(), line) // what broke may stay so
+				_, err := s.Eval(t.Context(), line) // the error may occur again
 				errors.As(err, &bug)
 				t.Fatalf("%q of %q: %s\n%s", line, script, reply.Text, stackOf(bug))
 			}
@@ -88,7 +87,7 @@ func stackOf(bug *engine.InternalError) []byte {
 	return bug.Stack
 }
 
-// crontab is a session over the example.
+// crontab returns a session over the example.
 func crontab(t testing.TB) *Session {
 	t.Helper()
 	good := readDocuments(t, "../examples/crontab/objects/good.yaml")
@@ -130,7 +129,7 @@ func readDocuments(t testing.TB, file string) []Document {
 	return docs
 }
 
-// TestUndoAll takes everything back, and makes it again.
+// TestUndoAll undoes and redoes all changes.
 func TestUndoAll(t *testing.T) {
 	s := crontab(t)
 	first := string(s.state.crd.doc.Text)
@@ -155,7 +154,7 @@ func TestUndoAll(t *testing.T) {
 	must(t, s, ":rules")
 }
 
-// TestInterrupted stops an evaluation by its context.
+// TestInterrupted checks that canceling the context stops an evaluation.
 func TestInterrupted(t *testing.T) {
 	s := crontab(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -167,8 +166,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// afresh is a session with what another has loaded. A state never changes, but for
-// what it lets go of as it grows old.
+// afresh returns a copy of a loaded session. The state and CRD are copied because older states
+// release their engines.
 func afresh(loaded *Session) *Session {
 	s, state, crd := *loaded, *loaded.state, *loaded.state.crd
 	s.state, state.crd = &state, &crd

@@ -8,7 +8,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// The colours of a terminal that has them, by what they are for.
+// Terminal colors by purpose.
 const (
 	colourString   = "\x1b[32m"
 	colourNumber   = "\x1b[33m"
@@ -22,8 +22,7 @@ const (
 	colourNone     = "\x1b[0m"
 )
 
-// highlight colours a line, and the bracket at the cursor with the one that it
-// belongs to.
+// highlight colors a line, and marks the bracket at the cursor and its partner.
 func highlight(line []rune, pos int) string {
 	from := 0
 	var b strings.Builder
@@ -60,14 +59,14 @@ func highlight(line []rune, pos int) string {
 	return b.String()
 }
 
-// colours are those of what stands in an expression.
+// colours maps each class of expression tokens to its color.
 var colours = map[assist.Class]string{
 	assist.ClassText: colourString, assist.ClassNumber: colourNumber, assist.ClassWord: colourNumber, assist.ClassComment: colourComment,
 	assist.ClassVariable: colourVariable, assist.ClassFunction: colourCall, assist.ClassMethod: colourCall, assist.ClassMacro: colourCall,
 }
 
-// brackets marks the bracket at or before the cursor with its partner, and
-// those that close nothing.
+// brackets returns the colors, by token index, of the bracket at or before the cursor and its
+// partner, and of closing brackets without a partner.
 func brackets(tokens []lex.Token, pos int) map[int]string {
 	marks := map[int]string{}
 	var open []int

@@ -14,24 +14,23 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// How it works: rules know no variables, so a name that was let, or _ for the
-// last expression, is no variable either: the expression that it names is
-// written in its place before anything else is done with a line. What is added
-// as a rule is then whole. self in it is that of the place where the name was
-// given; elsewhere the name is refused.
+// How it works: rules have no variables, so names defined by :let, and _ for the last expression,
+// are not CEL variables. Before a line is processed, each name is replaced by its expression, so a
+// rule that is added is complete. self in such an expression refers to the path where the name was
+// defined; using the name at another path is an error.
 
 // lastValue is the name of the last expression that had a value.
 const lastValue = "_"
 
-// let is an expression with a name.
+// A let is a named expression.
 type let struct {
 	name, text string
-	// place is where self in it stands: version and path.
+	// place is the version and path where the name was defined, to which self refers.
 	place [2]string
 }
 
-// maxExpanded bounds an expression with what its names stand for: _ + _ doubles
-// each time.
+// maxExpanded limits the size of an expression, in bytes, after names are replaced: _ + _ doubles
+// it each time.
 const maxExpanded = 64 << 10
 
 func (s *Session) standing() [2]string {
@@ -41,7 +40,7 @@ func (s *Session) standing() [2]string {
 	return [2]string{s.state.version, s.state.place.path()}
 }
 
-// letBe gives an expression a name.
+// letBe defines or redefines a name.
 func (s *Session) letBe(name, text string) {
 	l := let{name, text, s.standing()}
 	if i := s.letNamed(name); i >= 0 {
@@ -55,7 +54,7 @@ func (s *Session) letNamed(name string) int {
 	return slices.IndexFunc(s.lets, func(l let) bool { return l.name == name })
 }
 
-// expand writes expressions in place of their names.
+// expand replaces names in src by their expressions.
 func (s *Session) expand(src string) (string, error) {
 	if len(s.lets) == 0 {
 		return src, nil
@@ -80,7 +79,7 @@ func (s *Session) expand(src string) (string, error) {
 	return b.String() + string(text[last:]), nil
 }
 
-// operand is the expression so that anything can be done with it.
+// operand returns the expression, in parentheses if it is not an operand by itself.
 func (l *let) operand() string {
 	tokens := lex.Tokens([]rune(l.text))
 	if n := len(tokens); n > 0 && lex.Operand(tokens, n-1) == 0 {
@@ -93,7 +92,7 @@ func followsDot(tokens []lex.Token, i int) bool {
 	return i > 0 && (tokens[i-1].Text == "." || tokens[i-1].Text == ".?")
 }
 
-// ofMacro is true for a token that is the variable of a macro around it.
+// ofMacro reports whether token i is the variable of an enclosing macro.
 func ofMacro(tokens []lex.Token, i int) bool {
 	open := 0 // brackets that close between here and the token
 	for j := i - 1; j > 1; j-- {
@@ -153,7 +152,7 @@ func (s *Session) forget(name string) error {
 	return nil
 }
 
-// nameable refuses names that mean something else.
+// nameable returns an error if name is reserved or not an identifier.
 func nameable(name string) error {
 	tokens := lex.Tokens([]rune(name))
 	taken := append([]string{types.Self, types.OldSelf, "true", "false", "null", "in", lastValue}, bareWords...)

@@ -61,20 +61,20 @@ func load(_ context.Context, s *Session, arg string) (string, error) {
 	return "", s.LoadObject(doc)
 }
 
-// choice says which of a file's documents is meant.
+// A choice selects one of a file's documents.
 type choice struct {
 	what string // "crd", "object" or "old"
 	file string
-	// name is the one that the user gave; "" is none.
+	// name is the name that the user gave, or "".
 	name string
-	// kinds are those that an object may have; none is any.
+	// kinds are the allowed kinds of an object. If empty, any kind is allowed.
 	kinds []schema.GroupKind
-	// like is the object of which an old one is the form before.
+	// like is the identity of the current object if an old object is selected.
 	like identity
 }
 
-// from chooses: by kind, then by name; an old object by the one that it was. A
-// document that is the only one of a file is meant, whatever it is.
+// from selects by kind, then by name. An old object is selected by the identity of the current
+// object. If a file has only one candidate, it is selected regardless.
 func (c *choice) from(docs []Document) (Document, error) {
 	var fit []Document
 	for _, doc := range docs {
@@ -116,7 +116,7 @@ func (c *choice) from(docs []Document) (Document, error) {
 	return Document{}, fmt.Errorf("%s: %s: want one%s", c.file, phrase.Count(len(fit), noun), hint)
 }
 
-// Names are the names of objects.
+// Names returns the names of the objects in docs.
 func Names(docs []Document) []string {
 	out := make([]string, len(docs))
 	for i, doc := range docs {
@@ -125,19 +125,19 @@ func Names(docs []Document) []string {
 	return out
 }
 
-// identity is what tells an object from others.
+// An identity distinguishes objects.
 type identity struct {
 	kind            schema.GroupKind
 	namespace, name string
 }
 
-// called is true for the object that a name means: NAME, or NAMESPACE/NAME.
+// called reports whether name, as NAME or NAMESPACE/NAME, refers to the object.
 func (id identity) called(name string) bool {
 	return name == id.name || name == id.namespace+"/"+id.name
 }
 
-// identify reads a document no further than it must; what is no object is of no
-// kind.
+// identify returns the identity of doc, or a zero identity if doc is not an object. It decodes only
+// the identifying fields.
 func identify(doc Document) identity {
 	var obj struct {
 		APIVersion, Kind string

@@ -91,7 +91,7 @@ func pwd(_ context.Context, s *Session, _ string) (string, error) {
 	}}, s.Width), nil
 }
 
-// there is the place that an argument names; the session's own for none.
+// there returns the place at the path arg, or the session's place if arg is empty.
 func (s *Session) there(arg string) (*place, error) {
 	if s.state.crd == nil {
 		return nil, errNoCRD
@@ -163,7 +163,7 @@ func showValue(_ context.Context, s *Session, arg string) (string, error) {
 	return printable(string(text)), err
 }
 
-// selfType is how the checker names self's type.
+// selfType matches the checker's name for the type of self.
 var selfType = regexp.MustCompile(`\bselfType\d*`)
 
 func typeOf(_ context.Context, s *Session, arg string) (string, error) {
@@ -191,7 +191,7 @@ func costOf(_ context.Context, s *Session, arg string) (string, error) {
 	return text + table(s.unbounded(x), s.Width), nil
 }
 
-// unbounded are rows of what has no bound that an expression's price depends on.
+// unbounded returns table rows of the unbounded values that affect the cost of x.
 func (s *Session) unbounded(x *expr.Expr) (rows [][]string) {
 	for _, u := range s.helper().Unbounded(x) {
 		rows = append(rows, []string{"  " + u.Text, fmt.Sprintf("no %s: %s assumed", u.Set, u.Assumed)})

@@ -8,8 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// TestNarrow holds that tables, values and prompts keep to the screen, and that
-// what is asked for is still there.
+// TestNarrow checks that tables, values, and prompts fit the screen width and still contain the
+// essential part.
 func TestNarrow(t *testing.T) {
 	for _, c := range []struct{ line, has string }{
 		{":help", ":optionalOldSelf"},
@@ -44,8 +44,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestCaret holds that the caret stands below what is wrong, whatever the screen
-// shows of the line.
+// TestCaret checks that the caret is below the error, whichever part of the line is shown.
 func TestCaret(t *testing.T) {
 	for _, src := range []string{
 		"self.nope", "'日本語' == self.nope && true", "true &&\n  '日本語日本語日本語日本語日本語日本語' == self.nope",

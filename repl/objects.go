@@ -50,8 +50,8 @@ func oldObject(_ context.Context, s *Session, arg string) (string, error) {
 	return "", fmt.Errorf(":old %s: want set, unset, copy, none or nothing", what)
 }
 
-// change edits a copy of the object, or of the old one, and makes it the
-// session's if it can be read.
+// change applies edit to a copy of the object, or of the old object, and makes the copy the
+// session's object if it is valid.
 func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	if s.state.crd == nil {
 		return errNoCRD
@@ -76,7 +76,7 @@ func (s *Session) change(old bool, edit func(map[string]any) error) error {
 	return s.commit(&next, next.steps)
 }
 
-// assign does PATH = JSON.
+// assign executes an assignment of the form PATH = JSON.
 func (s *Session) assign(obj map[string]any, arg string) error {
 	path, text, ok := strings.Cut(arg, "=")
 	if !ok {
@@ -101,8 +101,7 @@ func (s *Session) remove(obj map[string]any, path string) error {
 	return take(obj, steps)
 }
 
-// edited is the place of a change, which must be one value that the schema
-// knows.
+// edited returns the path of a change. It must be the path of a single value in the schema.
 func (s *Session) edited(path string) ([]engine.Step, error) {
 	p := s.state.place
 	steps, err := p.resolve(strings.TrimSpace(path))
@@ -131,7 +130,7 @@ func (s *Session) edited(path string) ([]engine.Step, error) {
 	return steps, nil
 }
 
-// decodeJSON reads one value as the API server reads numbers.
+// decodeJSON decodes one value. Numbers are decoded as in the API server.
 func decodeJSON(text string) (any, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage
@@ -148,7 +147,7 @@ func decodeJSON(text string) (any, error) {
 	return wrapped["value"], nil
 }
 
-// putValue sets a value, and makes the objects on the way to it.
+// putValue sets the value at steps, and creates missing parents.
 func putValue(obj map[string]any, steps []engine.Step, value any) error {
 	var at any = obj
 	set := func(any) {}
@@ -188,7 +187,7 @@ func putValue(obj map[string]any, steps []engine.Step, value any) error {
 	return nil
 }
 
-// container is an empty value that a step can go into.
+// container returns an empty value that has the step as a child.
 func container(step engine.Step) any {
 	if step.Item {
 		return []any{}

@@ -9,10 +9,9 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// page shows a text that is longer than the screen through the pager; false
-// where it is not, or there is none. What it gets is text that has been made
-// printable, as all of a session's answers, and it cannot run commands for its
-// user (LESSSECURE), who asked for no more than to read.
+// page displays text in the pager if it is longer than the screen, and reports whether it did. It
+// returns false if no pager is configured. text must be printable, as all replies of a session are.
+// LESSSECURE prevents less from running commands.
 func (t *Terminal) page(ctx context.Context, text string) bool {
 	width, height := t.size()
 	if len(t.config.Pager) == 0 || height <= 0 || rows(text, width) < height {
@@ -32,7 +31,7 @@ func (t *Terminal) page(ctx context.Context, text string) bool {
 	return cmd.Run() == nil || cmd.ProcessState != nil
 }
 
-// rows is how many rows a text takes on a screen.
+// rows returns the number of rows that text occupies on a screen.
 func rows(text string, width int) int {
 	n := 0
 	for line := range strings.Lines(text) {

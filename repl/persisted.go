@@ -14,7 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/x/secret"
 )
 
-// persisted shows the object as a server would store it, without its passwords.
+// persisted implements :persisted. It prints the object as a server would store it, with passwords
+// removed.
 func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	st := s.state
 	switch {
@@ -43,8 +44,8 @@ func persisted(ctx context.Context, s *Session, arg string) (string, error) {
 	return printable(string(text)) + s.selectable(kept), err
 }
 
-// selectable is a line for the fields that field selectors find in an object; none
-// where its CRD declares none.
+// selectable returns a line that lists the selectable fields of obj, or "" if its CRD declares
+// none.
 func (s *Session) selectable(obj map[string]any) string {
 	version, err := s.state.crd.engine.VersionOf(obj)
 	if err != nil {

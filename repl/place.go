@@ -13,20 +13,21 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// place is where expressions stand: a node of the schema, and the value there
-// in the loaded object.
+// A place is the path at which expressions are evaluated: a schema node, and its value in the
+// loaded object.
 type place struct {
-	desk  *expr.Compiler // nil where the schema is not visible to rules
+	desk  *expr.Compiler // nil if the schema is not visible to rules
 	node  *engine.Node
 	help  *assist.Place
 	root  *types.Decl
 	steps []engine.Step
-	// self and old are what expressions see; has tells whether self is there.
+	// self and old are the values that expressions see. has is set if self has a value.
 	self, old any
 	has       bool
 }
 
-// newPlace is a place in what rules see; that is nil without an object.
+// newPlace returns the place at steps. seen holds the objects as rules see them, or is nil without
+// an object.
 func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared) (*place, error) {
 	var obj map[string]any
 	if seen != nil {
@@ -55,7 +56,7 @@ func newPlace(c *crd, version string, steps []engine.Step, seen *engine.Prepared
 	return p, nil
 }
 
-// concrete takes the first element of the object for each [*].
+// concrete replaces each [*] by the first element or key in obj.
 func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -76,7 +77,7 @@ func concrete(obj map[string]any, steps []engine.Step) []engine.Step {
 	return out
 }
 
-// valueAt follows a path through an object.
+// valueAt returns the value at a path in v, and reports whether it exists.
 func valueAt(v any, steps []engine.Step) (any, bool) {
 	for _, step := range steps {
 		switch at := v.(type) {
@@ -98,7 +99,7 @@ func valueAt(v any, steps []engine.Step) (any, bool) {
 	return v, true
 }
 
-// declBelow is the declaration one step down; nil where there is none.
+// declBelow returns the declaration one step below d, or nil if there is none.
 func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	if !step.Item && !step.Any {
 		if f := d.Fields[step.Name]; f != nil {
@@ -111,7 +112,7 @@ func declBelow(d *types.Decl, step engine.Step) *types.Decl {
 	return d.Elem
 }
 
-// pattern is the place in the schema: every item and entry as [*].
+// pattern returns the path in the schema, with every item and map key as [*].
 func (p *place) pattern() string {
 	steps := slices.Clone(p.steps)
 	d := p.root
@@ -124,8 +125,8 @@ func (p *place) pattern() string {
 	return engine.FormatPath(steps)
 }
 
-// resolve reads a path as :cd takes it: from here, from the root with a leading
-// slash, upwards with "..".
+// resolve parses a path in the syntax of :cd: relative to p, absolute with a leading slash, or with
+// ".." for the parent.
 func (p *place) resolve(arg string) ([]engine.Step, error) {
 	steps := slices.Clone(p.steps)
 	rest := strings.TrimSpace(arg)
@@ -153,8 +154,8 @@ func (p *place) resolve(arg string) ([]engine.Step, error) {
 
 func (p *place) path() string { return engine.FormatPath(p.steps) }
 
-// meant ends an error about a path that leads nowhere: the field that is near
-// the one that is not there.
+// meant returns the end of an error message for a path that does not exist, such as a suggestion of
+// a similar field.
 func (p *place) meant(steps []engine.Step) string {
 	d := p.root
 	for _, step := range steps {
@@ -170,7 +171,7 @@ func (p *place) meant(steps []engine.Step) string {
 	return ""
 }
 
-// leads is true for a path that the schema has.
+// leads reports whether the schema has the path arg.
 func (p *place) leads(arg string) bool {
 	steps, err := p.resolve(arg)
 	d := p.root

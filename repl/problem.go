@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// Problem is what is wrong with an expression: its line with a caret, the
-// checker's words, and the nearest name that would be right.
+// Problem formats an error in an expression: the line with a caret, the checker's message, and a
+// suggestion for an unknown name.
 func (s *Session) Problem(err error) string {
 	var bad *engine.CompileError
 	if !errors.As(err, &bad) {
@@ -26,14 +26,14 @@ func (s *Session) Problem(err error) string {
 	return text + "error: " + summary(bad) + s.hint(bad) + "\n" + hintText(s.advice(bad).Words)
 }
 
-// Hint says in words how to mend an expression that does not compile; "" where
-// there is nothing to say but what Problem does.
+// Hint returns a sentence on how to fix an expression that does not compile. It is empty if there
+// is nothing to add to Problem.
 func (s *Session) Hint(bad *engine.CompileError) string {
 	advice := s.advice(bad)
 	return cmp.Or(printable(advice.Words), strings.TrimPrefix(didYouMean(advice.Names), "; "))
 }
 
-// hintText is a hint on a line of its own.
+// hintText formats a hint on a line of its own.
 func hintText(words string) string {
 	if words == "" {
 		return ""
@@ -41,13 +41,13 @@ func hintText(words string) string {
 	return "  hint: " + printable(words) + "\n"
 }
 
-// summary is the checker's words without its own places.
+// summary returns the checker's message without its positions.
 func summary(bad *engine.CompileError) string {
 	text := strings.ReplaceAll(bad.Summary(), " (in container '')", "")
 	return printable(selfType.ReplaceAllString(text, "self"))
 }
 
-// hint at an unknown name: the version that knows it, or what is like it.
+// hint returns a suggestion for an unknown name: the version that added it, or similar names.
 func (s *Session) hint(bad *engine.CompileError) string {
 	if match := unknownFunction.FindStringSubmatch(bad.Summary()); match != nil && s.state.kube != "" {
 		if err := s.laterFunction(match[1]); err != nil {
@@ -73,8 +73,8 @@ func (s *Session) advice(bad *engine.CompileError) assist.Advice {
 	return assist.Advise(bad, nil)
 }
 
-// caret is the line with a mark below the place. Of a line that is wider than
-// the screen it is the part around the place.
+// caret returns the line with a caret below the error position. If the line is wider than the
+// screen, only the part around the position is shown.
 func caret(bad *engine.CompileError, width int) string {
 	lines := strings.Split(bad.Rule, "\n")
 	if bad.Line < 1 || bad.Line > len(lines) || bad.Column < 1 {

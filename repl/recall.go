@@ -9,30 +9,28 @@ import (
 	"github.com/celadon-cel/celadon/internal/cel/lex"
 )
 
-// How it works: what was typed or pasted over several lines is one entry of the
-// session's history, and the up key must find it whole. The line editor knows
-// one line only: an entry is shown there as one, its strings' line breaks as ⏎,
-// which are line breaks again when the line is read. The last entry may still go
-// on in the next line; so other sessions hear of an entry when the one after it
-// begins, or when this session ends.
+// How it works: input that was typed or pasted over several lines is one history entry, and the up
+// key must recall it as one. The line editor supports only single lines, so it holds each entry on
+// one line, with line breaks in strings shown as ⏎ and restored when the line is read. The last
+// entry may still continue in the next line. It is therefore reported to Remember only when the
+// next entry begins or the session ends.
 
-// shownBreak stands for a line break in the line editor.
+// shownBreak represents a line break in the line editor.
 const shownBreak = "⏎"
 
-// recall is what the up key finds.
+// A recall manages the history of the up key.
 type recall struct {
 	old      []string // entries of earlier sessions
 	remember func(entry string)
 	rl       *readline.Instance
 
-	known int    // how many entries of the session are in the editor
+	known int    // number of session entries in the editor
 	last  string // the last of them
-	told  int    // how many are remembered
+	told  int    // number of entries passed to remember
 }
 
-// take puts what the session has been asked since into the editor. It fills the
-// editor anew: one that is at an older entry would keep that in place of a new
-// one.
+// take updates the editor with the entries of the session. It rebuilds the editor's history because
+// an editor that is positioned at an older entry would keep that entry instead of a new one.
 func (r *recall) take(entries []string) error {
 	n := len(entries)
 	if n == 0 || n == r.known && entries[n-1] == r.last {
@@ -44,7 +42,7 @@ func (r *recall) take(entries []string) error {
 	return r.fill(entries)
 }
 
-// fill puts the entries of earlier sessions and of this into an empty editor.
+// fill adds the entries of earlier sessions and of this session to an editor with an empty history.
 func (r *recall) fill(entries []string) error {
 	all := slices.Concat(r.old, entries)
 	for _, entry := range all[max(0, len(all)-maxHistory):] {
@@ -55,7 +53,7 @@ func (r *recall) fill(entries []string) error {
 	return nil
 }
 
-// end remembers what is left.
+// end passes the remaining entries to remember.
 func (r *recall) end(entries []string) { r.tell(entries) }
 
 func (r *recall) tell(entries []string) {
@@ -66,7 +64,7 @@ func (r *recall) tell(entries []string) {
 	}
 }
 
-// asLine is an entry on one line.
+// asLine returns entry on one line.
 func asLine(entry string) string {
 	if !strings.Contains(entry, "\n") {
 		return entry

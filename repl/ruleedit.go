@@ -6,12 +6,12 @@ import (
 	"github.com/celadon-cel/celadon/x/crdedit"
 )
 
-// ruleEdit is one change to the rules at one place of a CRD's text.
+// A ruleEdit is one change to the rules at one path in a CRD's text.
 type ruleEdit struct {
 	op    ruleOp
 	at    crdedit.Place
 	index int
-	// field is a part of the rule: "rule", "message" and so on.
+	// field is a field of the rule, such as "rule" or "message".
 	field, value string
 }
 
@@ -24,8 +24,8 @@ const (
 	dropField
 )
 
-// apply changes a document's text. What comes out reads as the document before
-// but for the edit, or it is an error.
+// apply returns doc with e applied to its text. It returns an error if the result would differ from
+// doc in anything but the edit.
 func (e ruleEdit) apply(doc Document) (Document, error) {
 	crd, err := crdedit.Parse(doc.Text, doc.InList, doc.Item)
 	if err != nil {

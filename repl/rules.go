@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// reasons are what the API server takes.
+// reasons are the values of reason that the API server accepts.
 var reasons = []string{
 	string(apiextensionsv1.FieldValueDuplicate),
 	string(apiextensionsv1.FieldValueForbidden),
@@ -27,7 +27,7 @@ var reasons = []string{
 	string(apiextensionsv1.FieldValueRequired),
 }
 
-// rulesHere are the rules that the CRD's text has at the place.
+// rulesHere returns the rules at the session's path, as they are in the CRD.
 func (s *Session) rulesHere() []apiextensionsv1.ValidationRule {
 	if s.state.crd == nil {
 		return nil
@@ -63,7 +63,7 @@ func rules(ctx context.Context, s *Session, arg string) (string, error) {
 	return s.wholeRule(n, ran)
 }
 
-// wholeRule is one rule as the CRD has it, nothing cut off.
+// wholeRule formats rule n with all of its fields, untruncated.
 func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	text, err := yaml.Marshal(s.rulesHere()[n])
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Session) wholeRule(n int, ran verdicts) (string, error) {
 	return l.text(s, s.Width) + indent(printable(string(text))), nil
 }
 
-// verdicts are what each rule did over the loaded object.
+// verdicts holds the result of each rule for the loaded object.
 type verdicts map[engine.RuleRef]engine.RuleResult
 
 func (s *Session) run(ctx context.Context) (verdicts, error) {
@@ -95,11 +95,11 @@ func (s *Session) run(ctx context.Context) (verdicts, error) {
 	return ran, nil
 }
 
-// listing is rules with their costs.
+// A listing is a table of rules with their costs.
 type listing struct {
 	rows   [][]string
 	total  uint64
-	costly bool // some rule costs more than it may
+	costly bool // some rule exceeds the cost limit
 }
 
 func (l *listing) text(s *Session, width int) string {
@@ -119,7 +119,7 @@ const (
 	costlyHint   = tooExpensive + ": :advice says what would help\n"
 )
 
-// rulesAt lists the rules of one place; with parts, their messages too.
+// rulesAt lists the rules at p. If parts is set, it includes their messages and other fields.
 func (s *Session) rulesAt(p *place, ran verdicts, parts bool) *listing {
 	l := &listing{}
 	node := assist.SchemaAt(s.state.crd.schema(s.state.version), p.steps)
@@ -174,7 +174,7 @@ func (s *Session) verdict(r engine.RuleResult) (verdict, spent string) {
 	return "fails", strconv.FormatInt(r.Cost, 10)
 }
 
-// whyNot says why a rule of a place did not run over the object.
+// whyNot returns the reason why a rule at p did not run for the object.
 func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map[string]any, ran verdicts) string {
 	spent := int64(0)
 	for _, r := range ran {
@@ -196,7 +196,7 @@ func (s *Session) whyNot(p *place, rule *apiextensionsv1.ValidationRule, obj map
 	return "not reached"
 }
 
-// anyAt is true where an object has a value at a path with [*] in it.
+// anyAt reports whether v has a value at a path that may contain [*].
 func anyAt(v any, pattern string) bool {
 	steps, err := engine.ParsePath(pattern)
 	return err == nil && anyBelow(v, steps)
@@ -242,7 +242,7 @@ func partsOf(r *apiextensionsv1.ValidationRule) []string {
 	return out
 }
 
-// rulesAll lists the rules of the version, place by place.
+// rulesAll lists all rules of the version, grouped by path.
 func (s *Session) rulesAll(ran verdicts) (string, error) {
 	var b strings.Builder
 	total, costly := uint64(0), false
@@ -254,7 +254,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 		}
 		l := s.rulesAt(p, ran, false)
 		total, costly = cost.Add(total, l.total), costly || l.costly
-		l.costly = false // told once
+		l.costly = false // reported once
 		fmt.Fprintf(&b, "%s\n%s", phrase.Place(p.pattern()), indent(l.text(s, max(0, s.Width-2))))
 	}
 	limit := uint64(s.limits.WithDefaults().EstimatedPerCRD)
@@ -265,8 +265,7 @@ func (s *Session) rulesAll(ran verdicts) (string, error) {
 	return b.String(), nil
 }
 
-// rulePlaces are the places of a schema that have rules, in the order of their
-// names.
+// rulePlaces returns the schema paths that have rules, sorted by field name.
 func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine.Step {
 	if s == nil {
 		return nil
@@ -294,8 +293,8 @@ func rulePlaces(s *apiextensionsv1.JSONSchemaProps, at []engine.Step) [][]engine
 	return out
 }
 
-// ruleNumber reads a rule's number, which is its index in the CRD: that of a
-// server's x-kubernetes-validations[0] and of vet's reports.
+// ruleNumber parses a rule number. It is the rule's index in x-kubernetes-validations, as in
+// messages of the API server and in reports of celadon vet.
 func ruleNumber(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil

@@ -14,17 +14,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// LineReader gives one line after the other, without its end, and io.EOF after
-// the last.
+// LineReader reads lines. ReadLine returns the next line without its line terminator, or io.EOF
+// after the last line.
 type LineReader interface {
 	ReadLine(prompt string) (string, error)
 }
 
-// errLineCancelled is what a LineReader returns for Ctrl-C: the line is
-// dropped, the session goes on.
+// errLineCancelled is returned by a LineReader on Ctrl-C. The line is discarded and the session
+// continues.
 var errLineCancelled = errors.New("line cancelled")
 
-// Lines reads a pipe or a file and shows no prompt.
+// Lines returns a LineReader for a pipe or a file. It displays no prompt.
 func Lines(r io.Reader) LineReader { return &lines{bufio.NewReader(r)} }
 
 type lines struct{ r *bufio.Reader }
@@ -37,21 +37,21 @@ func (l *lines) ReadLine(string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// Reply is what a session says to a line.
+// A Reply is the session's reply to a line.
 type Reply struct {
-	// Text ends with a line break, or is "".
+	// Text is empty or ends with a line break.
 	Text string
-	// Failed is true when Text says what is wrong; nothing has changed then.
+	// Failed is set if Text is an error. The session has then not changed.
 	Failed bool
-	// Quit is true when the session is to end.
+	// Quit is set if the session should end.
 	Quit bool
-	// Draft is a line to be edited next, on a terminal.
+	// Draft is the initial content of the next line on a terminal.
 	Draft string
 }
 
-// Run answers lines until :quit, the end of input, or ctx's end. At the end of
-// input it finishes an unfinished expression, and warns of unsaved rules. The
-// error is one of reading or writing, never of an expression.
+// Run executes lines until :quit, the end of input, or the end of ctx. At the end of input it
+// evaluates an unfinished expression and warns of unsaved rules. It returns an error only if
+// reading or writing fails.
 func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	evaluation, _ := in.(evaluator)
 	if t, ok := in.(*Terminal); ok {
@@ -103,21 +103,21 @@ func Run(ctx context.Context, s *Session, in LineReader, out io.Writer) error {
 	return nil
 }
 
-// evaluator is a LineReader on a terminal: its keys stop an evaluation, and it
-// has a width and colours.
+// An evaluator is a LineReader on a terminal, where Ctrl-C can stop an evaluation and which has a
+// width and colors.
 type evaluator interface {
-	// evaluating gives a context that Ctrl-C ends, until done is called.
+	// evaluating returns a context that is canceled by Ctrl-C until done is called.
 	evaluating(context.Context) (ctx context.Context, done func())
 	width() int
 	style(Reply) string
-	// page shows a text that is longer than the screen; false where it does not.
+	// page displays text in a pager if it is longer than the screen, and reports whether it did.
 	page(ctx context.Context, text string) bool
 }
 
-// greeting is the first line of a shell on a terminal.
+// greeting is the first line that a shell on a terminal prints.
 const greeting = "An expression is answered with its value, type and cost; :help lists the commands.\n"
 
-// drafter is a LineReader that can begin the next line itself.
+// A drafter is a LineReader that can prefill the next line.
 type drafter interface{ draft(line string) }
 
 func style(in LineReader, r Reply) string {
@@ -127,8 +127,8 @@ func style(in LineReader, r Reply) string {
 	return r.Text
 }
 
-// End is what the end of input does: an unfinished expression is answered as it
-// is, and unsaved rules are warned of, once.
+// End handles the end of input. It evaluates an unfinished expression if there is one. Otherwise it
+// quits, but the first time it only warns if there are unsaved rules.
 func (s *Session) End(ctx context.Context) Reply {
 	if s.partial != "" {
 		line := s.partial
@@ -146,9 +146,8 @@ func (s *Session) quit() Reply {
 	return Reply{Text: "there are unsaved rules: :save them, or leave again to drop them\n", Failed: true}
 }
 
-// Do answers one line: an expression, a command, or a part of one over several
-// lines. A line that ends with a tab is answered with what completes it. Where
-// it fails, the session is as it was.
+// Do executes one line: an expression, a command, or one line of an expression that spans several.
+// If the line ends with a tab, Do lists its completions. If it fails, the session does not change.
 func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -187,8 +186,8 @@ func (s *Session) Do(ctx context.Context, line string) (reply Reply) {
 	}
 }
 
-// isCommand is true for a line that a command begins, and not the last part of a
-// conditional.
+// isCommand reports whether line begins with the full name of a command, and so is not the last
+// part of a conditional such as ": x".
 func isCommand(line string) bool {
 	name, _, _ := strings.Cut(strings.TrimRight(line, " \t"), " ")
 	if len(name) < 2 || name[0] != ':' {
@@ -198,7 +197,7 @@ func isCommand(line string) bool {
 	return ok && cmd.name == name[1:]
 }
 
-// interrupted answers an unfinished expression as it is, then the command.
+// interrupted evaluates the unfinished expression, and then the command in line.
 func (s *Session) interrupted(ctx context.Context, line string) Reply {
 	first := s.End(ctx)
 	reply := s.Do(ctx, line)
@@ -206,7 +205,7 @@ func (s *Session) interrupted(ctx context.Context, line string) Reply {
 	return reply
 }
 
-// goesOn is true for a line that needs another.
+// goesOn reports whether line continues in the next line.
 func goesOn(line string) bool {
 	if !strings.HasPrefix(line, ":") {
 		return lex.Unfinished(line)
@@ -219,15 +218,15 @@ func goesOn(line string) bool {
 	return ok && cmd.expression && lex.Unfinished(arg)
 }
 
-// lastLine is an expression, or a command with one, that the next line may go on
-// with, and the session before it and after.
+// A lastLine is an expression or command that the next line may continue, with the states of the
+// session before and after it.
 type lastLine struct {
 	text   string
 	before moment
 	after  *state
 }
 
-// finished answers a whole expression or command.
+// finished executes a complete expression or command and records it in the history.
 func (s *Session) finished(ctx context.Context, line string) Reply {
 	line = strings.TrimSpace(line)
 	s.history = append(s.history, line)
@@ -236,7 +235,7 @@ func (s *Session) finished(ctx context.Context, line string) Reply {
 	return s.withNote(s.answered(ctx, line))
 }
 
-// answered returns the reply to a line, without the note on a hidden status.
+// answered executes a line and returns the reply, without the note on a hidden status.
 func (s *Session) answered(ctx context.Context, line string) Reply {
 	switch {
 	case strings.HasPrefix(line, ":"):
@@ -262,18 +261,17 @@ func (s *Session) answered(ctx context.Context, line string) Reply {
 	return Reply{Text: a.text(s.Width), Failed: a.Err != nil}
 }
 
-// bareWords are commands that are understood without a colon: no expression
-// can begin so.
+// bareWords are commands that are accepted without a colon. They are not valid expressions.
 var bareWords = []string{"quit", "exit", "help"}
 
-// continued answers the last line once more, with another that goes on with it.
-// What the last one changed, as :add does, is changed anew.
+// continued executes the last line again with line appended to it. Changes made by the last line,
+// such as an added rule, are first undone.
 func (s *Session) continued(ctx context.Context, line string) Reply {
 	last, now := s.last, s.moment()
 	if s.state == last.after {
 		s.restore(last.before)
 	}
-	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // the whole is one entry
+	s.history = slices.Delete(s.history, len(s.history)-1, len(s.history)) // both lines form one entry
 	reply := s.finished(ctx, last.text+"\n"+line)
 	if reply.Failed {
 		s.restore(now)
@@ -298,7 +296,7 @@ func (s *Session) command(ctx context.Context, line string) Reply {
 		s.last.text = line
 	}
 	s.warned = false
-	if cmd.expression && cmd.name != "let" { // which has a name of its own
+	if cmd.expression && cmd.name != "let" { // :let expands its expression itself
 		var err error
 		if arg, err = s.expand(arg); err != nil {
 			return s.failed(err)
@@ -322,14 +320,13 @@ func (s *Session) failed(err error) Reply {
 	return reply
 }
 
-// incompleteError is a command that lacks an argument, and the line with the one
-// that it would change.
+// An incompleteError reports a missing argument. draft is the line to offer for editing.
 type incompleteError struct{ text, draft string }
 
 func (e *incompleteError) Error() string { return e.text }
 
-// EchoLines is Lines that writes the prompt and each line, so that what comes
-// from a pipe reads as it would on a terminal.
+// EchoLines is like Lines, but also writes the prompt and each line to out, so that a piped session
+// reads like one on a terminal.
 func EchoLines(r io.Reader, out io.Writer) LineReader {
 	return &echo{lines{bufio.NewReader(r)}, out}
 }
@@ -344,7 +341,7 @@ func (e *echo) ReadLine(prompt string) (string, error) {
 	if err != nil {
 		return line, err
 	}
-	parts := strings.Split(line, "\t") // a tab asks for completions
+	parts := strings.Split(line, "\t") // a tab requests completions
 	for i, part := range parts {
 		parts[i] = printable(part)
 	}
@@ -352,7 +349,7 @@ func (e *echo) ReadLine(prompt string) (string, error) {
 	return line, err
 }
 
-// completions lists what fits at the end of a line.
+// completions returns a table of the completions at the end of line.
 func (s *Session) completions(line string) string {
 	var rows [][]string
 	for _, c := range s.Complete(line, len([]rune(line))).Candidates {

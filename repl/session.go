@@ -15,65 +15,70 @@ import (
 	"github.com/celadon-cel/celadon/x/assist"
 )
 
-// Config is what a session starts with. The zero value knows no files.
+// Config holds the initial settings of a session. The zero value is valid; without a Host, the
+// session cannot access files.
 type Config struct {
-	// KubeVersion is the Kubernetes minor that rules are written for, as
-	// "1.33": expressions then know what its servers accept in new rules. ""
-	// is all that this build knows.
+	// KubeVersion is the Kubernetes minor version that rules are written for, such as "1.33".
+	// Expressions can then use only what API servers of that version accept in new rules. If it is
+	// empty, everything that this build supports is allowed.
 	KubeVersion string
-	// Limits replaces the API server's cost limits; zero fields keep them.
+	// Limits replaces the API server's cost limits. Zero fields keep the server's values.
 	Limits cost.Limits
-	// Subresource is "status" to evaluate writes of the status; "" evaluates writes of the object.
+	// Subresource is "status" to evaluate writes of the status, or "" to evaluate writes of the
+	// object.
 	Subresource string
 	Host        Host
 }
 
-// Session is what a shell knows: a CRD and one of its versions, an object, its
-// old form, and a place in the schema. It does no I/O of its own: what it needs
-// of the world it asks its Host. A command that fails changes nothing. It is
-// not safe for concurrent use.
+// A Session is the state of a shell: a CRD and one of its versions, an object and its old version,
+// and a path in the schema. It performs no I/O except through its Host. A command that fails
+// changes nothing. A Session is not safe for concurrent use.
 type Session struct {
 	host   Host
 	limits cost.Limits
 	state  *state
-	// past and future are what :undo and :redo go to.
+	// past and future are the states for :undo and :redo, the most recent last.
 	past, future []*state
-	// saved is the text of each CRD file as it stands there.
+	// saved maps each CRD document, keyed by savedKey, to its text in the file.
 	saved   map[string]string
-	history []string // what was answered, each expression or command whole
+	history []string // one entry per complete expression or command
 	lets    []let
-	found   *search.Witness // by :find
-	// doing is the command that is being answered.
+	found   *search.Witness // the last result of :find
+	// doing is the command being executed.
 	doing string
-	// partial is an expression that is not finished yet.
+	// partial is an expression that continues in the next line.
 	partial string
 	last    lastLine
-	warned  bool // of unsaved rules
-	// readStatus is set if the current line read a status that rules do not see, toldStatus if the user knows about it.
+	warned  bool // the user was warned of unsaved rules
+	// readStatus is set if the current line read a status that rules do not see. toldStatus is set
+	// if the user was informed of it.
 	readStatus, toldStatus bool
 	funcs                  *assist.Functions
-	// Width is how many columns answers may use; 0 is any number.
+	// Width is the number of columns available for replies. 0 means unlimited.
 	Width int
 }
 
-// state is one moment of a session. It never changes, but for what it derives.
+// A state is one state of a session. It is immutable, except for values derived from the other
+// fields.
 type state struct {
-	crd         *crd // nil: none loaded
+	crd         *crd // nil if none is loaded
 	kube        string
 	subresource string // of the write that is evaluated: "" or statusName
 	version     string
 	steps       []engine.Step
-	place       *place // nil without a CRD, or when it is to be made again
+	place       *place // nil without a CRD, or if it must be derived again
 	object, old *object
-	// seen is what rules see of the two; nil without an object.
+	// seen holds object and old as rules see them. It is nil without an object.
 	seen *engine.Prepared
-	// rule is the rule last added or changed, from 0; -1 is none.
+	// rule is the index of the rule last added or changed, or -1.
 	rule int
-	// made is the command that made the state of the one before; "" for none.
+	// made is the command that created this state from the previous one, or "" for the initial
+	// state and for loads.
 	made string
 }
 
-// NewSession returns a session with nothing loaded. It returns an error if KubeVersion or Subresource is unknown.
+// NewSession returns a session in which nothing is loaded. It returns an error if KubeVersion or
+// Subresource is unknown.
 func NewSession(cfg Config) (*Session, error) {
 	if _, err := types.ParseVersion(cfg.KubeVersion); err != nil {
 		return nil, err
@@ -98,7 +103,7 @@ func (s *Session) config(kube string) engine.Config {
 	return cfg
 }
 
-// LoadCRD makes doc the session's CRD. Objects of another kind are dropped.
+// LoadCRD makes doc the session's CRD. Loaded objects that the CRD does not define are dropped.
 func (s *Session) LoadCRD(doc Document) error {
 	c, err := newCRD(doc, s.config(s.state.kube))
 	if err != nil {
@@ -123,10 +128,10 @@ func (c *crd) owns(obj map[string]any) bool {
 	return err == nil
 }
 
-// LoadObject makes doc the session's object, LoadOld its old form.
+// LoadObject makes doc the session's object.
 func (s *Session) LoadObject(doc Document) error { return s.load(doc, false) }
 
-// LoadOld is LoadObject for the object before the change.
+// LoadOld makes doc the old version of the session's object.
 func (s *Session) LoadOld(doc Document) error { return s.load(doc, true) }
 
 func (s *Session) load(doc Document, old bool) error {
@@ -144,11 +149,11 @@ func (s *Session) load(doc Document, old bool) error {
 	return s.commit(&next, next.steps)
 }
 
-// errNoCRD says that a command needs one.
+// errNoCRD is the error of commands that require a CRD.
 var errNoCRD = errors.New("no CRD is loaded: :load crd FILE")
 
-// settle derives what a state's parts mean together, at the place that steps
-// name, or the nearest above it.
+// settle derives the version, the prepared objects, and the place from the other fields of st. The
+// place is at steps, or at the nearest parent of steps that exists.
 func (st *state) settle(steps []engine.Step) error {
 	if st.crd == nil {
 		st.place = nil
@@ -175,13 +180,13 @@ func (st *state) settle(steps []engine.Step) error {
 	}
 }
 
-// prepare makes of the objects what rules see, as for a verdict.
+// prepare sets seen and the prepared form of the objects, as validation would see them.
 func (st *state) prepare() error {
 	st.seen = nil
 	if err := st.checkSubresource(); err != nil {
 		return err
 	}
-	if st.old != nil { // as storage gives it, whatever the object is
+	if st.old != nil { // as read from storage, independent of the object
 		p, err := st.crd.engine.Prepare(engine.Request{Object: st.old.value, OldObject: st.old.value})
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.old.doc.File, err)
@@ -205,15 +210,15 @@ func (st *state) prepare() error {
 	return nil
 }
 
-// as is the object with another form that rules see.
+// as returns a copy of o with the given prepared form.
 func (o *object) as(prepared map[string]any) *object {
 	kept := *o
 	kept.prepared = prepared
 	return &kept
 }
 
-// here is what rules of the version in use see; nil where there is no object, or
-// one of another version.
+// here returns the prepared objects. It returns nil if there is no object, or if the object is of
+// another version than the one in use.
 func (st *state) here() *engine.Prepared {
 	if st.seen == nil || st.seen.Version() != st.version {
 		return nil
@@ -221,7 +226,7 @@ func (st *state) here() *engine.Prepared {
 	return st.seen
 }
 
-// visible is the object as rules of the version in use see it, else nil.
+// visible returns o as rules of the version in use see it, or nil.
 func (st *state) visible(o *object) map[string]any {
 	if o == nil || st.here() == nil {
 		return nil
@@ -229,8 +234,8 @@ func (st *state) visible(o *object) map[string]any {
 	return o.prepared
 }
 
-// choose settles the version: the object's, else the one in use, else the
-// storage version.
+// choose sets the version: the object's version if none is set, otherwise the version in use if the
+// CRD has it, otherwise the storage version.
 func (st *state) choose() error {
 	e := st.crd.engine
 	if st.object != nil {
@@ -252,14 +257,15 @@ func (st *state) choose() error {
 	return nil
 }
 
-// maxUndo bounds how many states are kept, maxCompiled how many engines.
+// maxUndo limits the number of states kept for undo, and maxCompiled the number of engines kept
+// compiled.
 const (
 	maxUndo     = 200
 	maxCompiled = 4
 )
 
-// commit makes next the session's state, and the one before it what :undo goes
-// back to. Where it fails nothing has changed.
+// commit settles next and makes it the current state. The current state becomes the target of
+// :undo. If commit returns an error, nothing has changed.
 func (s *Session) commit(next *state, steps []engine.Step) error {
 	if err := next.settle(steps); err != nil {
 		return err
@@ -274,8 +280,8 @@ func (s *Session) commit(next *state, steps []engine.Step) error {
 	return nil
 }
 
-// enter makes a settled state the session's, and lets go of what the engines
-// of older ones hold.
+// enter makes the settled state next current, and releases the engines of older states beyond
+// maxCompiled.
 func (s *Session) enter(next *state) {
 	s.state, s.warned = next, false
 	kept := map[*crd]bool{next.crd: true}
@@ -294,7 +300,7 @@ func (s *Session) enter(next *state) {
 	}
 }
 
-// moment is where a session is, and where :undo and :redo go.
+// A moment is a saved position in the undo history.
 type moment struct {
 	state        *state
 	past, future []*state
@@ -306,7 +312,8 @@ func (s *Session) moment() moment {
 
 func (s *Session) restore(m moment) { s.state, s.past, s.future = m.state, m.past, m.future }
 
-// undo goes a state back, redo forward again. They say which command that was.
+// undo returns to the previous state, and redo to the state that was undone. The reply names the
+// command.
 func undo(_ context.Context, s *Session, _ string) (string, error) {
 	made := s.state.made
 	return "undid " + changeText(made), s.travel(&s.past, &s.future, "undo")
@@ -341,7 +348,7 @@ func (s *Session) travel(from, to *[]*state, what string) error {
 	return nil
 }
 
-// move goes to another place, which :undo does not know.
+// move changes the session's path. :undo does not revert it.
 func (s *Session) move(steps []engine.Step) error {
 	if s.state.crd == nil {
 		return errNoCRD
@@ -361,14 +368,14 @@ func savedKey(doc Document) string {
 	return fmt.Sprintf("%s:%d", doc.File, doc.Line)
 }
 
-// Unsaved is true when the CRD's text differs from its file's.
+// Unsaved reports whether the CRD's text differs from its file.
 func (s *Session) Unsaved() bool {
 	c := s.state.crd
 	return c != nil && s.saved[savedKey(c.doc)] != string(c.doc.Text)
 }
 
-// Prompt is what stands before the cursor: kind, version and place. On a narrow
-// screen it is the end of that.
+// Prompt returns the text to display before the cursor: kind, version, and path. If it is wider
+// than half of Width, its beginning is cut off.
 func (s *Session) Prompt() string {
 	switch st := s.state; {
 	case s.partial != "":

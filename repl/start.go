@@ -11,16 +11,16 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/phrase"
 )
 
-// Inputs are the documents that a session begins with.
+// Inputs holds the documents that a session starts with.
 type Inputs struct {
 	CRDs, Objects, Olds          []Document
 	CRDPath, ObjectPath, OldPath string
-	// Name chooses among several objects of one kind: NAME or NAMESPACE/NAME.
+	// Name selects one of several objects of a kind, as NAME or NAMESPACE/NAME.
 	Name string
 }
 
-// Start loads a session's first CRD and objects: the object of a CRD's kind, and
-// the CRD of the object's kind, or the only one. What it loads cannot be undone.
+// Start loads the session's first CRD and objects. If in has several, it selects the object whose
+// kind a CRD defines, and the CRD that defines the object's kind. Start cannot be undone.
 func (s *Session) Start(in Inputs) error {
 	if in.CRDPath == "" {
 		return nil
@@ -69,7 +69,7 @@ func (s *Session) Start(in Inputs) error {
 	return nil
 }
 
-// definedIn are the CRDs among documents, and the kinds that they define.
+// definedIn returns the CRDs among docs and the kinds that they define.
 func definedIn(docs []Document) (kinds []schema.GroupKind, crds []Document) {
 	for _, doc := range docs {
 		if !doc.isCRD() {
@@ -81,15 +81,15 @@ func definedIn(docs []Document) (kinds []schema.GroupKind, crds []Document) {
 				Names struct{ Kind string }
 			}
 		}
-		_ = json.Unmarshal(doc.JSON, &def) // what is none is of no kind; LoadCRD says so
+		_ = json.Unmarshal(doc.JSON, &def) // if it fails, the kind is empty and LoadCRD returns the error
 		kinds = append(kinds, schema.GroupKind{Group: def.Spec.Group, Kind: def.Spec.Names.Kind})
 		crds = append(crds, doc)
 	}
 	return kinds, crds
 }
 
-// Go moves the session to a version of the CRD and a place in it; "" leaves
-// either as it is.
+// Go changes the version and the path of the session. An empty argument leaves the setting
+// unchanged.
 func (s *Session) Go(version, path string) error {
 	if version != "" {
 		if _, err := use(context.Background(), s, version); err != nil {

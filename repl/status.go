@@ -13,11 +13,12 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// A write of an object whose CRD has the status subresource does not change the status: rules see no status on a create, and
-// the old one on an update. A session that evaluates such a write adds a note when an expression or rule reads the status, and
-// can evaluate a write of the status instead.
+// If a CRD has the status subresource, a write to the object does not change its status. On a
+// create, rules see no status; on an update, they see the old status. A session that evaluates such
+// a write adds a note to the reply if an expression or rule reads the status. It can also evaluate
+// a write to the status instead (:as status).
 
-// statusName is the name of the subresource, and of the field that it writes.
+// statusName is the name of the subresource and of the field that it writes.
 const statusName = "status"
 
 // A StatusNote reports that rules do not see the status of the session's object.
@@ -34,7 +35,8 @@ func (c *crd) hasStatus(version string) bool {
 	return i >= 0 && c.def.Spec.Versions[i].Subresources != nil && c.def.Spec.Versions[i].Subresources.Status != nil
 }
 
-// request returns the write that the session evaluates. A write of the status that has no old object changes nothing.
+// request returns the write that the session evaluates. A write to the status without an old object
+// uses the object itself as the old object.
 func (st *state) request() engine.Request {
 	req := engine.Request{Object: st.object.value, Subresource: st.subresource}
 	switch {
@@ -46,7 +48,7 @@ func (st *state) request() engine.Request {
 	return req
 }
 
-// checkSubresource returns an error if the version in use lacks the subresource of the session.
+// checkSubresource returns an error if the version in use lacks the session's subresource.
 func (st *state) checkSubresource() error {
 	if st.subresource == statusName && !st.crd.hasStatus(st.version) {
 		return fmt.Errorf("version %s of the CRD has no %s subresource", st.version, statusName)
@@ -54,7 +56,8 @@ func (st *state) checkSubresource() error {
 	return nil
 }
 
-// hiddenStatus returns why rules do not see the status that the object has; nil if they do, or if there is none.
+// hiddenStatus returns a note if rules do not see the object's status. It returns nil if rules see
+// the status or if there is none.
 func (st *state) hiddenStatus() *StatusNote {
 	if st.object == nil || st.subresource != "" || st.here() == nil || !st.crd.hasStatus(st.version) {
 		return nil
@@ -70,12 +73,13 @@ func (st *state) hiddenStatus() *StatusNote {
 	return n
 }
 
-// readsStatus reports whether an expression at steps reads the status of self, or the whole object that it is part of.
+// readsStatus reports whether an expression at steps reads the status of self, or an object that
+// contains it.
 func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	if len(steps) > 0 {
 		return steps[0].Name == statusName && expr.Mentions(x.AST(), types.Self)
 	}
-	fieldOf := map[int64]string{} // the field that is selected, by the id of the operand
+	fieldOf := map[int64]string{} // the selected field, by the id of the operand
 	reads := false
 	ast.PostOrderVisit(x.AST().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.SelectKind {
@@ -91,7 +95,8 @@ func readsStatus(x *expr.Expr, steps []engine.Step) bool {
 	return reads
 }
 
-// noteStatus returns the note on a hidden status if x reads it at steps. The reply that is under way then ends with the note.
+// noteStatus returns the note on a hidden status if x, evaluated at steps, reads the status. The
+// current reply then ends with the note.
 func (s *Session) noteStatus(x *expr.Expr, steps []engine.Step) *StatusNote {
 	if x == nil || !readsStatus(x, steps) {
 		return nil
@@ -105,7 +110,8 @@ func (s *Session) statusIsRead() *StatusNote {
 	return n
 }
 
-// withNote adds the note on a hidden status to a reply that read it, once for each object that is loaded.
+// withNote appends the note on a hidden status to a reply that read it. The note is added once per
+// loaded object.
 func (s *Session) withNote(reply Reply) Reply {
 	n := s.state.hiddenStatus()
 	if read := s.readStatus; read && n != nil && !s.toldStatus {
@@ -118,7 +124,7 @@ func (s *Session) withNote(reply Reply) Reply {
 
 var errWrite = errors.New("want status or object")
 
-// writeAs chooses what kind of write is evaluated, or prints it.
+// writeAs implements :as. It sets, or prints, which kind of write is evaluated.
 func writeAs(_ context.Context, s *Session, arg string) (string, error) {
 	if s.state.crd == nil {
 		return "", errNoCRD

@@ -8,15 +8,15 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// maxValue bounds the columns that one value may take in a list of values.
+// maxValue limits the number of columns of one value in a list of values.
 const maxValue = 72
 
-// leastLast is the room that a table's last column must have; where the screen
-// leaves less, it stands on lines of its own.
+// leastLast is the minimum width of a table's last column. If the screen has less room, the column
+// is printed on separate lines.
 const leastLast = 24
 
-// table arranges rows in columns, as wide as their cells are on a screen. The
-// last column is cut where the screen ends; width 0 is no end.
+// table arranges rows in columns by display width. The last column is cut at width. A width of 0
+// means unlimited.
 func table(rows [][]string, width int) string {
 	var widths []int
 	for _, row := range rows {
@@ -59,7 +59,7 @@ func writeLine(b *strings.Builder, line string, width int) {
 	b.WriteString(fitLine(strings.TrimRight(line, " "), width) + "\n")
 }
 
-// fitLine cuts a line at the end of the screen.
+// fitLine cuts a line at width.
 func fitLine(line string, width int) string {
 	if width <= 0 || termwidth.Width(line) <= width {
 		return line
@@ -67,8 +67,8 @@ func fitLine(line string, width int) string {
 	return termwidth.Cut(line, width)
 }
 
-// whyText is the values that decided, one a line. A value gives way to what is
-// said of it.
+// whyText formats the values that decided the result, one per line. If space is short, the value is
+// cut before its note.
 func whyText(parts []record.Part, width int) string {
 	var texts []string
 	widest := 0

@@ -14,36 +14,35 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/termwidth"
 )
 
-// TerminalConfig is how a terminal behaves. The zero value has no colours and
-// no history of earlier sessions.
+// TerminalConfig configures a terminal. The zero value has no colors and no history of earlier
+// sessions.
 type TerminalConfig struct {
 	Colour bool
-	// History are the entries of earlier sessions, the oldest first; Remember is
-	// called with each new one. An entry is what was answered as one: it may go
-	// over several lines.
+	// History holds the entries of earlier sessions, oldest first. Remember is called with each new
+	// entry. An entry can span several lines.
 	History  []string
 	Remember func(entry string)
-	// Pager is the command that long answers are shown with; none is none.
+	// Pager is the command that displays long replies. If empty, no pager is used.
 	Pager []string
 }
 
-// maxHistory bounds the lines that the up key finds.
+// maxHistory limits the number of entries that the up key recalls.
 const maxHistory = 1000
 
-// Terminal edits lines on a terminal, with the keys of readline.
+// Terminal is a LineReader that edits lines on a terminal with readline keys.
 type Terminal struct {
 	rl      *readline.Instance
 	out     *os.File
 	config  TerminalConfig
 	session *Session
 	keys    *keys
-	begun   string // of the next line
+	begun   string // initial content of the next line
 	recall  recall
 }
 
-// keys are what is typed. A Ctrl-D that comes while no line is edited reads as
-// the end of input, after which readline would never read again: it is made the
-// key that it was.
+// keys reads what the user types. A Ctrl-D that arrives while no line is being edited looks like
+// the end of input, and readline would stop reading. keys therefore converts it to the Ctrl-D
+// character.
 type keys struct {
 	in   io.Reader
 	ends int
@@ -65,11 +64,11 @@ func (k *keys) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxEnds bounds how often in a row an end can be a key.
+// maxEnds limits how many consecutive ends of input are treated as a key.
 const maxEnds = 3
 
-// OpenTerminal takes over the terminal until Close. It fails where in or out is
-// none.
+// OpenTerminal takes control of the terminal until Close is called. It returns an error if in or
+// out is not a terminal.
 func OpenTerminal(in, out *os.File, s *Session, cfg TerminalConfig) (*Terminal, error) {
 	if !readline.IsTerminal(int(in.Fd())) || !readline.IsTerminal(int(out.Fd())) {
 		return nil, errors.New("not a terminal")
@@ -119,19 +118,19 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	return strings.ReplaceAll(line, shownBreak, "\n"), err
 }
 
-// draft begins the next line.
+// draft sets the initial content of the next line.
 func (t *Terminal) draft(line string) { t.begun = line }
 
-// Close gives the terminal back.
+// Close restores the terminal.
 func (t *Terminal) Close() error { return t.rl.Close() }
 
-// evaluating gives a context that Ctrl-C ends. While a line is edited the key
-// is readline's.
+// evaluating returns a context that Ctrl-C cancels. While a line is edited, readline handles
+// Ctrl-C.
 func (t *Terminal) evaluating(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// width is how many columns the terminal has; 0 when it does not say.
+// width returns the number of columns of the terminal, or 0 if unknown.
 func (t *Terminal) width() int {
 	width, _ := t.size()
 	return width
@@ -145,7 +144,7 @@ func (t *Terminal) size() (width, height int) {
 	return width, height
 }
 
-// style colours what is wrong.
+// style colors error messages.
 func (t *Terminal) style(r Reply) string {
 	if !t.config.Colour || !r.Failed {
 		return r.Text
@@ -159,11 +158,11 @@ func (t *Terminal) style(r Reply) string {
 	return strings.Join(lines, "")
 }
 
-// completer is the terminal as readline's AutoCompleter.
+// A completer implements readline's AutoCompleter.
 type completer struct{ *Terminal }
 
-// Do implements readline's AutoCompleter: what follows the cursor for each
-// candidate, and how much of them is there already.
+// Do implements readline's AutoCompleter. It returns the rest of each candidate after the cursor,
+// and how many characters of the candidates are already typed.
 func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
 	c := t.session.Complete(string(line), pos)
 	typed = pos - c.Start
@@ -176,8 +175,8 @@ func (t completer) Do(line []rune, pos int) (rest [][]rune, typed int) {
 	return t.fitting(rest, typed), typed
 }
 
-// fitting keeps the candidates that the screen has room for. Where one is wider
-// than the screen, only what all share can be completed.
+// fitting returns the candidates that fit on the screen. If a candidate is wider than the screen,
+// only the prefix that all candidates share is returned.
 func (t *Terminal) fitting(rest [][]rune, typed int) [][]rune {
 	width, height := t.size()
 	if width <= 0 || height <= 0 || len(rest) < 2 {

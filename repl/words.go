@@ -6,7 +6,7 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/untrusted"
 )
 
-// printable escapes what came from a file and would steer a terminal.
+// printable replaces tabs by spaces and escapes characters that could control a terminal.
 func printable(text string) string {
 	return string(untrusted.Text(strings.ReplaceAll(text, "\t", " ")))
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// call is one request.
+// A call is one request.
 type call struct {
 	kind            *kind
 	at              endpoint
@@ -22,12 +22,12 @@ type call struct {
 	fieldValidation string
 	dryRun          bool
 	sent            string   // the resourceVersion that a new object was sent with
-	warnings        []string // that were not sent yet
-	deprecation     string   // that was sent; "" for none
+	warnings        []string // not yet sent
+	deprecation     string   // the deprecation warning already sent, or ""
 }
 
-// newCall checks what a client and its URL would. From here on the server warns of a
-// deprecated version, whatever comes of the call.
+// newCall returns a call after the checks that clients and servers make on the URL. It sends the
+// warning of a deprecated version, which a server sends whatever the result of the call is.
 func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	c, err := s.path(k, at, namespace, name, verb)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *server) newCall(k *kind, at endpoint, namespace, name string, verb stri
 	return c, nil
 }
 
-// path is a call of an object, or of one that is to come.
+// path returns a call for an existing or new object.
 func (s *server) path(k *kind, at endpoint, namespace, name string, verb string) (*call, error) {
 	switch {
 	case !k.serves(endpoint{version: at.version}):
@@ -60,7 +60,7 @@ func (s *server) path(k *kind, at endpoint, namespace, name string, verb string)
 	return &call{kind: k, at: at, namespace: namespace, name: name}, nil
 }
 
-// newCollection is newCall for all objects of a kind: lists and watches may be of all
+// newCollection returns a call for all objects of a kind. Lists and watches can include all
 // namespaces.
 func (s *server) newCollection(k *kind, version, namespace, verb string) (*call, error) {
 	if !k.serves(endpoint{version: version}) || k.namespaced && namespace == "" && verb == "deletecollection" {
@@ -73,7 +73,7 @@ func (s *server) newCollection(k *kind, version, namespace, verb string) (*call,
 	return c, s.deprecated(c)
 }
 
-// deprecated warns of a call's version, if there is something to warn of.
+// deprecated sends a warning if the version of the call is deprecated.
 func (s *server) deprecated(c *call) error {
 	e, err := s.engine(c.kind)
 	if err != nil {
@@ -84,12 +84,12 @@ func (s *server) deprecated(c *call) error {
 	return nil
 }
 
-// noPath is the answer to a URL that nothing serves.
+// noPath returns the error for a URL that is not served.
 func noPath(k *kind, name, verb string) error {
 	return apierrors.NewGenericServerResponse(404, verb, k.resource, name, "the server could not find the requested resource", 0, true)
 }
 
-// options are those that all writes have.
+// options sets the options that all writes have.
 func (c *call) options(s *server, manager, fieldValidation string, dryRun []string) *call {
 	c.manager, c.fieldValidation, c.dryRun = manager, fieldValidation, len(dryRun) > 0
 	if c.manager == "" {
@@ -106,7 +106,8 @@ func (c *call) options(s *server, manager, fieldValidation string, dryRun []stri
 
 func (c *call) notFound() error { return apierrors.NewNotFound(c.kind.resource, c.name) }
 
-// key is where etcd has the object; a dry run does not come that far.
+// key returns the key of the object in etcd, as it occurs in error messages. For dry runs it has no
+// prefix.
 func (c *call) key() string {
 	root := "/registry"
 	if c.dryRun {
@@ -115,7 +116,8 @@ func (c *call) key() string {
 	return path.Join(root, c.kind.resource.Group, c.kind.resource.Resource, c.namespace, c.name)
 }
 
-// preconditions are those of an update: of the same object, as it was read.
+// preconditions checks that an update is of the same object, and based on its current
+// resourceVersion.
 func (c *call) preconditions(live, obj map[string]any) error {
 	was, now := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: obj}
 	switch version := now.GetResourceVersion(); {
@@ -130,7 +132,7 @@ func (c *call) preconditions(live, obj map[string]any) error {
 	return nil
 }
 
-// noVersion is the answer to an update that does not say what it builds on.
+// noVersion returns the error for an update without a resourceVersion.
 func (c *call) noVersion() error {
 	kind := schema.GroupKind{Group: c.kind.resource.Group, Kind: c.kind.resource.Resource}
 	return apierrors.NewInvalid(kind, c.name, field.ErrorList{

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// interceptors write kinds with a CRD, and pass all else on.
+// interceptors returns functions that handle kinds with a CRD, and pass all other calls on.
 func (s *server) interceptors() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
@@ -107,16 +107,16 @@ func (s *server) subResourceApply(ctx context.Context, c client.Client, name str
 	return s.applying(obj, body, name, o.AsPatchOptions(), func() error { return c.SubResource(name).Apply(ctx, obj, opts...) })
 }
 
-// write is what becomes of an object that a client sends.
+// A write handles an object that a client sent, and returns the response.
 type write func(w *call, obj map[string]any) (map[string]any, error)
 
-// ours does a write of a kind with a CRD, and puts the answer into the object; other
-// kinds go to the fake client.
+// ours performs a write of a kind with a CRD and stores the response in obj. For other kinds, it
+// calls others.
 func (s *server) ours(obj client.Object, subresource, verb string, do write, others func() error) error {
 	return s.oursAs(obj, obj, subresource, verb, do, others)
 }
 
-// oursAs is ours where what is sent is not the object that the URL is of.
+// oursAs is like ours, but the sent object is body and the URL is that of obj.
 func (s *server) oursAs(obj, body client.Object, subresource, verb string, do write, others func() error) error {
 	gvk, k, err := s.known(obj)
 	switch {
@@ -178,7 +178,7 @@ func (s *server) patchWith(w *call, kind types.PatchType, data []byte, o *metav1
 	return s.patch(w.options(s, o.FieldManager, o.FieldValidation, o.DryRun), kind, data, o.Force != nil && *o.Force)
 }
 
-// applying does a server-side apply of an apply configuration.
+// applying performs a server-side apply of an apply configuration.
 func (s *server) applying(obj, body runtime.ApplyConfiguration, subresource string, o *metav1.PatchOptions, others func() error) error {
 	url, err := configured(obj)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *server) applying(obj, body runtime.ApplyConfiguration, subresource stri
 	return receiveConfiguration(answer, body)
 }
 
-// known is an object's kind, and what is known of it: nil without a CRD.
+// known returns the type of obj and its kind, which is nil without a CRD.
 func (s *server) known(obj runtime.Object) (schema.GroupVersionKind, *kind, error) {
 	gvk, err := s.gvkOf(obj)
 	if err != nil {

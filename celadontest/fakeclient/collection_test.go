@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestCollections: as a server does, all of a namespaced kind are listed, and not
-// deleted; a cluster-scoped kind has no namespaces.
+// TestCollections checks that, as in a server, objects of all namespaces can be listed but not
+// deleted, and that a cluster-scoped kind has no namespaces.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), newClient(t, newCronTab("a"))
@@ -55,7 +55,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestReadVersions: what is not served cannot be read.
+// TestReadVersions checks that versions that are not served cannot be read.
 func TestReadVersions(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}, ship("v1", "a", map[string]any{})).Resource(ships(t, "v2"))
@@ -67,7 +67,7 @@ func TestReadVersions(t *testing.T) {
 	}
 }
 
-// TestWatchStopped: a watch ends though nobody took its event.
+// TestWatchStopped checks that a watch ends even if its event was never received.
 func TestWatchStopped(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -81,7 +81,7 @@ func TestWatchStopped(t *testing.T) {
 	})
 }
 
-// TestDynamicOptions: those of a create are checked by the dynamic client's server too.
+// TestDynamicOptions checks that create options are also validated for the dynamic client.
 func TestDynamicOptions(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{}).Resource(ships(t, "v1"))
@@ -89,7 +89,7 @@ func TestDynamicOptions(t *testing.T) {
 	refused(t, err, `dryRun: Unsupported value: ["yes"]`)
 }
 
-// TestSchemeOfBuilder: the scheme that is given behind Celadon's back is told of.
+// TestSchemeOfBuilder checks that a scheme set with WithScheme is reported.
 func TestSchemeOfBuilder(t *testing.T) {
 	t.Parallel()
 	c := fakeclient.NewClientBuilder(t, celadontest.New(t, crontabs)).WithScheme(newScheme(t)).Build()
@@ -104,7 +104,7 @@ type writing func()
 
 func (w writing) HandleWarningHeader(int, string, string) { w() }
 
-// TestWarningWrites: who is warned may write.
+// TestWarningWrites checks that a warning handler can write.
 func TestWarningWrites(t *testing.T) {
 	t.Parallel()
 	done := make(chan error, 1)

@@ -12,32 +12,31 @@ import (
 	"github.com/celadon-cel/celadon/celadontest"
 )
 
-// Config is how a fake client differs from the default.
+// Config configures a fake client. The zero value is valid.
 type Config struct {
-	// Scheme knows the Go types of objects; nil is a copy of client-go's scheme. It is
-	// also the builder's: do not call WithScheme.
+	// Scheme defines the Go types of objects. The default is a copy of client-go's scheme. The
+	// builder uses it too; do not call WithScheme.
 	Scheme *runtime.Scheme
-	// FieldValidation is that of writes that do not say it: "Strict", "Warn" or
-	// "Ignore". "" is "Strict": a server would warn.
+	// FieldValidation applies to writes that do not set it: "Strict", "Warn", or "Ignore". The
+	// default is "Strict", unlike in a server, where it is "Warn".
 	FieldValidation string
-	// Warnings is given what a server would warn of; nil ignores it.
+	// Warnings receives the server's warnings. If nil, they are discarded.
 	Warnings rest.WarningHandler
-	// InvalidSeeds says that WithObjects may hold objects that the CRDs refuse, as
-	// those that were stored before a rule came.
+	// InvalidSeeds allows WithObjects to contain objects that the CRDs reject, for example objects
+	// stored before a rule was added.
 	InvalidSeeds bool
 }
 
-// NewClientBuilder is that of the zero Config.
+// NewClientBuilder calls Config.NewClientBuilder with the zero Config.
 func NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder {
 	t.Helper()
 	return Config{}.NewClientBuilder(t, crds)
 }
 
-// NewClientBuilder makes a builder whose client writes kinds with a CRD as a server
-// does. Objects that it is given with WithObjects fail the test where the CRDs refuse
-// them. Its clients return managedFields. WithObjectTracker and WithTypeConverters
-// cannot be used with it; in place of WithInterceptorFuncs wrap the client with
-// interceptor.NewClient.
+// NewClientBuilder returns a builder for a client that writes kinds with a CRD like a server.
+// Objects passed to WithObjects fail the test if the CRDs reject them. Clients return
+// managedFields. Do not use WithObjectTracker or WithTypeConverters with the builder. Instead of
+// WithInterceptorFuncs, wrap the client with interceptor.NewClient.
 func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.ClientBuilder {
 	t.Helper()
 	s := cfg.server(t, crds)
@@ -48,9 +47,9 @@ func (cfg Config) NewClientBuilder(t testing.TB, crds *celadontest.CRDs) *fake.C
 		WithReturnManagedFields()
 }
 
-// React makes client-go's dynamic fake client answer for kinds with a CRD as a server
-// does. Seeds are stored first, as by NewClientBuilder; those of other kinds belong
-// to the dynamic client's own constructor.
+// React makes client-go's dynamic fake client handle kinds with a CRD like a server. Seeds are
+// stored first, as in NewClientBuilder. Pass seeds of other kinds to the dynamic client's
+// constructor.
 func (cfg Config) React(t testing.TB, crds *celadontest.CRDs, fake *clienttesting.Fake, seeds ...runtime.Object) {
 	t.Helper()
 	s := cfg.server(t, crds)
@@ -64,7 +63,7 @@ func (cfg Config) React(t testing.TB, crds *celadontest.CRDs, fake *clienttestin
 }
 
 func (cfg Config) server(t testing.TB, crds *celadontest.CRDs) *server {
-	if cfg.Scheme == nil { // one of its own, since the fake client adds kinds to it
+	if cfg.Scheme == nil { // a copy, because the fake client adds kinds to it
 		cfg.Scheme = runtime.NewScheme()
 		if err := scheme.AddToScheme(cfg.Scheme); err != nil {
 			t.Fatalf("fakeclient: %v", err)

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete answers a DELETE: an object with finalizers stays, and is marked. The mark is
-// an update in the version of the URL, and as any other it is written where it changes
-// something in storage.
+// delete handles a DELETE request. An object with finalizers is kept and gets a deletion timestamp.
+// That is an update in the version of the URL, and like any update it is stored only if it changes
+// the stored object.
 func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *server) delete(c *call, options *metav1.DeleteOptions) error {
 	return s.store.put(c.kind, stored, true)
 }
 
-// sameAs holds an object against the preconditions of its deletion.
+// sameAs checks the preconditions of a deletion.
 func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) error {
 	conflict := func(what, wanted, is, may string) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: c.kind.group.Group, Resource: c.kind.group.Kind}, c.name,
@@ -76,8 +76,8 @@ func (c *call) sameAs(u *unstructured.Unstructured, p *metav1.Preconditions) err
 	return nil
 }
 
-// collected are an object's finalizers with those of garbage collection that its
-// deletion asks for; where it asks for none, those that are there count.
+// collected returns the object's finalizers with the garbage collection finalizer that the deletion
+// options require. Without such options, it returns finalizers unchanged.
 func collected(finalizers []string, options *metav1.DeleteOptions) (all []string) {
 	wanted := ""
 	switch policy := options.PropagationPolicy; {

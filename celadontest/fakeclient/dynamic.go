@@ -13,8 +13,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// react is the reactor of client-go's dynamic fake client: it leaves kinds without a
-// CRD to those behind it.
+// react is the reactor for client-go's dynamic fake client. It leaves kinds without a CRD to later
+// reactors.
 func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.Object, err error) {
 	k := s.kindOf(action.GetResource())
 	if k == nil {
@@ -55,7 +55,7 @@ func (s *server) react(action clienttesting.Action) (handled bool, ret runtime.O
 	return true, &unstructured.Unstructured{Object: answer}, nil
 }
 
-// reactTo is a write that brings an object.
+// reactTo performs a write that sends an object.
 func (s *server) reactTo(k *kind, at endpoint, namespace, verb string, obj runtime.Object, do write) (map[string]any, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -87,7 +87,7 @@ func (s *server) deleteCollection(k *kind, version string, a *clienttesting.Dele
 	return s.deleteAll(k, version, a.Namespace, selector, byField, &a.DeleteOptions)
 }
 
-// deleteAll deletes one object after another, as the server does for collections.
+// deleteAll deletes the objects of a collection one by one, like the server.
 func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selector, byField fields.Selector, o *metav1.DeleteOptions) error {
 	all, err := s.newCollection(k, version, namespace, "deletecollection")
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *server) deleteAll(k *kind, version, namespace string, by labels.Selecto
 			continue
 		}
 		c := &call{kind: k, at: all.at, namespace: item.GetNamespace(), name: item.GetName()}
-		if err := s.delete(c.options(s, "", "", o.DryRun), o); err != nil && !apierrors.IsNotFound(err) { // another's delete
+		if err := s.delete(c.options(s, "", "", o.DryRun), o); err != nil && !apierrors.IsNotFound(err) { // deleted concurrently
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// warnings are what a server warned of.
+// warnings records the warnings of a server.
 type warnings []string
 
 func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
@@ -33,7 +33,7 @@ func ship(version, name string, spec map[string]any) *unstructured.Unstructured 
 	}}
 }
 
-// newDynamic is a dynamic client of ships.
+// newDynamic returns a dynamic client for ships.
 func newDynamic(t testing.TB, cfg fakeclient.Config, seeds ...runtime.Object) dynamic.Interface {
 	t.Helper()
 	lists := map[schema.GroupVersionResource]string{ships(t, "v1"): "ShipList", ships(t, "v1beta1"): "ShipList", {Version: "v1", Resource: "pods"}: "PodList"}
@@ -96,10 +96,10 @@ func TestDynamic(t *testing.T) {
 	}
 	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p", "namespace": "default"}}}
 	_, err = c.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace("default").Create(ctx, pod, metav1.CreateOptions{})
-	must(t, err) // the dynamic client's own
+	must(t, err) // handled by the dynamic client itself
 }
 
-// TestUndecided fails the test, and gives what a server that gives up does.
+// TestUndecided checks that an undecided write fails the test and returns a timeout.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	f := &failing{TB: t}
@@ -110,7 +110,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestEndpoints: what is not served is not there.
+// TestEndpoints checks that endpoints that are not served are not found.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	c := newDynamic(t, fakeclient.Config{})

@@ -17,7 +17,7 @@ import (
 	"github.com/celadon-cel/celadon/x/crdfields"
 )
 
-// kind is what the server knows of a CRD.
+// A kind holds a CRD and the data derived from it.
 type kind struct {
 	crd        *apiextensionsv1.CustomResourceDefinition
 	group      schema.GroupKind
@@ -31,7 +31,7 @@ type kind struct {
 	managers  sync.Map // of *managedfields.FieldManager by endpoint
 }
 
-// endpoint is where objects are written.
+// An endpoint is a version and subresource that objects are written to.
 type endpoint struct{ version, subresource string }
 
 func newKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
@@ -43,7 +43,7 @@ func newKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 	}
 }
 
-// serves is true of an endpoint that there is.
+// serves reports whether the endpoint exists.
 func (k *kind) serves(at endpoint) bool {
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
@@ -54,16 +54,16 @@ func (k *kind) serves(at endpoint) bool {
 	return false
 }
 
-// selectable are the fields that a served version's selectors may name.
+// selectable returns the fields that field selectors of a served version can use.
 func (k *kind) selectable(version string) (*crdfields.Selectable, error) {
 	i := slices.IndexFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
 	return crdfields.SelectableOf(&k.crd.Spec.Versions[i], k.namespaced)
 }
 
-// hasStatus is true of a version whose status is written by itself.
+// hasStatus reports whether the version has the status subresource.
 func (k *kind) hasStatus(version string) bool { return k.serves(endpoint{version, "status"}) }
 
-// manager merges and keeps managedFields, as the server's of an endpoint does.
+// manager returns the field manager of an endpoint, configured as in the server.
 func (k *kind) manager(at endpoint) (*managedfields.FieldManager, error) {
 	if m, ok := k.managers.Load(at); ok {
 		return m.(*managedfields.FieldManager), nil
@@ -91,7 +91,7 @@ func (k *kind) prepare() {
 	k.converter, k.err = typeConverter(k.crd, k.schemas)
 }
 
-// reset are the fields that an endpoint takes back what was written to; see
+// reset returns the fields that writes to an endpoint cannot change; see
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource.
 func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
 	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
@@ -109,7 +109,7 @@ func (k *kind) reset(at endpoint) map[fieldpath.APIVersion]fieldpath.Filter {
 	return fieldpath.NewExcludeFilterSetMap(sets)
 }
 
-// converter is conversion None.
+// A converter implements the conversion strategy None.
 type converter struct {
 	runtime.ObjectConvertor
 	kind *kind
@@ -135,7 +135,7 @@ func (c converter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner
 	return out, nil
 }
 
-// creator makes the object that apply begins with.
+// A creator creates the object that an apply starts from.
 type creator struct{}
 
 func (creator) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
@@ -144,7 +144,7 @@ func (creator) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return u, nil
 }
 
-// defaulter gives what was applied its defaults.
+// A defaulter applies defaults to applied objects.
 type defaulter struct{ kind *kind }
 
 func (d defaulter) Default(in runtime.Object) {

@@ -17,7 +17,7 @@ const (
 	objectMeta  = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 )
 
-// structural is the schema of a version, its defaults pruned as the server does.
+// structural returns the structural schema of a version, with defaults pruned as in the server.
 func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structuralschema.Structural, error) {
 	internal := &apiextensions.CustomResourceValidation{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, internal, nil); err != nil {
@@ -31,7 +31,7 @@ func structural(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structural
 	return s, structuraldefaulting.PruneDefaults(s)
 }
 
-// typeConverter knows the list and map types of all versions of a CRD.
+// typeConverter returns a converter for the list and map types of all versions of a CRD.
 func typeConverter(crd *apiextensionsv1.CustomResourceDefinition, schemas map[string]*structuralschema.Structural) (managedfields.TypeConverter, error) {
 	models := map[string]*spec.Schema{}
 	ref := func(name string) spec.Ref { return spec.MustCreateRef(modelPrefix + name) }
@@ -49,7 +49,7 @@ func typeConverter(crd *apiextensionsv1.CustomResourceDefinition, schemas map[st
 	return managedfields.NewTypeConverter(models, crd.Spec.PreserveUnknownFields)
 }
 
-// embed adds what the schemas of objects do not say of themselves.
+// embed adds the fields of objects that their schemas omit, such as apiVersion and metadata.
 func embed(s *spec.Schema, object bool) {
 	if s == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// gvkOf is an object's kind, by itself or by the scheme.
+// gvkOf returns the type of obj, from the object itself or from the scheme.
 func (s *server) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(obj, s.types)
 	if runtime.IsNotRegisteredError(err) {
@@ -28,8 +28,8 @@ func (s *server) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return gvk, err
 }
 
-// typesOf is a scheme that knows the Go types of another, to which the fake client
-// may add some at any time.
+// typesOf returns a scheme with the Go types of s. It is a copy because the fake client can add
+// types to s at any time.
 func typesOf(s *runtime.Scheme) *runtime.Scheme {
 	types := runtime.NewScheme()
 	for gvk, t := range s.AllKnownTypes() {
@@ -40,7 +40,7 @@ func typesOf(s *runtime.Scheme) *runtime.Scheme {
 	return types
 }
 
-// sent is an object as a client sends it.
+// sent returns an object as a client sends it.
 func sent(obj any, gvk schema.GroupVersionKind) (map[string]any, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -54,8 +54,8 @@ func sent(obj any, gvk schema.GroupVersionKind) (map[string]any, error) {
 	return out, nil
 }
 
-// receive puts an answer into the object that a client passed in. As a client's own
-// decoder it leaves Go types without their kind.
+// receive stores a response in the object that a client passed. Like a client's decoder, it leaves
+// TypeMeta of Go types empty.
 func receive(answer map[string]any, into any) error {
 	data, err := json.Marshal(answer)
 	if err != nil {
@@ -85,7 +85,7 @@ func receive(answer map[string]any, into any) error {
 	return err
 }
 
-// userAgent is a manager's name that a server makes of a client's.
+// userAgent returns the manager name that a server derives from a client's user agent.
 func userAgent(agent string) string {
 	name, _, _ := strings.Cut(agent, "/")
 	var b strings.Builder
@@ -97,7 +97,7 @@ func userAgent(agent string) string {
 	return b.String()
 }
 
-// configured is an apply configuration as a client sends it.
+// configured returns an apply configuration as a client sends it.
 func configured(obj runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -110,7 +110,7 @@ func configured(obj runtime.ApplyConfiguration) (*unstructured.Unstructured, err
 	return u, nil
 }
 
-// receiveConfiguration is receive for an apply configuration.
+// receiveConfiguration is like receive for an apply configuration.
 func receiveConfiguration(answer map[string]any, into runtime.ApplyConfiguration) error {
 	if u, ok := into.(runtime.Unstructured); ok {
 		u.SetUnstructuredContent(answer)

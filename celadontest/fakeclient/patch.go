@@ -22,10 +22,10 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// maxOperations is how many a JSON patch may have.
+// maxOperations limits the number of operations in a JSON patch.
 const maxOperations = 10_000
 
-// patch answers a PATCH; force is for apply.
+// patch handles a PATCH request. force applies to server-side apply only.
 func (s *server) patch(c *call, kind types.PatchType, data []byte, force bool) (map[string]any, error) {
 	switch kind {
 	case types.JSONPatchType, types.MergePatchType:
@@ -64,7 +64,7 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 	}
 	req := engine.Request{Object: obj, OldObject: live, FieldValidation: c.fieldValidation, Patched: true}
 	if req.FieldValidation == metav1.FieldValidationStrict {
-		req.FieldValidation = metav1.FieldValidationWarn // to be told by us, of patch and object
+		req.FieldValidation = metav1.FieldValidationWarn // reported below, after the errors in the patch
 	}
 	res, err := s.decide(c, req)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *server) change(c *call, kind types.PatchType, data []byte) (map[string]
 	if err := s.accepted(c, req, res); err != nil {
 		return nil, err
 	}
-	// of a patch a server drops duplicate owner references only later
+	// For a patch, a server removes duplicate owner references only later.
 	return s.updated(c, req, res, "managedFields", "ownerReferences")
 }
 
@@ -98,8 +98,8 @@ func invalidPatch(patched []byte, why string) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), why)})
 }
 
-// patched is an object's JSON after a patch; strict is what strict decoding finds in
-// the patch itself.
+// patched returns the object's JSON after a patch. strict holds the strict decoding errors of the
+// patch itself.
 func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte, strict []error, err error) {
 	strictly := c.fieldValidation != metav1.FieldValidationIgnore
 	if kind == types.MergePatchType {
@@ -142,7 +142,7 @@ func (c *call) patched(kind types.PatchType, body, data []byte) (patched []byte,
 	return patched, strict, err
 }
 
-// apply answers a server-side apply.
+// apply handles a server-side apply.
 func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error) {
 	live, err := s.live(c)
 	switch {
@@ -178,7 +178,7 @@ func (s *server) apply(c *call, data []byte, force bool) (map[string]any, error)
 	return s.applied(c, live, merged.(*unstructured.Unstructured))
 }
 
-// applied checks and persists what a merge gave.
+// applied validates and persists the result of a merge.
 func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unstructured) (map[string]any, error) {
 	managed := managedFields(merged)
 	c.sent = merged.GetResourceVersion()
@@ -202,8 +202,7 @@ func (s *server) applied(c *call, live map[string]any, merged *unstructured.Unst
 	return s.finish(c, req, res, managed)
 }
 
-// decoded is an object in the form of engine.Decode: a merge may leave numbers of
-// other types.
+// decoded returns an object in the form of engine.Decode. A merge can leave numbers of other types.
 func decoded(u *unstructured.Unstructured) (map[string]any, error) {
 	data, err := json.Marshal(u.Object)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// finish fills in what only a server does, and persists what came of a request. What
-// changes nothing in storage is not written. The answer is what a read would give.
+// finish sets the fields that only a server sets, and persists the result of a request if it
+// differs from the stored object. It returns the object as a read would.
 func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed []any) (map[string]any, error) {
 	live := req.OldObject
 	obj := runtime.DeepCopyJSON(res.Stored)
@@ -38,7 +38,7 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 				return nil, err
 			}
 		}
-		// Nothing is left to be read: a server answers with what was to be written.
+		// The object is gone, so a server returns the object that was to be written.
 		p, err := s.prepare(c, req)
 		if err != nil {
 			return nil, internal(err)
@@ -59,10 +59,10 @@ func (s *server) finish(c *call, req engine.Request, res *engine.Result, managed
 	return s.read(c.kind, c.at.version, obj)
 }
 
-// timeFormat is that of metav1.Time.
+// timeFormat is the format of metav1.Time.
 const timeFormat = "2006-01-02T15:04:05Z"
 
-// same compares objects but for the times in managedFields.
+// same reports whether two objects are equal, ignoring the times in managedFields.
 func same(a, b map[string]any) bool {
 	return reflect.DeepEqual(timeless(a), timeless(b))
 }
@@ -79,7 +79,7 @@ func timeless(obj map[string]any) map[string]any {
 	return u.Object
 }
 
-// update gives an object the managedFields that a write other than apply makes.
+// update returns the managedFields after a write other than apply.
 func (c *call) update(live, obj map[string]any) ([]any, error) {
 	m, err := c.kind.manager(c.at)
 	if err != nil {

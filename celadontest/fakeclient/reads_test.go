@@ -14,7 +14,7 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestOthers: kinds without a CRD are the fake client's.
+// TestOthers checks that the fake client handles kinds without a CRD.
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -53,19 +53,19 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("got %+v", obj)
 		}
 		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(bad), &obj))
-		if obj.Spec.MaxReplicas != 10 || obj.Spec.Unknown != "" || obj.UID == "" { // a server reads it so
+		if obj.Spec.MaxReplicas != 10 || obj.Spec.Unknown != "" || obj.UID == "" { // as a server reads it
 			t.Errorf("got %+v", obj)
 		}
 		obj.Labels = map[string]string{"a": "b"}
-		must(t, c.Update(t.Context(), &obj)) // what was there before is not checked again
+		must(t, c.Update(t.Context(), &obj)) // unchanged values are not validated again
 	}
 	seed := newCronTab("seed")
 	c := newClient(t, seed)
 	seed.Spec.Schedule = "0 5 * * *"
-	must(t, c.Update(t.Context(), seed)) // by the seed's own resourceVersion
+	must(t, c.Update(t.Context(), seed)) // with the seed's own resourceVersion
 }
 
-// TestBypassed: what replaces the interceptors is told, and does not pass.
+// TestBypassed checks that writes fail with a helpful error if the interceptors are replaced.
 func TestBypassed(t *testing.T) {
 	t.Parallel()
 	cfg := fakeclient.Config{Scheme: newScheme(t)}
@@ -92,7 +92,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestIndexes: what controller-runtime's fake client reads by is there.
+// TestIndexes checks that the indexes of controller-runtime's fake client work.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	cfg := fakeclient.Config{Scheme: newScheme(t)}

@@ -13,8 +13,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// seed stores what is there before the test. It fails the test where a server would
-// not have it; the error is of what cannot be stored at all.
+// seed stores an object that exists before the test. It fails the test if a server would reject the
+// object, and returns an error if the object cannot be stored at all.
 func (s *server) seed(obj runtime.Object) error {
 	if meta.IsListType(obj) {
 		return meta.EachListItem(obj, s.seed)
@@ -46,8 +46,9 @@ func (s *server) seed(obj runtime.Object) error {
 	return s.store.put(k, stored, false)
 }
 
-// seeded is a seed as it is persisted, or as a server reads what was stored before it
-// would refuse it, beside what does: the create, or the status update behind it.
+// seeded returns the persisted form of a seed. If a server would reject the create or the
+// subsequent status update, seeded also returns its error, and the seed as the server reads a
+// stored object.
 func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 	req := engine.Request{Object: given, FieldValidation: c.fieldValidation}
 	res, err := s.decide(c, req)
@@ -72,8 +73,8 @@ func (s *server) seeded(c *call, given map[string]any) (map[string]any, error) {
 	return withSystemFields(res.Stored, given), nil
 }
 
-// stored is an object as a server reads it from its store: pruned and with defaults. One
-// that it could not read at all is left as it is.
+// stored returns an object as a server reads it from storage: pruned and with defaults. If the
+// object cannot be read, stored returns it unchanged.
 func (s *server) stored(c *call, given map[string]any) map[string]any {
 	stored, err := s.read(c.kind, c.at.version, given)
 	if err != nil {
@@ -82,10 +83,10 @@ func (s *server) stored(c *call, given map[string]any) map[string]any {
 	return stored
 }
 
-// systemFields are those of an object's metadata that a create does away with.
+// systemFields are the metadata fields that a create resets.
 var systemFields = []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "managedFields"}
 
-// withSystemFields is an object with what the seed has of them.
+// withSystemFields returns obj with the system fields of the seed.
 func withSystemFields(obj, seed map[string]any) map[string]any {
 	obj = runtime.DeepCopyJSON(obj)
 	to := obj["metadata"].(map[string]any)
@@ -98,12 +99,12 @@ func withSystemFields(obj, seed map[string]any) map[string]any {
 	return obj
 }
 
-// fill gives a seed what all objects on a server have.
+// fill sets the fields that all objects on a server have.
 func (s *server) fill(u *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if version, err := strconv.ParseUint(u.GetResourceVersion(), 10, 64); err == nil && version > 0 {
-		s.version = max(s.version, version) // which whoever has the seed goes by
+		s.version = max(s.version, version) // clients may already use the seed's version
 	} else {
 		u.SetResourceVersion(s.next())
 	}

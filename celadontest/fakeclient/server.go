@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// server writes objects as an API server does, one after another.
+// A server writes objects like an API server, one at a time.
 type server struct {
 	t      testing.TB
 	crds   *celadontest.CRDs
@@ -28,10 +28,10 @@ type server struct {
 	kinds  sync.Map // of *kind by schema.GroupKind
 
 	mu      sync.Mutex // held by writes
-	version uint64     // the resourceVersion given last
+	version uint64     // the last resourceVersion assigned
 }
 
-// kind is nil where no CRD is of it.
+// kind returns the kind of a CRD, or nil without a CRD.
 func (s *server) kind(gk schema.GroupKind) *kind {
 	if k, ok := s.kinds.Load(gk); ok {
 		return k.(*kind)
@@ -44,8 +44,7 @@ func (s *server) kind(gk schema.GroupKind) *kind {
 	return k.(*kind)
 }
 
-// kindOf finds the kind of a resource, by its name or by what clients guess it is
-// called.
+// kindOf returns the kind of a resource, by its name or by the name that clients guess.
 func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 	for _, crd := range s.crds.Definitions() {
 		if crd.Spec.Group != gvr.Group {
@@ -60,8 +59,9 @@ func (s *server) kindOf(gvr schema.GroupVersionResource) *kind {
 	return nil
 }
 
-// decide is what the engine says of a write: the object as it is persisted, but for
-// what only a server fills in, or the server's error.
+// decide validates a write. The object in the result is as persisted, except for the fields that
+// only a server sets. If there is no verdict, decide fails the test and returns the error of a
+// server.
 func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
 	res, err := s.crds.Decide(context.Background(), c.request(req))
 	if err == nil && res.Undecided != nil {
@@ -79,7 +79,7 @@ func (s *server) decide(c *call, req engine.Request) (*engine.Result, error) {
 	return res, nil
 }
 
-// prepare takes a write as far as its checks.
+// prepare performs a write up to its validation.
 func (s *server) prepare(c *call, req engine.Request) (*engine.Prepared, error) {
 	e, err := s.engine(c.kind)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *server) prepare(c *call, req engine.Request) (*engine.Prepared, error) 
 	return e.Prepare(c.request(req))
 }
 
-// refusal is the error of a result; nil where it is allowed.
+// refusal returns the error of a result, or nil if the write is allowed.
 func refusal(res *engine.Result) error {
 	if res.Allowed {
 		return nil
@@ -96,13 +96,13 @@ func refusal(res *engine.Result) error {
 	return &apierrors.StatusError{ErrStatus: *res.Failure.DeepCopy()}
 }
 
-// request adds what the URL says.
+// request adds the data from the URL.
 func (c *call) request(req engine.Request) engine.Request {
 	req.Namespace, req.Name, req.Subresource = c.namespace, c.name, c.at.subresource
 	return req
 }
 
-// warn keeps what a server says in headers: each text once.
+// warn records warnings that a server sends in headers. Each text is sent once.
 func (c *call) warn(texts []string) {
 	for _, text := range texts {
 		if text != c.deprecation && !slices.Contains(c.warnings, text) {
@@ -119,8 +119,8 @@ func (s *server) send(warnings ...string) {
 	}
 }
 
-// alone does a write while no other is done, and then passes its warnings on: who
-// hears them may write in turn.
+// alone performs a write under the lock, and then sends its warnings without the lock, because the
+// warning handler may write too.
 func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]any, error) {
 	s.mu.Lock()
 	answer, err := func() (map[string]any, error) {
@@ -131,13 +131,14 @@ func (s *server) alone(c *call, do func() (map[string]any, error)) (map[string]a
 	return answer, err
 }
 
-// next is the resourceVersion of the next write.
+// next returns the resourceVersion of the next write. s.mu must be held.
 func (s *server) next() string {
 	s.version++
 	return strconv.FormatUint(s.version, 10)
 }
 
-// engine is the compiled CRD of a kind. Its rules may be broken: reads do not run them.
+// engine returns the compiled CRD of a kind. It ignores invalid rules, because reads do not run
+// them.
 func (s *server) engine(k *kind) (*engine.Engine, error) {
 	e, err := s.crds.Engine(k.group)
 	if e != nil {
@@ -146,7 +147,7 @@ func (s *server) engine(k *kind) (*engine.Engine, error) {
 	return nil, err
 }
 
-// read is a stored object in a version. It may share memory with the one given.
+// read converts a stored object to a version. The result can share memory with obj.
 func (s *server) read(k *kind, version string, obj map[string]any) (map[string]any, error) {
 	e, err := s.engine(k)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *server) read(k *kind, version string, obj map[string]any) (map[string]a
 	return e.Convert(context.Background(), obj, version)
 }
 
-// live is the object that a call is about, in its version; nil where there is none.
+// live returns the stored object of a call in the version of the call, or nil if there is none.
 func (s *server) live(c *call) (map[string]any, error) {
 	obj := s.store.get(c.kind, c.namespace, c.name)
 	if obj == nil {
@@ -164,7 +165,7 @@ func (s *server) live(c *call) (map[string]any, error) {
 	return s.read(c.kind, c.at.version, obj)
 }
 
-// internal is what a server answers to an error that has no status.
+// internal returns the error that a server sends for an error without a status.
 func internal(err error) error {
 	var status apierrors.APIStatus
 	if err == nil || errors.As(err, &status) {

@@ -11,15 +11,15 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// store keeps objects of kinds with a CRD in the form of storage, and tells those who
-// watch. Each kind is kept under one version, whatever an object says.
+// A store holds objects of kinds with a CRD in storage form and notifies watchers. Objects are
+// stored under one version per kind, regardless of their apiVersion.
 type store struct {
 	mu      sync.Mutex
 	scheme  *runtime.Scheme
 	tracker clienttesting.ObjectTracker
 }
 
-// kept stands for the version under which objects are kept.
+// kept is the version under which all objects are stored.
 const kept = "kept"
 
 func newStore() *store {
@@ -28,7 +28,7 @@ func newStore() *store {
 	return s
 }
 
-// of is where a kind's objects are, which the tracker has to know first.
+// of returns the resource of a kind in the tracker, and registers the kind if necessary.
 func (s *store) of(k *kind) schema.GroupVersionResource {
 	gvk := k.group.WithVersion(kept)
 	s.mu.Lock()
@@ -39,16 +39,16 @@ func (s *store) of(k *kind) schema.GroupVersionResource {
 	return k.resource.WithVersion(kept)
 }
 
-// get is nil where there is no such object. It is the caller's.
+// get returns a copy of an object, or nil if it does not exist.
 func (s *store) get(k *kind, namespace, name string) map[string]any {
 	obj, err := s.tracker.Get(s.of(k), namespace, name)
 	if err != nil {
-		return nil // there is no other error
+		return nil // not found is the only error
 	}
 	return obj.(*unstructured.Unstructured).Object
 }
 
-// put adds or replaces an object.
+// put creates or replaces an object.
 func (s *store) put(k *kind, obj map[string]any, replace bool) error {
 	u := &unstructured.Unstructured{Object: obj}
 	if replace {
@@ -61,7 +61,7 @@ func (s *store) delete(k *kind, namespace, name string) error {
 	return s.tracker.Delete(s.of(k), namespace, name)
 }
 
-// list is sorted by namespace and name.
+// list returns the objects of a kind, sorted by namespace and name.
 func (s *store) list(k *kind, namespace string) ([]unstructured.Unstructured, error) {
 	list, err := s.tracker.List(s.of(k), k.group.WithVersion(kept), namespace)
 	if err != nil {

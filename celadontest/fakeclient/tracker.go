@@ -18,14 +18,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// tracker is where controller-runtime's fake client reads: kinds with a CRD from the
-// server, others from the tracker that it would have.
+// A tracker serves the reads of controller-runtime's fake client. It reads kinds with a CRD from
+// the server, and other kinds from the fake client's usual tracker.
 type tracker struct {
 	server *server
 	others clienttesting.ObjectTracker
 }
 
-// errBypassed is of a write that did not come by the interceptors.
+// errBypassed is the error for a write that did not come through the interceptors.
 var errBypassed = errors.New("fakeclient: a write that nothing validates: do not call WithInterceptorFuncs, which replaces what validates; wrap the client with interceptor.NewClient")
 
 func (t *tracker) Add(obj runtime.Object) error {
@@ -95,7 +95,7 @@ func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts 
 	return t.others.Delete(gvr, ns, name, opts...)
 }
 
-// get, list and watch are reads in a version.
+// get reads an object in a version.
 func (s *server) get(k *kind, version, namespace, name string) (runtime.Object, error) {
 	c, err := s.newCall(k, endpoint{version: version}, namespace, name, "get")
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *server) watch(k *kind, version, namespace string) (watch.Interface, err
 	}), nil
 }
 
-// typed is an object in its scheme's Go type, as those who watch expect it.
+// typed returns an object in its Go type from the scheme, as watchers expect it.
 func (s *server) typed(u *unstructured.Unstructured) runtime.Object {
 	obj, err := s.types.New(u.GroupVersionKind())
 	if err != nil {
@@ -168,17 +168,17 @@ func (s *server) typed(u *unstructured.Unstructured) runtime.Object {
 	return obj
 }
 
-// otherKinds is the tracker that the fake client makes for itself.
+// otherKinds returns the tracker that the fake client would create for itself.
 func otherKinds(s *runtime.Scheme) clienttesting.ObjectTracker {
 	known := runtime.NewScheme()
 	if err := scheme.AddToScheme(known); err != nil {
-		panic(err) // two of client-go's kinds have one name
+		panic(err) // two of client-go's kinds have the same name
 	}
 	return clienttesting.NewFieldManagedObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder(),
 		converters{applyconfigurations.NewTypeConverter(known), managedfields.NewDeducedTypeConverter()})
 }
 
-// converters are asked one after another.
+// converters tries each converter in order.
 type converters []managedfields.TypeConverter
 
 func (c converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {

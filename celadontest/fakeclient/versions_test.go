@@ -17,8 +17,8 @@ import (
 	"github.com/celadon-cel/celadon/celadontest/fakeclient"
 )
 
-// TestDeprecated: a server warns of a version whatever a request is, and whatever comes
-// of it; each text once.
+// TestDeprecated checks that each request in a deprecated version sends a warning, whatever its
+// result, and sends each text once.
 func TestDeprecated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -64,8 +64,8 @@ func TestDeprecated(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherVersion: who wrote the status in one version loses what a write of
-// the object asks to change there in another, though it is put back.
+// TestStatusOfAnotherVersion checks that the manager of a status loses the ownership of fields that
+// a write to the object in another version would change, although the status is reset.
 func TestStatusOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -96,8 +96,8 @@ func TestStatusOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestDefaultOfStorage: a default that storage has not kept is written as soon as
-// something is, and what changes nothing in storage is not.
+// TestDefaultOfStorage checks that a default missing in storage is stored with the next change, and
+// that a write without changes to the stored object is not stored.
 func TestDefaultOfStorage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -122,7 +122,7 @@ func TestDefaultOfStorage(t *testing.T) {
 	}
 }
 
-// TestBrokenRules: a server reads objects of a CRD whose rules do not compile.
+// TestBrokenRules checks that a server reads objects of a CRD with invalid rules.
 func TestBrokenRules(t *testing.T) {
 	t.Parallel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}

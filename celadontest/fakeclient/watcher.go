@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watcher gives the events of another as those who watch see them. Unlike watch.Filter
-// it ends when it is stopped, though nobody takes the event that is under way.
+// A watcher converts the events of another watch. Unlike watch.Filter, it ends when stopped even if
+// its current event is never received.
 type watcher struct {
 	from   watch.Interface
 	result chan watch.Event
@@ -30,10 +30,10 @@ func newWatcher(from watch.Interface, seen func(watch.Event) watch.Event) *watch
 	return w
 }
 
-// ResultChan is closed when the watcher has been stopped.
+// ResultChan returns the channel of events. It is closed after Stop.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
-// Stop may be called more than once.
+// Stop stops the watcher. It can be called more than once.
 func (w *watcher) Stop() {
 	w.once.Do(func() {
 		close(w.done)

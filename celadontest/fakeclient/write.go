@@ -15,16 +15,16 @@ import (
 const (
 	suffixLength = 5
 	maxBase      = 63 - suffixLength
-	// tries is how often the server makes up another name.
+	// tries limits how often the server generates a name.
 	tries = 8
 )
 
-// create answers a POST. The object may be changed.
+// create handles a POST request. It may modify obj.
 func (s *server) create(c *call, obj map[string]any) (map[string]any, error) {
 	return s.alone(c, func() (map[string]any, error) { return s.named(c, obj) })
 }
 
-// named creates an object under its own name, or one that is made up.
+// named creates an object under its own name or a generated name.
 func (s *server) named(c *call, obj map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: obj}
 	c.sent = u.GetResourceVersion()
@@ -67,7 +67,7 @@ func (s *server) tryCreate(c *call, u *unstructured.Unstructured) (map[string]an
 	return s.updated(c, req, res)
 }
 
-// replace answers a PUT.
+// replace handles a PUT request.
 func (s *server) replace(c *call, obj map[string]any) (map[string]any, error) {
 	return s.alone(c, func() (map[string]any, error) { return s.put(c, obj) })
 }
@@ -91,8 +91,8 @@ func (s *server) put(c *call, obj map[string]any) (map[string]any, error) {
 	return s.updated(c, req, res, "managedFields")
 }
 
-// accepted is a server's order: what it cannot read, what the write builds on, what is
-// refused. It passes on the warnings that come with each.
+// accepted returns the error of a write, in the order in which a server checks: decoding,
+// preconditions, validation. It records the warnings of the steps that were reached.
 func (s *server) accepted(c *call, req engine.Request, res *engine.Result) error {
 	if unreadable(res) || req.OldObject == nil {
 		c.warn(res.Warnings)
@@ -106,20 +106,19 @@ func (s *server) accepted(c *call, req engine.Request, res *engine.Result) error
 	return refusal(res)
 }
 
-// unreadable is true of what a server refuses before it looks for the object.
+// unreadable reports whether a server rejects the request before it reads the stored object.
 func unreadable(res *engine.Result) bool {
 	return res.Failure != nil && res.Failure.Code == http.StatusBadRequest
 }
 
-// warnEarly passes on the warnings of a write that does not come as far as its checks.
+// warnEarly records the warnings of a write that fails before validation.
 func (s *server) warnEarly(c *call, req engine.Request) {
 	if p, err := s.prepare(c, req); err == nil {
 		c.warn(p.Warnings())
 	}
 }
 
-// replaceNothing is the answer where there is no such object: that it cannot be read
-// comes first.
+// replaceNothing returns the error for an object that does not exist. Decoding errors come first.
 func (s *server) replaceNothing(c *call, obj map[string]any) error {
 	create := *c
 	create.at.subresource = ""
@@ -137,8 +136,8 @@ func (s *server) replaceNothing(c *call, obj map[string]any) error {
 	return c.notFound()
 }
 
-// updated persists what a write other than apply came to. Of the fields named the
-// server's field manager sees what the client sent.
+// updated persists the result of a write other than apply. The field manager sees the metadata
+// lists named in sent as the client sent them.
 func (s *server) updated(c *call, req engine.Request, res *engine.Result, sent ...string) (map[string]any, error) {
 	managed, err := s.decodedBy(c, req)
 	if err != nil {
@@ -151,8 +150,8 @@ func (s *server) updated(c *call, req engine.Request, res *engine.Result, sent .
 	return s.finish(c, req, res, fields)
 }
 
-// decodedBy is a request's object as the field manager sees it: in the version of the
-// request, and before an endpoint puts back what only another writes.
+// decodedBy returns the object of a request as the field manager sees it: in the version of the
+// request, before fields that belong to another endpoint are reset.
 func (s *server) decodedBy(c *call, req engine.Request) (map[string]any, error) {
 	whole, status := *c, *c
 	whole.at.subresource, status.at.subresource = "", "status"
@@ -173,8 +172,8 @@ func (s *server) decodedBy(c *call, req engine.Request) (map[string]any, error) 
 	return decoded, nil
 }
 
-// withFields is an object with some lists of its metadata as a client sent them; an
-// empty one is as none.
+// withFields returns obj with the named metadata lists replaced by those in sent. Empty lists are
+// removed.
 func withFields(obj, sent map[string]any, names ...string) map[string]any {
 	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
 	metadata := u.Object["metadata"].(map[string]any)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// answer is what celadon says of a write.
+// An answer is the response of celadon to a write.
 type answer struct {
 	Verdict string         `json:"verdict"`
 	Status  status         `json:"status"`
@@ -32,10 +32,11 @@ type cause struct {
 
 func (c cause) String() string { return strings.TrimPrefix(c.Field+": "+c.Message, ": ") }
 
-// unchecked is what the server adds where rules did not run because of other causes.
+// unchecked is the message of the cause that the server adds if other causes prevented rules from
+// running.
 const unchecked = "some validation rules were not checked because the object was invalid"
 
-// said are the causes of a refusal; one without any is a cause of its own.
+// said returns the causes of a rejection. A rejection without causes is returned as one cause.
 func (a *answer) said() []cause {
 	if len(a.Causes) == 0 {
 		return []cause{{Reason: a.Status.Reason, Message: a.Status.Message}}
@@ -43,7 +44,7 @@ func (a *answer) said() []cause {
 	return a.Causes
 }
 
-// mismatch is what is wrong about a refusal.
+// mismatch returns the difference between the wanted and the actual causes, or "" if they match.
 func (a *answer) mismatch(want []Cause) string {
 	if len(want) == 0 {
 		return ""
@@ -69,7 +70,7 @@ func (a *answer) mismatch(want []Cause) string {
 	return b.String()
 }
 
-// wanted is a list of causes below a line.
+// wanted formats causes as a list that follows a line.
 func wanted(causes []Cause) string {
 	var b strings.Builder
 	for _, c := range causes {
@@ -78,10 +79,10 @@ func wanted(causes []Cause) string {
 	return b.String()
 }
 
-// maxShown is how many causes a failure shows.
+// maxShown limits the number of causes that a failure shows.
 const maxShown = 20
 
-// why shows the causes, each with its rule and the values in it.
+// why formats the causes, each with its rule and the values in it.
 func (a *answer) why() string {
 	var b strings.Builder
 	for i, c := range a.said() {
@@ -100,7 +101,7 @@ func (a *answer) why() string {
 	return b.String()
 }
 
-// line keeps a text of others within its line.
+// line escapes untrusted text so that it stays on one line.
 func line(v any) string {
 	quoted := fmt.Sprintf("%q", fmt.Sprint(v))
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)

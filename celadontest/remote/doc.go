@@ -1,19 +1,18 @@
-// Package remote is celadontest for modules that cannot take the Kubernetes libraries
-// which celadon is built on: it needs nothing but the celadon command, which it talks
-// to over a pipe.
+// Package remote provides the checks of celadontest to modules that cannot depend on the Kubernetes
+// libraries that celadon uses. It depends only on the celadon command, and communicates with it
+// over a pipe.
 //
 //	crds := remote.Start(t, "../config/crd")
 //	crds.Accepts(t, widget)
 //	crds.Rejects(t, broken, remote.Cause{Field: "spec.size", Message: "must be positive"})
 //	crds.Update(widget).Rejects(t, renamed, remote.Cause{Message: "name is immutable"})
 //
-// An object is a Go value whose JSON has apiVersion and kind, or JSON as a string or
-// []byte. Creates, updates, status updates and causes are as in celadontest; its Cover,
-// Err and scale updates, YAML and schemes are not here.
+// An object is a Go value whose JSON has apiVersion and kind, or JSON as a string or []byte.
+// Creates, updates, status updates, and causes work as in celadontest. Cover, Err, scale updates,
+// YAML, and schemes are not supported.
 package remote
 
-// How it works: celadon check --pipe reads a request a line and answers with a line
-// (process.go). It is one process for a call of Start, whose requests wait for each
-// other, and it ends when the test does: its standard input is closed then, and a
-// process that stays is killed. What it writes is bounded, as is the time that it takes
-// for an answer.
+// How it works: celadon check --pipe reads one request per line and writes one line per response
+// (process.go). Each call of Start runs one process, which handles requests one at a time. At the
+// end of the test its standard input is closed, and it is killed if it does not exit. The size and
+// the duration of a response are limited.

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// maxAnswer and maxStderr are how much of what celadon writes is read.
+	// maxAnswer and maxStderr limit how many bytes of celadon's output are read.
 	maxAnswer = 64 << 20
 	maxStderr = 64 << 10
-	// leave is how long celadon may take to end, its standard input being closed.
+	// leave limits how long celadon may take to exit after its standard input is closed.
 	leave          = 10 * time.Second
 	defaultTimeout = time.Minute
 )
 
-// process is a running celadon check --pipe.
+// A process is a running celadon check --pipe.
 type process struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
@@ -31,8 +31,8 @@ type process struct {
 	stderr  *head
 	timeout time.Duration
 
-	mu     sync.Mutex // held by a request until it is answered
-	broken error      // why there are no more answers
+	mu     sync.Mutex // held during a request
+	broken error      // why the process can no longer be used
 }
 
 func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
@@ -41,7 +41,7 @@ func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
 		p.timeout = defaultTimeout
 	}
 	cmd.Stderr = p.stderr
-	cmd.WaitDelay = time.Second // for what it may have started in its turn
+	cmd.WaitDelay = time.Second // for child processes that it may have started
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func start(cmd *exec.Cmd, timeout time.Duration) (*process, error) {
 	return p, nil
 }
 
-// ask sends a request and waits for its answer. What cannot be trusted any more is
-// killed: an answer that comes late would be that to another request.
+// ask sends a request and decodes the response into to. After an error or a timeout it kills the
+// process, because a late response would be taken for the response to another request.
 func (p *process) ask(request []byte, to any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *process) ask(request []byte, to any) error {
 	return nil
 }
 
-// readLine reads a line that is not too long.
+// readLine reads a line of at most maxAnswer bytes.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -117,8 +117,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// failed ends a process that is of no more use, and tells what it complained of. A
-// read that is under way ends with it.
+// failed kills a process that can no longer be used, and returns err with the process's error
+// output. This also ends a pending read.
 func (p *process) failed(err error) error {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -128,7 +128,7 @@ func (p *process) failed(err error) error {
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }
 
-// end ends the process, if it is still there.
+// end ends the process if it is still running.
 func (p *process) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,13 +137,13 @@ func (p *process) end() {
 	}
 	p.broken = errors.New("the test that started celadon has ended")
 	p.stdin.Close()
-	p.pipe.Close() // whoever still writes learns of it
+	p.pipe.Close() // a pending write fails
 	late := time.AfterFunc(leave, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
 	_ = p.cmd.Wait()
 }
 
-// head keeps the beginning of what is written to it.
+// A head is a writer that keeps the beginning of its input.
 type head struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -9,28 +9,27 @@ import (
 	"time"
 )
 
-// Config says which celadon is run, and how. The zero value is what Start takes.
+// Config configures the celadon command. The zero value is valid.
 type Config struct {
-	// Command is the celadon command; "" is celadon, as the shell finds it.
+	// Command is the celadon command. The default is celadon, searched in PATH.
 	Command string
-	// Flags are more flags of celadon check, as --kube-version and --validate.
+	// Flags are additional flags of celadon check, such as --kube-version and --validate.
 	Flags []string
-	// Timeout is how long an answer may take; 0 is a minute.
+	// Timeout limits the duration of a response. The default is one minute.
 	Timeout time.Duration
 }
 
-// CRDs are what objects are tested against. They are safe for concurrent use.
+// CRDs is a set of CRDs to test objects against. It is safe for concurrent use.
 type CRDs struct{ process *process }
 
-// Start is that of the zero Config.
+// Start calls Config.Start with the zero Config.
 func Start(t testing.TB, crds ...string) *CRDs {
 	t.Helper()
 	return Config{}.Start(t, crds...)
 }
 
-// Start runs celadon with CRDs, which are files and folders, until t and its subtests
-// have ended. What cannot be run ends the test; CRDs that cannot be read do with the
-// first write.
+// Start runs celadon with CRDs until t and its subtests end. crds are files and folders. Start ends
+// the test if celadon cannot be started. CRDs that cannot be read are reported by the first write.
 func (cfg Config) Start(t testing.TB, crds ...string) *CRDs {
 	t.Helper()
 	name := cfg.Command
@@ -49,7 +48,7 @@ func (cfg Config) Start(t testing.TB, crds ...string) *CRDs {
 	return &CRDs{p}
 }
 
-// Write is a kind of write, of any object.
+// A Write is a kind of write. It can be applied to any object.
 type Write struct {
 	crds        *CRDs
 	old         any
@@ -57,28 +56,28 @@ type Write struct {
 	subresource string
 }
 
-// Update is the update of an object.
+// Update returns an update of old.
 func (c *CRDs) Update(old any) Write { return Write{crds: c, old: old, update: true} }
 
-// Status is the update of an object's status subresource.
+// Status returns an update of the status subresource of old.
 func (c *CRDs) Status(old any) Write {
 	return Write{crds: c, old: old, update: true, subresource: "status"}
 }
 
-// Accepts is Write.Accepts of a create.
+// Accepts calls Write.Accepts for a create.
 func (c *CRDs) Accepts(t testing.TB, obj any) map[string]any {
 	t.Helper()
 	return Write{crds: c}.Accepts(t, obj)
 }
 
-// Rejects is Write.Rejects of a create.
+// Rejects calls Write.Rejects for a create.
 func (c *CRDs) Rejects(t testing.TB, obj any, causes ...Cause) {
 	t.Helper()
 	Write{crds: c}.Rejects(t, obj, causes...)
 }
 
-// Accepts fails the test unless the object is accepted, and gives it as it would be
-// persisted; nil where the test failed.
+// Accepts fails the test unless the object is accepted. It returns the object as it would be
+// persisted, or nil if the test failed.
 func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 	t.Helper()
 	a, err := w.ask(obj)
@@ -93,9 +92,9 @@ func (w Write) Accepts(t testing.TB, obj any) map[string]any {
 	return nil
 }
 
-// Rejects fails the test unless the object is refused for the causes given: each
-// matches one at least, and there is no other. That rules were not checked because of
-// other causes is none of them. Without causes given, any will do.
+// Rejects fails the test unless the object is rejected for exactly the given causes: each must
+// match at least one actual cause, and each actual cause must be matched. The cause that rules were
+// not checked because of other causes need not be given. Without causes, any rejection passes.
 func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	t.Helper()
 	a, err := w.ask(obj)
@@ -111,7 +110,7 @@ func (w Write) Rejects(t testing.TB, obj any, causes ...Cause) {
 	}
 }
 
-// ask gives the write to celadon. The error is also for what has no verdict.
+// ask sends the write to celadon. It returns an error if there is no verdict.
 func (w Write) ask(obj any) (*answer, error) {
 	object, err := text(obj)
 	if err != nil {
@@ -125,7 +124,7 @@ func (w Write) ask(obj any) (*answer, error) {
 		}
 		request["old"] = old
 	}
-	line, err := json.Marshal(request) // which puts it on one line
+	line, err := json.Marshal(request) // Marshal writes a single line
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +138,7 @@ func (w Write) ask(obj any) (*answer, error) {
 	return a, nil
 }
 
-// text is an object's JSON.
+// text returns obj as JSON.
 func text(obj any) (json.RawMessage, error) {
 	var data []byte
 	switch obj := obj.(type) {
@@ -163,18 +162,18 @@ func text(obj any) (json.RawMessage, error) {
 	return data, nil
 }
 
-// Cause describes a cause of a refusal; what is empty matches any. A refusal without
-// causes, as that of an unknown field, is a cause without Field.
+// A Cause describes an expected cause of a rejection. Empty fields match anything. A rejection
+// without causes, for example because of an unknown field, matches as a cause without a field.
 type Cause struct {
-	// Field is the whole path, as "spec.ports[0].name".
+	// Field is the complete path, such as "spec.ports[0].name".
 	Field string
-	// Message is a part of the server's text.
+	// Message is a part of the server's message.
 	Message string
-	// Reason is as "FieldValueInvalid".
+	// Reason is a cause type such as "FieldValueInvalid".
 	Reason string
 }
 
-// String is the cause as failures show it.
+// String returns the cause as it is shown in failures.
 func (c Cause) String() string {
 	var parts []string
 	for _, part := range []string{c.Field, c.Reason, c.Message} {

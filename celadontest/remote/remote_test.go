@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// command is a celadon that TestMain has built; hostile is this test itself, which
-// then plays one that is none.
+// command is the celadon that TestMain builds. If hostile is set in the environment, the test
+// binary itself plays a malfunctioning celadon.
 var command string
 
 const hostile = "CELADON_REMOTE_HOSTILE"
@@ -41,13 +41,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// play is a celadon that does not do as it should.
+// play simulates a malfunctioning celadon.
 func play(how string) {
 	switch how {
 	case "silent":
 		time.Sleep(time.Hour)
 	case "wrapped":
-		_, _ = io.Copy(io.Discard, os.Stdin) // it stays as long as its pipes do
+		_, _ = io.Copy(io.Discard, os.Stdin) // it runs until its pipes are closed
 	case "endless":
 		for {
 			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
@@ -87,7 +87,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// run runs what may end a test.
+// run runs do, which may end the test.
 func (r *recorder) run(do func(testing.TB)) {
 	defer func() {
 		if ended := recover(); ended != nil && ended != any(r) {
@@ -140,7 +140,7 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// TestParallel: requests of many tests wait for each other.
+// TestParallel checks that requests of parallel tests are serialized.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	crds := Config{Command: command}.Start(t, crd)
@@ -158,7 +158,7 @@ func TestParallel(t *testing.T) {
 	group.Wait()
 }
 
-// TestHostile: whatever is at the other end, a test fails and goes on.
+// TestHostile checks that a malfunctioning process fails the test without blocking it.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -176,7 +176,7 @@ func TestHostile(t *testing.T) {
 		cmd := exec.Command(self)
 		timeout := time.Minute
 		switch how {
-		case "wrapped": // by a script, whose pipes a silent one keeps
+		case "wrapped": // started by a script, so a silent child keeps the pipes open
 			cmd = exec.Command("sh", "-c", `"$0"; true`, self)
 			timeout = 100 * time.Millisecond
 		case "silent":
@@ -196,7 +196,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: got %.500s, want %q", how, got, want)
 		}
 		if how == "stays" {
-			_ = cmd.Process.Kill() // the ten seconds that it has are too long for a test
+			_ = cmd.Process.Kill() // ten seconds are too long for a test
 		}
 		p.end()
 		if cmd.ProcessState == nil {
@@ -205,7 +205,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCRDsUnreadable: what celadon complains of is told.
+// TestCRDsUnreadable checks that celadon's error message is reported.
 func TestCRDsUnreadable(t *testing.T) {
 	t.Parallel()
 	r := &recorder{TB: t}
@@ -233,7 +233,7 @@ func Example() {
 	//       self: "now"
 }
 
-// printer stands for the test that is under way.
+// printer prints failures in place of a test.
 type printer struct{ testing.TB }
 
 func (printer) Helper()                           {}

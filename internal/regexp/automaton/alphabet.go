@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// alphabet parts the code points into classes that no pattern tells apart.
+// An alphabet divides the code points into classes that no pattern distinguishes.
 type alphabet []class
 
-// class is a range of code points, and the one that stands for them.
+// A class is a range of code points and its representative.
 type class struct{ from, to, shown rune }
 
 const (
@@ -17,8 +17,8 @@ const (
 	behindAll                    = unicode.MaxRune + 1
 )
 
-// newAlphabet has, of the classes, those that people write first: the first
-// texts that are found look like texts.
+// newAlphabet returns the classes of the patterns. Common characters are first, so that the first
+// strings found look natural.
 func newAlphabet(patterns []*syntax.Prog) alphabet {
 	cuts := []rune{0, surrogates, behindSurrogates, behindAll}
 	for _, p := range patterns {
@@ -30,7 +30,7 @@ func newAlphabet(patterns []*syntax.Prog) alphabet {
 	cuts = slices.Compact(cuts)
 	var a alphabet
 	for i, from := range cuts[:len(cuts)-1] {
-		if from != surrogates { // no text has these
+		if from != surrogates { // no string contains these
 			a = append(a, class{from, cuts[i+1] - 1, nicest(from, cuts[i+1]-1)})
 		}
 	}
@@ -38,12 +38,12 @@ func newAlphabet(patterns []*syntax.Prog) alphabet {
 	return a
 }
 
-// appendCuts adds where a class must begin because of an instruction.
+// appendCuts appends the code points where a class must begin because of an instruction.
 func appendCuts(cuts []rune, in *syntax.Inst) []rune {
 	switch in.Op {
 	case syntax.InstRuneAnyNotNL:
 		return append(cuts, '\n', '\n'+1)
-	case syntax.InstEmptyWidth: // these ask for line breaks and for words
+	case syntax.InstEmptyWidth: // depends on line breaks and words
 		return append(cuts, '\n', '\n'+1, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
 	case syntax.InstRune, syntax.InstRune1:
 		if len(in.Rune) == 1 {
@@ -67,7 +67,7 @@ func appendFolded(cuts []rune, in *syntax.Inst) []rune {
 	return cuts
 }
 
-// letters are up to n code points of the class, the one shown first.
+// letters returns up to n code points of the class, starting with the representative.
 func (c class) letters(n int) []rune {
 	size := int(c.to - c.from + 1)
 	letters := make([]rune, min(n, size))
@@ -77,7 +77,7 @@ func (c class) letters(n int) []rune {
 	return letters
 }
 
-// niceRanges are tried in order for a code point that stands for its class.
+// niceRanges are the ranges from which representatives are chosen, in order of preference.
 var niceRanges = [][2]rune{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '-'}, {'.', '.'}, {'_', '_'}, {' ', '~'}, {0xc0, 0x24f}, {0x20ac, 0x20ac}, {'\n', '\n'}}
 
 func nicest(from, to rune) rune {
@@ -89,7 +89,7 @@ func nicest(from, to rune) rune {
 	return from
 }
 
-// rank is lower for what people write more often.
+// rank returns the preference of r. Lower is better.
 func rank(r rune) int {
 	for i, nice := range niceRanges {
 		if nice[0] <= r && r <= nice[1] {

@@ -1,21 +1,20 @@
-// Package automaton finds texts that some patterns match and others do not, or
-// proves that there are none.
+// Package automaton finds strings that match some patterns and not others, or proves that no such
+// string exists.
 //
 //	host, err := automaton.Compile(`^[a-z]+\.example$`)
 //	odd, err := automaton.Prefix("x")
 //	found := host.And(odd.Not()).Find(automaton.Search{MinLength: 10})
 //	found.Texts // "aa.example"
 //
-// Patterns are those of CEL's matches, which are Go's (regexp/syntax), and match
-// anywhere in a text unless they are anchored. Lengths count code points, as CEL
-// and maxLength do.
+// Patterns use the syntax of CEL's matches function, which is Go's (regexp/syntax). Unless
+// anchored, they match anywhere in a string. Lengths count code points, as in CEL and maxLength.
 package automaton
 
-// How it works: a Language is a boolean tree over patterns. Find walks through
-// the texts, the shortest first, with all patterns at once. Each pattern is a
-// lazy deterministic automaton (machine.go) over classes of code points that no
-// pattern tells apart (alphabet.go), so that a text's fate is a tuple of small
-// numbers, and no tuple is looked at twice (find.go).
+// How it works: a Language is a boolean expression over patterns. Find explores strings in order of
+// length, and runs all patterns in parallel. Each pattern is a lazy deterministic automaton
+// (machine.go) over classes of code points that no pattern distinguishes (alphabet.go). The state
+// of the search for a string is thus a tuple of small integers, and each tuple is expanded only
+// once (find.go).
 
 import (
 	"errors"
@@ -23,13 +22,13 @@ import (
 	"regexp/syntax"
 )
 
-// ErrTooLarge is a pattern, or a text, that would have too many states.
+// ErrTooLarge is returned for a pattern or string that would need too many states.
 var ErrTooLarge = errors.New("pattern too large: want fewer repetitions")
 
-// maxInstructions is above every pattern of a real CRD by far.
+// maxInstructions limits the size of a pattern. Patterns of real CRDs are far below it.
 const maxInstructions = 20_000
 
-// Language is a set of texts. It is immutable.
+// A Language is a set of strings. It is immutable.
 type Language struct {
 	op       op
 	pattern  *syntax.Prog // of a leaf
@@ -45,10 +44,10 @@ const (
 	not
 )
 
-// All has every text.
+// All returns the language of all strings.
 func All() *Language { return &Language{op: and} }
 
-// Compile is the language of the texts that a pattern matches.
+// Compile returns the language of the strings that pattern matches.
 func Compile(pattern string) (*Language, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -64,38 +63,38 @@ func Compile(pattern string) (*Language, error) {
 	return &Language{op: leaf, pattern: prog}, nil
 }
 
-// Text has one text only.
+// Text returns the language that contains only text.
 func Text(text string) (*Language, error) { return quoted(`\A`, text, `\z`) }
 
-// Prefix has the texts that begin with one.
+// Prefix returns the language of the strings that begin with text.
 func Prefix(text string) (*Language, error) { return quoted(`\A`, text, ``) }
 
-// Suffix has the texts that end with one.
+// Suffix returns the language of the strings that end with text.
 func Suffix(text string) (*Language, error) { return quoted(``, text, `\z`) }
 
-// Containing has the texts that have one within them.
+// Containing returns the language of the strings that contain text.
 func Containing(text string) (*Language, error) { return quoted(``, text, ``) }
 
 func quoted(before, text, after string) (*Language, error) {
 	return Compile(before + regexp.QuoteMeta(text) + after)
 }
 
-// And has the texts that are in l and in all others.
+// And returns the intersection of l and others.
 func (l *Language) And(others ...*Language) *Language {
 	return &Language{op: and, operands: append([]*Language{l}, others...)}
 }
 
-// Or has the texts that are in l or in one of the others.
+// Or returns the union of l and others.
 func (l *Language) Or(others ...*Language) *Language {
 	return &Language{op: or, operands: append([]*Language{l}, others...)}
 }
 
-// Not has the texts that are not in l.
+// Not returns the complement of l.
 func (l *Language) Not() *Language {
 	return &Language{op: not, operands: []*Language{l}}
 }
 
-// truth is what is known of a text that may go on.
+// truth is the known membership of a string and all its continuations.
 type truth uint8
 
 const (
@@ -104,8 +103,8 @@ const (
 	never
 )
 
-// Size returns the number of instructions of the patterns in l. To compile them, or to
-// begin a search in them, takes as much work.
+// Size returns the number of instructions of the patterns in l. The work to compile them, or to
+// start a search, is proportional to it.
 func (l *Language) Size() (n int) {
 	for _, p := range l.leaves(nil) {
 		n += len(p.Inst)
@@ -113,8 +112,8 @@ func (l *Language) Size() (n int) {
 	return n
 }
 
-// value is what is known of a language, given what is known of its leaves, in
-// their order; next is the index of the first leaf behind it.
+// value evaluates the expression, given the values of its leaves in order. next is the index of the
+// first leaf after l.
 func (l *Language) value(leaves []truth, first int) (v truth, next int) {
 	switch l.op {
 	case leaf:
@@ -123,7 +122,7 @@ func (l *Language) value(leaves []truth, first int) (v truth, next int) {
 		v, next = l.operands[0].value(leaves, first)
 		return opposite(v), next
 	}
-	// or is and with everything turned round.
+	// By De Morgan's laws, or is and with opposite values.
 	rest, stop := always, never
 	if l.op == or {
 		rest, stop = never, always
@@ -151,7 +150,7 @@ func opposite(v truth) truth {
 	return unknown
 }
 
-// leaves are the patterns of the tree, in order.
+// leaves appends the patterns of the expression to all, in order.
 func (l *Language) leaves(all []*syntax.Prog) []*syntax.Prog {
 	if l.op == leaf {
 		return append(all, l.pattern)

@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// patterns are made of these.
+// pieces are combined to patterns.
 var pieces = []string{"a", "b", "ab", "[ab]", "[^a]", ".", "^", "$", `\b`, `\B`, `(?m:^)`, `(?m:$)`, "(a|b)", "(ab)*", "a?", "b+", "a{2}", "b{1,2}", "(?i:A)", `\n`, "|", ""}
 
 func patternsOf(data []byte) (pattern string, rest []byte) {
@@ -89,7 +89,7 @@ func patternsOf(data []byte) (pattern string, rest []byte) {
 	return b.String(), data
 }
 
-// words are all texts of up to n of the letters.
+// words returns all strings of up to n letters.
 func words(letters string, n int) []string {
 	all := []string{""}
 	for begin := 0; n > 0; n-- {
@@ -104,9 +104,8 @@ func words(letters string, n int) []string {
 	return all
 }
 
-// FuzzFind holds languages against the regular expressions that they are of:
-// what is found is in them, what is proved empty has no text, and no shorter one
-// was overlooked.
+// FuzzFind compares languages with Go's regular expressions: the strings found must be in the
+// language, no shorter one may be missed, and a language proved empty must have no strings.
 func FuzzFind(f *testing.F) {
 	for i := range pieces {
 		f.Add([]byte{byte(i), byte(2 * i), 0xff, byte(3*i + 1), byte(i)}, uint8(i))
@@ -168,7 +167,8 @@ func holdFind(t *testing.T, one, two string, search Search, all []string) {
 	}
 }
 
-// TestLargePatterns: what is too large is refused, or ends with its steps.
+// TestLargePatterns checks that patterns that are too large are rejected, or that their search
+// stops at the step limit.
 func TestLargePatterns(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"(a{1000}){1000}", strings.Repeat("(x+", 1001) + strings.Repeat(")", 1001), strings.Repeat("a{500}", 100)} {

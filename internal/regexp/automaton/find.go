@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// Search says which text is wanted. The zero value wants the shortest.
+// Search describes the wanted strings. The zero value requests the shortest string.
 type Search struct {
-	// MinLength and MaxLength bound the text, in code points; MaxLength 0 is no
-	// bound.
+	// MinLength and MaxLength limit the length of the strings in code points. If MaxLength is 0,
+	// there is no maximum.
 	MinLength, MaxLength int
-	// Count is how many texts are wanted; 0 is one.
+	// Count is the number of strings to find. The default is 1.
 	Count int
-	// Steps bounds the work, in steps of a pattern; 0 is DefaultSteps.
+	// Steps limits the work, in steps of a pattern. The default is DefaultSteps.
 	Steps int
 }
 
-// DefaultSteps is a matter of milliseconds.
+// DefaultSteps takes a few milliseconds.
 const DefaultSteps = 200_000
 
-// Found is the answer of Find.
+// Found is the result of Find.
 type Found struct {
-	// Texts are in the language, each once, the shortest first.
+	// Texts are the strings found, without duplicates, the shortest first.
 	Texts []string
-	// Complete is true when there are no others within the bounds: with no Texts,
-	// that is a proof. It is false where enough were found or the steps ran out.
+	// Complete is set if no other strings exist within the limits. If Texts is empty too, that is a
+	// proof. Complete is false if Count strings were found or the steps were used up.
 	Complete bool
-	// Spent is the work that it took, in steps.
+	// Spent is the number of steps used.
 	Spent int
 }
 
-// place is a text on the way: the states of all patterns behind it, and the
-// place and the letter by which it came.
+// A place is a node of the search: the states of all patterns after a string, and the index of the
+// previous place and the letter that led here.
 type place struct {
 	states []int
 	length int
@@ -39,8 +39,7 @@ type place struct {
 	letter rune
 }
 
-// Find looks for texts of the language. The same language and search always
-// have the same answer.
+// Find searches for strings in the language. It is deterministic.
 func (l *Language) Find(s Search) Found {
 	f := newFinder(l, s)
 	f.find()
@@ -62,7 +61,7 @@ func (f *finder) find() {
 	f.found.Complete = !f.enough()
 }
 
-// Contains says whether a text is in the language.
+// Contains reports whether text is in the language.
 func (l *Language) Contains(text string) bool {
 	leaves := l.leaves(nil)
 	values := make([]truth, len(leaves))
@@ -90,8 +89,8 @@ type finder struct {
 	alphabet alphabet
 	machines []*machine
 	places   []place
-	// seen counts visits. As many to one tuple as texts are wanted suffice to find
-	// them, if there are so many.
+	// seen counts the visits of each tuple. Count visits are enough to find Count strings, if they
+	// exist.
 	seen   map[string]int
 	leaves []truth // scratch
 	found  Found
@@ -129,7 +128,7 @@ func (f *finder) spent() int {
 	return n
 }
 
-// expand goes on from a place by one code point of each class.
+// expand visits the successors of a place by each class of code points.
 func (f *finder) expand(at int) {
 	p := f.places[at]
 	if f.search.MaxLength > 0 && p.length == f.search.MaxLength {
@@ -150,8 +149,8 @@ func (f *finder) expand(at int) {
 	}
 }
 
-// visit adds a place that is new and can lead somewhere, and its text to those
-// found if it is one. Places differ by length only as far as MinLength asks.
+// visit adds a new place from which a match may be reachable, and records its string if it matches.
+// Lengths above MinLength are not distinguished.
 func (f *finder) visit(p place) {
 	key := binary.AppendUvarint(nil, uint64(min(p.length, f.search.MinLength)))
 	for _, s := range p.states {
@@ -184,7 +183,7 @@ func (f *finder) accepts(states []int) bool {
 	return v == always
 }
 
-// text is the way to a place.
+// text returns the string that leads to a place.
 func (f *finder) text(at int) string {
 	var runes []rune
 	for ; f.places[at].from >= 0; at = f.places[at].from {

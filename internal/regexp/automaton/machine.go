@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// machine is the lazy deterministic automaton of one pattern. A state is the
-// set of instructions at which the pattern may be before the next code point,
-// with what came last, as far as an anchor or a word boundary asks for it.
+// A machine is the lazy deterministic automaton of one pattern. A state is the set of instructions
+// that the pattern can be at before the next code point. If the pattern has anchors or word
+// boundaries, it also includes the kind of the last code point.
 type machine struct {
 	prog     *syntax.Prog
 	looks    bool // has an anchor or a boundary
-	anchored bool // matches at the beginning only
+	anchored bool // matches only at the beginning
 	alphabet alphabet
 
 	states []state
 	index  map[string]int
-	// spent is the work so far, in instructions visited.
+	// spent is the work so far, in visited instructions.
 	spent int
 	stack []uint32
 	mark  []int
@@ -25,16 +25,15 @@ type machine struct {
 }
 
 type state struct {
-	pcs     []uint32 // sorted; before empty instructions are followed
+	pcs     []uint32 // sorted, before following empty instructions
 	last    rune     // -1 at the beginning
 	known   truth
-	next    []int // by class; 0 is not known yet, else one more than the state
-	atEnd   bool  // matches if the text ends here
-	hasEnds bool  // atEnd is known
+	next    []int // by class; 0 if not computed, otherwise the state plus 1
+	atEnd   bool  // whether the pattern matches if the text ends here
+	hasEnds bool  // whether atEnd is computed
 }
 
-// matched is the state behind a match: a pattern that matched anywhere has
-// matched the text.
+// matched is the state after a match. It is final, because a pattern may match anywhere.
 const matched = 0
 
 func newMachine(prog *syntax.Prog, a alphabet) *machine {
@@ -47,12 +46,12 @@ func newMachine(prog *syntax.Prog, a alphabet) *machine {
 	return m
 }
 
-// begin is the state before the first code point.
+// begin returns the state before the first code point.
 func (m *machine) begin() int {
 	return m.state([]uint32{uint32(m.prog.Start)}, -1)
 }
 
-// state is the number of a state.
+// state returns the number of a state, and adds the state if it is new.
 func (m *machine) state(pcs []uint32, last rune) int {
 	if !m.looks {
 		last = 0
@@ -73,7 +72,7 @@ func (m *machine) state(pcs []uint32, last rune) int {
 	return len(m.states) - 1
 }
 
-// step is the state behind one more code point, given by its class.
+// step returns the state after one more code point of the given class.
 func (m *machine) step(from, class int) int {
 	if m.states[from].known != unknown {
 		return from
@@ -98,13 +97,13 @@ func (m *machine) walk(from int, r rune) int {
 		}
 	}
 	if !m.anchored {
-		pcs = append(pcs, uint32(m.prog.Start)) // a match may begin anywhere
+		pcs = append(pcs, uint32(m.prog.Start)) // a match can begin anywhere
 	}
 	slices.Sort(pcs)
 	return m.state(slices.Compact(pcs), kind(r))
 }
 
-// kind is a code point that anchors and boundaries do not tell from r.
+// kind returns a representative code point that anchors and boundaries do not distinguish from r.
 func kind(r rune) rune {
 	switch {
 	case r == '\n':
@@ -115,7 +114,7 @@ func kind(r rune) rune {
 	return ' '
 }
 
-// ends says whether the pattern has matched when the text ends in a state.
+// ends reports whether the pattern matches if the text ends in a state.
 func (m *machine) ends(at int) bool {
 	s := &m.states[at]
 	if !s.hasEnds {
@@ -124,8 +123,8 @@ func (m *machine) ends(at int) bool {
 	return s.atEnd
 }
 
-// follow goes through the instructions that take no code point, and leaves those
-// that do in m.stack. It says whether one of them is the end.
+// follow follows the instructions that consume no code point and collects the others in m.stack. It
+// reports whether the pattern matches.
 func (m *machine) follow(pcs []uint32, context syntax.EmptyOp) (match bool) {
 	m.round++
 	m.stack = m.stack[:0]

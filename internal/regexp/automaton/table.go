@@ -2,27 +2,25 @@ package automaton
 
 import "unicode/utf8"
 
-// Table is a pattern that was walked through once and for all: a byte of a text in
-// ASCII is one lookup, where Go's engine keeps track of all ways of matching. It is
-// immutable.
+// A Table is a pattern compiled to a complete automaton for ASCII. It needs one lookup per byte,
+// while Go's engine tracks all ways of matching. It is immutable.
 type Table struct {
 	classes [utf8.RuneSelf]uint8 // of bytes
-	width   int                  // how many classes there are
+	width   int                  // number of classes
 	next    []uint8              // by state and class
-	matches []bool               // by state, at the end of a text
+	matches []bool               // by state, at the end of the text
 	start   uint8
 }
 
-// Patterns of which nothing is made: with more states than a byte counts, with more
-// steps than a few kilobytes hold, or such as take longer to walk through than many
-// texts to match.
+// Limits for a table: the number of states, which must fit in a byte; the size of next; and the
+// steps to construct it, so that this takes no longer than matching many strings.
 const (
 	maxTable      = 255
 	maxTableSize  = 8 << 10
 	maxTableSteps = 20_000
 )
 
-// Table is the language's; nil where that is not one small pattern.
+// Table returns the table of a language, or nil if the language is not a single small pattern.
 func (l *Language) Table() *Table {
 	if l.op != leaf {
 		return nil
@@ -43,7 +41,7 @@ func (l *Language) Table() *Table {
 	return t
 }
 
-// classify gives each byte its class, and tells which of the alphabet's those are.
+// classify sets the class of each byte and returns the alphabet's classes that contain ASCII.
 func (t *Table) classify(a alphabet) (ascii []int) {
 	for i, class := range a {
 		if class.from >= utf8.RuneSelf {
@@ -58,8 +56,7 @@ func (t *Table) classify(a alphabet) (ascii []int) {
 	return ascii
 }
 
-// Matches says whether the pattern matches a text; ok is false where that is not
-// ASCII alone.
+// Matches reports whether the pattern matches text. ok is false if text is not ASCII.
 func (t *Table) Matches(text string) (matches, ok bool) {
 	at := int(t.start)
 	for i := range len(text) {

@@ -15,7 +15,7 @@ var tablePatterns = []string{
 	"é", "^[à-ü]*$", `^\p{L}+$`, `[[:alpha:]]\n`, "a\nb", `^a$\n`, `(^|b)a($|b)`, `a{3}`, `^(ab){2,3}$`, `x*?y`, `^[^\n]$`,
 }
 
-// FuzzTable holds tables against Go's engine.
+// FuzzTable compares tables with Go's engine.
 func FuzzTable(f *testing.F) {
 	for _, pattern := range tablePatterns {
 		f.Add(pattern, "ab\n")
@@ -30,7 +30,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// tableOf is nil for what is no pattern, too.
+// tableOf returns the table of pattern, or nil if it has none or is invalid.
 func tableOf(t *testing.T, pattern string) *Table {
 	l, err := Compile(pattern)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestTableAsRegexp(t *testing.T) {
 	}
 }
 
-// madeText is a short one of what the patterns are about.
+// madeText returns a short string of parts that the patterns mention.
 func madeText(rng *rand.Rand) string {
 	var b strings.Builder
 	for range rng.IntN(9) {

@@ -1,6 +1,6 @@
-// Package regexcost tells what a regular expression may take before it is made or
-// asked: Go's engine never backtracks without end, but a pattern of a few
-// characters can have millions of states, and a step of each for every byte.
+// Package regexcost estimates the cost of a regular expression before it is compiled or run. Go's
+// engine never backtracks exponentially, but a pattern of a few characters can have millions of
+// states, each of which may take a step for every byte.
 package regexcost
 
 import (
@@ -12,21 +12,20 @@ import (
 	"sync/atomic"
 )
 
-// MaxStates bounds one pattern: a state takes some 200 bytes.
+// MaxStates limits the size of a pattern. A state takes about 200 bytes.
 const MaxStates = 50_000
 
-// Pattern is a regular expression with what a byte of text may take. It is safe
-// for concurrent use.
+// A Pattern is a regular expression with its estimated cost. It is safe for concurrent use.
 type Pattern struct {
-	*regexp.Regexp // nil: too large to be made
+	*regexp.Regexp // nil if the pattern is too large
 	src            string
 	states         int
 	once           sync.Once
-	perByte        atomic.Int64 // 0: not measured yet
+	perByte        atomic.Int64 // 0 if not yet measured
 	rescans        bool
 }
 
-// New makes a pattern, or none of a large one. The error is that of
+// New returns a Pattern. If the pattern is too large, its Regexp is nil. New returns the error of
 // regexp.Compile.
 func New(src string) (*Pattern, error) {
 	n, err := States(src)
@@ -43,17 +42,17 @@ func New(src string) (*Pattern, error) {
 	return p, nil
 }
 
-// Drop lets go of what a pattern takes: it is too large then.
+// Drop releases the compiled pattern, as if it were too large.
 func (p *Pattern) Drop() { p.Regexp = nil }
 
-// States is about how many states there are.
+// States returns the approximate number of states.
 func (p *Pattern) States() int { return p.states }
 
-// TooLarge is true where the pattern was not made.
+// TooLarge reports whether the pattern was not compiled.
 func (p *Pattern) TooLarge() bool { return p.Regexp == nil }
 
-// States is about how many states a pattern has, without making them. The error
-// is that of regexp.Compile; not every bad pattern has one.
+// States estimates the number of states of a pattern without compiling it. It returns the error of
+// regexp.Compile, but does not detect all invalid patterns.
 func States(src string) (n float64, err error) {
 	if !mayBeLarge(src) {
 		return float64(len(src)), nil
@@ -65,14 +64,14 @@ func States(src string) (n float64, err error) {
 	return treeStates(re), nil
 }
 
-// Valid is true of what regexp.Compile takes, however large: nothing but parsing fails
-// there.
+// Valid reports whether regexp.Compile would accept a pattern, regardless of its size. Only parsing
+// can fail.
 func Valid(src string) bool {
 	_, err := syntax.Parse(src, syntax.Perl)
 	return err == nil
 }
 
-// Measure is States and Valid of one parsing.
+// Measure returns the results of States and Valid, but parses only once.
 func Measure(src string) (states float64, valid bool) {
 	re, err := syntax.Parse(src, syntax.Perl)
 	if !mayBeLarge(src) {
@@ -101,21 +100,19 @@ func treeStates(re *syntax.Regexp) float64 {
 	return n
 }
 
-// mayBeLarge is false for patterns whose states are no more than a few for each
-// of their characters.
+// mayBeLarge returns false if the pattern has at most a few states per character.
 func mayBeLarge(src string) bool {
 	return len(src) > 2000 || strings.ContainsRune(src, '{') || strings.Contains(src, `\p`) || strings.Contains(src, `\P`)
 }
 
-// PerState is a step of one state over one byte, in nanoseconds, and perByte
-// what a byte takes in any case.
+// PerState is the time for a step of one state over one byte, in nanoseconds. perByte is the fixed
+// time per byte.
 const (
 	PerState = 14
 	perByte  = 16
 )
 
-// PerByte is what looking for a match may take for each byte of the text, in
-// nanoseconds.
+// PerByte returns the maximum time to search for a match, in nanoseconds per byte of text.
 func (p *Pattern) PerByte() int {
 	if n := p.perByte.Load(); n != 0 {
 		return int(n)
@@ -124,14 +121,14 @@ func (p *Pattern) PerByte() int {
 	return int(p.perByte.Load())
 }
 
-// Rescans: after one match is found, the text may have been read to its end, so
-// that to find all takes the square of its length.
+// Rescans reports whether finding a match can require reading the text to its end, so that finding
+// all matches takes quadratic time.
 func (p *Pattern) Rescans() bool {
 	p.measure()
 	return p.rescans
 }
 
-// measure is left until somebody asks: it takes as long as making the pattern.
+// measure runs on first use because it takes as long as compiling the pattern.
 func (p *Pattern) measure() {
 	p.once.Do(func() {
 		units := perByte
@@ -145,8 +142,8 @@ func (p *Pattern) measure() {
 	})
 }
 
-// rescans is false where a match can only go on as what repeats at its end, or
-// is of bounded length.
+// rescans returns false if a match has bounded length, or if its only unbounded part is a simple
+// repetition at its end.
 func rescans(re *syntax.Regexp) bool {
 	if !unbounded(re) {
 		return false
@@ -181,15 +178,15 @@ func unbounded(re *syntax.Regexp) bool {
 	return false
 }
 
-// maxSteps is how far liveStates looks.
+// maxSteps limits the steps that liveStates simulates.
 const maxSteps = 512
 
-// liveStates is how many states of a program can be live at once, whatever the
-// text: an upper bound, by letting every byte match everything.
+// liveStates returns an upper bound for the number of states that can be live at once. It assumes
+// that every byte matches every instruction.
 func liveStates(prog *syntax.Prog) int {
 	all := len(prog.Inst)
 	if prog.StartCond()&syntax.EmptyBeginText == 0 {
-		return all // it begins anew at each byte
+		return all // a match can begin at each byte
 	}
 	most := 0
 	seen := map[string]bool{}
@@ -219,7 +216,7 @@ func isRune(op syntax.InstOp) bool {
 	return op == syntax.InstRune || op == syntax.InstRune1 || op == syntax.InstRuneAny || op == syntax.InstRuneAnyNotNL
 }
 
-// reach is the set of states that follow without a byte, as bits.
+// reach returns the set of states reachable without consuming a byte, as a bit set.
 func reach(prog *syntax.Prog, from []uint32) []byte {
 	set := make([]byte, (len(prog.Inst)+7)/8)
 	for len(from) > 0 {

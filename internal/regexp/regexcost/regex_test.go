@@ -33,7 +33,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestPerByte: what a byte may take goes by the states that can be live at once.
+// TestPerByte checks that the cost of a byte depends on the number of states that can be live at
+// once.
 func TestPerByte(t *testing.T) {
 	t.Parallel()
 	cost := func(src string) int {
@@ -63,7 +64,7 @@ func TestRescans(t *testing.T) {
 	}
 }
 
-// TestStates: what is reckoned is of the order of what Go makes.
+// TestStates checks that the estimate has the same order of magnitude as Go's number of states.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"a{500}", "(ab{3}){7}c", "[a-f]{2,40}", "(a|b|c){20}", "(?i)abc{9}", "(x?){0,500}(y?x?){0,400}Z"} {
@@ -85,7 +86,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestMeasure: one parsing says what States and Valid say.
+// TestMeasure checks that Measure returns the results of States and Valid.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"", "^a+$", "a{3}", "(a{1000}){1000}", `\pL`, `\pX`, "(", "(a{2}", "[z-a]", strings.Repeat("ab|", 1000)} {

@@ -1,4 +1,4 @@
-// Package linediff shows what changed between two texts, as diff -u does.
+// Package linediff formats the differences between two texts like diff -u.
 //
 //	text := linediff.Unified("crd.yaml", "crd.yaml (unsaved)", before, after)
 package linediff
@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// How it works. Myers' algorithm finds the fewest lines to delete and insert. A
-// diff that is anchored on lines which occur once, as Go's own, shows half a CRD as
-// changed: its versions repeat each other.
+// How it works: Myers' algorithm finds the smallest number of lines to delete and insert.
+// Algorithms that anchor on lines that occur only once, such as the one in Go's internal/diff,
+// report half of a CRD as changed because its versions repeat each other.
 
-// context is how many lines are shown around a change.
+// context is the number of unchanged lines around a change.
 const context = 3
 
-// Unified is the difference of two texts, under the names; nil where there is none.
+// Unified returns the difference of two texts in unified format, or nil if they are equal.
 func Unified(nameBefore, nameAfter string, before, after []byte) []byte {
 	if bytes.Equal(before, after) {
 		return nil
@@ -40,15 +40,15 @@ func lines(text []byte) []string {
 	return list
 }
 
-// edit is a line that is kept (' '), deleted ('-') or inserted ('+'), with its
-// position before and after, from 0.
+// An edit is a line that is kept (' '), deleted ('-'), or inserted ('+'), with its zero-based
+// position before and after.
 type edit struct {
 	op            byte
 	line          string
 	before, after int
 }
 
-// script is the way from one text to the other.
+// script returns the edits that change a to b.
 func script(a, b []string) []edit {
 	front := 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {
@@ -65,7 +65,7 @@ func script(a, b []string) []edit {
 	return w.edits
 }
 
-// walk goes through both texts at once.
+// A walk advances through both texts and records the edits.
 type walk struct {
 	a, b  []string
 	x, y  int
@@ -90,11 +90,11 @@ func (w *walk) insert() {
 	w.y++
 }
 
-// maxEdits bounds the search, whose memory grows with its square: what differs in
-// more lines is shown as deleted and inserted whole.
+// maxEdits limits the search, whose memory use is quadratic. Texts with more differences are shown
+// as completely deleted and inserted.
 const maxEdits = 1000
 
-// middle walks through what two texts do not begin and end with.
+// middle records the edits between the common prefix and suffix.
 func (w *walk) middle(a, b []string) {
 	trace := search(a, b)
 	if trace == nil {
@@ -106,8 +106,8 @@ func (w *walk) middle(a, b []string) {
 		}
 		return
 	}
-	// From the end back, each step an insertion or a deletion and the lines that
-	// are kept behind it.
+	// From the end to the start: each step is an insertion or deletion, and the lines that are kept
+	// after it.
 	type step struct {
 		down bool
 		kept int
@@ -140,8 +140,8 @@ func (w *walk) middle(a, b []string) {
 	}
 }
 
-// search finds for each number of edits d how far each diagonal k gets with them:
-// trace[d][d+k] is the line of a. It is nil where there are too many.
+// search computes, for each number of edits d, how far each diagonal k reaches: trace[d][d+k] is
+// the line of a. It returns nil if there are more than maxEdits edits.
 func search(a, b []string) (trace [][]int) {
 	for d := 0; d <= min(len(a)+len(b), maxEdits); d++ {
 		v := make([]int, 2*d+1)
@@ -168,7 +168,7 @@ func search(a, b []string) (trace [][]int) {
 	return nil
 }
 
-// cut takes the first hunk off.
+// cut splits off the first hunk.
 func cut(edits []edit) (hunk, rest []edit) {
 	first, last := -1, -1
 	for i, e := range edits {
@@ -213,7 +213,7 @@ func write(b *bytes.Buffer, hunk []edit) {
 	}
 }
 
-// span is where a hunk begins and how long it is.
+// span formats the start and length of a hunk.
 func span(start, n int) string {
 	switch n {
 	case 0:

@@ -28,7 +28,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// TestPatch lets patch make one text of the other.
+// TestPatch checks that patch can apply the output.
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	patch, err := exec.LookPath("patch")
@@ -58,7 +58,7 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// TestLarge differs in more lines than are searched for.
+// TestLarge checks texts with more than maxEdits differences.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder

@@ -2,7 +2,7 @@ package linediff
 
 import "github.com/celadon-cel/celadon/internal/text/untrusted"
 
-// Persisted is what of an object is stored otherwise than it was given, as YAML.
+// Persisted returns the difference between an object as given and as persisted, in YAML.
 func Persisted(name string, given, stored map[string]any) ([]byte, error) {
 	before, err := untrusted.YAML(given)
 	if err != nil {

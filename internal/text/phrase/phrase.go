@@ -1,6 +1,5 @@
-// Package phrase says quantities and places the same way wherever Celadon speaks
-// to people: in vet's text, in the shell and in eval. What the API server words
-// itself is left as the server has it.
+// Package phrase formats quantities and paths for messages, so that all commands use the same form.
+// Messages that must equal the API server's do not use it.
 package phrase
 
 import (
@@ -10,14 +9,14 @@ import (
 	"strings"
 )
 
-// great is from where on digits are counted rather than read.
+// great is the number from which Number uses scientific notation.
 const great = 1_000_000_000
 
-// Rule names a rule by its place and its index there, which is that of JSON
-// reports and of the server's x-kubernetes-validations[0].
+// Rule returns the name of a rule: its path and its index in x-kubernetes-validations, as in JSON
+// reports and server messages.
 func Rule(path string, index int) string { return fmt.Sprintf("%s, rule %d", Place(path), index) }
 
-// Place is a path in objects, as "spec.hosts[*]".
+// Place returns a path in an object, such as "spec.hosts[*]", or "the root" if it is empty.
 func Place(path string) string {
 	if path == "" {
 		return "the root"
@@ -25,8 +24,8 @@ func Place(path string) string {
 	return path
 }
 
-// Number groups digits by three; of great numbers it gives the size, as
-// "3.46e17". math.MaxUint64 stands for all that is too great to count.
+// Number formats n with thousands separators, and large numbers in scientific notation, such as
+// "3.46e17". math.MaxUint64 represents overflow and is formatted as ">1e19".
 func Number(n uint64) string {
 	switch {
 	case n == math.MaxUint64:
@@ -46,8 +45,8 @@ func size(f float64) string {
 	return digits + "e" + strings.TrimPrefix(exponent, "0")
 }
 
-// Searched is how far was looked for an object: at how many, and how long their
-// longest list was.
+// Searched describes the extent of a search: the number of objects tried, and the length of their
+// longest list.
 func Searched(objects, longest int) string {
 	text := Number(uint64(objects)) + " objects"
 	if objects == 1 {
@@ -59,7 +58,7 @@ func Searched(objects, longest int) string {
 	return text
 }
 
-// Range is two numbers, or one that is both.
+// Range formats a range, or one number if both ends are equal.
 func Range(from, to uint64) string {
 	if from == to {
 		return Number(to)
@@ -67,9 +66,9 @@ func Range(from, to uint64) string {
 	return Number(from) + " to " + Number(to)
 }
 
-// Share is how much of a limit a part takes: percent below ten times the limit,
-// then how often the limit, as "17x". It is never rounded to nothing, nor from
-// above the limit to all of it.
+// Share formats part as a share of limit: as a percentage below ten times the limit, otherwise as a
+// multiple such as "17x". A nonzero share is never rounded to zero, and a share above the limit is
+// never rounded to 100%.
 func Share(part, limit uint64) string {
 	percent := 100 * float64(part) / float64(limit)
 	switch {
@@ -91,7 +90,7 @@ func Share(part, limit uint64) string {
 	return Number(uint64(math.Round(percent/100))) + "x"
 }
 
-// Count is a number of things; noun is of one of them.
+// Count formats a number of things. noun is in the singular.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

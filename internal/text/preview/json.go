@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON is a decoded JSON value on one line, map keys sorted; where that has more
-// than n characters its middle is left out. Of a large value it looks at no more
-// than what is shown, and at the keys of the maps on the way there.
+// JSON formats a decoded JSON value on one line with sorted keys, and omits the middle if it has
+// more than n characters. For large values, it visits only the parts that are shown, and the keys
+// of the maps that contain them.
 func JSON(v any, n int) string {
 	if whole := written(v, n+1, false); utf8.RuneCountInString(whole) <= n {
 		return whole
@@ -18,8 +18,7 @@ func JSON(v any, n int) string {
 	return written(v, half(n), false) + gap + written(v, half(n), true)
 }
 
-// written is the beginning of a value's JSON, or its end: n characters of it, or
-// all that it has.
+// written returns the first n characters of a value's JSON, or the last n if back is set.
 func written(v any, n int, back bool) string {
 	w := writer{room: n, back: back}
 	w.value(v)
@@ -29,10 +28,10 @@ func written(v any, n int, back bool) string {
 	return strings.Join(w.pieces, "")
 }
 
-// writer writes JSON from its beginning, or, going back, from its end.
+// A writer writes JSON forward from its beginning, or backward from its end.
 type writer struct {
 	back   bool
-	room   int // characters to go
+	room   int // number of characters left
 	pieces []string
 }
 
@@ -52,7 +51,7 @@ func (w *writer) value(v any) {
 	}
 }
 
-// group writes what stands between brackets.
+// group writes an object or array.
 func (w *writer) group(left, right string, n int, member func(int)) {
 	w.inOrder(func() { w.piece(left) }, func() {
 		for i := range n {
@@ -81,8 +80,8 @@ func (w *writer) inOrder(parts ...func()) {
 	}
 }
 
-// text writes a string. A character of it takes at least one of JSON: of a long
-// one, as many as there is room for are enough.
+// text writes a string. Each character of the string takes at least one character of JSON, so at
+// most room characters are encoded.
 func (w *writer) text(s string) {
 	const quotes = 2
 	if w.back {
@@ -102,7 +101,7 @@ func (w *writer) piece(s string) {
 	w.pieces = append(w.pieces, s)
 }
 
-// encoded is a scalar as JSON, with <, > and & as they are.
+// encoded encodes a scalar as JSON without escaping <, >, and &.
 func encoded(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -1,5 +1,5 @@
-// Package preview shows of large texts and values as much as is good to read.
-// How wide a text stands on a terminal is internal/text/termwidth's.
+// Package preview shortens large texts and values for display. Use package termwidth to measure
+// their width on a terminal.
 package preview
 
 import (
@@ -10,9 +10,8 @@ import (
 
 const ellipsis = "…"
 
-// Bytes is the beginning of a text: at most n bytes of whole characters, and an
-// ellipsis behind them where that is not all. It is for what limits bytes, such
-// as headers and logs.
+// Bytes shortens text to at most n bytes of complete characters, followed by an ellipsis if it was
+// shortened. Use it where bytes are limited, as in headers and logs.
 func Bytes(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -23,10 +22,10 @@ func Bytes(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "") + ellipsis
 }
 
-// gap stands for the middle of what is left out.
+// gap replaces the omitted middle of a text.
 const gap = " … "
 
-// Middle leaves out the middle of a text of more than n characters.
+// Middle shortens a text to n characters by omitting its middle.
 func Middle(text string, n int) string {
 	if beginning(text, n) == text {
 		return text
@@ -34,10 +33,10 @@ func Middle(text string, n int) string {
 	return beginning(text, half(n)) + gap + lastRunes(text, half(n))
 }
 
-// half is how much of n characters stands before the gap, and behind it.
+// half returns how many of n characters are kept on each side of the gap.
 func half(n int) int { return max(0, n-utf8.RuneCountInString(gap)) / 2 }
 
-// beginning and end are n characters of a text, or all that it has.
+// beginning and lastRunes return the first and last n characters of a text.
 func beginning(text string, n int) string {
 	i := 0
 	for ; n > 0 && i < len(text); n-- {
@@ -56,7 +55,7 @@ func lastRunes(text string, n int) string {
 	return text[i:]
 }
 
-// Body is a body without a kind, in the words of the API server.
+// Body formats a request body without a kind like the API server.
 func Body(raw []byte) string {
 	const shown = 30
 	text, dots := raw, ""

@@ -48,7 +48,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds it against what the library writes, cut afterwards.
+// FuzzJSON compares JSON with the output of encoding/json, shortened afterward.
 func FuzzJSON(f *testing.F) {
 	for _, text := range []string{
 		`null`, `-1.50`, `"a<b>&\u0000é\ud800"`, `[]`, `{}`, `[[],{},"",0]`, `{"b":[1,2,{"c":null}],"a":"日本語"}`,
@@ -76,7 +76,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// TestJSONBound: a large value costs no more than what is shown of it.
+// TestJSONBound checks that the work for a large value depends only on the part that is shown.
 func TestJSONBound(t *testing.T) {
 	list := make([]any, 1<<20)
 	for i := range list {

@@ -1,4 +1,4 @@
-// Package schemawords says what a schema wants of a value, in few words.
+// Package schemawords describes the constraints of a schema in a few words.
 package schemawords
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/celadon-cel/celadon/internal/text/preview"
 )
 
-// Node is a schema as it stands in a CRD, texts and all; whatever is not as it
-// must be is passed over.
+// A Node is a schema decoded from a CRD, including its descriptions. Values of unexpected types are
+// ignored.
 type Node map[string]any
 
-// Child is a schema below this one, nil where there is none.
+// Child returns a child schema, or nil if there is none.
 func (s Node) Child(name string) Node {
 	v, _ := s[name].(map[string]any)
 	return v
 }
 
-// Text is "" where there is none.
+// Text returns a string field, or "" if there is none.
 func (s Node) Text(name string) string {
 	v, _ := s[name].(string)
 	return v
@@ -27,8 +27,7 @@ func (s Node) Text(name string) string {
 
 func (s Node) flag(name string) bool { return s[name] == true }
 
-// Kind is what a value is: "string (date-time)", "list of object", "map of
-// string".
+// Kind describes the type of a value: "string (date-time)", "list of object", "map of string".
 func (s Node) Kind() string {
 	kind := s.Text("type")
 	switch {
@@ -55,7 +54,7 @@ func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
-// ranges are the pairs of bounds, and what they count.
+// ranges are the pairs of bounds, and the nouns for their units.
 var ranges = []struct{ least, most, noun string }{
 	{"minLength", "maxLength", "character"},
 	{"minItems", "maxItems", "item"},
@@ -63,7 +62,7 @@ var ranges = []struct{ least, most, noun string }{
 	{"minimum", "maximum", ""},
 }
 
-// Says is what a value may be, in one line.
+// Says describes the allowed values in one line.
 func (s Node) Says(required bool) string {
 	var parts []string
 	if kind := s.Kind(); kind != "object" || required {
@@ -86,7 +85,7 @@ func (s Node) Says(required bool) string {
 	return joined(", ", parts...)
 }
 
-// Bounds are those that the schema itself sets.
+// Bounds describes the constraints of the schema itself, without those of its items.
 func (s Node) Bounds() string {
 	var parts []string
 	if s.flag("nullable") {
@@ -107,7 +106,7 @@ func (s Node) Bounds() string {
 	return joined(", ", parts...)
 }
 
-// between is a pair of bounds: "1 to 8 items", "at most 8 items".
+// between describes a pair of bounds: "1 to 8 items", "at most 8 items".
 func (s Node) between(least, most, noun string) string {
 	from, low := s[least]
 	to, high := s[most]
@@ -132,7 +131,7 @@ func (s Node) between(least, most, noun string) string {
 	return joined(", ", parts...)
 }
 
-// quantity is a bound with what it counts, if it counts something.
+// quantity appends the noun, if any, to a bound.
 func quantity(bound, last, noun string) string {
 	switch {
 	case noun == "":
@@ -144,15 +143,15 @@ func quantity(bound, last, noun string) string {
 }
 
 const (
-	// maxValue is how long a value may be that is shown, maxChoices how long all
-	// values of an enum together.
+	// maxValue limits the length of a value, and maxChoices the total length of the values of an
+	// enum.
 	maxValue   = 60
 	maxChoices = 100
 )
 
 func value(v any) string { return preview.JSON(v, maxValue) }
 
-// choices are the values of an enum, as far as they fit.
+// choices lists the values of an enum, up to maxChoices.
 func choices(all []any) string {
 	var b strings.Builder
 	for i, v := range all {

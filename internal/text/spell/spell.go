@@ -1,4 +1,4 @@
-// Package spell finds the name that was meant.
+// Package spell suggests corrections for misspelled names.
 package spell
 
 import (
@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxDistance bounds how many names are offered.
+// maxDistance limits the number of suggestions.
 const maxDistance = 3
 
-// longest is of a word or a name, in bytes, that may be a slip: both may come
-// from a file.
+// longest limits the length of words and names, in bytes, because both may be untrusted.
 const longest = 256
 
-// Nearest is the name most like word among those known, the first of equals; ""
-// when none is near.
+// Nearest returns the name in known that is most similar to word, or "" if none is similar. Of
+// equally similar names, it returns the first.
 func Nearest(word string, known []string) string {
 	if near := Near(word, known); len(near) > 0 {
 		return near[0]
@@ -25,8 +24,8 @@ func Nearest(word string, known []string) string {
 	return ""
 }
 
-// Near are the names most like word, three at most, in the order of known: those
-// that are equally near, and nearer than all others.
+// Near returns the names in known that are most similar to word, in the order of known. All are
+// equally similar, and there are at most three.
 func Near(word string, known []string) []string {
 	if word == "" || len(word) > longest {
 		return nil
@@ -46,8 +45,8 @@ func Near(word string, known []string) []string {
 	return near
 }
 
-// DidYouMean ends an error about a name that does not exist with those that are
-// near it; "" where none is.
+// DidYouMean returns the end of an error message that suggests names similar to word, or "" if
+// there are none.
 func DidYouMean(word string, known []string) string {
 	near := Near(word, known)
 	if len(near) == 0 {
@@ -56,11 +55,10 @@ func DidYouMean(word string, known []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// offered is how many names are offered where none is near.
+// offered limits the number of names that Offer lists if none is similar.
 const offered = 5
 
-// Offer is DidYouMean, or where none is near the first of the names that are
-// known.
+// Offer is like DidYouMean, but lists the first known names if none is similar.
 func Offer(word string, known []string) string {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	if hint := DidYouMean(word, known); hint != "" || len(known) == 0 {
@@ -77,12 +75,12 @@ func Offer(word string, known []string) string {
 	return ": want " + strings.Join(quoted, ", ") + more
 }
 
-// reach is how far a word may be from a name that is meant: one mistake, or one
-// in three letters.
+// reach returns the maximum distance between a word and a suggestion: one mistake, or one in three
+// letters.
 func reach(word string) int { return max(1, len([]rune(word))/3) }
 
-// apart is how far a word is from a name, or more than limit: one that begins so
-// is near, but no nearer than one mistake.
+// apart returns the distance between word and name, or a number above limit. If one is a prefix of
+// the other, the distance is at most one.
 func apart(word, name string, limit int) int {
 	d := max(len(word)-len(name), len(name)-len(word)) / utf8.UTFMax // at least
 	if d <= limit {
@@ -94,9 +92,8 @@ func apart(word, name string, limit int) int {
 	return d
 }
 
-// distance is how many letters must be changed, added, taken away or swapped
-// with their neighbour to make b of a, without regard to case (optimal string
-// alignment).
+// distance returns the case-insensitive edit distance of a and b: the number of letters to change,
+// insert, delete, or swap with a neighbor (optimal string alignment).
 func distance(a, b string) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -19,8 +19,8 @@ func TestNear(t *testing.T) {
 		{"tset", "test vet", "test"},
 		{"chek", "check vet", "check"},
 		{":s", ":ls :set", ":ls :set"},
-		{"ab", "aa ac ad ae", "aa ac ad"}, // three at most
-		{"ab", "ab ac ab", "ab"},          // the nearest alone, once
+		{"ab", "aa ac ad ae", "aa ac ad"}, // at most three
+		{"ab", "ab ac ab", "ab"},          // only the nearest, and only once
 		{"xyz", "replicas image", ""},
 		{"a", "b", "b"},
 		{"日本", "日本語 中国", "日本語"},
@@ -47,8 +47,8 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// TestLongWords holds that texts of files, which take time by the product of their
-// lengths, are not compared.
+// TestLongWords checks that long texts are not compared, because the time for a comparison is
+// proportional to the product of the lengths.
 func TestLongWords(t *testing.T) {
 	word := strings.Repeat("a", longest)
 	if got := Nearest(word, []string{word[1:]}); got != word[1:] {

@@ -1,16 +1,15 @@
-// Package termwidth measures and cuts text by the columns of a terminal. It does
-// not ask the locale, so that the same input prints the same everywhere.
+// Package termwidth measures and cuts text by terminal columns. The result does not depend on the
+// locale, so the same input prints the same everywhere.
 package termwidth
 
 import "github.com/mattn/go-runewidth"
 
 var condition = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Width is how many columns a text takes.
+// Width returns the number of columns that text occupies.
 func Width(text string) int { return condition.StringWidth(text) }
 
-// Cut is the beginning of a text, with an ellipsis within the columns where
-// that is not all.
+// Cut shortens text to the given number of columns, including an ellipsis if it was shortened.
 func Cut(text string, columns int) string {
 	if columns < 1 {
 		return ""
@@ -18,6 +17,6 @@ func Cut(text string, columns int) string {
 	return condition.Truncate(text, columns, "…")
 }
 
-// CutLeft makes a text narrower by a number of columns: it leaves out its
-// beginning, and puts an ellipsis there.
+// CutLeft makes text narrower by the given number of columns, by replacing its beginning with an
+// ellipsis.
 func CutLeft(text string, columns int) string { return condition.TruncateLeft(text, columns+1, "…") }

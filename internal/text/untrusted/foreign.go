@@ -1,16 +1,15 @@
-// Package untrusted shows text that others wrote: names, keys, values, messages
-// and rules out of files, and the errors of libraries about them. Such text may
-// hold what steers a terminal, hides or reorders what stands beside it, begins a
-// line that looks like ours, or is a command to whoever reads the log.
+// Package untrusted makes untrusted text safe to print: names, keys, values, messages, and rules
+// from files, and library errors that quote them. Such text can contain terminal control sequences,
+// characters that hide or reorder the surrounding text, lines that imitate Celadon's output, or
+// commands to a CI system that reads the log.
 //
-// Two nets catch it. Every report and all of stderr pass through a [Writer],
-// which lets nothing but text, line breaks and our own colours through. It
-// cannot tell a foreign line break from one of ours, so what is put into a line
-// goes through [Line], or through [Sprintf] and [Fprintf], which do that to all
-// their arguments.
+// There are two layers of protection. All reports and standard error are written through a
+// [Writer], which passes only text, line breaks, and Celadon's own colors. A Writer cannot
+// distinguish untrusted line breaks from Celadon's, so text inside a line must be escaped with
+// [Line], or with [Sprintf] and [Fprintf], which escape all arguments.
 //
-// What is replaced stands as Go and JSON escape it: \n, \x1b, \u202e. A text
-// without such characters stays as it is.
+// Characters are escaped as in Go and JSON: \n, \x1b, \u202e. Text without such characters is
+// unchanged.
 package untrusted
 
 import (
@@ -20,14 +19,14 @@ import (
 	"unicode/utf8"
 )
 
-// Own is text that may stand as it is: ours, or escaped already.
+// Own is text that is safe to print: Celadon's own, or already escaped.
 type Own string
 
-// Line is the text within one line.
+// Line escapes text so that it stays on one line.
 func Line(text string) Own { return Lines(text) }
 
-// Lines is the text with those of its line breaks behind which a line begins in
-// one of these ways; there must be no harm in a foreign line that does.
+// Lines escapes text, but keeps a line break if the next line starts with one of the strings in
+// begin. Untrusted lines that start with these must be harmless.
 func Lines(text string, begin ...string) Own {
 	if strings.IndexFunc(text, replaced) < 0 {
 		return Own(text)
@@ -51,7 +50,7 @@ func Lines(text string, begin ...string) Own {
 	return Own(b)
 }
 
-// Text is the text with all its line breaks, as a Writer lets it through.
+// Text escapes text like a Writer, which keeps all line breaks.
 func Text(text string) Own {
 	b, rest := newState().append(nil, []byte(text))
 	for _, c := range rest {
@@ -60,10 +59,9 @@ func Text(text string) Own {
 	return Own(b)
 }
 
-// replaced is true for what does not stand as it is within a line: controls,
-// formats such as those of direction, what shows nothing, what ends a line or a
-// paragraph, and what is no character. U+FFFD may be what is read for bytes that
-// are not UTF-8.
+// replaced reports whether r must be escaped within a line: control and format characters (such as
+// changes of direction), invisible characters, line and paragraph separators, and noncharacters.
+// U+FFFD may result from decoding bytes that are not UTF-8.
 func replaced(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
@@ -75,8 +73,8 @@ const hex = "0123456789abcdef"
 
 func appendByte(b []byte, c byte) []byte { return append(b, '\\', 'x', hex[c>>4], hex[c&15]) }
 
-// appendRune escapes a character. What may stand raw in JSON is escaped as JSON
-// does, so that JSON stays the same document.
+// appendRune escapes a character. Characters that can occur unescaped in JSON are escaped as in
+// JSON, so that a JSON document keeps its meaning.
 func appendRune(b []byte, r rune) []byte {
 	switch {
 	case r == utf8.RuneError:

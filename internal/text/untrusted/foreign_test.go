@@ -93,7 +93,7 @@ func FuzzWriter(f *testing.F) {
 			t.Errorf("%q is escaped twice: %q", split.String(), again.String())
 		}
 
-		// JSON stays the same document.
+		// JSON keeps its meaning.
 		data, err := json.Marshal(map[string]string{a: b})
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// TestWriterPasses holds that texts without such characters stay as they are.
+// TestWriterPasses checks that safe text is unchanged.
 func TestWriterPasses(t *testing.T) {
 	t.Parallel()
 	text := "The Thing \"a\" is invalid: \n* a::b: x\n  --> f.yaml:1:2: a # b [c] ##\n    1 | 日本語: ❤️ \\x1b\n \u00a0: x\n"

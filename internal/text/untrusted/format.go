@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// Sprintf is fmt.Sprintf that keeps each argument within its line, but for those
-// that are Own. %q escapes as ever.
+// Sprintf is like fmt.Sprintf, but escapes each argument that is not Own so that it stays on one
+// line. %q is unchanged.
 func Sprintf(format string, args ...any) Own { return Own(fmt.Sprintf(format, kept(args)...)) }
 
-// Fprintf writes what Sprintf gives.
+// Fprintf writes the result of Sprintf to w.
 func Fprintf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, kept(args)...)
 }
@@ -30,7 +30,7 @@ func kept(args []any) []any {
 	return out
 }
 
-// line is a text that prints itself as Line does.
+// A line is a string that is formatted like Line.
 type line string
 
 func (l line) Format(s fmt.State, verb rune) {
@@ -41,10 +41,10 @@ func (l line) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), text)
 }
 
-// Colour is a colour, or a weight, of a terminal.
+// Colour is a color or weight of terminal text.
 type Colour string
 
-// The colours that there are.
+// Supported colors.
 const (
 	Red    Colour = "\x1b[31m"
 	Green  Colour = "\x1b[32m"
@@ -53,10 +53,10 @@ const (
 	none   Colour = "\x1b[0m"
 )
 
-// Paint colours a text. Only a Writer with Colours lets that through.
+// Paint colors a text. Only a Writer with Colours set passes the color.
 func Paint(c Colour, text Own) Own { return Own(c) + text + Own(none) }
 
-// paint is how long the colour is that text begins with; 0 where there is none.
+// paint returns the length of the color sequence that text begins with, or 0.
 func paint(text []byte) int {
 	if len(text) == 0 || text[0] != '\x1b' {
 		return 0

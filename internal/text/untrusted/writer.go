@@ -9,24 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// Writer is the last writer of a report, or of stderr. It takes text, JSON and
-// XML: JSON stays the same document, and in XML stands what XML can hold. Line
-// breaks pass. It is safe for concurrent use.
+// A Writer escapes untrusted text that is written to a report or to standard error. It accepts
+// text, JSON, and XML. JSON keeps its meaning, and the output contains only characters that XML
+// allows. Line breaks are passed. A Writer is safe for concurrent use.
 type Writer struct {
-	// Colours lets the colours of Paint through.
+	// Colours passes the colors of Paint.
 	Colours bool
 
 	mu    sync.Mutex
 	w     io.Writer
 	state *state
-	held  []byte // the beginning of a character whose rest comes with the next text
+	held  []byte // an incomplete character at the end of the last write
 	buf   []byte
 }
 
-// NewWriter makes one that begins at the start of a line.
+// NewWriter returns a Writer that starts at the beginning of a line.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, state: newState()} }
 
-// Unwrap is where the text goes.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
 func (w *Writer) Write(text []byte) (int, error) {
@@ -46,8 +46,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Command writes a line that begins with a command of ours to who reads the log.
-// The text behind it is kept in that line.
+// Command writes a line that begins with the CI command own, followed by text on the same line.
 func (w *Writer) Command(own, text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,12 +56,11 @@ func (w *Writer) Command(own, text string) error {
 	return err
 }
 
-// A CI system reads commands in the log: GitHub's runner takes a line that
-// begins with "::" behind blanks, and "##[" anywhere in one; Azure's agent
-// "##vso[", TeamCity "##teamcity[". See ActionCommand.cs of
-// https://github.com/actions/runner.
+// A state describes the current line up to the next character, to detect commands in it.
 //
-// state is what stands before the next character in its line.
+// CI systems read commands in the log. GitHub's runner recognizes lines that begin with "::" after
+// optional white space, and "##[" anywhere in a line. Azure's agent recognizes "##vso[", and
+// TeamCity "##teamcity[". See ActionCommand.cs of https://github.com/actions/runner.
 type state struct {
 	colours bool
 	begin   begin
@@ -72,7 +70,7 @@ type state struct {
 type begin int
 
 const (
-	atBegin begin = iota // there are only blanks
+	atBegin begin = iota // only white space so far
 	oneColon
 	inLine
 )
@@ -82,12 +80,12 @@ type hash int
 const (
 	noHash hash = iota
 	oneHash
-	twoHashes // and perhaps letters
+	twoHashes // perhaps followed by letters
 )
 
 func newState() *state { return &state{} }
 
-// append escapes text behind b. What is left is the beginning of a character.
+// append appends the escaped text to b. rest is an incomplete character at the end of text.
 func (s *state) append(b, text []byte) (out, rest []byte) {
 	for i := 0; i < len(text); {
 		if n := s.plain(text[i:]); n > 0 {
@@ -124,7 +122,7 @@ func (s *state) append(b, text []byte) (out, rest []byte) {
 	return b, nil
 }
 
-// plain counts the characters that no command can begin with or go on with.
+// plain returns the number of bytes at the start of text that cannot begin or continue a command.
 func (s *state) plain(text []byte) int {
 	if s.begin != inLine || s.hash != noHash {
 		return 0
@@ -137,11 +135,10 @@ func (s *state) plain(text []byte) int {
 	return len(text)
 }
 
-// see takes note of a character. It is true where it must not stand: it would
-// make what is before it a command.
+// see updates the state and reports whether r must be escaped because it would complete a command.
 func (s *state) see(r rune) bool {
 	if unicode.Is(unicode.M, r) {
-		return false // some comparisons of texts pass over marks
+		return false // some string comparisons ignore marks
 	}
 	command := false
 	switch {

@@ -7,30 +7,29 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// YAML is a value as sigs.k8s.io/yaml writes it, but that texts with characters
-// that a Writer escapes are in double quotes: there, and in JSON, what a Writer
-// makes of them is read as the same.
+// YAML formats v like sigs.k8s.io/yaml, but puts strings that a Writer would escape in double
+// quotes. The escape sequences of a Writer keep their meaning there, as they do in JSON.
 func YAML(v any) ([]byte, error) {
 	data, err := yaml.Marshal(v)
 	if err == nil && string(Text(string(data))) == string(data) {
 		return data, nil
 	}
 	var root yaml3.Node
-	if err := root.Encode(v); err != nil { // data need not be readable, or there may be none
+	if err := root.Encode(v); err != nil { // data may be invalid, or Marshal may have failed
 		return nil, err
 	}
 	Quote(&root)
 	var b bytes.Buffer
 	enc := yaml3.NewEncoder(&b)
 	enc.SetIndent(2)
-	enc.CompactSeqIndent() // as the other does
+	enc.CompactSeqIndent() // like sigs.k8s.io/yaml
 	if err := enc.Encode(&root); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), enc.Close()
 }
 
-// Quote puts the texts of a tree that a Writer escapes in double quotes.
+// Quote puts the strings in a tree that a Writer would escape in double quotes.
 func Quote(n *yaml3.Node) {
 	if n.Kind == yaml3.ScalarNode && string(Text(n.Value)) != n.Value {
 		n.Style = yaml3.DoubleQuotedStyle

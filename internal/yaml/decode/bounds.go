@@ -8,12 +8,11 @@ import (
 )
 
 const (
-	// maxValues is above what an object of the largest size that a server takes
-	// can have, and about what a List of 30 MiB in YAML has. Each takes up to 300
-	// bytes in memory, however short it is in the text.
+	// maxValues exceeds the number of values in the largest object that a server accepts, and is
+	// about the number in a List of 30 MiB of YAML. Each value takes up to 300 bytes of memory,
+	// however short its text is.
 	maxValues = 1 << 20
-	// maxExpanded is how large a document may become where aliases repeat parts
-	// of it.
+	// maxExpanded limits the size in bytes of a document after its aliases are expanded.
 	maxExpanded = 32 << 20
 )
 
@@ -22,8 +21,8 @@ var (
 	errExpanded = errors.New("more than 32 MiB when its aliases are expanded: want less")
 )
 
-// Values says whether a text in YAML or JSON has too many values. It looks at
-// what begins or parts them, so that it is quick, and counts a few too many.
+// Values returns an error if a YAML or JSON text has too many values. To be fast, it counts only
+// the characters that begin or separate values, and can overcount slightly.
 func Values(text []byte) error {
 	if len(text) <= maxValues {
 		return nil
@@ -45,8 +44,8 @@ func Values(text []byte) error {
 	return nil
 }
 
-// expanded says whether a decoded document is too large. In memory what aliases
-// stand for is there once, but not in what is made of it.
+// expanded returns an error if a decoded document is too large. Decoded values share the targets of
+// aliases, but anything derived from them does not.
 func expanded(text []byte, decoded any) error {
 	if bytes.IndexByte(text, '*') >= 0 && weigh(decoded, maxExpanded) < 0 {
 		return errExpanded
@@ -54,8 +53,8 @@ func expanded(text []byte, decoded any) error {
 	return nil
 }
 
-// expandedAsLast is expanded for a document with duplicate keys, of which the
-// strict decoder keeps the first value and all others the last.
+// expandedAsLast is expanded for a document with duplicate keys. The strict decoder keeps the first
+// value, but all others keep the last.
 func expandedAsLast(text []byte) error {
 	if bytes.IndexByte(text, '*') < 0 {
 		return nil
@@ -67,8 +66,8 @@ func expandedAsLast(text []byte) error {
 	return expanded(text, decoded)
 }
 
-// weigh takes about the bytes that a value has as JSON from what is left, and
-// ends below zero.
+// weigh subtracts the approximate size of v as JSON from left, and returns a negative number if v
+// does not fit.
 func weigh(v any, left int) int {
 	switch v := v.(type) {
 	case string:

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestBounds decodes what becomes large by aliases, has too many values, or is
-// nested too deep: each is an error at once. The same just below a bound is
-// none.
+// TestBounds checks that documents that grow by aliases, have too many values, or are nested too
+// deep are rejected quickly, and that documents just below the limits are accepted.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	big := `x: &b "` + strings.Repeat("x", 1<<20) + "\"\n"

@@ -1,6 +1,5 @@
-// Package decode decodes one YAML document as kubectl and the API server's
-// clients do: to the value that sigs.k8s.io/yaml gives by way of JSON, whole
-// numbers as int64 and others as float64.
+// Package decode decodes a YAML document as kubectl and API clients do. The result equals that of
+// sigs.k8s.io/yaml by way of JSON, with whole numbers as int64 and all others as float64.
 package decode
 
 import (
@@ -13,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Decode reads the first document of text. Of duplicate keys the last counts,
-// and duplicate names them.
+// Decode decodes the first document of text. If keys are duplicated, the last value is used, and
+// duplicate is an error that names them.
 func Decode(text []byte) (v any, duplicate, err error) {
 	if err := Values(text); err != nil {
 		return nil, nil, err
@@ -44,7 +43,7 @@ func Decode(text []byte) (v any, duplicate, err error) {
 	return v, nil, err
 }
 
-// viaJSON is the long way, which defines what is right.
+// viaJSON decodes by way of JSON. It defines the correct result of Decode.
 func viaJSON(text []byte) (v any, err error) {
 	data, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -56,11 +55,12 @@ func viaJSON(text []byte) (v any, err error) {
 	return v, nil
 }
 
-// maxJSONDepth is how deep JSON decoders go.
+// maxJSONDepth is the nesting limit of JSON decoders.
 const maxJSONDepth = 10_000
 
-// plainValue takes the short way where it leads to the same: it says false to all
-// that JSON changes or cannot hold. Depth is that of v, were it a list or a map.
+// plainValue converts v directly if the result is the same as by way of JSON. It returns false for
+// values that JSON would change or cannot represent. depth is the depth of v if it is a list or
+// map.
 func plainValue(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case nil, bool:

@@ -18,8 +18,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// same holds that Decode gives what sigs.k8s.io/yaml gives by way of JSON, and
-// says whether the short way was taken.
+// same checks that Decode returns the same as sigs.k8s.io/yaml by way of JSON, and reports whether
+// the fast path was taken.
 func same(t *testing.T, text []byte) (short bool) {
 	t.Helper()
 	want, wantErr := viaJSON(text)
@@ -35,7 +35,7 @@ func same(t *testing.T, text []byte) (short bool) {
 	if err != nil {
 		return false
 	}
-	// Keys such as 0 and 0.0 become one; which value stays is chance there.
+	// Keys such as 0 and 0.0 become equal, and JSON keeps a random one of their values.
 	for try := 0; try < 200 && !reflect.DeepEqual(want, got); try++ {
 		want, _ = viaJSON(text)
 	}
@@ -51,7 +51,7 @@ func same(t *testing.T, text []byte) (short bool) {
 	return short
 }
 
-// pieces are values in every style, each good and bad for the short way.
+// pieces are values in every style, supported and unsupported by the fast path.
 var pieces = []string{
 	"a: 1", "a: -1", "a: +1", "a: 0", "a: 007", "a: 0o7", "a: 0x1F", "a: 0b11", "a: 1_000", "a: 9223372036854775808",
 	"a: 1.5", "a: 1.0", "a: 1e3", "a: .5", "a: 'b\n  c'", "a: 'b\n\n  c'", "a: '\n  b\n  '", "a: 'b\nc'", "a: 'b  \n   c: d # e\n  ''f'' '", "a: \"b \\n\n  c\"", "a: \"b \\\n  c\"", "a: 'b\n  c': d", "a: 'b\n  c' d", "a: 'b\n  # c\n\n\n  d' # e", "a: \"b\\t  \n  c\"", "a: \"b\\\n  \\  c\\ \n  d\"", "a: \"b\\\n\n  c\"", "a: \"b\\ \n  c\"", "a: \"b\\", "a: .spec.x", "a: .Inf", "a: -.INF", "a: +.inf", "a: -.x", "a: -.", "a: .5e3", "a: .1_0", "a: ._1", "a: .nan", "a: -", "a: --flag", "a: 1e400", "a: 123456789012345678901234567890",
@@ -85,8 +85,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestNasty reads what is large, deep or strange as the long way does. Wrong is
-// what both refuse.
+// TestNasty checks that Decode handles large, deep, and unusual documents like the library. Both
+// reject invalid documents.
 func TestNasty(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [" + strings.Repeat("x,", 9) + "x]\n"
@@ -166,8 +166,7 @@ func TestNasty(t *testing.T) {
 	}
 }
 
-// TestFiles reads all YAML of the repository, and of the corpus where there is
-// one.
+// TestFiles decodes all YAML files of the repository, and of the corpus if present.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	roots := append([]string{"../../../examples"}, corpus.Named(t)...)

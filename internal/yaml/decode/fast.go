@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// fast reads the YAML that people and tools write for Kubernetes: block
-// mappings and lists, those in brackets on one line, plain and quoted scalars,
-// literal blocks. At anything else, also at anything wrong, it gives up, and the library reads the document
-// from its beginning. It therefore has no errors, and no say in what is right.
+// fast decodes the subset of YAML that is common in Kubernetes: block mappings and lists, flow
+// collections on a single line, plain and quoted scalars, and literal blocks. For anything else,
+// including errors, it returns false, and the library decodes the document from the start. It
+// therefore reports no errors and does not determine which documents are valid.
 func fast(text []byte) (v any, ok bool) {
 	if !simple(text) {
 		return nil, false
@@ -33,13 +33,13 @@ func fast(text []byte) (v any, ok bool) {
 	return v, true
 }
 
-// giveUp leaves the document to the library. It never leaves this file.
+// giveUp is the panic value that abandons fast. It is recovered in this file.
 type giveUp struct{}
 
 func (p *parser) giveUp() { panic(giveUp{}) }
 
-// simple is true where all characters are plain ones: no tabs, no byte order mark,
-// lines that end with a line feed alone.
+// simple reports whether text has only ordinary characters: no tabs or byte order mark, and line
+// feeds as the only line breaks.
 func simple(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -58,19 +58,18 @@ func simple(text []byte) bool {
 	return true
 }
 
-// parser goes from line to line with content. Comments and empty lines lie
-// between.
+// A parser advances from one line with content to the next, skipping comments and empty lines.
 type parser struct {
 	text []byte
-	at   int // begin of the line after this one
+	at   int // start of the next line
 
-	content []byte // of this line, no spaces around it
+	content []byte // of this line, trimmed
 	indent  int
 	eof     bool
 	depth   int
 }
 
-// next goes to the next line with content.
+// next advances to the next line with content.
 func (p *parser) next() {
 	for p.at < len(p.text) {
 		line := p.rawLine()
@@ -88,7 +87,7 @@ func (p *parser) next() {
 	p.eof, p.content, p.indent = true, nil, -1
 }
 
-// rawLine takes one line, whatever it holds.
+// rawLine returns the next line, whatever its content.
 func (p *parser) rawLine() []byte {
 	rest := p.text[p.at:]
 	end := bytes.IndexByte(rest, '\n')
@@ -106,7 +105,7 @@ func (p *parser) isItem() bool {
 
 const maxDepth = 100
 
-// block reads the list or mapping that begins on this line.
+// block parses the list or mapping that begins on this line.
 func (p *parser) block(indent int) any {
 	if p.depth++; p.depth > maxDepth {
 		p.giveUp()
@@ -126,7 +125,7 @@ func (p *parser) list(indent int) any {
 			items = append(items, p.below(indent, false))
 			continue
 		}
-		// What follows "- " is a line of its own, indented to where it stands.
+		// The text after "- " is parsed as a line that is indented to its column.
 		inner := indent + len(p.content) - len(rest)
 		p.content, p.indent = rest, inner
 		if p.isItem() || p.isKey() {
@@ -139,14 +138,14 @@ func (p *parser) list(indent int) any {
 	return items
 }
 
-// dedented holds that a block ended with a line that is indented less.
+// dedented abandons the fast path unless the block ended with a less indented line.
 func (p *parser) dedented(indent int) {
 	if !p.eof && p.indent > indent {
 		p.giveUp()
 	}
 }
 
-// below is the value that stands on the lines after this one.
+// below parses the value on the lines after this one.
 func (p *parser) below(indent int, ofKey bool) any {
 	p.next()
 	switch {
@@ -193,7 +192,7 @@ func (p *parser) isKey() bool {
 	return ok
 }
 
-// key reads "name: rest" or "'name': rest".
+// key parses "name: rest" or "'name': rest".
 func (p *parser) key() (key string, rest []byte, ok bool) {
 	c := p.content
 	end := 0

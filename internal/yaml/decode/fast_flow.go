@@ -2,8 +2,7 @@ package decode
 
 import "bytes"
 
-// flow reads a list or a mapping in brackets that ends on its line, and goes on to
-// the line behind it.
+// flow parses a list or mapping in brackets that ends on its line, and advances to the next line.
 func (p *parser) flow(s []byte, indent int) any {
 	v, rest := p.inFlow(s)
 	if after := bytes.TrimLeft(rest, " "); len(after) > 0 && (after[0] != '#' || rest[0] != ' ') {
@@ -13,7 +12,7 @@ func (p *parser) flow(s []byte, indent int) any {
 	return v
 }
 
-// inFlow reads what stands in brackets, and what is behind it.
+// inFlow parses a value in brackets and returns the text after it.
 func (p *parser) inFlow(s []byte) (v any, rest []byte) {
 	if p.depth++; p.depth > maxDepth || len(s) == 0 {
 		p.giveUp()
@@ -60,7 +59,8 @@ func (p *parser) flowMapping(s []byte) (v any, rest []byte) {
 	return out, s
 }
 
-// flowMore is true where a comma says so, with what stands behind it.
+// flowMore reports whether a comma follows, and returns the text after the comma or the closing
+// bracket.
 func (p *parser) flowMore(s []byte, end byte) (more bool, rest []byte) {
 	switch s = bytes.TrimLeft(s, " "); {
 	case len(s) > 0 && s[0] == end:
@@ -71,7 +71,7 @@ func (p *parser) flowMore(s []byte, end byte) (more bool, rest []byte) {
 	return true, bytes.TrimLeft(s[1:], " ")
 }
 
-// flowKey reads "name: " or "'name':".
+// flowKey parses "name: " or "'name':".
 func (p *parser) flowKey(s []byte) (key string, rest []byte) {
 	if len(s) > 0 && (s[0] == '"' || s[0] == '\'') {
 		v, rest := p.flowQuoted(s)
@@ -90,7 +90,7 @@ func (p *parser) flowKey(s []byte) (key string, rest []byte) {
 	return string(s[:end]), bytes.TrimLeft(s[end+1:], " ")
 }
 
-// flowQuoted reads a scalar in quotes that ends on its line.
+// flowQuoted parses a quoted scalar that ends on its line.
 func (p *parser) flowQuoted(s []byte) (v any, rest []byte) {
 	quote := s[0]
 	var b []byte
@@ -112,7 +112,7 @@ func (p *parser) flowQuoted(s []byte) (v any, rest []byte) {
 	return nil, nil
 }
 
-// flowPlain reads a plain scalar of which each character is one wherever it stands.
+// flowPlain parses a plain scalar without characters that have a special meaning anywhere in YAML.
 func (p *parser) flowPlain(s []byte) (v any, rest []byte) {
 	end := bytes.IndexAny(s, ",]}")
 	if end < 0 {

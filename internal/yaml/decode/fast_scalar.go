@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scalar reads a value that begins on this line and belongs to a block at
-// indent. It goes on to the line behind it.
+// scalar parses a value that begins on this line, in a block at indent, and advances to the line
+// after it.
 func (p *parser) scalar(s []byte, indent int) any {
 	switch c := s[0]; c {
 	case '"', '\'':
@@ -27,7 +27,8 @@ func (p *parser) scalar(s []byte, indent int) any {
 	return p.plain(s, indent)
 }
 
-// end goes on; what is indented deeper would be more of the value.
+// end advances to the next line, which must not be indented deeper, because it would then continue
+// the value.
 func (p *parser) end(indent int) {
 	p.next()
 	if p.indent > indent {
@@ -35,7 +36,7 @@ func (p *parser) end(indent int) {
 	}
 }
 
-// plain reads a plain scalar, of one line or folded.
+// plain parses a plain scalar of one or more lines.
 func (p *parser) plain(s []byte, indent int) any {
 	comment := bytes.Contains(s, []byte(" #"))
 	if comment {
@@ -61,7 +62,7 @@ func (p *parser) noKey(s []byte) {
 	}
 }
 
-// folded adds the deeper lines after the first, from an offset on.
+// folded appends the deeper lines from offset from to the first line.
 func (p *parser) folded(first []byte, from, indent int) string {
 	var b strings.Builder
 	b.Write(first)
@@ -94,7 +95,7 @@ func (p *parser) folded(first []byte, from, indent int) string {
 	return b.String()
 }
 
-// quoted reads a quoted scalar, of one line or folded.
+// quoted parses a quoted scalar of one or more lines.
 func (p *parser) quoted(s []byte, indent int) any {
 	var b strings.Builder
 	quote := s[0]
@@ -123,9 +124,9 @@ func (p *parser) quoted(s []byte, indent int) any {
 	}
 }
 
-// joined goes on behind a line break that a backslash takes away.
+// joined returns the line after a line break that is escaped by a backslash.
 func (p *parser) joined(indent int) []byte {
-	if p.at < 2 || p.text[p.at-2] != '\\' { // the backslash is not the last of its line
+	if p.at < 2 || p.text[p.at-2] != '\\' { // the backslash does not end the line
 		p.giveUp()
 	}
 	line := p.rawLine()
@@ -136,8 +137,8 @@ func (p *parser) joined(indent int) []byte {
 	return content
 }
 
-// foldQuoted goes from the end of a line in quotes to the next with content: one
-// line break is a space, and each empty line a break.
+// foldQuoted advances from the end of a line in quotes to the next line with content. A single line
+// break becomes a space, and each empty line becomes a line break.
 func (p *parser) foldQuoted(b *strings.Builder, indent int) []byte {
 	for empty := 0; p.at < len(p.text); empty++ {
 		line := p.rawLine()
@@ -175,7 +176,7 @@ func (p *parser) escape(s []byte, i int) byte {
 	return 0
 }
 
-// literal reads the lines of a block that | or |- begins.
+// literal parses the lines of a block that begins with | or |-.
 func (p *parser) literal(s []byte, indent int) any {
 	strip := string(s) == "|-"
 	if !strip && string(s) != "|" {
@@ -222,7 +223,7 @@ func (p *parser) literal(s []byte, indent int) any {
 
 var float = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolve gives a plain scalar its YAML 1.1 type, as the library does.
+// resolve converts a plain scalar to its YAML 1.1 type, like the library.
 func (p *parser) resolve(s string) any {
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+':
@@ -264,7 +265,7 @@ func (p *parser) number(s string) any {
 	return v
 }
 
-// word is true for what YAML 1.1 takes as a boolean or null.
+// word reports whether YAML 1.1 interprets s as a boolean or null.
 func word(s []byte) bool {
 	if len(s) > len("false") {
 		return false

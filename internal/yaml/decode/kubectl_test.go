@@ -11,9 +11,8 @@ import (
 	"github.com/celadon-cel/celadon/engine"
 )
 
-// TestKubectlDecoder holds what kubectl makes of duplicate and merged keys, with
-// the decoder that cli-runtime reads files with: it keeps the last value without a
-// word, and a merge that stands behind a key overrides it.
+// TestKubectlDecoder documents how kubectl's decoder in cli-runtime handles duplicate and merged
+// keys. It keeps the last value without a warning, and a merge after a key overrides the key.
 func TestKubectlDecoder(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// decodeNumber is a float as it comes out of JSON, where a whole one has no point.
+// decodeNumber returns f as decoded from JSON, where whole numbers have no decimal point.
 func decodeNumber(f float64) (any, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, false
@@ -18,8 +18,8 @@ func decodeNumber(f float64) (any, bool) {
 	return f, true
 }
 
-// whole is a whole float as encoding/json writes it where it does so without an
-// exponent; "" for all others.
+// whole formats a whole number as encoding/json does if that uses no exponent. Otherwise it returns
+// "".
 func whole(f float64) string {
 	if f != math.Trunc(f) || math.Abs(f) >= 1e21 {
 		return ""
@@ -27,9 +27,9 @@ func whole(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// Sent is a JSON text as kubectl sends it on: it decodes the numbers and writes
-// them anew, so that 1e3 and 1000.0 arrive as 1000, an integer. The rest stays
-// as it is, and so do texts without such numbers.
+// Sent returns a JSON text as kubectl sends it. kubectl decodes and encodes numbers, so 1e3 and
+// 1000.0 become 1000, an integer. Everything else is unchanged. If there are no such numbers, Sent
+// returns text itself.
 func Sent(text []byte) []byte {
 	var out []byte
 	copied := 0
@@ -54,7 +54,7 @@ func Sent(text []byte) []byte {
 	return append(out, text[copied:]...)
 }
 
-// stringEnd is behind the JSON string that begins at i.
+// stringEnd returns the offset after the JSON string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -76,8 +76,8 @@ func numberEnd(text []byte, i int) int {
 	return i
 }
 
-// rewritten is a number with a point or an exponent that kubectl writes without;
-// "" for all others.
+// rewritten returns the form in which kubectl writes a number that has a decimal point or an
+// exponent, or "" if it keeps the number.
 func rewritten(number []byte) string {
 	var f float64
 	if !bytes.ContainsAny(number, ".eE") || json.Unmarshal(number, &f) != nil {

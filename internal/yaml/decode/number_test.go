@@ -9,8 +9,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// asKubectl decodes and encodes an object as kubectl does before it sends one,
-// and reads what arrives as the server does.
+// asKubectl decodes and encodes an object as kubectl does before sending it, and decodes the result
+// as the server does.
 func asKubectl(t *testing.T, text []byte) (arrived any) {
 	t.Helper()
 	obj, _, err := unstructured.UnstructuredJSONScheme.Decode(text, nil, nil)
@@ -45,7 +45,8 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// TestSentKeeps: what kubectl would not write anew, or could not read, stays.
+// TestSentKeeps checks that texts that kubectl would not rewrite, or could not decode, are
+// unchanged.
 func TestSentKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{``, `{`, `"`, `"\`, `-`, `1.`, `1.e5`, `1e`, `1e400`, `{"a": 1e400}`, `{"a": "1e3"}`, `{"a": 1}`, `[1.0.0, 01.0]`} {

@@ -5,17 +5,18 @@ import (
 	"iter"
 )
 
-// Separator reports whether line, with or without its end, separates two YAML documents. It decides as kubectl does (the
-// YAMLReader of k8s.io/apimachinery): the line is "---", alone or followed by a comment. All code that splits a file into
-// documents uses this function, so that they never disagree.
+// Separator reports whether line, with or without its line break, separates two YAML documents.
+// Like kubectl (the YAMLReader of k8s.io/apimachinery), it accepts "---", alone or followed by a
+// comment. All code that splits files into documents uses this function, so the results always
+// agree.
 func Separator(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, separator)
 	rest = bytes.TrimSpace(rest)
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
-// WrongSeparator reports whether line starts like a separator but is not one, as in "--- {a: b}". The YAML specification
-// allows it; kubectl rejects the file.
+// WrongSeparator reports whether line starts like a separator but is not one, as in "--- {a: b}".
+// The YAML specification allows such lines, but kubectl rejects the file.
 func WrongSeparator(line []byte) bool {
 	return bytes.HasPrefix(line, separator) && !Separator(line)
 }
@@ -40,8 +41,7 @@ func Around(text []byte, offset int) (start, end, index int) {
 	return start, end, index
 }
 
-// Documents yields the bounds of each YAML document of a text, without the lines that
-// separate them.
+// Documents yields the bounds of each YAML document in text, without separator lines.
 func Documents(text []byte) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		start := 0

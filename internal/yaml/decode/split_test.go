@@ -10,7 +10,7 @@ import (
 	kyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// separators are lines that separate documents, or look as if they did.
+// separators are document separators, and lines that resemble them.
 var separators = []string{
 	"---", "--- ", "---\t", "---\r", "--- # comment", "---# comment", "---#", "---\t#x\r", "--- \u00a0",
 	"--", " ---", "----", "---a", "--- a", "--- {a: b}", "--- |", "--- !!map", "# ---", "...", "a: ---", "-----BEGIN X-----",

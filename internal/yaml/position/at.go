@@ -2,20 +2,19 @@ package position
 
 import "strings"
 
-// Spot is what stands at an offset of a document.
+// A Spot is the innermost key or value at an offset of a document.
 type Spot struct {
-	// Path leads to the value that the offset is in, or whose key it is in.
+	// Path leads to the value that contains the offset, or whose key contains it.
 	Path Path
-	// Node is that value or that key, and Key is true for the key.
+	// Node is that value or key. Key is set if it is a key.
 	Node *Node
 	Key  bool
 }
 
-// At is the innermost key or value around an offset, which may be directly behind
-// its last character; beside the keys and items of a mapping or a sequence it is
-// that. Where nothing stands between a value and the offset but blanks, and of lines
-// that are indented as the value's must be, it is the value: somebody is about to
-// write more of it. It is the root where there is nothing else.
+// At returns the innermost key or value that contains offset or ends at it. In a mapping or
+// sequence, but outside its keys and items, that is the mapping or sequence. An offset after a
+// value belongs to the value if there is only white space between them, and the lines are indented
+// so that more of the value could be written there. At returns the root if nothing else matches.
 func (d *Document) At(offset int) Spot {
 	s := Spot{Node: d.Root}
 	for !s.Key {
@@ -28,7 +27,7 @@ func (d *Document) At(offset int) Spot {
 	return s
 }
 
-// below is one step down.
+// below returns the key or value of n at offset, one level down.
 func (d *Document) below(n *Node, offset int) (s Spot) {
 	for i, item := range n.Items {
 		step := Item(i)
@@ -46,9 +45,9 @@ func (d *Document) below(n *Node, offset int) (s Spot) {
 	return s
 }
 
-// reaches is true of an offset behind an item of n at which it could go on.
+// reaches reports whether offset is after an item of n, at a point where the item could continue.
 func (d *Document) reaches(n, item *Node, offset int) bool {
-	for i := item.End; i < offset; i++ { // stops at the first thing that is written
+	for i := item.End; i < offset; i++ { // stops at the first non-blank
 		if c := d.text[i]; !blank(c) && c != '\n' && c != '\r' {
 			return false
 		}

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestHostileTexts reads texts that are deep, large, on one line, or grow by
-// aliases. What it holds is that they are read, or refused, within a test's time:
-// any work that grew with the square of these would not end.
+// TestHostileTexts parses texts that are deep, large, on a single line, or grow by aliases. It
+// checks that they are accepted or rejected in reasonable time; with quadratic work, the test would
+// not finish.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -79,7 +79,7 @@ func each(n *Node, do func(*Node)) {
 	}
 }
 
-// TestHostileBrokenTexts is TestHostileTexts for texts that are no YAML.
+// TestHostileBrokenTexts is like TestHostileTexts for texts that are not valid YAML.
 func TestHostileBrokenTexts(t *testing.T) {
 	t.Parallel()
 	const large = 100_000
@@ -122,7 +122,7 @@ func TestHostileBrokenTexts(t *testing.T) {
 	}
 }
 
-// deeper repeats a line with one more space each time.
+// deeper repeats a line with increasing indentation.
 func deeper(line string, n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -2,12 +2,12 @@ package position
 
 import "strings"
 
-// blockHeader is what stands behind "|" or ">".
+// A blockHeader is the header of a block scalar, which follows "|" or ">".
 type blockHeader struct {
 	chomp  byte // '-', '+' or 0
-	indent int  // 0 where the text shows it
-	end    int  // offset behind the two
-	line   int  // offset of the line's end, behind a comment
+	indent int  // 0 if detected from the text
+	end    int  // offset after the indicators
+	line   int  // offset of the end of the line, after a comment
 }
 
 func header(text string, at int) blockHeader {
@@ -25,7 +25,7 @@ func header(text string, at int) blockHeader {
 	return h
 }
 
-// lineEnd is the offset where the line that i stands on ends.
+// lineEnd returns the offset of the end of the line that contains i.
 func lineEnd(text string, i int) int {
 	for i < len(text) {
 		if n, _ := lineBreak(text[i:]); n > 0 {
@@ -36,15 +36,15 @@ func lineEnd(text string, i int) int {
 	return i
 }
 
-// gap is the line breaks between two lines of a block scalar.
+// A gap is the sequence of line breaks between two lines of a block scalar.
 type gap struct {
 	text  string
-	at    int // offset, in the end of the next line's indentation
+	at    int // offset, at the end of the next line's indentation
 	start []int
-	col   int // of at
+	col   int // column of at
 }
 
-// next takes empty lines and indentation. Where indent is 0 it is found out.
+// next consumes empty lines and indentation. If *indent is 0, next detects it.
 func (g *gap) next(indent *int, parent int) {
 	g.start = g.start[:0]
 	widest := 0
@@ -67,8 +67,7 @@ func (g *gap) next(indent *int, parent int) {
 	}
 }
 
-// block takes a literal or folded scalar; parent is the column of the collection
-// around it.
+// block matches a literal or folded scalar. parent is the column of the enclosing collection.
 func (m *matcher) block(literal bool, parent int) bool {
 	h := header(m.text, m.at)
 	n, _ := lineBreak(m.text[h.line:])
@@ -79,7 +78,7 @@ func (m *matcher) block(literal bool, parent int) bool {
 		indent = max(parent, 0) + h.indent
 	}
 	g.next(&indent, parent)
-	before := -1 // offset of the break before this line
+	before := -1 // offset of the line break before this line
 	wide := false
 	for g.col == indent && g.at < len(m.text) {
 		line := g.at
@@ -99,7 +98,7 @@ func (m *matcher) block(literal bool, parent int) bool {
 	return m.chomp(h.chomp, before, g.start)
 }
 
-// join takes the break between two lines.
+// join matches the line break between two lines.
 func (m *matcher) join(at int, folds, more bool) bool {
 	m.at = at
 	n, value := lineBreak(m.text[at:])
@@ -111,7 +110,7 @@ func (m *matcher) join(at int, folds, more bool) bool {
 	return m.stands(n, value)
 }
 
-// empty takes empty lines.
+// empty matches empty lines.
 func (m *matcher) empty(starts []int) bool {
 	for _, at := range starts {
 		m.at = at
@@ -123,7 +122,7 @@ func (m *matcher) empty(starts []int) bool {
 	return true
 }
 
-// chomp takes what stands behind the last line.
+// chomp matches the line breaks after the last line.
 func (m *matcher) chomp(how byte, before int, starts []int) bool {
 	if how != '-' && before >= 0 && !m.join(before, false, false) {
 		return false
@@ -137,8 +136,8 @@ func (m *matcher) chomp(how byte, before int, starts []int) bool {
 	return m.empty(starts)
 }
 
-// contentIndent is the indentation of a block scalar's first line with text; -1
-// where it has none.
+// contentIndent returns the indentation of the first non-empty line of a block scalar, or -1 if
+// there is none.
 func contentIndent(text string, n *Node) int {
 	for i := header(text, n.Start).line; i < n.End; {
 		size, _ := lineBreak(text[i:])

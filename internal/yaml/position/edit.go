@@ -7,42 +7,40 @@ import (
 	"strings"
 )
 
-// Change is one change to a document: Set, Insert or Remove.
+// A Change is one change to a document: Set, Insert, or Remove.
 type Change struct {
 	do    func(p *plan, at *spot) error
 	path  Path
 	value any
 }
 
-// Set puts a value in place of the one at a path. A key that is not there is
-// added: where the mapping's keys are in order, as generators write them, there,
-// else as the last. A value is a string, bool, int, int64, float64 or nil, or a
-// []any, map[string]any or Map of values.
+// Set returns a change that replaces the value at path. If the key does not exist, it is added: in
+// order if the mapping's keys are sorted, otherwise as the last key. A value is a string, bool,
+// int, int64, float64, nil, or a []any, map[string]any, or Map of values.
 func Set(path Path, value any) Change { return Change{(*plan).set, path, value} }
 
-// Insert puts a value before the item at a path, or behind the last where the
-// path's last step is the number of items.
+// Insert returns a change that inserts value before the item at path. If the index equals the
+// number of items, the value is appended.
 func Insert(path Path, value any) Change { return Change{(*plan).insert, path, value} }
 
-// Remove takes a key or an item away. It must not be all there is in its
-// collection: then remove that.
+// Remove returns a change that removes the key or item at path. It must not be the only one in its
+// collection; in that case, remove the collection.
 func Remove(path Path) Change { return Change{(*plan).remove, path, nil} }
 
-// Map is a mapping to be written, in this order.
+// A Map is a mapping to write, in this order.
 type Map []Entry
 
-// Entry is one key of a Map with its value.
+// An Entry is a key and value of a Map.
 type Entry struct {
 	Key   string
 	Value any
 }
 
-// Edit makes changes, all at places that the paths have in the document as it is.
-// What it gives reads as the document with the changes and nothing else; the bytes
-// that the changes do not touch, comments among them, are the same. Strings keep
-// their style where it can hold them; indentation and line ends are the
-// document's. The error says what has to be edited by hand: what aliases share,
-// keys given twice, and what cannot be told.
+// Edit returns the text with the given changes. All paths refer to the unchanged document. The
+// result parses to the document with exactly these changes. Bytes outside the changes, including
+// comments, are preserved. Strings keep their style if it can represent the new value. Indentation
+// and line breaks follow the document. Edit returns an error for edits that must be made by hand:
+// to values shared through aliases, to duplicate keys, and to nodes whose end is unknown.
 func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	if d.broken != nil {
 		return nil, fmt.Errorf("no YAML: %w", d.broken)
@@ -70,25 +68,25 @@ func (d *Document) Edit(changes ...Change) ([]byte, error) {
 	return text, nil
 }
 
-// splice replaces text[start:end].
+// A splice replaces text[start:end].
 type splice struct {
 	start, end int
 	text       string
 }
 
-// plan is what changes do to a text, and to what it says.
+// A plan collects the effects of changes on the text and on its tree.
 type plan struct {
 	*writer
 	splices []splice
-	shared  map[*Node]bool // what aliases stand for
-	// The tree after the changes: what takes a node's place, nil for nothing; what
-	// is added to a collection; and the nodes that have such below them.
+	shared  map[*Node]bool // targets of aliases
+	// The tree after the changes: the replacements of nodes (nil for removed nodes), the additions
+	// to collections, and the nodes with changes below them.
 	replaced map[*Node]*Node
 	added    map[*Node][]addition
 	touched  map[*Node]bool
 }
 
-// addition is put before the collection's node at a position.
+// An addition is inserted before index at of the collection.
 type addition struct {
 	at         int
 	key, value *Node
@@ -111,17 +109,17 @@ func (p *plan) share(n *Node) {
 	}
 }
 
-// spot is where a change is made.
+// A spot is the target of a change.
 type spot struct {
 	in    *Node // the collection
 	step  Step
-	at    int // position in it; -1 for a key that is not there
+	at    int // index in the collection; -1 for a key that does not exist
 	value *Node
 }
 
 func (s *spot) node() *Node { return s.in.Items[s.at] }
 
-// key is nil for an item.
+// key returns the key of an entry of a mapping, or nil for an item.
 func (s *spot) key() *Node {
 	if s.in.Kind == Mapping {
 		return s.in.Keys[s.at]
@@ -131,7 +129,7 @@ func (s *spot) key() *Node {
 
 var errRoot = errors.New("the document itself: write it anew")
 
-// find follows a path to where a change is made.
+// find resolves path to the target of a change.
 func (p *plan) find(path Path) (*spot, error) {
 	if len(path) == 0 {
 		return nil, errRoot
@@ -165,7 +163,7 @@ func (p *plan) find(path Path) (*spot, error) {
 	return nil, errRoot
 }
 
-// free is an error for what cannot be edited here alone.
+// free returns an error if n cannot be edited on its own.
 func (p *plan) free(n *Node) error {
 	switch {
 	case n.Kind == Alias:
@@ -261,7 +259,7 @@ func (p *plan) remove(s *spot) error {
 	return nil
 }
 
-// text is the text after the changes.
+// text returns the text after the changes.
 func (p *plan) text() ([]byte, error) {
 	slices.SortStableFunc(p.splices, func(a, b splice) int { return a.start - b.start })
 	var out []byte

@@ -20,11 +20,11 @@ func at(steps ...any) Path {
 	return p
 }
 
-// sortedText is a text whose keys are in order, as generators write them.
+// sortedText is a text with sorted keys, as written by generators.
 const sortedText = "a: 1\nb:\n  properties:\n    x:\n      type: string\n    y:\n      description: why\n      type: array\nc: 3\n"
 
-// editCases are texts, a change, and the text after it; "!…" is part of the error
-// that leaves it to a person.
+// editCases are texts, a change, and the expected text. A "!" introduces a part of the expected
+// error.
 var editCases = map[string]struct {
 	text   string
 	change Change

@@ -2,7 +2,7 @@ package position
 
 import "strings"
 
-// Escape is a line of text as it is written into a scalar of a style.
+// Escape returns one line of text in the form that a scalar of style s requires, without quotes.
 func (s Style) Escape(text string) string {
 	switch s {
 	case SingleQuoted:

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A field in the server's texts is no path that could be parsed: names stand in
-// it as they are, whatever dots, brackets and quotes they have. So it is followed
-// along the object itself, which knows where its names end.
+// The field of an API server's message cannot be parsed as a path, because names in it are not
+// quoted, even if they contain dots, brackets, or quotes. It is therefore matched against the keys
+// of the object.
 
-// Nearest follows a field, as the API server names it, as far as the object goes:
-// to its key or item, or those of its nearest parent.
+// Nearest resolves a field, in the notation of the API server, to its key or item in the object. If
+// it does not exist, Nearest returns the nearest existing parent.
 func Nearest(root *Node, field string) *Node {
 	f := follower{place: root, left: len(field) + 1, tries: maxTries}
 	if field != "" && field != "<nil>" {
@@ -19,18 +19,18 @@ func Nearest(root *Node, field string) *Node {
 	return f.place
 }
 
-// maxTries bounds how many names are looked up for one field: a hostile one can
-// be read in very many ways.
+// maxTries limits the number of name lookups per field, because an untrusted field can have very
+// many interpretations.
 const maxTries = 200
 
-// follower remembers the place that used up most of a field.
+// A follower keeps the node that matched most of a field.
 type follower struct {
 	place *Node
-	left  int // of the field's text
+	left  int // number of unmatched bytes of the field
 	tries int
 }
 
-// follow reads rest below a node; a shorter name goes before a longer.
+// follow matches rest below n. It tries shorter names first.
 func (f *follower) follow(n *Node, rest string) {
 	if rest == "" {
 		return
@@ -53,8 +53,8 @@ func (f *follower) follow(n *Node, rest string) {
 	}
 }
 
-// names tries all names that text may begin with; a name ends where stop says,
-// or with the text.
+// names tries all names that text can begin with. A name ends at the end of text or where stop
+// returns true.
 func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) {
 	for end := 0; end <= len(text) && f.left > 0; end++ {
 		if end < len(text) && !stop(end) || end == len(text) && skip > 0 {
@@ -72,7 +72,7 @@ func (f *follower) names(n *Node, text string, stop func(i int) bool, skip int) 
 	}
 }
 
-// unquoted is a map's key as our own paths have it, in quotes.
+// unquoted removes the quotes from a map key in Celadon's own notation.
 func unquoted(name string, bracket bool) string {
 	if n := len(name); bracket && n > 1 && (name[0] == '\'' || name[0] == '"') && name[n-1] == name[0] {
 		return name[1 : n-1]

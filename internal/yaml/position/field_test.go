@@ -18,7 +18,7 @@ const oddObject = `spec:
   "": {"": 11}
 `
 
-// TestNearestOddKeys finds fields as the server names them, their names as they are.
+// TestNearestOddKeys checks fields in the API server's notation, which does not quote names.
 func TestNearestOddKeys(t *testing.T) {
 	t.Parallel()
 	type place struct{ Line, Column int }

@@ -21,8 +21,8 @@ func seeds(f *testing.F, add func(text string)) {
 	f.Helper()
 }
 
-// FuzzPositions holds that nodes lie within the collections around them, in their
-// order, and that each character of a value has a place that leads back to it.
+// FuzzPositions checks that nodes are in order and inside their collections, and that each
+// character of a value maps to a position that maps back to it.
 func FuzzPositions(f *testing.F) {
 	seeds(f, func(text string) { f.Add([]byte(text)) })
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -61,8 +61,7 @@ func within(t *testing.T, d *Document, n *Node) {
 	}
 }
 
-// FuzzEdit holds that an edit changes a document where it is asked to and nowhere
-// else, as kubectl's decoder reads it.
+// FuzzEdit checks, with kubectl's decoder, that an edit makes exactly the requested change.
 func FuzzEdit(f *testing.F) {
 	i := byte(0)
 	seeds(f, func(text string) {
@@ -76,7 +75,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		paths, plain := places(d.Root, nil)
 		if !plain || len(paths) == 0 || !utf8.ValidString(value) {
-			return // keys that JSON writes otherwise
+			return // JSON writes these keys differently
 		}
 		path := paths[int(which)%len(paths)]
 		change, want := Set(path, value), any(value)
@@ -109,8 +108,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// places are the paths of a tree; plain is false where a key is no text or is
-// given twice.
+// places returns the paths in a tree. plain is false if a key is not a string or is a duplicate.
 func places(n *Node, above Path) (paths []Path, plain bool) {
 	seen := map[string]bool{}
 	for i, item := range n.Items {
@@ -150,7 +148,7 @@ func decoded(t *testing.T, text []byte) (v any, ok bool) {
 	return v, true
 }
 
-// changed makes the change on a decoded value.
+// changed applies the change to a decoded value.
 func changed(v any, path Path, how uint8, value any) any {
 	step, last := path[0], len(path) == 1
 	switch v := v.(type) {

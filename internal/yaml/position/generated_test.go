@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// made makes scalars of every style, as people and generators write them.
+// made generates scalars of every style, as written by people and generators.
 type made struct {
 	*rand.Rand
 	eol string
@@ -35,7 +35,7 @@ func (m *made) lines() []string {
 	return lines
 }
 
-// scalar is one of a style, behind a key that is indented so far.
+// scalar returns a scalar of the given style, to follow a key with the given indentation.
 func (m *made) scalar(style Style, indent int) string {
 	more := strings.Repeat(" ", indent+1+m.IntN(4))
 	folded := func(lines []string) string {
@@ -74,9 +74,8 @@ func (m *made) scalar(style Style, indent int) string {
 	return head + m.eol + strings.Join(lines, m.eol) + strings.Repeat(m.eol, m.IntN(3))
 }
 
-// TestGeneratedScalars holds that in scalars of every style each character of the
-// value has its place, in bytes, characters and UTF-16 units, and each place its
-// character.
+// TestGeneratedScalars checks for scalars of every style that each character of the value maps to a
+// position, in bytes, characters, and UTF-16 units, and back.
 func TestGeneratedScalars(t *testing.T) {
 	t.Parallel()
 	m := &made{Rand: rand.New(rand.NewPCG(22, 2))}
@@ -87,7 +86,7 @@ func TestGeneratedScalars(t *testing.T) {
 		text := "😀: 1" + m.eol + "r:" + m.eol + "- k: " + m.scalar(style, 2) + m.eol + "  l: end" + m.eol
 		d, err := Parse([]byte(text))
 		if err != nil {
-			continue // as a text that begins with a tab
+			continue // for example, the text begins with a tab
 		}
 		_, n := d.Find(Path{Key("r"), Item(0), Key("k")})
 		if _, l := d.Find(Path{Key("r"), Item(0), Key("l")}); n == nil || l == nil || n.Style != style {
@@ -103,7 +102,7 @@ func TestGeneratedScalars(t *testing.T) {
 	t.Log(count)
 }
 
-// exact goes from each character of a value to its place and back.
+// exact checks that each character of a value maps to a position and back.
 func exact(t *testing.T, d *Document, n *Node) {
 	t.Helper()
 	thereAndBack(t, d, n)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep JSON is read; YAML's parser stops there too.
+// maxDepth limits the nesting of JSON. The YAML parser has the same limit.
 const maxDepth = 10_000
 
-// parseJSON is nil for what is not one JSON object or array.
+// parseJSON returns nil if text is not a single JSON object or array.
 func parseJSON(text string) *Node {
 	blanks := len(text) - len(strings.TrimLeft(strings.TrimPrefix(text, bom), " \t\r\n"))
 	if blanks == len(text) || text[blanks] != '{' && text[blanks] != '[' {
@@ -23,14 +23,14 @@ func parseJSON(text string) *Node {
 	return n
 }
 
-// jsonParser reads tokens, of which the decoder says where they end.
+// A jsonParser reads tokens and their positions.
 type jsonParser struct {
 	text      string
 	dec       *json.Decoder
-	base, end int // of the decoder's input, of the last token
+	base, end int // offset of the decoder's input; end of the last token
 }
 
-// next is the next token and where it begins; nil at an error.
+// next returns the next token and the offset where it begins. On errors, it returns a zero Delim.
 func (p *jsonParser) next() (t json.Token, start int) {
 	start = p.end
 	for start < len(p.text) && strings.IndexByte(" \t\r\n,:", p.text[start]) >= 0 {
@@ -44,7 +44,7 @@ func (p *jsonParser) next() (t json.Token, start int) {
 	return t, start
 }
 
-// value is nil at an error.
+// value returns nil on errors.
 func (p *jsonParser) value(depth int) *Node {
 	t, start := p.next()
 	n := &Node{Start: start, Begin: start, Known: true, Style: Plain}
@@ -69,7 +69,7 @@ func (p *jsonParser) value(depth int) *Node {
 	return n
 }
 
-// members reads an object or array up to its end.
+// members reads the rest of an object or array.
 func (p *jsonParser) members(n *Node, object bool, depth int) bool {
 	n.Style, n.Kind, n.Tag = Flow, Sequence, "!!seq"
 	if object {

@@ -2,18 +2,17 @@ package position
 
 import "strings"
 
-// How it works: a text that is no YAML mostly was a moment ago, and what was written
-// since stands in one scalar, the rule that somebody types. So the tree of then is
-// taken, with all behind the scalar moved (splice). Where that is not so, the lines are
-// read by their indentation alone (outline.go). Both read the scalars themselves
-// (read.go) with the matcher, which here finds a value out instead of holding it
-// against the parser's.
+// How it works: a text that is not valid YAML was usually valid a moment ago, and the edit since is
+// within one scalar, typically a rule that the user is typing. Loose then takes the tree from
+// before the edit, and moves all nodes after the scalar (splice). Otherwise it parses the lines by
+// their indentation (outline.go). In both cases the scalars are read (read.go) with the matcher,
+// which then computes the value instead of comparing it with the parser's.
 
-// Loose reads a text that need not be YAML, as it is while somebody writes it. Of a
-// text that is, the document is Parse's. Of any other it is the most sensible tree:
-// that of before, a document that the text was lately, where the edits since are
-// within one scalar, else what the indentation of its lines shows. before may be
-// nil. Broken tells which; an edit is made of good documents only.
+// Loose parses a text that may be invalid YAML because it is being edited. If the text is valid,
+// Loose returns the result of Parse. Otherwise, it returns a document with the most plausible tree,
+// for which Broken returns an error and Edit fails. If before, an earlier version of the document,
+// differs only within one scalar, the tree is that of before. Otherwise, it is derived from the
+// indentation of the lines. before may be nil.
 func Loose(text []byte, before *Document) *Document {
 	d, err := Parse(text)
 	if err == nil {
@@ -31,11 +30,11 @@ func Loose(text []byte, before *Document) *Document {
 	return d
 }
 
-// Broken says why a text is no YAML; nil for a document that Parse read.
+// Broken returns the parser's error, or nil if the text is valid YAML.
 func (d *Document) Broken() error { return d.broken }
 
-// splice is the tree with another text in place of one scalar's; nil where the two
-// texts differ in more.
+// splice returns the tree with one scalar read from the new text, or nil if the two texts differ
+// elsewhere too.
 func (d *Document) splice(text string) *Node {
 	from := commonPrefix(d.text, text)
 	same := min(commonSuffix(d.text, text), len(d.text)-from, len(text)-from)
@@ -66,8 +65,8 @@ func commonSuffix(a, b string) int {
 	return i
 }
 
-// scalarAround is the scalar that the bytes from and to stand in or behind; nil for
-// none, and for what anchors share.
+// scalarAround returns the scalar that contains the bytes from and to, or that they follow. It
+// returns nil if there is no such scalar or if it has an anchor.
 func (d *Document) scalarAround(n *Node, from, to int) *Node {
 	if n.Kind == Scalar && n.Known && n.Anchor == "" {
 		end := n.End
@@ -90,18 +89,18 @@ func (d *Document) scalarAround(n *Node, from, to int) *Node {
 	return nil
 }
 
-// edit is what changed between two texts: the bytes from and to of the first, which
-// grew by so many.
+// An edit is the difference between two texts: the bytes [from, to) of the old text were replaced,
+// and the text became longer by the number of bytes in by.
 type edit struct {
 	text         string
 	json         bool
 	from, to, by int
 	scalar, with *Node
 	moved        map[*Node]*Node
-	passed       bool // the scalar
+	passed       bool // whether the scalar was passed
 }
 
-// read reads the scalar in the new text; nil where it is none any more.
+// read reads the scalar in the new text. It returns nil if the text is no longer one scalar.
 func (e *edit) read() *Node {
 	start, end := e.scalar.Start, max(e.scalar.End, e.to)+e.by
 	if !e.scalar.written() {
@@ -114,7 +113,7 @@ func (e *edit) read() *Node {
 		i = min(i+n, end)
 		line := strings.TrimLeft(e.text[i:end], " ")
 		if n, _ := lineBreak(line); line != "" && n == 0 && end-i-len(line) <= int(e.scalar.indent) {
-			return nil // what was written goes on outside
+			return nil // the new text continues outside the scalar
 		}
 	}
 	if start < end && strings.IndexByte("[{&*!#", e.text[start]) >= 0 || strings.HasPrefix(e.text[start:end], "- ") {
@@ -124,8 +123,8 @@ func (e *edit) read() *Node {
 	return r.scalar(start, end, int(e.scalar.indent), styleOf(e.text[start:end]))
 }
 
-// node is a node in the new text. Nodes come in the order of the text: those behind the
-// scalar move, and those around it end later.
+// node returns n in the new text. Nodes are visited in text order: those after the scalar move, and
+// those around it end later.
 func (e *edit) node(n *Node) *Node {
 	if n == e.scalar {
 		e.passed = true

@@ -10,8 +10,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/testing/corpus"
 )
 
-// written are texts as somebody writes them, with | where the cursor is: what is there
-// by indentation, and what is there by the text before that edit, if there was one.
+// written holds texts while they are being typed, with | at the cursor. Each has the value expected
+// at path, given the text before the edit, or by indentation if there was none.
 var written = map[string]struct{ before, text, path, value string }{
 	"quote not closed":          {"", "a:\n- rule: \"self.x|\n  message: m\n- rule: b\n", "a.[0].rule", "self.x"},
 	"quote in a quoted text":    {"", "a:\n- rule: \"self.x == \"|a\"\"\n  message: m\n", "a.[0].rule", "self.x == \"a\""},
@@ -49,8 +49,7 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// TestTruncated holds that a file that breaks off anywhere still has what stands
-// before that.
+// TestTruncated checks that a truncated file keeps the values before the truncation.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	files := corpus.CRDFiles(t)
@@ -87,8 +86,8 @@ func TestTruncated(t *testing.T) {
 	t.Logf("%d of %d places are what they were", same, all)
 }
 
-// FuzzLoose holds that any text has a tree, whose nodes lie within the collections
-// around them, and that edits within a scalar change that scalar alone.
+// FuzzLoose checks that any text has a tree whose nodes are inside their collections, and that
+// edits in a scalar change only that scalar.
 func FuzzLoose(f *testing.F) {
 	for _, c := range scalarCases {
 		f.Add([]byte(c.text), []byte("\"x"), uint16(3))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a node is.
+// Kind is the kind of a node.
 type Kind uint8
 
 // The kinds of nodes.
@@ -16,11 +16,11 @@ const (
 	Alias
 )
 
-// Style is how a node is written: a scalar in the first five, a collection in
-// Block or Flow.
+// Style is the notation of a node. The first five apply to scalars, and Block and Flow to
+// collections.
 type Style uint8
 
-// The styles of nodes. JSON has DoubleQuoted, Plain and Flow.
+// The styles of nodes. JSON uses DoubleQuoted, Plain, and Flow.
 const (
 	Plain Style = iota
 	SingleQuoted
@@ -31,53 +31,52 @@ const (
 	Flow
 )
 
-// Node is a value or a key. Nodes are never changed.
+// A Node is a value or a key. Nodes are immutable.
 type Node struct {
 	Kind  Kind
 	Style Style
-	// Known is false where End is not known.
+	// Known reports whether End is known.
 	Known bool
 
-	indent int32 // of the block collection around it
-	limit  int32 // of a scalar of a broken text: what was read of it ends here
-	// Value is a scalar's text, decoded, or the name of an alias.
+	indent int32 // column of the enclosing block collection
+	limit  int32 // end of the source of a scalar in a broken text
+	// Value is the decoded text of a scalar, or the name of an alias.
 	Value string
-	// Tag is the scalar's type, as "!!str".
+	// Tag is the type of a scalar, such as "!!str".
 	Tag    string
 	Anchor string
-	// Keys are a mapping's, in the order of the text; Items are its values, or
-	// the items of a sequence.
+	// Keys are the keys of a mapping in text order. Items are the values of a mapping or the items
+	// of a sequence.
 	Keys, Items []*Node
-	// Start and End are the bytes of the node without its anchor and tag, up to
-	// its last character; these two begin at Begin. A null that is not written
-	// has no bytes.
+	// Start and End delimit the node without its anchor and tag. Begin is the offset of the anchor
+	// or tag, or Start if the node has neither. If a null value is omitted, the node is empty.
 	Begin, Start, End int
 
 	rare *rare
 }
 
-// rare is what few nodes have: a large document has a million.
+// rare holds fields that few nodes need, to save memory: a large document has a million nodes.
 type rare struct {
-	target *Node          // of an alias
-	index  map[string]int // of large mappings: the last of equal keys
+	target *Node          // target of an alias
+	index  map[string]int // for large mappings; the last index of duplicate keys
 }
 
-// Step leads from a mapping to the value of a key, or from a sequence to an item.
+// A Step leads from a mapping to the value of a key, or from a sequence to an item.
 type Step struct {
 	key   string
 	index int // -1 for a key
 }
 
-// Key is the step to a mapping's key.
+// Key returns the step to the value of a key in a mapping.
 func Key(name string) Step { return Step{name, -1} }
 
-// Item is the step to a sequence's item, from 0.
+// Item returns the step to an item of a sequence. i counts from 0.
 func Item(i int) Step { return Step{"", max(0, i)} }
 
-// Name is a key's; false for an item.
+// Name returns the key of the step. It returns false for an item.
 func (s Step) Name() (string, bool) { return s.key, s.index < 0 }
 
-// Index is an item's; -1 for a key.
+// Index returns the index of the item, or -1 for a key.
 func (s Step) Index() int { return s.index }
 
 func (s Step) String() string {
@@ -87,7 +86,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("[%d]", s.index)
 }
 
-// Path leads from a document's root to a value.
+// A Path leads from the root of a document to a value.
 type Path []Step
 
 func (p Path) String() string {
@@ -101,9 +100,9 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Find is the value at a path with its key, which is nil for items and the root.
-// Both are nil where there is none. Aliases are followed, merged keys found; of
-// equal keys the last counts, as it does for decoders.
+// Find returns the value at path and its key. The key is nil for items and the root. If path does
+// not exist, both are nil. Find follows aliases and merge keys. Of duplicate keys it returns the
+// last, as decoders do.
 func (d *Document) Find(path Path) (key, value *Node) {
 	value = d.Root
 	for _, step := range path {
@@ -119,10 +118,11 @@ func (d *Document) Find(path Path) (key, value *Node) {
 	return key, value
 }
 
-// Get is the value of a mapping's key, with the key; nil where there is none.
+// Get returns the value of a key in a mapping, and the key node. If the key does not exist, both
+// are nil.
 func (n *Node) Get(name string) (key, value *Node) { return n.get(name, 0) }
 
-// maxMerges is how deep merges of merges are followed: they may go in circles.
+// maxMerges limits how deep nested merges are followed. Merges can be cyclic.
 const maxMerges = 10
 
 func (n *Node) get(name string, depth int) (key, value *Node) {
@@ -150,7 +150,7 @@ func (n *Node) get(name string, depth int) (key, value *Node) {
 	return nil, nil
 }
 
-// own is the position of a key that the mapping itself has, -1 for none.
+// own returns the index of a key, without merged keys, or -1.
 func (n *Node) own(name string) int {
 	if n.Kind != Mapping {
 		return -1
@@ -169,7 +169,7 @@ func (n *Node) own(name string) int {
 	return -1
 }
 
-// merge is the position of a mapping's last merge key, -1 for none.
+// merge returns the index of the last merge key of a mapping, or -1.
 func (n *Node) merge() int {
 	if i := n.own("<<"); i >= 0 && n.Keys[i].IsMerge() {
 		return i
@@ -177,10 +177,10 @@ func (n *Node) merge() int {
 	return -1
 }
 
-// IsMerge is true for the key "<<", whose value's keys are the mapping's too.
+// IsMerge reports whether n is a merge key ("<<"), which adds the keys of its value to the mapping.
 func (n *Node) IsMerge() bool { return n.Tag == "!!merge" }
 
-// Item is a sequence's item; nil where there is none.
+// Item returns an item of a sequence, or nil if it does not exist.
 func (n *Node) Item(i int) *Node {
 	if n = n.Resolve(); n.Kind != Sequence || i >= len(n.Items) {
 		return nil
@@ -188,7 +188,7 @@ func (n *Node) Item(i int) *Node {
 	return n.Items[i]
 }
 
-// Resolve is the node that an alias stands for, and any other node itself.
+// Resolve returns the target of an alias. It returns any other node unchanged.
 func (n *Node) Resolve() *Node {
 	if n.Kind == Alias && n.rare != nil {
 		return n.rare.target
@@ -196,14 +196,14 @@ func (n *Node) Resolve() *Node {
 	return n
 }
 
-// Written is false for a null that has no bytes.
+// written reports whether the node has source text. A null value can be empty.
 func (n *Node) written() bool {
 	return n.Kind != Scalar || n.Style != Plain || n.Value != ""
 }
 
 const largeMapping = 32 // keys
 
-// indexed makes large mappings quick to look into.
+// indexed adds an index to a large mapping.
 func (n *Node) indexed() {
 	if len(n.Keys) < largeMapping {
 		return

@@ -2,25 +2,27 @@ package position
 
 import "strings"
 
-// outline reads a broken text by the indentation of its lines. It takes what is well
-// written as a parser does; what is not, as what somebody who looks at it would take it
-// for: a quote that is not closed ends with its line, a word in a mapping is a key
-// without a value, a line that is indented too far belongs to what is above it.
+// An outline parses a broken text by the indentation of its lines. It parses valid parts like a
+// YAML parser. It interprets invalid parts as a human reader would: an unclosed quote ends with its
+// line, a single word in a mapping is a key without a value, and a line that is indented too far
+// belongs to the node above it.
 type outline struct {
 	text    string
 	at      int // the next byte
 	depth   int
 	anchors map[string]*Node
-	// line is where the line of the byte seen begins, columns are before that byte.
+	// line is the offset of the line that contains seen. columns is the number of columns before
+	// seen.
 	line, seen, columns int
-	// returns are the brackets so far that were read twice.
+	// returns is the number of brackets that were parsed a second time.
 	returns int
 }
 
-// maxReturns is how many brackets are read twice: what is in them can be all of the text.
+// maxReturns limits how many brackets are parsed a second time, because each can contain the whole
+// text.
 const maxReturns = 20
 
-// looseDepth is how deep a broken text is read: each level may look at a line again.
+// looseDepth limits the nesting in a broken text, because each level can scan a line again.
 const looseDepth = 500
 
 func outlined(text string) *Node {
@@ -37,7 +39,7 @@ func outlined(text string) *Node {
 	return o.value(-1, false)
 }
 
-// marker is true at a line that begins or ends a document.
+// marker reports whether the next byte begins a document start or end marker.
 func (o *outline) marker() bool {
 	rest := o.text[o.at:]
 	if o.column() != 0 || !strings.HasPrefix(rest, "---") && !strings.HasPrefix(rest, "...") {
@@ -48,14 +50,14 @@ func (o *outline) marker() bool {
 
 func (o *outline) blanks() { o.at = skipBlank(o.text, o.at) }
 
-// lineStart is where the line of the next byte begins.
+// lineStart returns the offset of the line that contains the next byte.
 func (o *outline) lineStart() int { o.follow(); return o.line }
 
-// column is that of the next byte, in characters as the parser's.
+// column returns the column of the next byte, in characters like the parser's.
 func (o *outline) column() int { o.follow(); return o.columns }
 
-// follow counts columns up to the next byte. What was counted is not counted again: a
-// line may be as long as the text.
+// follow counts columns up to the next byte. It continues from the last count, because a line can
+// be as long as the text.
 func (o *outline) follow() {
 	if o.at < o.seen || o.seen == 0 {
 		o.line = o.at
@@ -76,14 +78,13 @@ func (o *outline) follow() {
 	o.seen, o.columns = o.at, o.columns+c.runes
 }
 
-// ended is true where no value below a column goes on.
+// ended reports whether a value in a collection at column parent ends here.
 func (o *outline) ended(parent int) bool {
 	return o.at >= len(o.text) || o.column() <= parent || o.marker()
 }
 
-// value reads what stands behind a key's colon, a dash or nothing; parent is the
-// column of the block collection around it. behindKey is true where no block
-// collection can begin on the line.
+// value parses the value after a key's colon, after a dash, or at the root. parent is the column of
+// the enclosing block collection. behindKey is set if no block collection can begin on this line.
 func (o *outline) value(parent int, behindKey bool) *Node {
 	start := o.at
 	line := lineEnd(o.text, o.at)
@@ -93,7 +94,7 @@ func (o *outline) value(parent int, behindKey bool) *Node {
 		o.at = len(o.text)
 	}
 	defer func() { o.depth-- }()
-	// A list may stand right below its key.
+	// A list may have the same indentation as its key.
 	list := behindKey && !sameLine && o.dash() && o.column() == parent
 	if !list && o.ended(parent) {
 		return nothing(start, parent)
@@ -101,7 +102,7 @@ func (o *outline) value(parent int, behindKey bool) *Node {
 	return o.node(parent, behindKey && sameLine)
 }
 
-// node reads what stands at the next byte.
+// node parses the node at the next byte.
 func (o *outline) node(parent int, inline bool) *Node {
 	begin, line := o.at, lineEnd(o.text, o.at)
 	anchor, end := o.properties()
@@ -119,7 +120,7 @@ func (o *outline) node(parent int, inline bool) *Node {
 	return n
 }
 
-// properties reads an anchor and a tag, which end there.
+// properties parses an anchor and a tag, and returns the offset of their end.
 func (o *outline) properties() (anchor string, end int) {
 	end = o.at
 	for range 2 {
@@ -140,7 +141,7 @@ func (o *outline) properties() (anchor string, end int) {
 	return anchor, end
 }
 
-// endsLine is true where nothing follows on a line but a comment.
+// endsLine reports whether nothing but a comment follows on the line.
 func (o *outline) endsLine(at int) bool {
 	i := at
 	for i < len(o.text) && blank(o.text[i]) {
@@ -150,7 +151,7 @@ func (o *outline) endsLine(at int) bool {
 	return i == len(o.text) || n > 0 || o.text[i] == '#' && i > at
 }
 
-// wordEnd is where the name of an anchor, alias or tag ends.
+// wordEnd returns the end of the name of an anchor, alias, or tag.
 func (o *outline) wordEnd() int {
 	end := o.at
 	for end < len(o.text) && strings.IndexByte(" \t,[]{}", o.text[end]) < 0 {
@@ -162,7 +163,7 @@ func (o *outline) wordEnd() int {
 	return end
 }
 
-// scalar reads one in the style that it begins in.
+// scalar parses a scalar in the style of its first character.
 func (o *outline) scalar(start, end, indent int) *Node {
 	return reading{text: o.text}.scalar(start, end, indent, styleOf(o.text[start:end]))
 }
@@ -182,7 +183,7 @@ func (o *outline) content(parent int, inline bool) *Node {
 			return n
 		}
 		o.returns++
-		o.at = start // a list is what the text begins with
+		o.at = start // the text only begins with a list
 	case c == '*':
 		return o.alias()
 	case (c == '|' || c == '>') && o.header():
@@ -199,7 +200,7 @@ func (o *outline) alias() *Node {
 	n.Value, n.End, o.at = o.text[o.at+1:end], end, end
 	target := o.anchors[n.Value]
 	if target == nil {
-		n.Kind = Scalar // it stands for nothing that is known
+		n.Kind = Scalar // an unknown anchor
 		n.Tag, n.limit = "!!str", int32(max(end, 1))
 		n.Value = o.text[n.Start:end]
 		return n
@@ -208,7 +209,7 @@ func (o *outline) alias() *Node {
 	return n
 }
 
-// dash is true at an item of a list.
+// dash reports whether a list item begins at the next byte.
 func (o *outline) dash() bool {
 	rest := o.text[o.at:]
 	return rest != "" && rest[0] == '-' && (len(rest) == 1 || strings.IndexByte(" \t\r\n", rest[1]) >= 0) && !o.marker()
@@ -228,8 +229,8 @@ func (o *outline) sequence(parent int) *Node {
 	return n
 }
 
-// rest goes to the next line that is not indented further than an entry; what is, and
-// could not be read, belongs to the entry.
+// rest advances to the next line that is not indented further than the entries. Deeper lines that
+// could not be parsed belong to the last entry.
 func (o *outline) rest(n *Node, col int) {
 	for {
 		o.blanks()
@@ -243,8 +244,7 @@ func (o *outline) rest(n *Node, col int) {
 	}
 }
 
-// key is how long the key is that stands at the next byte, with its colon; 0 where
-// none does.
+// key returns the length of the key at the next byte, including its colon, or 0 if there is no key.
 func (o *outline) key() int {
 	rest := o.text[o.at:lineEnd(o.text, o.at)]
 	i := 0
@@ -272,7 +272,8 @@ func (o *outline) key() int {
 	return 0
 }
 
-// keyBelow is true of a word in front of a mapping: a key that is being written.
+// keyBelow reports whether the word at the next byte precedes a mapping, and so is probably an
+// unfinished key.
 func (o *outline) keyBelow() bool {
 	if strings.IndexByte("[{|>*", o.text[o.at]) >= 0 {
 		return false
@@ -281,7 +282,7 @@ func (o *outline) keyBelow() bool {
 	return next.at < len(o.text) && next.column() == o.column() && !next.marker() && !next.dash() && next.key() > 0
 }
 
-// closing is behind the quote that closes the one at i; -1 where none does.
+// closing returns the offset after the quote that closes the quote at i, or -1.
 func closing(line string, i int) int {
 	quote := line[i]
 	for i++; i < len(line); i++ {
@@ -309,11 +310,11 @@ func (o *outline) mapping(parent int) *Node {
 	return n
 }
 
-// pair reads a key and its value.
+// pair parses a key and its value.
 func (o *outline) pair() (key, value *Node) {
 	col, start := o.column(), o.at
 	size := o.key()
-	if size == 0 { // it is being written
+	if size == 0 { // an unfinished key
 		o.at = lineEnd(o.text, start)
 		key = o.scalar(start, o.at, col)
 		return key, nothing(key.End, col)
@@ -326,7 +327,7 @@ func (o *outline) pair() (key, value *Node) {
 	return key, o.value(col, true)
 }
 
-// nothing is a value that is not written.
+// nothing returns an empty value.
 func nothing(at, indent int) *Node {
 	return &Node{Kind: Scalar, Tag: "!!null", Begin: at, Start: at, End: at, Known: true, indent: int32(indent)}
 }

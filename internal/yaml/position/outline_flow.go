@@ -2,8 +2,8 @@ package position
 
 import "strings"
 
-// flow reads a collection in brackets. It ends with its bracket or, where that is
-// missing, with the lines below the column.
+// flow parses a collection in brackets. If the closing bracket is missing, the collection ends
+// before the first line that is not indented beyond parent.
 func (o *outline) flow(parent int) *Node {
 	n := &Node{Kind: Sequence, Style: Flow, Tag: "!!seq", Start: o.at, Known: true, indent: int32(parent)}
 	if o.text[o.at] == '{' {
@@ -37,7 +37,7 @@ func (o *outline) flow(parent int) *Node {
 	return n
 }
 
-// outside is true of a line that is no part of what is in brackets.
+// outside reports whether the current line is not part of the brackets of n.
 func (o *outline) outside(n *Node, parent int) bool {
 	if o.lineStart()+o.column() != o.at || o.lineStart() <= n.Start {
 		return false
@@ -46,7 +46,7 @@ func (o *outline) outside(n *Node, parent int) bool {
 	return !closes && o.column() <= parent
 }
 
-// entry reads an item, or a key with its value.
+// entry parses an item, or a key and its value.
 func (o *outline) entry(n *Node, parent int) {
 	first := o.member(parent)
 	if n.Kind == Sequence {
@@ -65,7 +65,7 @@ func (o *outline) entry(n *Node, parent int) {
 	n.append(first, null)
 }
 
-// member reads one value or key.
+// member parses one value or key.
 func (o *outline) member(parent int) *Node {
 	begin := o.at
 	anchor, _ := o.properties()
@@ -89,7 +89,7 @@ func (o *outline) member(parent int) *Node {
 	return n
 }
 
-// flowScalar reads a scalar in brackets, which ends with its line.
+// flowScalar parses a scalar in brackets. It ends on its line.
 func (o *outline) flowScalar(parent int) *Node {
 	start := o.at
 	line := o.text[start:lineEnd(o.text, start)]
@@ -113,8 +113,8 @@ func (o *outline) flowScalar(parent int) *Node {
 	return o.scalar(start, o.at, parent)
 }
 
-// flowClosing is behind the first closing quote that a bracket, comma or colon
-// follows; -1 for none.
+// flowClosing returns the offset after the first closing quote that is followed by a closing
+// bracket, a comma, a colon, a comment, or the end of the line. It returns -1 if there is none.
 func flowClosing(line string) int {
 	for i := 0; ; {
 		end := closing(line, i)

@@ -2,7 +2,7 @@ package position
 
 import "strings"
 
-// header is true at what begins a block scalar.
+// header reports whether a block scalar header begins at the next byte.
 func (o *outline) header() bool {
 	h := header(o.text, o.at)
 	rest := strings.TrimLeft(o.text[h.end:h.line], " \t")
@@ -22,13 +22,13 @@ func (o *outline) block(parent int) *Node {
 		o.at += size + len(line)
 	}
 	if size, _ := lineBreak(o.text[o.at:]); size > 0 && o.at+size <= len(o.text) {
-		o.at += size // the break behind the last line is the scalar's
+		o.at += size // the line break after the last line belongs to the scalar
 	}
 	return o.scalar(start, o.at, parent)
 }
 
-// goesOn is where the next line's text begins, if it can be more of a scalar below a
-// column; -1 else.
+// goesOn returns the offset of the next line's text if it can continue a scalar in a collection at
+// column parent, or -1.
 func (o *outline) goesOn(end, parent int) int {
 	next := end
 	for {
@@ -46,12 +46,12 @@ func (o *outline) goesOn(end, parent int) int {
 	return next
 }
 
-// quoted reads up to the closing quote: the first with nothing behind it. Where there
-// is none, the scalar ends with its lines, or is none that is quoted as a whole.
+// quoted parses up to the closing quote, which is the first quote at the end of a line. Without
+// such a quote, the scalar ends with its lines, or is not quoted as a whole.
 func (o *outline) quoted(parent int) *Node {
 	start, quote := o.at, o.text[o.at]
 	first := lineEnd(o.text, start)
-	within := false // a quote was met
+	within := false // found a quote inside
 	for i := start + 1; i < len(o.text); i++ {
 		if n, _ := lineBreak(o.text[i:]); n > 0 {
 			next := o.goesOn(i, parent)
@@ -74,7 +74,7 @@ func (o *outline) quoted(parent int) *Node {
 			o.at = i + 1
 			return o.scalar(start, o.at, parent)
 		case i > first:
-			o.at = first // the quote is another scalar's
+			o.at = first // the quote belongs to another scalar
 			return o.scalar(start, o.at, parent)
 		default:
 			within = true
@@ -90,7 +90,7 @@ func (o *outline) quoted(parent int) *Node {
 	return o.scalar(start, o.at, parent)
 }
 
-// plain reads the rest of the line up to a comment, and the lines that go on with it.
+// plain parses a plain scalar: the rest of the line up to a comment, and its continuation lines.
 func (o *outline) plain(parent int, inline bool) *Node {
 	start := o.at
 	end := o.plainEnd(start)
@@ -109,7 +109,7 @@ func (o *outline) plain(parent int, inline bool) *Node {
 	return reading{text: o.text}.scalar(start, end, parent, Plain)
 }
 
-// plainEnd is where a line's text ends, before a comment.
+// plainEnd returns the end of the text on a line, before a comment.
 func (o *outline) plainEnd(start int) int {
 	line := o.text[start:lineEnd(o.text, start)]
 	for i := 1; i < len(line); i++ {

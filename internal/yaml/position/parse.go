@@ -9,20 +9,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document is a text and what stands in it.
+// A Document is a parsed text.
 type Document struct {
-	// Root is the document's value.
+	// Root is the value of the document.
 	Root *Node
 
 	text   string
 	json   bool
-	broken error    // why the text is no YAML
-	lines  []int    // offset of each
-	marks  []counts // before each multiple of marked
+	broken error    // the parser's error
+	lines  []int    // offset of each line
+	marks  []counts // counts at each multiple of marked
 }
 
-// Parse reads the first document of a text in UTF-8. The error is the parser's,
-// or says that there is no document.
+// Parse parses the first document of a UTF-8 text. It returns the parser's error, or an error if
+// there is no document.
 func Parse(text []byte) (*Document, error) {
 	d := &Document{text: string(text)}
 	if strings.HasPrefix(d.text, "\xff\xfe") || strings.HasPrefix(d.text, "\xfe\xff") {
@@ -45,13 +45,12 @@ func Parse(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// builder makes nodes of a parser's, which say only where they begin.
+// A builder converts the parser's nodes, which have only a start position.
 type builder struct {
 	text    string
 	lines   []int // as YAML counts them
 	anchors map[*yaml.Node]*Node
-	// The last place that was looked for: nodes come in the order of the text,
-	// and a line may be long.
+	// The last position looked up. Nodes are visited in text order, and lines can be long.
 	line, column, offset int
 }
 
@@ -67,7 +66,7 @@ func yamlLines(text string) []int {
 	return lines
 }
 
-// at is the offset of a parser's place.
+// at returns the offset of a position from the parser.
 func (b *builder) at(line, column int) int {
 	if line > len(b.lines) {
 		return len(b.text)
@@ -85,8 +84,7 @@ func (b *builder) at(line, column int) int {
 
 var kinds = map[yaml.Kind]Kind{yaml.ScalarNode: Scalar, yaml.MappingNode: Mapping, yaml.SequenceNode: Sequence, yaml.AliasNode: Alias}
 
-// node makes a node; indent is the column of the block collection around it,
-// from 0, or -1.
+// node converts a node. indent is the zero-based column of the enclosing block collection, or -1.
 func (b *builder) node(y *yaml.Node, indent int) *Node {
 	n := &Node{Kind: kinds[y.Kind], Value: y.Value, Tag: y.ShortTag(), Anchor: y.Anchor, indent: int32(indent)}
 	n.Begin = b.at(y.Line, y.Column)
@@ -128,8 +126,8 @@ func style(y *yaml.Node) Style {
 	return Plain
 }
 
-// behindProperties is where the node itself begins: behind its anchor and tag, of
-// which there is at most one each.
+// behindProperties returns the start of a node after its anchor and tag. A node has at most one of
+// each.
 func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
 	i := n.Begin
 	tagged := y.Style&yaml.TaggedStyle != 0 || y.Kind == yaml.ScalarNode
@@ -149,7 +147,7 @@ func (b *builder) behindProperties(n *Node, y *yaml.Node) int {
 	return i
 }
 
-// collection adds what a collection holds, and its end.
+// collection adds the children and the end of a collection.
 func (b *builder) collection(n *Node, y *yaml.Node) {
 	below := int(n.indent)
 	if n.Style == Block {
@@ -171,7 +169,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 		}
 		item := b.node(y.Content[i], below)
 		if !item.written() && item.Begin == item.End && n.Kind == Mapping && strings.TrimSpace(b.text[last:max(last, item.Start)]) != ":" {
-			item.Begin, item.Start, item.End = last, last, last // the parser names the next token's place
+			item.Begin, item.Start, item.End = last, last, last // the parser reports the position of the next token
 		}
 		n.Items = append(n.Items, item)
 		n.Known = n.Known && item.Known && item.Begin >= last
@@ -184,8 +182,7 @@ func (b *builder) collection(n *Node, y *yaml.Node) {
 	}
 }
 
-// closed is where a collection in brackets ends, of whose last node the end is
-// known.
+// closed returns the end of a collection in brackets. last is the end of its last child.
 func (b *builder) closed(n *Node, last int) (end int, known bool) {
 	i := last
 	if i == n.Start {
@@ -200,5 +197,5 @@ func (b *builder) closed(n *Node, last int) (end int, known bool) {
 	return i + 1, n.Known
 }
 
-// place is a node's line for messages.
+// place returns the line of a node for messages.
 func (d *Document) place(n *Node) string { return fmt.Sprintf("line %d", d.Position(n.Start).Line) }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Position is a place in a text, from 1. Column counts characters, UTF16 what
-// editors count in: a character beyond U+FFFF twice.
+// A Position is a position in a text. All fields count from 1. Column counts characters. UTF16
+// counts UTF-16 code units, as editors do: a character above U+FFFF counts twice.
 type Position struct{ Line, Column, UTF16 int }
 
-// Position is the place of an offset. A line ends with a line feed; a byte order
-// mark is on none.
+// Position returns the position of an offset. Lines end with a line feed. A byte order mark is not
+// part of the first line.
 func (d *Document) Position(offset int) Position {
 	offset = min(max(offset, d.lines[0]), len(d.text))
 	line := sort.SearchInts(d.lines, offset+1) - 1
@@ -18,19 +18,21 @@ func (d *Document) Position(offset int) Position {
 	return Position{line + 1, to.runes - from.runes + 1, to.units - from.units + 1}
 }
 
-// Offset is where a line's column, in characters, is in the text. Beyond the
-// line it is the line's end, beyond the text the text's.
+// Offset returns the offset of a line and column. Columns count characters. A column after the end
+// of the line is taken as the end of the line, and a line after the end of the text as the end of
+// the text.
 func (d *Document) Offset(line, column int) int {
 	return d.seek(line, column, func(c counts) int { return c.runes })
 }
 
-// OffsetUTF16 is Offset for a column as Position.UTF16 counts; within a character it is
-// where that begins.
+// OffsetUTF16 is like Offset for columns in UTF-16 code units. A column inside a character refers
+// to its start.
 func (d *Document) OffsetUTF16(line, column int) int {
 	return d.seek(line, column, func(c counts) int { return c.units })
 }
 
-// seek is where so many of what of counts stand before a byte of a line, but one.
+// seek returns the offset of a line and column. of selects whether columns count characters or
+// UTF-16 units.
 func (d *Document) seek(line, column int, of func(counts) int) int {
 	if line > len(d.lines) {
 		return len(d.text)
@@ -60,14 +62,14 @@ func (d *Document) seek(line, column int, of func(counts) int) int {
 	return at
 }
 
-// continues is true of a byte within a character.
+// continues reports whether b is a continuation byte of a UTF-8 sequence.
 func continues(b byte) bool { return b&0xc0 == 0x80 }
 
-// counts are the characters and UTF-16 units before an offset.
+// counts holds the number of characters and UTF-16 units before an offset.
 type counts struct{ runes, units int }
 
-// marked is the distance between offsets of which the counts are kept: a line may
-// be as long as the text, and then much may be looked for on it.
+// marked is the distance between offsets whose counts are cached. A line can be as long as the
+// text, and many positions on it may be looked up.
 const marked = 1 << 10
 
 func (d *Document) count(offset int) counts {
@@ -90,7 +92,7 @@ func (c *counts) add(text string) {
 	}
 }
 
-// measure notes where lines begin.
+// measure records the start of each line and the cached counts.
 func (d *Document) measure() {
 	d.lines = []int{len(d.text) - len(strings.TrimPrefix(d.text, bom))}
 	for i := 0; ; {
@@ -110,8 +112,8 @@ func (d *Document) measure() {
 
 const bom = "\ufeff"
 
-// lineBreak is the length of the line break that s begins with, as YAML 1.1
-// knows them, and what it is in a value; 0 for none.
+// lineBreak returns the length of the YAML 1.1 line break at the start of s, and its form in a
+// value. The length is 0 if there is none.
 func lineBreak(s string) (n int, value string) {
 	if s == "" {
 		return 0, ""
@@ -138,8 +140,8 @@ func lineBreak(s string) (n int, value string) {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
-// skipBlank is the first offset from i on that is no white space, line break or
-// comment.
+// skipBlank returns the first offset at or after i that is not white space, a line break, or part
+// of a comment.
 func skipBlank(text string, i int) int {
 	for i < len(text) {
 		if n, _ := lineBreak(text[i:]); n > 0 {

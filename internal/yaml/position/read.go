@@ -6,14 +6,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reading reads scalars of a broken text.
+// A reading reads scalars of a broken text.
 type reading struct {
 	text string
 	json bool
 }
 
-// scalar reads one that stands between two bytes; indent is the column of the block
-// collection around it.
+// scalar reads the scalar in text[start:end]. indent is the column of the enclosing block
+// collection.
 func (r reading) scalar(start, end, indent int, style Style) *Node {
 	n := &Node{Kind: Scalar, Style: style, Tag: "!!str", Begin: start, Start: start, End: end, Known: true, indent: int32(indent)}
 	if style == Plain {

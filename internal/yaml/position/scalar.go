@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// matcher walks over a scalar's source and holds each step against its value.
+// A matcher follows the source of a scalar and compares each step with its value.
 type matcher struct {
 	text  string
 	at    int // the next byte of text
 	value string
-	done  int // bytes of value that were met
+	done  int // number of bytes of value already matched
 	json  bool
-	runs  *[]run // nil where only the end is asked for
+	runs  *[]run // nil if only the end is needed
 	last  int    // the end of a block scalar
-	// reading finds the value out, instead, of all of text; read is it.
+	// If reading is set, the matcher instead reads the value from all of text into read.
 	reading bool
 	read    []byte
 }
 
-// scalarEnd is where a scalar ends; known is false where its source does not say what
-// the parser read.
+// scalarEnd returns the end of a scalar. known is false if the source does not match the parser's
+// value.
 func scalarEnd(text string, n *Node) (end int, known bool) {
 	m := matcher{text: text, at: n.Start, value: n.Value}
 	if !m.scalar(n) {
@@ -49,7 +49,7 @@ func (m *matcher) scalar(n *Node) bool {
 	return ok && (m.reading || m.done == len(m.value))
 }
 
-// same takes n bytes that stand for themselves.
+// same matches n bytes that are equal in source and value.
 func (m *matcher) same(n int) bool {
 	if m.reading {
 		m.read = append(m.read, m.text[m.at:m.at+n]...)
@@ -60,7 +60,7 @@ func (m *matcher) same(n int) bool {
 	return true
 }
 
-// stands takes n bytes that stand for others.
+// stands matches n source bytes that represent value.
 func (m *matcher) stands(n int, value string) bool {
 	if m.reading {
 		m.read = append(m.read, value...)
@@ -89,8 +89,8 @@ func (r run) continues(next run) bool {
 	return r.valueLen == r.sourceLen && r.value+r.valueLen == next.value && r.source+r.sourceLen == next.source
 }
 
-// stretch is the length of what follows up to white space, a line break, or one
-// of the bytes in stop, and at most so many bytes.
+// stretch returns the number of bytes before the next white space, line break, or byte in stop. The
+// result is at most most.
 func (m *matcher) stretch(stop string, most int) int {
 	i := m.at
 	for end := m.at + min(most, len(m.text)-m.at); i < end; i++ {
@@ -105,7 +105,7 @@ func (m *matcher) stretch(stop string, most int) int {
 	return i - m.at
 }
 
-// plain ends where its value does: it has no end of its own.
+// plain matches a plain scalar. The scalar ends where its value ends, because it has no delimiter.
 func (m *matcher) plain() bool {
 	for m.reading && m.at < len(m.text) || m.done < len(m.value) {
 		most := len(m.value) - m.done
@@ -135,7 +135,7 @@ func (m *matcher) quoted(quote byte) bool {
 		case c == quote && quote == '\'' && strings.HasPrefix(m.text[m.at:], "''"):
 			ok = m.stands(2, "'")
 		case c == quote && m.reading && m.at+1 < len(m.text):
-			ok = m.same(1) // who writes will quote it
+			ok = m.same(1) // the user will escape it later
 		case c == quote:
 			m.at++
 			return true
@@ -156,10 +156,10 @@ func (m *matcher) quoted(quote byte) bool {
 			return false
 		}
 	}
-	return m.reading // the quote that closes is still to be written
+	return m.reading // the closing quote is still missing
 }
 
-// jsonRune takes a character; JSON's decoder mends what is no UTF-8.
+// jsonRune matches one character. JSON decoders replace invalid UTF-8.
 func (m *matcher) jsonRune() bool {
 	r, n := utf8.DecodeRuneInString(m.text[m.at:])
 	if r == utf8.RuneError && n == 1 {
@@ -168,7 +168,7 @@ func (m *matcher) jsonRune() bool {
 	return m.same(n)
 }
 
-// escapes are those of one letter; YAML has all of JSON's.
+// escapes maps single-letter escapes to their values. YAML supports all of JSON's escapes.
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
@@ -215,8 +215,8 @@ func hexRune(digits string, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
-// fold takes white space. With line breaks in it, one break is a space, and of
-// more the first is nothing; the white space around them is nothing, too.
+// fold matches white space. Of a sequence of line breaks, a single one becomes a space, and
+// otherwise the first is dropped. White space around line breaks is dropped.
 func (m *matcher) fold() bool {
 	i := m.blanks(m.at)
 	n, value := lineBreak(m.text[i:])
@@ -234,8 +234,8 @@ func (m *matcher) fold() bool {
 	return m.stands(n, value) && m.breaks()
 }
 
-// breaks takes line breaks, each a line break of the value, and the white space
-// around them.
+// breaks matches line breaks that are preserved in the value, and drops the white space around
+// them.
 func (m *matcher) breaks() bool {
 	for {
 		m.at = m.blanks(m.at)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// replace puts a value in place of old.
+// replace returns the splice that replaces old by a value.
 func (p *plan) replace(s *spot, old *Node) (splice, error) {
 	if s.in.Style == Flow {
 		text := p.inline(s.value)
@@ -17,7 +17,7 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 		}
 		return splice{old.Start, old.End, text}, nil
 	}
-	free := strings.TrimSpace(p.d.text[old.End:lineEnd(p.d.text, old.End)]) == "" // a block would swallow a comment
+	free := strings.TrimSpace(p.d.text[old.End:lineEnd(p.d.text, old.End)]) == "" // a block would include the comment
 	text := p.behind(s.value, s.in.column(p.d), place{dash: s.in.Kind == Sequence, free: free, old: old})
 	if old.Kind == Scalar || old.Kind == Alias || old.Style == Flow {
 		if inline, ok := strings.CutPrefix(text, " "); ok && old.written() {
@@ -37,8 +37,8 @@ func (p *plan) replace(s *spot, old *Node) (splice, error) {
 	return splice{start, old.End, text}, nil
 }
 
-// headerComment is what stands behind a block scalar's "|", for the line that
-// takes its place.
+// headerComment returns the comment after the header of a block scalar, to be kept on the line that
+// replaces the header.
 func (p *plan) headerComment(old *Node, text string) string {
 	if old.Kind != Scalar || old.Style != Literal && old.Style != Folded || text[0] == '|' {
 		return ""
@@ -47,10 +47,10 @@ func (p *plan) headerComment(old *Node, text string) string {
 	return strings.TrimRight(p.d.text[h.end:h.line], " \t")
 }
 
-// column is where a block collection's keys or dashes stand, from 0.
+// column returns the zero-based column of a block collection's keys or dashes.
 func (n *Node) column(d *Document) int { return d.Position(n.Start).Column - 1 }
 
-// addBlock adds a line, or lines, to a block collection.
+// addBlock returns the splice that adds an entry to a block collection.
 func (p *plan) addBlock(to *Node, a addition) splice {
 	col := to.column(p.d)
 	line := "-" + p.behind(a.value, col, place{dash: true, free: true})
@@ -76,7 +76,7 @@ func (n *Node) keyEnd(i int) int {
 	return 0
 }
 
-// dash is the offset of an item's dash.
+// dash returns the offset of the dash of item i.
 func (p *plan) dash(list *Node, i int) int {
 	if i == 0 {
 		return list.Start
@@ -84,8 +84,8 @@ func (p *plan) dash(list *Node, i int) int {
 	return skipBlank(p.d.text, list.Items[i-1].End)
 }
 
-// tail is where the last line of an entry ends: comments that are indented more
-// than its key are its own.
+// tail returns the end of the last line of an entry, including following comments that are indented
+// deeper than its key.
 func (p *plan) tail(value *Node, keyEnd, col int) int {
 	end := lineEnd(p.d.text, max(value.End, keyEnd))
 	for at := end; ; {
@@ -106,8 +106,8 @@ func (p *plan) tail(value *Node, keyEnd, col int) int {
 	}
 }
 
-// addFlow adds to a collection in brackets; more says that another addition came
-// before.
+// addFlow returns the splice that adds an entry to a collection in brackets. more is set if another
+// addition precedes it.
 func (p *plan) addFlow(to *Node, a addition, more bool) splice {
 	item := p.inline(a.value)
 	if a.key != nil {
@@ -126,7 +126,7 @@ func (p *plan) addFlow(to *Node, a addition, more bool) splice {
 	return splice{at, at, "," + p.between(to) + item}
 }
 
-// first is the node that an entry begins with.
+// first returns the first node of an entry.
 func (n *Node) first(i int) *Node {
 	if n.Kind == Mapping {
 		return n.Keys[i]
@@ -134,8 +134,8 @@ func (n *Node) first(i int) *Node {
 	return n.Items[i]
 }
 
-// between is what parts entries of a collection in brackets: where the last one
-// begins a line, so does the next.
+// between returns the separator after the comma in a collection in brackets. If the last entry
+// begins on its own line, so does the new one.
 func (p *plan) between(n *Node) string {
 	begin := n.first(len(n.Items) - 1).Begin
 	blanks := strings.TrimRight(p.d.text[:begin], " \t")
@@ -145,7 +145,7 @@ func (p *plan) between(n *Node) string {
 	return " "
 }
 
-// cutBlock takes the lines of an entry.
+// cutBlock returns the splice that removes the lines of an entry.
 func (p *plan) cutBlock(s *spot) splice {
 	start := s.in.first(s.at).Begin
 	if s.in.Kind == Sequence {
@@ -168,10 +168,10 @@ func (p *plan) cutBlock(s *spot) splice {
 		return splice{line, end + n, ""}
 	}
 	before := strings.TrimSuffix(strings.TrimSuffix(text[:line], "\n"), "\r")
-	return splice{len(before), end, ""} // no line break at the end stays so
+	return splice{len(before), end, ""} // if the text had no final line break, it still has none
 }
 
-// cutFlow takes an entry of a collection in brackets with its comma.
+// cutFlow returns the splice that removes an entry and its comma from a collection in brackets.
 func (p *plan) cutFlow(s *spot) splice {
 	if s.at+1 < len(s.in.Items) {
 		return splice{s.in.first(s.at).Begin, s.in.first(s.at + 1).Begin, ""}

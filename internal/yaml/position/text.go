@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the way between a scalar's value and the source that it stands in, for
-// an expression in a rule, say.
+// A Text maps between offsets in a scalar's value, for example of a rule, and offsets in its
+// source.
 type Text struct {
 	runs []run
 	node *Node
 }
 
-// run is a stretch of a value and what it stands as. Where both are as long they
-// are the same bytes; else it is one character, as an escape or a line break has
-// it.
+// A run is a part of a value and its source. If both lengths are equal, so are the bytes. Otherwise
+// the run is one character, written for example as an escape or a line break.
 type run struct{ value, valueLen, source, sourceLen int }
 
-// Text is false for what is no scalar, or one of which the extent is not known.
+// Text returns the mapping of a scalar. It returns false if n is not a scalar or if its end is
+// unknown.
 func (d *Document) Text(n *Node) (*Text, bool) {
 	if n.Kind != Scalar || !n.Known {
 		return nil, false
@@ -30,8 +30,8 @@ func (d *Document) Text(n *Node) (*Text, bool) {
 	return t, m.scalar(n)
 }
 
-// Source is the offset, in the document, of the value's byte i. For the value's
-// end it is where its last character ends.
+// Source returns the offset in the document of byte i of the value. For the end of the value, it
+// returns the end of its last character.
 func (t *Text) Source(i int) int {
 	at := sort.Search(len(t.runs), func(k int) bool { return t.runs[k].value > i }) - 1
 	if at < 0 {
@@ -47,9 +47,9 @@ func (t *Text) Source(i int) int {
 	return r.source
 }
 
-// Value is the byte of the value that an offset in the document stands for. For
-// what stands for nothing, indentation and quotes, it is the next byte that
-// something stands for.
+// Value returns the index of the byte in the value that an offset in the document represents. For
+// an offset without a value, such as in indentation or quotes, it returns the next byte that is
+// represented.
 func (t *Text) Value(offset int) int {
 	at := sort.Search(len(t.runs), func(k int) bool { return t.runs[k].source > offset }) - 1
 	if at < 0 {
@@ -65,7 +65,7 @@ func (t *Text) Value(offset int) int {
 	return r.value
 }
 
-// SourcePoint is Source for a code point of the value, from 0, as CEL counts.
+// SourcePoint is like Source, but takes a zero-based code point index, as in CEL.
 func (t *Text) SourcePoint(point int) int {
 	i := 0
 	for range point {
@@ -75,5 +75,5 @@ func (t *Text) SourcePoint(point int) int {
 	return t.Source(i)
 }
 
-// Point is Value in code points.
+// Point is like Value, but returns a code point index.
 func (t *Text) Point(offset int) int { return utf8.RuneCountInString(t.node.Value[:t.Value(offset)]) }

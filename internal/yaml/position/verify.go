@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// newNode is a value that is to be written.
+// newNode returns a node for a value to be written.
 func newNode(v any) (*Node, error) {
 	n := &Node{Kind: Scalar}
 	switch v := v.(type) {
@@ -79,7 +79,7 @@ func (n *Node) hold(key string, v any) error {
 	return nil
 }
 
-// expected is a node after the changes.
+// expected returns n with the planned changes applied.
 func (p *plan) expected(n *Node) *Node {
 	if with, ok := p.replaced[n]; ok {
 		return with
@@ -115,7 +115,7 @@ func (n *Node) append(key, item *Node) {
 	n.Items = append(n.Items, item)
 }
 
-// equal compares what nodes say, not how it is written.
+// equal reports whether two nodes have the same content, regardless of style.
 func equal(a, b *Node) bool {
 	return a.Kind == b.Kind && a.Value == b.Value && a.Tag == b.Tag && a.Anchor == b.Anchor &&
 		slices.EqualFunc(a.Keys, b.Keys, equal) && slices.EqualFunc(a.Items, b.Items, equal)

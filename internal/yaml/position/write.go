@@ -11,13 +11,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// writer writes values as the document writes its own.
+// A writer formats values in the style of the document.
 type writer struct {
 	d      *Document
 	eol    string
 	width  int  // of indentation
-	dashes int  // by which lists are indented in mappings
-	sorted bool // keys are in order, as generators write them
+	dashes int  // indentation of lists in mappings
+	sorted bool // whether keys are sorted, as by generators
 }
 
 func newWriter(d *Document) *writer {
@@ -35,7 +35,7 @@ func newWriter(d *Document) *writer {
 	return w
 }
 
-// habits are how a document is written: of indentation, the first seen counts.
+// habits records the style of a document. For indentation, the first occurrence counts.
 type habits struct{ width, dashes, ordered, unordered int }
 
 func (h *habits) add(d *Document, n *Node) {
@@ -75,15 +75,15 @@ func (n *Node) inOrder() bool {
 	return n.Kind == Mapping && slices.IsSortedFunc(n.Keys, func(a, b *Node) int { return strings.Compare(a.Value, b.Value) })
 }
 
-// place is where a value is written in a block collection.
+// A place is the position in a block collection where a value is written.
 type place struct {
-	dash bool  // behind a dash, else behind a key
+	dash bool  // after a dash, otherwise after a key
 	free bool  // nothing follows on the line
-	old  *Node // that it replaces, or nil
+	old  *Node // the replaced node, or nil
 }
 
-// behind is a value as it stands behind a key's colon, or a dash, in a block
-// collection at a column.
+// behind formats a value for the position after a key's colon or a dash, in a block collection at
+// column col.
 func (w *writer) behind(v *Node, col int, at place) string {
 	switch {
 	case v.Kind == Scalar:
@@ -123,7 +123,7 @@ func (w *writer) behind(v *Node, col int, at place) string {
 	return indent + text
 }
 
-// inline is a value in brackets or on one line.
+// inline formats a value on one line.
 func (w *writer) inline(v *Node) string {
 	if v.Kind == Scalar {
 		if v.Tag == "!!str" {
@@ -146,7 +146,7 @@ func (w *writer) inline(v *Node) string {
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// Word is a text as a key or a value anywhere in YAML, in quotes if it needs them.
+// Word formats text as a YAML key or value that is valid in any context, with quotes if necessary.
 func Word(text string) string {
 	return (&writer{d: &Document{}}).flowKey(&Node{Tag: "!!str", Value: text})
 }
@@ -158,7 +158,7 @@ func (w *writer) flowKey(key *Node) string {
 	return w.quote(key.Value)
 }
 
-// scalar is a text, number or word on one line, in a style if that can hold it.
+// scalar formats a scalar on one line, in style like if that can represent it.
 func (w *writer) scalar(v *Node, like Style) string {
 	switch {
 	case v.Tag != "!!str":
@@ -168,7 +168,7 @@ func (w *writer) scalar(v *Node, like Style) string {
 	case like == SingleQuoted && strings.IndexFunc(v.Value, odd) < 0:
 		return "'" + strings.ReplaceAll(v.Value, "'", "''") + "'"
 	}
-	// Which texts need quotes, YAML 1.1's booleans among them, the library knows.
+	// The library determines which strings need quotes, including YAML 1.1 booleans.
 	encoded, err := yaml.Marshal(v.Value)
 	if line := strings.TrimSuffix(string(encoded), "\n"); err == nil && !strings.Contains(line, "\n") {
 		return line
@@ -178,7 +178,7 @@ func (w *writer) scalar(v *Node, like Style) string {
 
 func odd(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
-// literal is a text over several lines as a block; "" where a block cannot hold
+// literal formats a multi-line text as a literal block, or returns "" if a block cannot represent
 // it.
 func (w *writer) literal(v *Node, col int, old *Node) string {
 	text := v.Value
@@ -211,7 +211,7 @@ func (w *writer) literal(v *Node, col int, old *Node) string {
 	return b.String()
 }
 
-// quote is a text in double quotes.
+// quote formats text in double quotes.
 func (w *writer) quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// scalarCases are texts with the source of the scalar at "k", and how each
-// character of its value stands in the source; "·" in source is a line break.
+// scalarCases are texts with the source of the scalar at "k" and its value.
 var scalarCases = map[string]struct{ text, source, value string }{
 	"plain":                       {"k: a b # c\n", "a b", "a b"},
 	"plain, many lines":           {"k: a\n  b  \n\n\n  c\nl: 1\n", "a\n  b  \n\n\n  c", "a b\n\nc"},
@@ -82,7 +81,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// thereAndBack goes from each character of a value to the source and back.
+// thereAndBack maps each character of a value to the source and back.
 func thereAndBack(t *testing.T, d *Document, n *Node) {
 	t.Helper()
 	text, ok := d.Text(n)
