@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDistance limits the number of suggestions.
-const maxDistance = 3
+// maxSuggestions limits the number of suggestions.
+const maxSuggestions = 3
 
 // longest limits the length of words and names, in bytes, because both may be untrusted.
 const longest = 256
@@ -38,7 +38,7 @@ func Near(word string, known []string) []string {
 		switch d := apart(word, name, best); {
 		case d < best:
 			best, near = d, []string{name}
-		case d == best && len(near) < maxDistance && !slices.Contains(near, name):
+		case d == best && len(near) < maxSuggestions && !slices.Contains(near, name):
 			near = append(near, name)
 		}
 	}
