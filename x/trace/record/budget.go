@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxElements is how many elements of one macro are recorded.
+	// maxElements limits how many elements of one macro are recorded.
 	maxElements = 5_000
-	// maxWork is the work of one explanation: a fraction of the verdict's limit.
+	// maxWork limits the work of one explanation, as a fraction of the limit for a verdict.
 	maxWork = eval.MaxWork / 64
-	// MaxObjectWork is the work of all explanations of one object.
+	// MaxObjectWork limits the work of all explanations of one object.
 	MaxObjectWork = 2 * maxWork
 	// perByte is the work of showing a byte. perPart is the work of showing a part, in
 	// addition to finding its text in the expression.
