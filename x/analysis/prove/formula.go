@@ -38,7 +38,7 @@ type formula struct {
 	schema, next sat.Lit
 	siblings     []sibling
 	known        map[engine.RuleRef]sat.Lit // the literals of siblings by path and index
-	ruleless     bool // do not assume siblings
+	ruleless     bool                       // do not assume siblings
 	// work counts expressions. If it exceeds its limit, tooMuch is set and nothing more is added.
 	work    int
 	tooMuch bool
