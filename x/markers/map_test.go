@@ -243,7 +243,7 @@ func TestMapUnknown(t *testing.T) {
 	const rule = "// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\n"
 	const crd = "spec: {group: example.com, names: {kind: T}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {a: {properties: {b: {x-kubernetes-validations: [{rule: \"self != 'x'\"}]}}}}}}}]}"
 	for field, want := range map[string]string{
-		"A struct {\n\t\tB string `json:\"b\"`\n\t} `json:\"a\"`": "Elsewhere", // a nameless struct
+		"A struct {\n\t\tB string `json:\"b\"`\n\t} `json:\"a\"`": "Elsewhere", // an anonymous struct
 		"A Generic[string] `json:\"a\"`":                          "Elsewhere",
 		"A Undeclared `json:\"a\"`":                               "Elsewhere",
 		"A Plain `json:\"a\"`":                                    "none",

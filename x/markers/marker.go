@@ -22,12 +22,12 @@ type Marker struct {
 	file       *file
 	start, end int // offsets in the file, from the + on
 	items      bool
-	inDoc      bool // of a type: gofmt rewrites such comments
+	inDoc      bool // in the doc comment of a type, which gofmt may rewrite
 	hidden     bool // belongs to a field that is not in objects
 	implied    bool // generated together with another rule, and not always
 	bad        *badArgument
 	decl       *typeDecl
-	used       bool // a CRD has its rule
+	used       bool // some CRD has its rule
 }
 
 // Position is a position in a file. Lines and columns count from 1, and columns count characters.
@@ -53,7 +53,7 @@ func (m *Marker) Argument(name string) string {
 }
 
 func (m *Marker) value(name string) *Value {
-	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last one counts
+	for i := len(m.Arguments) - 1; i >= 0; i-- { // the last occurrence counts
 		if m.Arguments[i].Name == name {
 			return &m.Arguments[i].Value
 		}

@@ -37,7 +37,8 @@ const (
 	Failed
 )
 
-// Prover proves what the rules of one schema cannot do. It is not safe for concurrent use.
+// Prover proves that outcomes of the rules of one schema are impossible. It is not safe for
+// concurrent use.
 type Prover struct {
 	version  string
 	schema   *schema.Structural

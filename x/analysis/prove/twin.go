@@ -24,7 +24,7 @@ type twin struct {
 }
 
 // twinned returns the place for q, with a twin if its parent has one. counterpart returns the place
-// in the first version, or nil if that version does not know it.
+// in the first version, or nil if that version does not have it.
 func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {

@@ -45,7 +45,7 @@ type Finding struct {
 	Places []Place
 
 	lint  bool
-	value int64 // of advice
+	value int64 // the bound, for advice
 }
 
 // Place is a path in the objects of a CRD.
