@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// Completion holds the candidates for one cursor position.
+// Completion holds the candidates for a cursor position.
 type Completion struct {
 	// Start is the first code point that a candidate replaces; the replaced range ends at the
 	// cursor.
@@ -29,8 +29,8 @@ type Candidate struct {
 	Class      Class
 }
 
-// Only returns c with the candidates that begin with prefix. If none does, it compares without
-// regard to case.
+// Only returns c with the candidates that begin with prefix. If there are no such candidates, it
+// compares without regard to case.
 func (c Completion) Only(prefix string) Completion {
 	all := c.Candidates
 	c.Candidates = nil

@@ -24,5 +24,5 @@ package assist
 // Errors from cel-go fall into a few classes, which are recognized by the beginning of the message:
 // syntax errors (syntax.go, mend_syntax.go), unknown names (names.go, mend_names.go), type errors
 // (overload.go, kinds.go, mend_types.go), and runtime errors (runtime.go). An unrecognized message
-// gets no advice, because wrong advice is worse than none. Advice.Words describe a remedy;
+// gets no advice, because wrong advice is worse than no advice. Advice.Words describe a remedy;
 // Advice.Fixes apply it, and each fix was tried before it is offered (mending.go).

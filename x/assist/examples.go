@@ -1,6 +1,6 @@
 package assist
 
-// examplesOf holds one example for each function whose library provides none. A test compiles them.
+// examplesOf holds an example for each function whose library has no examples. A test compiles them.
 var examplesOf = map[string][]string{
 	"add":                           {"quantity('1Gi').add(quantity('1Mi'))"},
 	"all":                           {"[1, 2].all(x, x > 0)"},

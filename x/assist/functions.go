@@ -33,7 +33,7 @@ type Function struct {
 	Examples    []string
 }
 
-// Form is one way to call a function. Parameters are the spans of its arguments in the signature,
+// Form is a way to call a function. Parameters are the spans of its arguments in the signature,
 // without a method's receiver.
 type Form struct {
 	Signature, Since string
@@ -91,10 +91,10 @@ func (k *Functions) Since(name string) string {
 }
 
 // Names returns the functions and macros that an expression can call at p. If p is nil, it returns
-// those of new rules in the Kubernetes version kube, or all known ones if kube is "".
+// those of new rules in the Kubernetes version kube, or of all rules if kube is "".
 func (k *Functions) Names(p *Place, kube string) []string { return functionNames(k.known(p, kube)) }
 
-// Of returns the description of one function, or nil if Names does not include it. Arguments p and
+// Of returns the description of a function, or nil if Names does not include it. Arguments p and
 // kube are as for Names.
 func (k *Functions) Of(name string, p *Place, kube string) *Function {
 	env := k.known(p, kube)

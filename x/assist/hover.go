@@ -26,7 +26,8 @@ type Hover struct {
 	// Description is from the schema or the function: a single line, or "".
 	Description string
 	// InObject reports whether the part reads the object. Path is then the path that it reads, such
-	// as "spec.hosts[*].name", and Schema is the schema at that path, or nil if the CRD has none.
+	// as "spec.hosts[*].name", and Schema is the schema at that path, or nil if the CRD does not
+	// declare it.
 	InObject bool
 	Path     string
 	Schema   *apiextensionsv1.JSONSchemaProps
@@ -236,7 +237,7 @@ func (h *Hover) tell(v *view) {
 	h.Part = v.cost(e)
 }
 
-// cost returns the cost of e in one evaluation of the whole expression, over all iterations of the
+// cost returns the cost of e in an evaluation of the whole expression, over all iterations of the
 // macros around it, or nil if it cannot be estimated.
 func (v *view) cost(e ast.Expr) *cost.Estimate {
 	whole, ok := v.estimate(e)

@@ -47,7 +47,7 @@ type fault struct {
 	src    []rune
 	tokens []lex.Token
 	// offset is the position in code points, and token the index of the first token that ends after
-	// it, or the number of tokens if there is none.
+	// it, or the number of tokens if there is no such token.
 	offset, token int
 	names         func(before string) []string
 }

@@ -238,7 +238,7 @@ func (m *mender) methodEdits(name string, on []operandPart) [][]Edit {
 // zeros holds the fallback for absent values in .orValue().
 var zeros = map[kind]string{kindBool: "false", kindInt: "0", kindDouble: "0.0", kindString: "''", kindList: "[]", kindMap: "{}"}
 
-// convert returns edits that convert a part from one kind to another; typ is the type to convert
+// convert returns edits that convert a part to another kind; typ is the type to convert
 // to, in cel-go's notation.
 func (m *mender) convert(s Span, e ast.Expr, from, to kind, typ string) (all [][]Edit) {
 	text := m.textOf(s)

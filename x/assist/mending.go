@@ -18,7 +18,7 @@ import (
 // mend_names.go, mend_types.go). Each edit is tried before it is offered: the result must compile,
 // or the next error must be after the edited part.
 
-// mender looks for fixes of one compile error.
+// mender looks for fixes of a compile error.
 type mender struct {
 	*fault
 	place *Place
@@ -97,7 +97,7 @@ func (m *mender) candidates(advice Advice) (all [][]Edit) {
 }
 
 // try applies edits and compiles the result. It reports whether the result compiles, and whether at
-// least this error is gone because the next one is further right.
+// least this error is gone because the next error is further right.
 func (m *mender) try(edits []Edit) (compiles, gone bool) {
 	mended := Apply(m.bad.Rule, edits)
 	_, err := m.place.compile(mended)

@@ -233,7 +233,7 @@ func (f *fault) receiverOf(name, other string) string {
 	return f.operand(i-2, other)
 }
 
-// expected returns a hint for a value whose type differs from the expected one.
+// expected returns a hint for a value whose type is not the expected type.
 func (f *fault) expected(text string) string {
 	want, rest, ok := strings.Cut(strings.TrimPrefix(text, "expected type '"), "' but found '")
 	if !ok {

@@ -13,8 +13,8 @@ import (
 )
 
 // Place is the context of an expression: a schema node, and everything known about the expression
-// there. NewPlace creates one. All fields except Node are optional. A Place is safe for concurrent
-// use as long as its fields do not change.
+// there. NewPlace creates a Place. All fields except Node are optional. A Place is safe for
+// concurrent use as long as its fields do not change.
 //
 // All positions in expressions count code points from 0, as CEL does.
 type Place struct {
@@ -27,8 +27,8 @@ type Place struct {
 	OptionalOldSelf bool
 	// Limits are the limits that costs are compared with. Zero fields mean those of the API server.
 	Limits cost.Limits
-	// Functions describes functions. Places that share one build each version's environment only
-	// once. If nil, the place creates its own.
+	// Functions describes functions. Places that share a Functions build each version's environment
+	// only once. If nil, the place creates its own.
 	Functions *Functions
 	// Self and Old are the values of self and oldSelf, or nil.
 	Self, Old any

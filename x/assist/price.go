@@ -14,10 +14,10 @@ import (
 
 // Price is the cost of an expression as estimated by the API server, in CEL cost units.
 type Price struct {
-	// Estimate is for one evaluation. Times is how often the expression can run for one object.
+	// Estimate is for a single evaluation. Times is how often the expression can run for an object.
 	Estimate cost.Estimate
 	Times    uint64
-	// Total is compared with Limit. It covers one evaluation of a messageExpression, or all
+	// Total is compared with Limit. It covers a single evaluation of a messageExpression, or all
 	// evaluations of a rule.
 	Total, Limit uint64
 }

@@ -36,7 +36,7 @@ const (
 type Advice struct {
 	// Names holds likely replacements for an unknown name.
 	Names []string
-	// Words is a hint in one line, if the remedy is more than another name. It may quote the
+	// Words is a hint in one line, if the remedy is more than a replacement name. It may quote the
 	// expression.
 	Words string
 	// Fixes holds alternatives that each remove the problem, the best first.
@@ -45,7 +45,7 @@ type Advice struct {
 
 // Fix is a change to the expression or to bounds in the schema that removes a problem.
 type Fix struct {
-	// Title describes the fix in one line: "write == for =".
+	// Title describes the fix in a line: "write == for =".
 	Title  string
 	Edits  []Edit
 	Bounds []Bound
@@ -60,7 +60,7 @@ type Edit struct {
 // Bound is a bound to set in the schema.
 type Bound struct {
 	// Path is the path of the value to bound, such as "spec.hosts[*]". Set is maxLength, maxItems,
-	// or maxProperties; Value is its new value and Now the current one, or 0 if it is not set.
+	// or maxProperties; Value is its new value and Now its current value, or 0 if it is not set.
 	Path, Set  string
 	Value, Now int64
 }

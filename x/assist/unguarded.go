@@ -16,7 +16,7 @@ import (
 )
 
 // maxGuarded limits the number of fields per expression for which fixes are sought, and maxGuards
-// the number of guarded reads per field. Each read takes one compilation.
+// the number of guarded reads per field. Each read takes a compilation.
 const (
 	maxGuarded = 8
 	maxGuards  = 12

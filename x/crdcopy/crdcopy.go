@@ -1,4 +1,4 @@
-// Package crdcopy copies CRDs with a change to one schema node. The copy shares all other nodes
+// Package crdcopy copies CRDs with a change to a single schema node. The copy shares all other nodes
 // with the original.
 //
 //	mutant, ok := crdcopy.With(crd, "v1", steps, func(at *apiextensionsv1.JSONSchemaProps) {

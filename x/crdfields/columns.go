@@ -18,7 +18,7 @@ import (
 // The original reads the time of day and depends on most of the API server. TestColumns in
 // conformance compares both.
 
-// Columns holds the columns of one version of a CRD. It is safe for concurrent use.
+// Columns holds the columns of a CRD version. It is safe for concurrent use.
 type Columns struct {
 	defs []apiextensionsv1.CustomResourceColumnDefinition
 

@@ -23,7 +23,7 @@ type badArgument struct {
 // of text/scanner, as in controller-tools: a value is quoted, in backticks, or bare, and a bare
 // value ends at a comma, semicolon, or closing brace. If strict is set, the marker is one of
 // controller-tools itself and its arguments are checked. The arguments of other markers are
-// unknown, and their lists (a;b) are read as one bare value.
+// unknown, and their lists (a;b) are read as a single bare value.
 func arguments(text string, start int, strict bool) (list []Argument, bad *badArgument) {
 	p := &argumentParser{text: text, start: start, strict: strict}
 	p.Init(strings.NewReader(text))
@@ -69,7 +69,7 @@ type argumentParser struct {
 	bad    *badArgument
 }
 
-// fail records the first error and ignores later ones.
+// fail records the first error and ignores later errors.
 func (p *argumentParser) fail(offset int, message string) {
 	if p.bad == nil {
 		p.bad = &badArgument{p.start + max(0, min(offset, len(p.text))), message}

@@ -55,7 +55,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestOffsets checks offsets in Go strings, whose escapes stand for one character or several bytes.
+// TestOffsets checks offsets in Go strings, whose escapes represent a character or several bytes.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
 	const marker = `rule="a\t\"é\u00e9\U0001F600\x41\101\\n\nZ"`

@@ -16,7 +16,7 @@ type comments struct {
 	taken  map[*ast.CommentGroup]bool
 }
 
-// at returns the comments of a node that begins at begin: the closest one above it, and its doc
+// at returns the comments of a node that begins at begin: the closest comment above it, and its doc
 // comment. Comments before free belong to earlier nodes.
 func (c *comments) at(doc *ast.CommentGroup, begin, free token.Pos) (groups []*ast.CommentGroup) {
 	if doc != nil {

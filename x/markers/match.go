@@ -64,7 +64,7 @@ func (s *Source) Map(crd *apiextensionsv1.CustomResourceDefinition) *Map {
 	return m
 }
 
-// walker traverses the schema of one version.
+// walker traverses the schema of a version.
 type walker struct {
 	*Map
 	src     *Source
@@ -78,7 +78,7 @@ func (w *walker) walk(at spot, path string, here *branch) {
 	}
 }
 
-// match finds the markers of the rules of one schema node: a marker of the node with the rule's
+// match finds the markers of the rules of a schema node: a marker of the node with the rule's
 // text or, if the node's types are unknown, any marker with that text.
 func (w *walker) match(at spot, path string, here *branch) {
 	taken, first := map[*Marker]bool{}, len(w.Rules)
@@ -117,7 +117,7 @@ func (r *Rule) settle(alike []*Marker, taken map[*Marker]bool) {
 	}
 }
 
-// best returns the first marker that is not taken, preferably one with the rule's message. If all
+// best returns the first marker that is not taken, preferably with the rule's message. If all
 // are taken, it returns the first, because a type that is inlined twice has its rules twice. It
 // returns nil if alike is empty.
 func best(alike []*Marker, taken map[*Marker]bool, rule *apiextensionsv1.ValidationRule) (first *Marker) {

@@ -20,7 +20,7 @@ type spot struct {
 	decl  *typeDecl
 	field *fieldDecl
 	owner *typeDecl // of field
-	// inlined holds the structs that are embedded in this one.
+	// inlined holds the structs that are embedded in expr.
 	inlined []spot
 	// unknown is set if the type could not be resolved. missing is the package that declares it, if
 	// that package could not be read.
@@ -28,10 +28,10 @@ type spot struct {
 	missing string
 }
 
-// mostLinks limits how many types one node may lead to.
+// mostLinks limits how many types a node may lead to.
 const mostLinks = 10_000
 
-// resolver follows the types of one schema node.
+// resolver follows the types of a schema node.
 type resolver struct {
 	*Source
 	seen map[*typeDecl]bool

@@ -1,6 +1,6 @@
 package markers
 
-// mostAlike limits how many markers with the same text are considered for one node.
+// mostAlike limits how many markers with the same text are considered for a node.
 const mostAlike = 1000
 
 // markerSet holds the markers of a type or field, indexed by the text of their rule.

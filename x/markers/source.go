@@ -55,7 +55,7 @@ type goPackage struct {
 	given                bool // not imported
 }
 
-// file is one parsed file.
+// file is a parsed Go file.
 type file struct {
 	name, text string
 	lines      []int // the offset of each line

@@ -21,7 +21,7 @@ type Secrets struct {
 }
 
 // Of finds the passwords of an object by the schema of its version, or by the schemas of all
-// versions if the CRD does not have that version. If crd is nil, it finds none.
+// versions if the CRD does not have that version. If crd is nil, the result is empty.
 func Of(crd *apiextensionsv1.CustomResourceDefinition, obj map[string]any) *Secrets {
 	found := &Secrets{}
 	if crd == nil {

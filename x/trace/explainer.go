@@ -28,7 +28,7 @@ import (
 	"github.com/celadon-cel/celadon/x/trace/record"
 )
 
-// Explainer explains why the rules of one CRD rejected an object. It caches compiled rules and is
+// Explainer explains why the rules of a CRD rejected an object. It caches compiled rules and is
 // safe for concurrent use.
 type Explainer struct {
 	engine *engine.Engine
@@ -80,7 +80,7 @@ func (x *Explainer) Explain(ctx context.Context, seen *engine.Prepared, causes [
 	return all, errors.Join(bugs...)
 }
 
-// explain explains one cause. An error is a bug in Celadon; it names the rule.
+// explain explains a single cause. An error is a bug in Celadon; it names the rule.
 func (x *Explainer) explain(ctx context.Context, seen *engine.Prepared, cause engine.Cause, budget *record.Budget) (why Explanation, err error) {
 	defer func() {
 		if p := recover(); p != nil {

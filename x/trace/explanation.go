@@ -12,7 +12,7 @@ type Value struct {
 	Value any
 }
 
-// An Explanation holds the values that decided one cause.
+// An Explanation holds the values that decided a cause.
 type Explanation struct {
 	// Values are in the order of the rule. They are nil if the cause does not come from a rule.
 	Values []Value
@@ -20,7 +20,7 @@ type Explanation struct {
 	NotShown string
 }
 
-// Explanations holds the explanations of one object.
+// Explanations holds the explanations of an object.
 type Explanations struct {
 	Causes []Explanation
 	// Work is the work that explaining took, in units of about a nanosecond. It exceeds the
@@ -35,7 +35,7 @@ const NotShown = "the explanations of the objects before it took too much work"
 const (
 	// maxRunWork limits the work of all explanations of a run.
 	maxRunWork = 1 << 30
-	// runShare is the divisor of the remaining work: one object may take this fraction of it.
+	// runShare is the divisor of the remaining work: each object may take this fraction of it.
 	runShare = 16
 	// leastObjectWork is the minimum for each object, regardless of how many came before it. It
 	// suffices to explain a simple rule and takes about as long as validating the object.

@@ -34,7 +34,8 @@ func explained(t *testing.T, rules, spec string, allowance uint64) trace.Explana
 	return all
 }
 
-// TestExplainIsBounded checks that an explanation that takes too much work is left out, with the reason.
+// TestExplainIsBounded checks that an explanation that takes too much work is left out, with the
+// reason.
 func TestExplainIsBounded(t *testing.T) {
 	t.Parallel()
 	full := new(trace.Run).Allowance()
@@ -84,7 +85,7 @@ func TestRun(t *testing.T) {
 }
 
 // TestRunIsDeterministic checks that an object that was explained with a larger allowance than it
-// turns out to have is shown only if it stayed within the smaller one.
+// turns out to have is shown only if it stayed within the smaller allowance.
 func TestRunIsDeterministic(t *testing.T) {
 	t.Parallel()
 	run := &trace.Run{}

@@ -10,7 +10,7 @@ import (
 	"github.com/celadon-cel/celadon/types/path"
 )
 
-// Change is one difference between two values.
+// Change is a difference between two values.
 type Change struct {
 	Path []path.Step
 	// Before and After are the values. A missing value is nil, and Added or Removed is set.

@@ -46,7 +46,7 @@ func (p *Proof) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// maxRounds limits how often the SAT solver runs for one question. After each run, automata check
+// maxRounds limits how often the SAT solver runs for a question. After each run, automata check
 // its example.
 const maxRounds = 500
 

@@ -41,8 +41,8 @@ func (w *formula) newContent(kind types.Kind) *content {
 	return c
 }
 
-// perInstruction is the work of compiling one instruction of a pattern. maxInstructions limits the
-// patterns of one question, because they use memory. minInstructions is the minimum for any
+// perInstruction is the work of compiling an instruction of a pattern. maxInstructions limits the
+// patterns of a question, because they use memory. minInstructions is the minimum for any
 // pattern.
 const (
 	perInstruction  = 4

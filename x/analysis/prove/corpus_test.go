@@ -71,7 +71,7 @@ func eachRule(s *schema.Structural, path []engine.Step, visit func(engine.RuleRe
 	}
 }
 
-// modelled reports whether all parts of a rule are modeled, so that none is known only by its text.
+// modelled reports whether all parts of a rule are modeled, rather than known only by their text.
 func (r *corpusRule) modelled() bool {
 	w := newFormula(r.prover)
 	q, err := w.question(r.prover, r.ref)

@@ -26,8 +26,9 @@ package prove
 //
 // The formula contains only facts that are certain. An expression that is not modeled becomes a
 // free literal, which is shared by equal texts over equal places. A free literal can prevent a
-// proof, but it never leads to a false one. Strings are the only theory: whether patterns and lengths are
-// compatible is determined by internal/regexp/automaton when an example depends on it (strings.go).
+// proof, but it never leads to a false proof. Strings are the only theory: whether patterns and
+// lengths are compatible is determined by internal/regexp/automaton when an example depends on it
+// (strings.go).
 //
 // Each sibling rule and the schema as a whole are assumed by a literal of their own, so a proof can
 // list its assumptions (ask.go).

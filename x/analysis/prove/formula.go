@@ -9,7 +9,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// formula is the propositional formula of one question.
+// formula is the propositional formula of a question.
 type formula struct {
 	gates
 	prover *Prover
@@ -67,7 +67,7 @@ func (w *formula) spend(n int) bool {
 	return w.tooMuch
 }
 
-// perStep is the work of planning one expression or creating one place.
+// perStep is the work of planning an expression or creating a place.
 const perStep = 50
 
 // term returns a short name for a text, which keeps composite names short.
@@ -80,7 +80,7 @@ func (w *formula) term(text string) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// maxWork limits the work of one question. It far exceeds that of any question about a real CRD.
+// maxWork limits the work of a question. It far exceeds that of any question about a real CRD.
 const maxWork = 50_000
 
 // named returns the literal for an expression that is known only by its text.

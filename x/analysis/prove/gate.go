@@ -7,7 +7,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/work"
 )
 
-// gates builds literals from other literals. Equal combinations share one literal.
+// gates builds literals from other literals. Equal combinations share a literal.
 type gates struct {
 	sat *sat.Solver
 	yes sat.Lit

@@ -34,7 +34,7 @@ type place struct {
 	id      string // identifies the place among its siblings
 }
 
-// maxPlaces limits the places of one formula.
+// maxPlaces limits the places of a formula.
 const maxPlaces = 3000
 
 // newPlace completes p and adds it to the formula.

@@ -37,7 +37,7 @@ const (
 	Failed
 )
 
-// Prover proves that outcomes of the rules of one schema are impossible. It is not safe for
+// Prover proves that outcomes of the rules of a schema are impossible. It is not safe for
 // concurrent use.
 type Prover struct {
 	version  string
@@ -59,7 +59,7 @@ type one struct {
 	oddities
 }
 
-// New returns a prover for one version of a CRD.
+// New returns a prover for a version of a CRD.
 func New(of *apiextensionsv1.CustomResourceDefinitionVersion, cfg Config) (*Prover, error) {
 	_, s, err := structural.Of(of.Schema)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Prover) nowhere(ref engine.RuleRef) (*Proof, error) {
 		if !step.Any {
 			continue
 		}
-		// If all rules together do not imply it, neither do all rules but this one.
+		// If all rules together do not imply it, neither do the rules without ref.
 		if proof, err := p.acceptsNothing(steps[:i]); err != nil {
 			return nil, err
 		} else if proof == nil {

@@ -66,7 +66,7 @@ func quantifierOf(c ast.ComprehensionExpr) (body ast.Expr, every, ok bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// quantifier relates the result of a macro to the elements of one list or map.
+// quantifier relates the result of a macro to the elements of a list or map.
 type quantifier struct {
 	over  *place
 	when  sat.Lit // the macro iterates over this list or map
@@ -151,7 +151,7 @@ func (q *quantifier) say(one *place) {
 	w.implies(q.given.t, q.when, one.present, v.t)
 }
 
-// element returns the reading of a macro's body for one item or entry.
+// element returns the reading of a macro's body for an item or entry.
 func (x *reading) element(q *place, c ast.ComprehensionExpr) *reading {
 	value := q.variable()
 	at := variable{key: q.index.name(), alts: []alt{*q.index}}

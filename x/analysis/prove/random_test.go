@@ -14,8 +14,8 @@ import (
 	"github.com/celadon-cel/celadon/internal/regexp/automaton"
 )
 
-// chance generates random objects for a schema. Most values are at one path, where the tested rules
-// apply. Constants from the rules are preferred.
+// chance generates random objects for a schema. Most values are at the aimed path, where the tested
+// rules apply. Constants from the rules are preferred.
 type chance struct {
 	*rand.Rand
 	aim   []engine.Step

@@ -99,7 +99,7 @@ func TestSoundCorpus(t *testing.T) {
 	}
 }
 
-// hold tests one CRD if it has rules.
+// hold tests a CRD if it has rules.
 func (sum *soundness) hold(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, want, most int) {
 	t.Helper()
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage && v.Served })
@@ -192,7 +192,7 @@ func spoilt(r *rand.Rand, text string) string {
 // trial is a CRD and the claims about it.
 type trial struct {
 	crd     *apiextensionsv1.CustomResourceDefinition
-	engines [2]*engine.Engine // the second one ratchets
+	engines [2]*engine.Engine // the second engine ratchets
 	schema  *schema.Structural
 	claims  []*claim
 	refs    []engine.RuleRef

@@ -103,8 +103,8 @@ func (c *content) example() (parts []part) {
 	return parts
 }
 
-// maxSteps limits the work of automata for one question, and maxSearch that of one search. aSearch
-// is the fixed cost of a search.
+// maxSteps limits the work of automata for a question, and maxSearch that of a single search.
+// aSearch is the fixed cost of a search.
 const (
 	maxSteps  = 4_000_000
 	maxSearch = 50_000

@@ -23,8 +23,8 @@ type twin struct {
 	same sat.Lit // both have the written value
 }
 
-// twinned returns the place for q, with a twin if its parent has one. counterpart returns the place
-// in the first version, or nil if that version does not have it.
+// twinned returns the place for q, with a twin if its parent has a twin. counterpart returns the
+// place in the first version, or nil if that version does not have it.
 func (w *formula) twinned(q *place, counterpart func(*place) *place) *place {
 	above := q.parent.twin
 	if above == nil {

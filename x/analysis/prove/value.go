@@ -15,7 +15,7 @@ import (
 	"github.com/celadon-cel/celadon/x/analysis/prove/sat"
 )
 
-// alt is one alternative for the value of an expression, which applies if when holds: a constant,
+// alt is an alternative for the value of an expression, which applies if when holds: a constant,
 // the value or size of a place plus a number, or, if constant and place are nil, a value that is
 // known only by its text. If no alternative applies, the expression is an error.
 type alt struct {
@@ -48,7 +48,7 @@ func (a alt) name() string {
 	return name
 }
 
-// maxAlts limits the alternatives of one value.
+// maxAlts limits the alternatives of a value.
 const maxAlts = 64
 
 // value returns the alternatives for the value of an expression of any type.

@@ -53,11 +53,11 @@ func ModuleCache() string {
 // crdFolders are the folders in which generators create CRDs.
 var crdFolders = []string{"config/crd", "manifests", "payload-manifests"}
 
-// ErrNoCRDs means that none of the usual folders exist.
+// ErrNoCRDs means that the usual folders do not exist.
 var ErrNoCRDs = errors.New("no CRDs in " + strings.Join(crdFolders, ", "))
 
-// CRDFolders returns the folders with CRDs: those of the module or, if it has none, those of the
-// repository.
+// CRDFolders returns the folders with CRDs: those of the module or, if there are no such folders,
+// those of the repository.
 func (t *Tree) CRDFolders() (found []string, err error) {
 	for _, dir := range []string{t.at, "."} {
 		for _, name := range crdFolders {

@@ -225,7 +225,7 @@ func (c *CRD) markers(field string) (all []*markers.Marker) {
 	return all
 }
 
-// rule adds a finding at each marker of a rule, or in the CRD if the rule has none.
+// rule adds a finding at each marker of a rule, or in the CRD if the rule has no marker.
 func (c *CRD) rule(all *findings, f Finding, field, part string, line, column int, place Place) {
 	markers := c.markers(field)
 	if len(markers) == 0 {

@@ -70,7 +70,7 @@ type key struct {
 	field       string
 }
 
-// findings collects findings and merges equal ones.
+// findings collects findings and merges equal findings.
 type findings struct {
 	list   []Finding
 	at     map[key]int

@@ -110,7 +110,7 @@ func (a *anatomy) op(e ast.Expr) op {
 // optMap.
 func (a *anatomy) written(e ast.Expr) bool { return a.source.Token(e) == "?" }
 
-// terms returns the operands of nested uses of one operator.
+// terms returns the operands of nested uses of the same operator.
 func terms(e ast.Expr, function string, all []ast.Expr) []ast.Expr {
 	for _, arg := range e.AsCall().Args() {
 		if arg.Kind() == ast.CallKind && arg.AsCall().FunctionName() == function {

@@ -3,8 +3,8 @@ package coverage
 import "bytes"
 
 // How it works. A condition is shown to be decisive (masking MC/DC) by two evaluations of its
-// decision with different outcomes. In one it is true and in the other false, and in both it is not
-// masked: if it alone had the opposite value, the outcome would differ. An error is a third
+// decision with different outcomes. It is true in the first and false in the second, and in both it
+// is not masked: if it alone had the opposite value, the outcome would differ. An error is a third
 // outcome. A condition that was not evaluated can have any value.
 //
 // Testing each condition separately would take quadratic time. So each decision is traversed twice:
@@ -82,14 +82,14 @@ func (s shown) counts() bool {
 	return s[0] != 0 && s[1] != 0 && (s[0] != s[1] || s[0]&(s[0]-1) != 0)
 }
 
-// scale analyzes the evaluations of one decision.
+// scale analyzes the evaluations of a decision.
 type scale struct {
 	*decision
 	shown []shown // by index of the rule's conditions; shared with other decisions
 	// now holds the values of the conditions in the current evaluation, one set per part.
 	now  []byte
 	open bool // an evaluation is in progress
-	// seen holds evaluations that were already analyzed, and last the latest one.
+	// seen holds evaluations that were already analyzed, and last the latest evaluation.
 	seen map[string]bool
 	last []byte
 
@@ -111,7 +111,7 @@ func (s *scale) begin() {
 	s.open = true
 }
 
-// end analyzes an evaluation unless an equal one was analyzed before.
+// end analyzes an evaluation unless an equal evaluation was analyzed before.
 func (s *scale) end() {
 	if !s.open {
 		return

@@ -80,7 +80,7 @@ func (r *Recorder) rule(crd string, ref *engine.RuleRef) *rule {
 	return known
 }
 
-// Watch records the runs of one engine's rules. It is safe for concurrent use.
+// Watch records the runs of an engine's rules. It is safe for concurrent use.
 type Watch struct {
 	recorder *Recorder
 	crd      string

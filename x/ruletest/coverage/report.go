@@ -22,7 +22,7 @@ type Report struct {
 	Items    []Item `json:"items"`
 }
 
-// Item is the coverage of one rule.
+// Item is the coverage of a rule.
 type Item struct {
 	CRD string `json:"crd"`
 	// Version is the newest of the versions with equal schemas.

@@ -13,7 +13,7 @@ import (
 	"github.com/celadon-cel/celadon/types"
 )
 
-// rule is the recorded coverage of one rule in all versions and variants of its CRD.
+// rule is the recorded coverage of a rule in all versions and variants of its CRD.
 type rule struct {
 	mu     sync.Mutex
 	item   Item
@@ -105,7 +105,7 @@ func (r *rule) known() bool {
 	return r.looked || r.unmeasured != ""
 }
 
-// place is a rule in one engine.
+// place is a rule in an engine.
 type place struct {
 	*rule
 	ref      *engine.RuleRef

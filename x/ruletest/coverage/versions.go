@@ -53,7 +53,7 @@ func (i *Item) join(other *Item, shown, others []shown) {
 	i.Errors += other.Errors
 	i.Ratcheted += other.Ratcheted
 	if len(i.Conditions) != len(other.Conditions) {
-		return // one of the two is not measured
+		return // i or other is not measured
 	}
 	for n := range i.Conditions {
 		c, o := &i.Conditions[n], &other.Conditions[n]

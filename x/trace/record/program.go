@@ -35,7 +35,7 @@ type Program struct {
 	optional bool
 	recorder *eval.Recorder
 	varying  map[int64]bool // by node ID: whether it reads a variable
-	perPart  uint64         // the work of showing one part
+	perPart  uint64         // the work of showing a part
 }
 
 // New returns the program of an expression that d checked with the same optionalOldSelf. The error
@@ -48,7 +48,7 @@ func New(d *expr.Compiler, checked *cel.Ast, src string, optionalOldSelf bool) (
 	return newProgram(env, d.Decl(), d.Limit(), checked, src, optionalOldSelf, maxElements)
 }
 
-// Compile compiles a rule whose self has declaration d. limit is the CEL cost limit of one
+// Compile compiles a rule whose self has declaration d. limit is the CEL cost limit of an
 // evaluation. Errors are those of New and Scope.Compile.
 func Compile(scope *types.Scope, d *types.Decl, limit int64, src string, optionalOldSelf bool) (*Program, error) {
 	checked, err := scope.Compile(d, optionalOldSelf, src)
@@ -100,7 +100,7 @@ func (p *Program) Run(ctx context.Context, self, old any, budget *Budget) (*Trac
 	return &Trace{Value: out.Value, Err: out.Err, Cost: out.Cost, program: p, vars: vars, record: record, budget: budget}, nil
 }
 
-// Trace is the record of one evaluation. The nodes of a macro's body hold the values for the last
+// Trace is the record of an evaluation. The nodes of a macro's body hold the values for the last
 // element evaluated.
 type Trace struct {
 	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// refTrace is the record of one evaluation. The nodes of a macro's body hold the values for the
+// refTrace is the record of an evaluation. The nodes of a macro's body hold the values for the
 // last element evaluated.
 type refTrace struct {
 	// Value and Err are the result, and Cost is the cost of the whole expression in CEL cost units.
@@ -56,14 +56,14 @@ func (t *refTrace) at(e ast.Expr) (value ref.Val, units uint64, ok bool) {
 	return nil, 0, false
 }
 
-// moment holds the values of the nodes of a macro's body for one element.
+// moment holds the values of the nodes of a macro's body for an element.
 type moment struct {
 	seen, chains map[int64]ref.Val
 	last         map[int64]refElement
 }
 
 // keep saves the recorded values when a macro's body first fails. The macro may continue with other
-// elements and still fail because of this one.
+// elements and still fail because of this element.
 func (t *refTrace) keep(id int64, inner []int64) {
 	if t.failed[id] != nil {
 		return
@@ -83,13 +83,13 @@ func (t *refTrace) keep(id int64, inner []int64) {
 	t.failed[id] = m
 }
 
-// recorder records the values of the nodes of one plan.
+// recorder records the values of the nodes of a plan.
 type recorder struct {
 	plan    interpreter.InterpretableV2
 	trace   *refTrace
 	tracker *interpreter.CostTracker
 	loops   map[int64]loopBody
-	// elements limits how many elements one macro may iterate over.
+	// elements limits how many elements a macro may iterate over.
 	elements int
 	// running is the node being evaluated, because the planner decorates some nodes twice.
 	running int64

@@ -55,8 +55,8 @@ func LoopOf(e ast.Expr) (l Loop, ok bool) {
 	return l, true
 }
 
-// children returns the parts of a node that have values of their own. A chain of selections is one
-// part; its children are the operand at its start and its computed indexes.
+// children returns the parts of a node that have values of their own. A chain of selections is a
+// single part; its children are the operand at its start and its computed indexes.
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.ComprehensionKind:

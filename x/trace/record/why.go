@@ -18,7 +18,7 @@ import (
 	"github.com/celadon-cel/celadon/x/valuediff"
 )
 
-// Part is one value inside an expression.
+// Part is a value inside an expression.
 type Part struct {
 	// Text is the source of the part, and Depth its nesting depth.
 	Text  string
@@ -149,7 +149,7 @@ func (w *why) decide(e ast.Expr, depth int) {
 	}
 }
 
-// either descends to the operand that decides the result alone, or to all operands if none does. An
+// either descends to the operand that decides the result alone, or to all operands otherwise. An
 // operand that failed only counts if the whole failed.
 func (w *why) either(e ast.Expr, args []ast.Expr, alone ref.Val, depth int) {
 	whole := w.value(e)
